@@ -1,0 +1,57 @@
+"""The errors of the package: each names the cause and the way out.
+
+They are raised where the knowledge is: reading the IR, choosing rules, lowering, building SPIR-V, validating it, running a tool,
+launching. Catch `TritonSpirvError` for all of them.
+"""
+
+from __future__ import annotations
+
+
+class TritonSpirvError(Exception):
+    """Base class of every error that this package raises on purpose."""
+
+
+class ParseError(TritonSpirvError):
+    """The IR text cannot be read: `filename:line:column: message`, the line, and a caret below the place."""
+
+    def __init__(self, message: str, filename: str = "<ttir>", line: int = 0, column: int = 0, text: str = "") -> None:
+        self.filename, self.line, self.column, self.text = filename, line, column, text
+        caret = f"\n  {text}\n  {' ' * max(column - 1, 0)}^" if text else ""
+        super().__init__(f"{filename}:{line}:{column}: {message}{caret}")
+
+
+class UnsupportedOperation(TritonSpirvError):
+    """Operations without a rule for the target, all at once, each with the user's file and line."""
+
+
+class LoweringError(TritonSpirvError):
+    """A rule could not lower an operation: the operation, its types, the user's line, the cause."""
+
+
+class MissingCapability(TritonSpirvError):
+    """The target lacks a SPIR-V capability: what needs it, the alternatives, what the target has."""
+
+
+class ValidationError(TritonSpirvError):
+    """spirv-val refused a module: its words, the listing around the instruction, the path of the kept module."""
+
+
+class ToolError(TritonSpirvError):
+    """An external tool failed: the command line to repeat, its output, its exit status."""
+
+
+class DeviceError(TritonSpirvError):
+    """No such device, or the device lacks what is asked of it."""
+
+
+class LaunchError(TritonSpirvError):
+    """The arguments or the grid of a launch are not usable; the message names the argument and the way out."""
+
+
+class ResourceError(TritonSpirvError):
+    """A kernel needs more of a resource than the target has (shared or private memory, registers)."""
+
+    def __init__(self, required: int, limit: int, name: str) -> None:
+        self.required, self.limit, self.name = required, limit, name
+        super().__init__(f"out of resource: {name}, required {required}, the target has {limit}; "
+                         "use smaller block sizes or fewer stages")
