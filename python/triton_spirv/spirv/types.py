@@ -1,0 +1,193 @@
+"""SPIR-V types as values: independent of a module, compared by what they are.
+
+Types are the keys of the builder's tables, looked up for every instruction. So that a lookup costs no more than that of an integer,
+there is one object per type: constructing `Float(32)` twice gives the same object, and equality is identity.
+
+`str(type)` is how listings spell a type: `<16 x f32>`, `ptr<Function, i32>`, `[4 x f16]`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+VECTOR_COUNTS = (2, 3, 4, 8, 16)
+FLOAT_WIDTHS = (16, 32, 64)
+INT_WIDTHS = (8, 16, 32, 64)
+
+
+class _OnePerValue(type):
+    """Calling a class returns the one object with these fields."""
+
+    _by_call: dict[tuple[Any, ...], Any] = {}
+    _by_value: dict[tuple[Any, ...], Any] = {}
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        call = (cls, args, *kwargs.items())
+        known = cls._by_call.get(call)
+        if known is None:
+            new = super().__call__(*args, **kwargs)
+            value = (cls, *(getattr(new, field.name) for field in fields(new)))
+            # A default left out or given, a keyword or a position: many calls, one value.
+            known = cls._by_call[call] = cls._by_value.setdefault(value, new)
+        return known
+
+
+@dataclass(frozen=True, eq=False)
+class Type(metaclass=_OnePerValue):
+    """Base class of all types."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+
+@dataclass(frozen=True, eq=False)
+class Void(Type):
+    def __str__(self) -> str:
+        return "void"
+
+
+@dataclass(frozen=True, eq=False)
+class Bool(Type):
+    def __str__(self) -> str:
+        return "bool"
+
+
+@dataclass(frozen=True, eq=False)
+class Int(Type):
+    """An integer. Signedness is always 0: OpenCL allows nothing else, and the instructions carry the sign."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        _check(self.width in INT_WIDTHS, f"Int: width {self.width} is not one of {INT_WIDTHS}")
+
+    def __str__(self) -> str:
+        return f"i{self.width}"
+
+
+@dataclass(frozen=True, eq=False)
+class Float(Type):
+    """A floating-point type: IEEE 754, or `encoding` by its SPIR-V name, e.g. Float(16, "BFloat16KHR")."""
+
+    width: int
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        widths = (8, 16) if self.encoding else FLOAT_WIDTHS
+        _check(self.width in widths, f"Float: width {self.width} is not one of {widths}")
+
+    def __str__(self) -> str:
+        if self.encoding == "BFloat16KHR":
+            return "bf16"
+        return f"f{self.width}" + (f"({self.encoding})" if self.encoding else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Vector(Type):
+    """`count` scalars: 2, 3, 4, 8 or 16 of them (8 and 16 need the capability Vector16)."""
+
+    element: Type
+    count: int
+
+    def __post_init__(self) -> None:
+        _check(isinstance(self.element, (Bool, Int, Float)), f"Vector: {self.element} is not a scalar type")
+        _check(self.count in VECTOR_COUNTS, f"Vector: count {self.count} is not one of {VECTOR_COUNTS}")
+
+    def __str__(self) -> str:
+        return f"<{self.count} x {self.element}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Array(Type):
+    """`count` elements; `stride` in bytes is the ArrayStride that explicitly laid out storage (Vulkan buffers) asks for."""
+
+    element: Type
+    count: int
+    stride: int | None = None
+
+    def __post_init__(self) -> None:
+        _check(self.count >= 1, f"Array: count {self.count} is less than 1")
+
+    def __str__(self) -> str:
+        return f"[{self.count} x {self.element}]"
+
+
+@dataclass(frozen=True, eq=False)
+class RuntimeArray(Type):
+    """An array whose length the module does not know; the last member of a Vulkan buffer block."""
+
+    element: Type
+    stride: int | None = None
+
+    def __str__(self) -> str:
+        return f"[? x {self.element}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Struct(Type):
+    """Members in order. `offsets` in bytes and `block` give the decorations Offset and Block of Vulkan; `name` is for OpName."""
+
+    members: tuple[Type, ...]
+    offsets: tuple[int, ...] | None = None
+    name: str | None = None
+    block: bool = False
+    member_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for per_member in (self.offsets, self.member_names):
+            _check(per_member is None or len(per_member) == len(self.members),
+                   f"Struct: {per_member} for {len(self.members)} members")
+
+    def __str__(self) -> str:
+        return self.name or "{" + ", ".join(map(str, self.members)) + "}"
+
+
+@dataclass(frozen=True, eq=False)
+class Pointer(Type):
+    """A pointer into a storage class, by the specification's name; `stride` as for Array, for OpPtrAccessChain in Vulkan."""
+
+    storage_class: str
+    pointee: Type
+    stride: int | None = None
+
+    def __str__(self) -> str:
+        return f"ptr<{self.storage_class}, {self.pointee}>"
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionType(Type):
+    result: Type
+    parameters: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"{self.result} ({', '.join(map(str, self.parameters))})"
+
+
+@dataclass(frozen=True, eq=False)
+class CooperativeMatrix(Type):
+    """A matrix held by the invocations of `scope` together; `use` is MatrixAKHR, MatrixBKHR or MatrixAccumulatorKHR."""
+
+    element: Type
+    scope: str
+    rows: int
+    columns: int
+    use: str
+
+    def __str__(self) -> str:
+        return f"matrix<{self.rows}x{self.columns} x {self.element}, {self.use}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Opaque(Type):
+    """A type that is only its instruction, such as Opaque("OpTypeEvent")."""
+
+    instruction: str
+
+    def __str__(self) -> str:
+        return self.instruction.removeprefix("OpType").lower()
+
+
+def _check(condition: bool, message: str) -> None:
+    if not condition:
+        raise ValueError(message)

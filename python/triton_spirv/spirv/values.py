@@ -1,0 +1,67 @@
+"""What instructions refer to: values, labels, functions. Each is an id of one module with what the builder knows about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .types import FunctionType, Type
+
+Words = list[int]
+
+
+class Value:
+    """The result of an instruction: its id, its type, the instruction's name, and its Python value when it is a constant.
+
+    `constant` is a bool, an int (the signed reading of the bits), a float, or a tuple of those for a composite; otherwise None.
+    """
+
+    __slots__ = ("id", "type", "op", "constant")
+
+    def __init__(self, id: int, type: Type, op: str, constant: Any = None) -> None:
+        self.id = id
+        self.type = type
+        self.op = op
+        self.constant = constant
+
+    def __repr__(self) -> str:
+        constant = "" if self.constant is None else f" {self.constant!r}"
+        return f"<%{self.id} = {self.op} {self.type}{constant}>"
+
+
+class Label:
+    """The id of a block: what branches and phis name."""
+
+    __slots__ = ("id",)
+
+    type = constant = None
+
+    def __init__(self, id: int) -> None:
+        self.id = id
+
+    def __repr__(self) -> str:
+        return f"<label %{self.id}>"
+
+
+class Function(Value):
+    """A function with its parameters; its instructions so far, Function variables apart until the words are made."""
+
+    __slots__ = ("name", "parameters", "instructions", "variables", "variables_at")
+
+    type: FunctionType
+
+    def __init__(self, id: int, type: FunctionType, name: str) -> None:
+        super().__init__(id, type, "OpFunction")
+        self.name = name
+        self.parameters: list[Value] = []
+        self.instructions: list[Words] = []
+        self.variables: list[Words] = []
+        self.variables_at: int | None = None    # index in `instructions` behind the first OpLabel; None before there is one
+
+    @property
+    def value(self) -> Value:
+        """The function as an operand, for OpFunctionCall."""
+        return self
+
+    def body(self) -> list[Words]:
+        """All instructions in order: Function variables are the first of the first block (specification 2.4)."""
+        return self.instructions[:self.variables_at] + self.variables + self.instructions[self.variables_at:]
