@@ -1,0 +1,370 @@
+"""Types and attributes from tokens: `Reader` holds a token list and reads at an index, giving (value, next index).
+
+Types are single tokens (lexer.py) and kept by text; only function types span several.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from triton_spirv.errors import ParseError
+from triton_spirv.ir import numbers
+from triton_spirv.ir.lexer import END, tokenize
+from triton_spirv.ir.types import (
+    FLOAT_WIDTHS,
+    DenseAttr,
+    Encoding,
+    FloatType,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemDescType,
+    NoneType,
+    OpaqueAttr,
+    OpaqueType,
+    PointerType,
+    SymbolRef,
+    TensorDescType,
+    TensorType,
+    TokenType,
+    TupleType,
+    Type,
+    VectorType,
+)
+
+_INTEGER = re.compile(r"([su]?)i(\d+)\Z")
+_NUMBER = re.compile(r"0x[0-9A-Fa-f]+\Z|-?\d+(?:\.\d*(?:[eE][-+]?\d+)?)?\Z")
+_SHAPED = re.compile(r"((?:\d+x)*)(.+)\Z", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+
+
+def unescape(token: str) -> str:
+    """The str of a quoted token; MLIR writes other bytes than printable ASCII as \\XX."""
+    if "\\" not in token:
+        return token[1:-1]
+    special = {"n": "\n", "t": "\t"}
+    raw = _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else special.get(m[2], m[2]), token[1:-1])
+    if any(ord(c) > 255 for c in raw):
+        return raw
+    return raw.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def split_top(text: str, separator: str = ",") -> list[str]:
+    """Cut at the separators outside brackets; parts are stripped."""
+    parts, depth, begin = [], 0, 0
+    for match in re.finditer(rf"[<({{\[\])}}>]|->|{re.escape(separator)}", text):
+        token = match[0]
+        if token in "<({[":
+            depth += 1
+        elif token in ">)}]":
+            depth -= 1
+        elif token == separator and depth == 0:
+            parts.append(text[begin:match.start()].strip())
+            begin = match.end()
+    parts.append(text[begin:].strip())
+    return parts
+
+
+class Reader:
+    """Reads types and attributes; `aliases` are the module's #name and !name definitions."""
+
+    def __init__(self, tokens: list[str], aliases: dict[str, str], fail: Callable[[str, int], NoReturn]) -> None:
+        self.tokens = tokens
+        self.aliases = aliases
+        self.types: dict[str, Type] = {}
+        self.flat: dict[str, dict[str, Any]] = {}
+        self.fail = fail
+
+    def expect(self, i: int, token: str) -> int:
+        if self.tokens[i] != token:
+            self.fail(f"expected {token!r}, found {shown(self.tokens[i])}", i)
+        return i + 1
+
+    # types
+
+    def type(self, i: int) -> tuple[Type, int]:
+        token = self.tokens[i]
+        found = self.types.get(token)
+        if found is not None:
+            return found, i + 1
+        if token == "(":
+            inputs, i = self.type_list(i)
+            i = self.expect(i, "->")
+            results, i = self.results(i)
+            return FunctionType(tuple(inputs), tuple(results)), i
+        try:
+            result = self.type_of(token)
+        except ParseError:
+            raise
+        except (ValueError, KeyError) as error:
+            self.fail(f"cannot read the type {token!r}: {error}", i)
+        return result, i + 1
+
+    def type_list(self, i: int) -> tuple[list[Type], int]:
+        """(a, b)"""
+        i = self.expect(i, "(")
+        types: list[Type] = []
+        while self.tokens[i] != ")":
+            if types:
+                i = self.expect(i, ",")
+            type, i = self.type(i)
+            types.append(type)
+        return types, i + 1
+
+    def results(self, i: int) -> tuple[list[Type], int]:
+        """a, or (a, b)"""
+        if self.tokens[i] == "(":
+            return self.type_list(i)
+        type, i = self.type(i)
+        return [type], i
+
+    def type_of(self, text: str) -> Type:
+        """The type that a token spells. ValueError: none does."""
+        found = self.types.get(text)
+        if found is None:
+            found = self.types[text] = self._type_of(text)
+        return found
+
+    def _type_of(self, text: str) -> Type:
+        if match := _INTEGER.match(text):
+            return IntegerType(int(match[2]), match[1])
+        if text in FLOAT_WIDTHS:
+            return FloatType(text)
+        if text in _PLAIN:
+            return _PLAIN[text]
+        if text in self.aliases:
+            return self.type_of(self.aliases[text])
+        name, _, inside = text.partition("<")
+        inside = inside[:-1]
+        if not text.endswith(">"):
+            raise ValueError("unknown type" if text[0] != "!" else "unknown type or alias")
+        if name == "!tt.ptr":
+            pointee, *space = split_top(inside)
+            return PointerType(self.type_of(pointee), int(space[0]) if space else 1)
+        if name == "tensor":
+            shape, element, rest = self._shaped(inside)
+            if len(rest) > 1:
+                raise ValueError("more than one encoding")
+            return TensorType(shape, element, self.attribute_of(rest[0]) if rest else None)
+        if name == "!ttg.memdesc":
+            shape, element, rest = self._shaped(inside)
+            encoding, space, *rest = rest
+            mutable = rest[:1] == ["mutable"]
+            alloc = tuple(map(int, rest[mutable].split("x"))) if rest[mutable:] else shape
+            return MemDescType(shape, element, self.attribute_of(encoding), self.attribute_of(space), mutable, alloc)
+        if name == "!tt.tensordesc":
+            wrapped = inside.startswith("tensor<")
+            block = self.type_of(inside if wrapped else f"tensor<{inside}>")
+            assert isinstance(block, TensorType)
+            return TensorDescType(block, wrapped)
+        if name == "vector":
+            shape, element, _ = self._shaped(inside)
+            return VectorType(shape, element)
+        if name == "tuple":
+            return TupleType(tuple(self.type_of(part) for part in split_top(inside)) if inside else ())
+        if name[:1] == "!":
+            return OpaqueType(text)
+        raise ValueError("unknown type")
+
+    def _shaped(self, inside: str) -> tuple[tuple[int, ...], Type, list[str]]:
+        """AxBxelement, rest..."""
+        first, *rest = split_top(inside)
+        match = _SHAPED.match(first)
+        if match is None:
+            raise ValueError("no shape")
+        return tuple(int(n) for n in match[1].split("x")[:-1]), self.type_of(match[2]), rest
+
+    # attributes
+
+    def attribute_of(self, text: str) -> Any:
+        """The value of an attribute given as text of its own."""
+        inner = Reader(tokenize(text), self.aliases, self.fail)
+        inner.types, inner.flat = self.types, self.flat
+        value, i = inner.attribute(0)
+        if inner.tokens[i] != END:
+            return OpaqueAttr(text)
+        return value
+
+    def dictionary(self, i: int) -> tuple[dict[str, Any], int]:
+        """{a = 1 : i32, b}; the token may be the whole of it."""
+        token = self.tokens[i]
+        if len(token) > 1:
+            found = self.flat.get(token)
+            if found is None:
+                found = self.flat[token] = self._flat(token)
+            return dict(found), i + 1
+        i = self.expect(i, "{")
+        return self.pairs(i, "}")
+
+    def properties(self, i: int) -> tuple[dict[str, Any], int]:
+        """<{a = 1 : i32}>"""
+        token = self.tokens[i]
+        if len(token) > 2:
+            found = self.flat.get(token)
+            if found is None:
+                found = self.flat[token] = self._flat(token[1:-1])
+            return dict(found), i + 1
+        i = self.expect(i, "<{")
+        return self.pairs(i, "}>")
+
+    def _flat(self, token: str) -> dict[str, Any]:
+        inner = Reader(tokenize(token[1:-1]), self.aliases, self.fail)
+        inner.types, inner.flat = self.types, self.flat
+        return inner.pairs(0, END)[0]
+
+    def pairs(self, i: int, close: str) -> tuple[dict[str, Any], int]:
+        """key = value, key, ... up to `close`"""
+        tokens = self.tokens
+        values: dict[str, Any] = {}
+        while tokens[i] != close:
+            if values:
+                i = self.expect(i, ",")
+            key = tokens[i]
+            if key[0] == '"':
+                key = unescape(key)
+            elif not (key[0].isalpha() or key[0] == "_"):
+                self.fail(f"expected the name of an attribute, found {shown(key)}", i)
+            i += 1
+            if tokens[i] == "=":
+                values[key], i = self.attribute(i + 1)
+            else:
+                values[key] = True
+        return values, i + 1
+
+    def attribute(self, i: int) -> tuple[Any, int]:
+        """One attribute value with its type, if it has one."""
+        tokens = self.tokens
+        token = tokens[i]
+        first = token[0]
+        if first == '"':
+            value = unescape(token)
+            if tokens[i + 1] == ":":
+                return value, self.type(i + 2)[1]
+            return value, i + 1
+        if first.isdigit() or first == "-":
+            if tokens[i + 1] == ":":
+                type, after = self.type(i + 2)
+                return self.number(token, type, i), after
+            return (float(token) if "." in token else int(token, 0)), i + 1
+        if token in _WORDS:
+            value = _WORDS[token]
+            return value, i + 1
+        if first == "[":
+            items = []
+            i += 1
+            while tokens[i] != "]":
+                if items:
+                    i = self.expect(i, ",")
+                value, i = self.attribute(i)
+                items.append(value)
+            return tuple(items), i + 1
+        if first == "{":
+            return self.dictionary(i)
+        if first == "@":
+            return SymbolRef(unescape(token[1:]) if token[1:2] == '"' else token[1:]), i + 1
+        if first == "#":
+            return self._hash(token, i), i + 1
+        if token.startswith("array<"):
+            return self._array(token[6:-1]), i + 1
+        if token.startswith("dense<"):
+            i = self.expect(i + 1, ":")
+            type, after = self.type(i)
+            if not isinstance(type, (TensorType, VectorType)):
+                self.fail(f"dense<...> of {type}, which is no tensor", i)
+            return self._dense(token[6:-1], type, i), after
+        if first == "(" or first == "!" or token in self.types:
+            return self.type(i)
+        try:
+            return self.type_of(token), i + 1
+        except (ValueError, KeyError):
+            if "<" in token:
+                return OpaqueAttr(token), i + 1
+            self.fail(f"expected an attribute, found {shown(token)}", i)
+
+    def number(self, token: str, type: Type, i: int) -> int | float:
+        """A literal of a type; hexadecimal stands for a float's bits."""
+        if isinstance(type, FloatType):
+            if token[:2] == "0x":
+                return numbers.BitsFloat.of(int(token, 16), type)
+            return numbers.rounded(float(token), type)
+        if isinstance(type, (IntegerType, IndexType)) and "." not in token:
+            return int(token, 0)
+        self.fail(f"{token!r} is no number of type {type}", i)
+
+    def _hash(self, token: str, i: int) -> Any:
+        if token in self.aliases:
+            return self.attribute_of(self.aliases[token])
+        name, bracket, inside = token[1:].partition("<")
+        dialect, dot, name = name.partition(".")
+        if not dot:
+            if bracket:
+                return OpaqueAttr(token)
+            self.fail(f"unknown alias {token!r}", i)
+        items: list[tuple[str, Any]] = []
+        tail = []
+        for part in split_top(inside[:-1]) if inside else ():
+            if part.startswith("{") and part.endswith("}"):
+                items += _frozen(self.attribute_of(part)).items()
+                tail.append("{}")
+            else:
+                tail.append(part)
+        return Encoding(dialect, name, tuple(items), "" if tail in ([], ["{}"]) else ", ".join(tail))
+
+    def _array(self, inside: str) -> tuple[Any, ...]:
+        element, _, values = inside.partition(":")
+        if not values:
+            return ()
+        type = self.type_of(element.strip())
+        words = (word.strip() for word in values.split(","))
+        return tuple(_WORDS[word] if word in _WORDS else self.number(word, type, 0) for word in words)
+
+    def _dense(self, inside: str, type: Any, i: int) -> DenseAttr:
+        element = type.element
+        if inside[:1] == '"':
+            return self._dense_bytes(bytes.fromhex(inside[3:-1]), type)
+        words = inside.replace("[", " ").replace("]", " ").replace(",", " ").split()
+        values = tuple(_WORDS[word] if word in _WORDS else self.number(word, element, i) for word in words)
+        if "[" in inside or not words:
+            numel = 1
+            for n in type.shape:
+                numel *= n
+            if len(values) != numel:
+                self.fail(f"dense<...> has {len(values)} values, {type} has {numel}", i)
+            return DenseAttr(type, False, values)
+        return DenseAttr(type, True, values[0])
+
+    def _dense_bytes(self, data: bytes, type: Any) -> DenseAttr:
+        """dense<"0x..."> holds little-endian elements of whole bytes; booleans are one bit each."""
+        element = type.element
+        if element == IntegerType(1):
+            if len(data) == 1 and data[0] in (0, 255):
+                return DenseAttr(type, True, bool(data[0]))
+            bits = [byte >> k & 1 for byte in data for k in range(8)]
+            return DenseAttr(type, False, tuple(map(bool, bits[:type.numel])))
+        width = 64 if isinstance(element, IndexType) else element.width
+        size = (width + 7) // 8
+        raw = [int.from_bytes(data[k:k + size], "little") for k in range(0, len(data), size)]
+        if isinstance(element, FloatType):
+            values: tuple[int | float, ...] = tuple(numbers.BitsFloat.of(bits, element) for bits in raw)
+        else:
+            values = tuple(bits - (1 << width) if bits >> (width - 1) else bits for bits in raw)
+        return DenseAttr(type, True, values[0]) if len(values) == 1 else DenseAttr(type, False, values)
+
+
+_PLAIN: dict[str, Type] = {
+    "index": IndexType(), "none": NoneType(), "!ttg.async.token": TokenType(),
+}
+_WORDS: dict[str, Any] = {"true": True, "false": False, "unit": True}
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: tuple(map(_frozen, v)) if isinstance(v, (list, tuple)) else v for key, v in value.items()}
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
+
+
+def shown(token: str) -> str:
+    """A token for an error message."""
+    return "the end of the text" if token == END else repr(token)

@@ -1,0 +1,408 @@
+"""Readers from the assembly formats of dialects.py: each item of a format becomes a step, a closure over what it needs.
+
+A step takes (parser, index, state) and gives the next index; steps append to the state's operands, attributes, result types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from triton_spirv.ir.attributes import shown, unescape
+from triton_spirv.ir.dialects import ENUMS, OperationSpec
+from triton_spirv.ir.model import Operation, Value
+from triton_spirv.ir.types import IndexType, IntegerType, PointerType, TensorDescType, TensorType, TokenType, Type, element_type, like
+
+if TYPE_CHECKING:
+    from triton_spirv.ir.parser import Parser
+
+I1, I32, INDEX, TOKEN = IntegerType(1), IntegerType(32), IndexType(), TokenType()
+FLAG_WORDS = {"exact": "isExact", "nneg": "nonNeg", "disjoint": "isDisjoint"}
+ROUNDING_WORDS = frozenset(["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"])
+
+
+class State:
+    """What has been read of one operation. `values[k]` is operand k: a Value, None, or a list for `x*`."""
+
+    __slots__ = ("values", "attributes", "types", "number")
+
+    def __init__(self, values: list[Any]) -> None:
+        self.values = values
+        self.attributes: dict[str, Any] = {}
+        self.types: list[Type] = []
+        self.number = len(values)
+
+
+Step = Callable[["Parser", int, State], int]
+
+
+def _literal(word: str) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        if p.tokens[i] != word:
+            p.fail(f"expected {word!r}, found {shown(p.tokens[i])}", i)
+        return i + 1
+    return step
+
+
+def _operand(position: int) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        token = p.tokens[i]
+        state.values[position] = p.values.get(token) or p.value(i)
+        return i + 1
+    return step
+
+
+def _operands(position: int) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        found: list[Value] = []
+        tokens = p.tokens
+        while tokens[i][0] == "%":
+            found.append(p.values.get(tokens[i]) or p.value(i))
+            i += 1
+            if tokens[i] != "," or tokens[i + 1][0] != "%":
+                break
+            i += 1
+        state.values[position] = found
+        return i
+    return step
+
+
+def check_type(p: Parser, value: Value, type: Type, i: int) -> None:
+    """The type in the text is the value's; a value used before its definition gets it from here."""
+    if value.type is type or value.type == type:
+        return
+    if value.type is None:
+        value.type = type
+        return
+    p.fail(f"%{value.name} is {value.type}, not {type}", i)
+
+
+def abbreviated(text: str, type: Type) -> bool:
+    """Whether `<...>` is the spelling of `type` without its name (a format may leave out what it knows)."""
+    spelling = str(type)
+    return spelling.endswith(text) and spelling[:-len(text)] in ("!tt.ptr", "!ttg.memdesc", "!tt.tensordesc")
+
+
+def _type(position: int) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        token = p.tokens[i]
+        value = state.values[position]
+        type = p.types.get(token)
+        if type is None:
+            if token[0] == "<":
+                return _short_type(p, i, value)
+            type, after = p.reader.type(i)
+        else:
+            after = i + 1
+        if value.type is not type:
+            check_type(p, value, type, i)
+        return after
+    return step
+
+
+def _short_type(p: Parser, i: int, value: Value) -> int:
+    """<f32> for !tt.ptr<f32>, and so for descriptors of memory and of tensors."""
+    token = p.tokens[i]
+    for name in ("!tt.ptr", "!tt.tensordesc", "!ttg.memdesc"):
+        try:
+            type = p.reader.type_of(name + token)
+        except (ValueError, KeyError):
+            continue
+        if value.type is None or value.type == type:
+            value.type = type
+            return i + 1
+    p.fail(f"%{value.name} is {value.type}, not {token}", i)
+
+
+def _types(position: int | None) -> Step:
+    """T(x*), or T(*) for all operands."""
+    def step(p: Parser, i: int, state: State) -> int:
+        values = flat(state.values) if position is None else state.values[position]
+        for k, value in enumerate(values):
+            if k:
+                i = p.expect(i, ",")
+            type, after = p.reader.type(i)
+            check_type(p, value, type, i)
+            i = after
+        return i
+    return step
+
+
+def flat(values: list[Any]) -> list[Value]:
+    """Operands in order, the optional and variadic ones spread out."""
+    result: list[Value] = []
+    for value in values:
+        if isinstance(value, list):
+            result += value
+        elif value is not None:
+            result.append(value)
+    return result
+
+
+def _result(short: str) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        token = p.tokens[i]
+        type = p.types.get(token)
+        if type is None:
+            if token[0] == "<" and short:
+                state.types.append(p.reader.type_of(short + token))
+                return i + 1
+            type, i = p.reader.type(i)
+            state.types.append(type)
+            return i
+        state.types.append(type)
+        return i + 1
+    return step
+
+
+def _result_list(p: Parser, i: int, state: State) -> int:
+    while True:
+        type, i = p.reader.type(i)
+        state.types.append(type)
+        if p.tokens[i] != ",":
+            return i
+        i += 1
+
+
+def _functional(p: Parser, i: int, state: State) -> int:
+    at = i
+    types, i = p.reader.type_list(i)
+    values = flat(state.values)
+    if len(types) != len(values):
+        p.fail(f"{len(values)} operands, but {len(types)} operand types", at)
+    for value, type in zip(values, types, strict=True):
+        check_type(p, value, type, at)
+    i = p.expect(i, "->")
+    results, i = p.reader.results(i)
+    state.types += results
+    return i
+
+
+def _attribute(name: str) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        token = p.tokens[i]
+        first = token[0]
+        if first.isalpha() or first == "_":
+            state.attributes[name] = {"true": True, "false": False}.get(token, token)
+        elif first == '"':
+            state.attributes[name] = unescape(token)
+        elif first.isdigit() or first == "-":
+            state.attributes[name], i = p.reader.attribute(i)
+            return i
+        else:
+            p.fail(f"expected {name}, found {shown(token)}", i)
+        return i + 1
+    return step
+
+
+def _symbol(name: str) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        if p.tokens[i][0] != "@":
+            p.fail(f"expected the @name of {name}, found {shown(p.tokens[i])}", i)
+        value, i = p.reader.attribute(i)
+        state.attributes[name] = value.name
+        return i
+    return step
+
+
+def _unit(name: str) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        state.attributes[name] = True
+        return i
+    return step
+
+
+def _dictionary(p: Parser, i: int, state: State) -> int:
+    if p.tokens[i][0] == "{":
+        values, i = p.reader.dictionary(i)
+        state.attributes.update(values)
+    return i
+
+
+def _integers(name: str) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        numbers = []
+        while p.tokens[i] != "]":
+            if numbers:
+                i = p.expect(i, ",")
+            number, i = p.reader.attribute(i)
+            numbers.append(number)
+        state.attributes[name] = tuple(numbers)
+        return i
+    return step
+
+
+def _keywords(name: str) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        words = [p.tokens[i]]
+        i += 1
+        while p.tokens[i] == "|":
+            words.append(p.tokens[i + 1])
+            i += 2
+        state.attributes[name] = "|".join(words)
+        return i
+    return step
+
+
+def _flags(p: Parser, i: int, state: State) -> int:
+    tokens = p.tokens
+    while True:
+        token = tokens[i]
+        if token == ":" or token[0] == "{":
+            return i
+        if token in FLAG_WORDS:
+            state.attributes[FLAG_WORDS[token]] = True
+        elif token in ROUNDING_WORDS:
+            state.attributes["roundingmode"] = token
+        elif token.startswith("fastmath<"):
+            state.attributes["fastmath"] = token[9:-1]
+        elif token.startswith("overflow<"):
+            state.attributes["overflowFlags"] = token[9:-1]
+        else:
+            return i
+        i += 1
+
+
+def _group(items: list[str], spec: OperationSpec) -> Step:
+    """(? ... )?: read if the first item is there; a leading `,` looks one token further where a word follows."""
+    steps = [_step(item, spec) for item in items]
+    first = items[0]
+    second = items[1] if first == "," and len(items) > 1 and items[1][0].isalpha() else None
+    types_of = spec.positions[items[1][2:-1]] if first == "," and items[1:] and items[1].startswith("T(") else None
+
+    def step(p: Parser, i: int, state: State) -> int:
+        token = p.tokens[i]
+        if token[0] != "%" if first[0] == "$" else token != first:
+            return i
+        if second is not None and p.tokens[i + 1] != second:
+            return i
+        if types_of is not None and state.values[types_of] is None:
+            return i
+        for inner in steps:
+            i = inner(p, i, state)
+        return i
+    return step
+
+
+def items_of(format: str) -> list[str | list[str]]:
+    """The items of a format; an optional part is a list of its own."""
+    items: list[str | list[str]] = []
+    group: list[str] | None = None
+    for word in format.split():
+        if word == "(?":
+            group = []
+        elif word == ")?":
+            assert group
+            items.append(group)
+            group = None
+        elif group is not None:
+            group.append(word)
+        else:
+            items.append(word)
+    return items
+
+
+def _step(item: str | list[str], spec: OperationSpec) -> Step:
+    if isinstance(item, list):
+        return _group(item, spec)
+    if item == "{}":
+        return _dictionary
+    if item == "F":
+        return _functional
+    if item == "R":
+        return _result("!tt.tensordesc" if spec.name == "tt.make_tensor_descriptor" else "!ttg.memdesc")
+    if item == "R*":
+        return _result_list
+    if item == "T(*)":
+        return _types(None)
+    if item == "flags":
+        return _flags
+    kind, name = (item[:2], item[2:-1]) if item.startswith("T(") else (item[0], item[1:])
+    many = name.endswith("*")
+    if kind == "T(":
+        position = spec.positions[name.rstrip("*")]
+        return _types(position) if many else _type(position)
+    if kind == "$":
+        position = spec.positions[name.rstrip("*")]
+        return _operands(position) if many else _operand(position)
+    if item.startswith("@@"):
+        return _symbol(name[1:])
+    makers = {"@": _attribute, "!": _unit, "#": _integers, "|": _keywords}
+    if kind in makers and name:
+        return makers[kind](name)
+    return _literal(item)
+
+
+def _pointee(type: Type) -> Type:
+    if isinstance(type, TensorType) and isinstance(type.element, PointerType):
+        return like(type, type.element.pointee)
+    if isinstance(type, PointerType):
+        return type.pointee
+    if isinstance(type, TensorDescType):
+        return type.block
+    raise ValueError(f"expected a pointer, not {type}")
+
+
+def result_types(spec: OperationSpec) -> Callable[[State], list[Type]] | None:
+    """How the result types follow where the format does not print them; None: it prints them all."""
+    rule, _, name = spec.result_rule.partition(" ")
+    if not rule:
+        return None
+    constants: dict[str, Type] = {"i1": I1, "i32": I32, "token": TOKEN, "index": INDEX}
+    position = spec.positions.get(name or rule)
+    if position is None:
+        if rule == "both":
+            return lambda state: state.types * 2
+        return lambda state: [constants[rule]]
+    if rule == "pointee":
+        return lambda state: [_pointee(state.values[position].type)]
+    if rule == "i1":
+        return lambda state: [like(state.values[position].type, I1)]
+    if rule == "element":
+        return lambda state: [element_type(state.values[position].type)]
+    if rule == "both":
+        return lambda state: [state.values[position].type] * 2
+    if rule == "extended":
+        return lambda state: [state.values[position].type, *state.types]
+    return lambda state: [state.values[position].type]
+
+
+OperationReader = Callable[["Parser", int, list[str]], "tuple[Operation, int]"]
+
+
+def compile_format(spec: OperationSpec) -> OperationReader:
+    """The reader of an operation: (parser, index after the name, result names) -> (operation, next index)."""
+    steps = [_step(item, spec) for item in items_of(spec.format)]
+    infer = result_types(spec)
+    template = [[] if operand.quantity == "*" else None for operand in spec.operands]
+    fixed, name = spec.fixed, spec.name
+
+    def read(p: Parser, i: int, names: list[str]) -> tuple[Operation, int]:
+        start = i - 1
+        state = State(template.copy())
+        for step in steps:
+            i = step(p, i, state)
+        if infer is not None:
+            try:
+                state.types = infer(state)
+            except (ValueError, AttributeError) as error:
+                p.fail(f"{name}: {error}", start)
+        values = state.values
+        if fixed:
+            return p.make(name, values, state.attributes, state.types, names, None, start), i
+        return p.make(name, flat(values), state.attributes, state.types, names, segments_of(values), start), i
+    return read
+
+
+def segments_of(values: list[Any]) -> tuple[int, ...]:
+    """How many values each named operand has."""
+    return tuple(len(v) if isinstance(v, list) else int(v is not None) for v in values)
+
+
+def keywords(spec: OperationSpec, attributes: dict[str, Any]) -> None:
+    """Numbers of enumerations, as the generic form has them, to their keywords."""
+    for name, enum in spec.enums:
+        value = attributes.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            names = ENUMS[enum]
+            attributes[name] = names.get(value) or "|".join(word for bit, word in names.items() if bit & value == bit and bit)

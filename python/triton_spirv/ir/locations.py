@@ -1,0 +1,76 @@
+"""loc(...) to Location: the user's place, innermost first."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from triton_spirv.ir.model import UNKNOWN_LOCATION, Location
+
+_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to .*)?\Z')
+_NAMED = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\((.*)\))?\Z', re.DOTALL)
+
+
+class Locations(dict[str, Location]):
+    """Token text `loc(...)` -> Location, filled when first asked; `aliases` are the module's #loc definitions."""
+
+    def __init__(self, aliases: dict[str, str]) -> None:
+        super().__init__()
+        self.aliases = aliases
+
+    def __missing__(self, token: str) -> Location:
+        location = self[token] = self.read(token[4:-1])
+        return location
+
+    def read(self, text: str) -> Location:
+        """The location that the inside of `loc(...)` says; unknown where it cannot be read: a location is no reason to fail."""
+        text = text.strip()
+        if text.startswith("#"):
+            target = self.aliases.get(text, "loc(unknown)")
+            return self[target] if target.startswith("loc(") else UNKNOWN_LOCATION
+        if match := _FILE.match(text):
+            return Location(match[1], int(match[2]), int(match[3]))
+        if text.startswith("callsite("):
+            callee, caller = _split(text[len("callsite("):-1], " at ")
+            return _called(self.read(callee), self.read(caller))
+        if text.startswith("fused"):
+            parts = [self.read(part) for part in _parts(text[text.rindex("[") + 1:text.rindex("]")] if "[" in text else "")]
+            return next((part for part in parts if part.known), UNKNOWN_LOCATION)
+        if match := _NAMED.match(text):
+            inner = self.read(match[2]) if match[2] else UNKNOWN_LOCATION
+            return replace(inner, name=match[1])
+        return UNKNOWN_LOCATION
+
+
+def _called(callee: Location, caller: Location) -> Location:
+    """`callee` inlined at `caller`. Without a place of its own it stands at the call."""
+    if not callee.known:
+        return replace(caller, name=callee.name or caller.name)
+    if not caller.known:
+        return callee
+    return replace(callee, callers=(*callee.callers, replace(caller, callers=()), *caller.callers))
+
+
+def _split(text: str, separator: str) -> tuple[str, str]:
+    """Cut at the first separator outside parentheses and strings."""
+    depth, quoted = 0, False
+    for index, character in enumerate(text):
+        if character == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif depth == 0 and text.startswith(separator, index):
+            return text[:index], text[index + len(separator):]
+    return text, ""
+
+
+def _parts(text: str) -> list[str]:
+    parts = []
+    while text:
+        head, text = _split(text, ",")
+        parts.append(head)
+    return parts

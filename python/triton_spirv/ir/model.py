@@ -1,0 +1,231 @@
+"""The IR in memory: Value, Operation, Block, Region, Module, Location.
+
+Operations know their operands by the dialect's names (`op.ptr`, `op.mask`; see dialects.py). Values and operations compare by
+identity. Types and attributes are re-exported from types.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from triton_spirv.ir.dialects import OPERATIONS
+from triton_spirv.ir.types import (
+    DenseAttr,
+    Encoding,
+    FloatType,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemDescType,
+    NoneType,
+    OpaqueAttr,
+    OpaqueType,
+    PointerType,
+    SymbolRef,
+    TensorDescType,
+    TensorType,
+    TokenType,
+    TupleType,
+    Type,
+    VectorType,
+    element_type,
+    like,
+    shape_of,
+)
+
+__all__ = [
+    "Block", "DenseAttr", "Encoding", "FloatType", "FunctionType", "IndexType", "IntegerType", "Location", "MemDescType", "Module",
+    "NoneType", "OpaqueAttr", "OpaqueType", "Operation", "PointerType", "Region", "SymbolRef", "TensorDescType", "TensorType",
+    "TokenType", "TupleType", "Type", "UNKNOWN_LOCATION", "Value", "VectorType", "element_type", "like", "shape_of",
+]
+
+
+@dataclass(frozen=True)
+class Location:
+    """A place in the user's source; line and column count from 1, 0 when unknown.
+
+    `name` is the variable's name where the front end knew it. `callers` are the call sites of inlined functions, innermost first.
+    """
+
+    file: str
+    line: int
+    column: int
+    name: str | None = None
+    callers: tuple[Location, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        return self.line > 0
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.file)}:{self.line}:{self.column}" if self.line else self.file
+
+
+UNKNOWN_LOCATION = Location("<unknown>", 0, 0)
+
+
+class Value:
+    """A result of an operation (`owner` is the Operation) or an argument of a block (`owner` is the Block)."""
+
+    __slots__ = ("type", "name", "owner", "index", "uses")
+
+    def __init__(self, type: Type, name: str, owner: Operation | Block, index: int) -> None:
+        self.type = type
+        self.name = name
+        self.owner = owner
+        self.index = index
+        self.uses: list[tuple[Operation, int]] = []
+
+    @property
+    def defining_op(self) -> Operation | None:
+        return self.owner if isinstance(self.owner, Operation) else None
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.type}>"
+
+
+class Operation:
+    """name, operands, attributes, results, regions, successors, location, parent (the block that holds it).
+
+    `op.<operand name>` gives the Value, None for an absent optional operand, a tuple for a variadic one.
+    `segments` counts the values of each named operand; None when each is exactly one.
+    """
+
+    __slots__ = ("name", "operands", "attributes", "results", "regions", "location", "successors", "parent", "segments")
+
+    def __init__(
+        self,
+        name: str,
+        operands: list[Value],
+        attributes: dict[str, Any],
+        result_types: list[Type],
+        result_names: list[str],
+        location: Location = UNKNOWN_LOCATION,
+        segments: tuple[int, ...] | None = None,
+        regions: list[Region] | None = None,
+        successors: list[Block] | None = None,
+    ) -> None:
+        self.name = name
+        self.operands = operands
+        self.attributes = attributes
+        self.results = [Value(t, n, self, i) for i, (t, n) in enumerate(zip(result_types, result_names, strict=True))]
+        self.regions: list[Region] = regions if regions is not None else []
+        self.successors: list[Block] = successors if successors is not None else []
+        self.location = location
+        self.segments = segments
+        self.parent: Block | None = None
+        for index, operand in enumerate(operands):
+            operand.uses.append((self, index))
+
+    @property
+    def result(self) -> Value:
+        """The only result."""
+        (result,) = self.results
+        return result
+
+    @property
+    def parent_op(self) -> Operation | None:
+        """The operation whose region holds this one."""
+        return self.parent.parent.parent if self.parent is not None else None
+
+    def operand_names(self) -> list[str]:
+        """The dialect's names of the operands, in order; optional and variadic ones included."""
+        spec = OPERATIONS.get(self.name)
+        return [operand.name for operand in spec.operands] if spec else []
+
+    def named_operands(self) -> dict[str, Any]:
+        """operand name -> Value, None or tuple of Values."""
+        return {name: getattr(self, name) for name in self.operand_names()}
+
+    def __getattr__(self, name: str) -> Any:
+        spec = OPERATIONS.get(self.name)
+        position = spec.positions.get(name) if spec else None
+        if spec is None or position is None:
+            raise AttributeError(f"{self.name} has no operand {name!r}; it has {', '.join(self.operand_names()) or 'none'}")
+        if self.segments is None:
+            return self.operands[position]
+        start = sum(self.segments[:position])
+        count = self.segments[position]
+        quantity = spec.operands[position].quantity
+        if quantity == "*":
+            return tuple(self.operands[start:start + count])
+        return self.operands[start] if count else None
+
+    def walk(self) -> Iterator[Operation]:
+        """This operation and all inside it, in textual order."""
+        yield self
+        for region in self.regions:
+            for block in region.blocks:
+                for op in block.operations:
+                    yield from op.walk()
+
+    def __repr__(self) -> str:
+        types = ", ".join(str(v.type) for v in self.operands)
+        results = ", ".join(str(v.type) for v in self.results)
+        return f"<{self.name} ({types}) -> ({results}) at {self.location}>"
+
+
+class Block:
+    """A basic block: arguments, then operations, the last a terminator."""
+
+    __slots__ = ("arguments", "operations", "parent", "label")
+
+    def __init__(self, parent: Region, label: str = "^bb0") -> None:
+        self.arguments: list[Value] = []
+        self.operations: list[Operation] = []
+        self.parent = parent
+        self.label = label
+
+    @property
+    def terminator(self) -> Operation:
+        return self.operations[-1]
+
+    def __repr__(self) -> str:
+        return f"<block {self.label}, {len(self.operations)} operations>"
+
+
+class Region:
+    """Blocks, the first is the entry."""
+
+    __slots__ = ("blocks", "parent")
+
+    def __init__(self, parent: Operation | None = None) -> None:
+        self.blocks: list[Block] = []
+        self.parent = parent
+
+    @property
+    def entry(self) -> Block:
+        return self.blocks[0]
+
+
+class Module:
+    """A builtin.module. `functions`: name -> tt.func operation."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self.functions: dict[str, Operation] = {
+            op.attributes["sym_name"]: op for op in self.body.operations if op.name == "tt.func"
+        }
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return self.operation.attributes
+
+    @property
+    def body(self) -> Block:
+        return self.operation.regions[0].blocks[0]
+
+    def walk(self) -> Iterator[Operation]:
+        """Every operation inside the module, in textual order."""
+        for op in self.body.operations:
+            yield from op.walk()
+
+    @property
+    def entry(self) -> Operation:
+        """The kernel: the public function, of which Triton makes exactly one."""
+        public = [f for f in self.functions.values() if f.attributes.get("sym_visibility", "public") == "public"]
+        (kernel,) = public
+        return kernel
