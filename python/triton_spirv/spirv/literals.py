@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from operator import index
 
 from .types import Bool, Float, Int, Type
@@ -97,7 +98,7 @@ def string_words(text: str) -> list[int]:
     return list(struct.unpack(f"<{len(data) // 4}I", data))
 
 
-def string_of(words: list[int]) -> tuple[str, int]:
+def string_of(words: Sequence[int]) -> tuple[str, int]:
     """The string at the head of `words`, and the number of words it takes."""
     data = struct.pack(f"<{len(words)}I", *words)
     end = data.index(0)

@@ -24,11 +24,11 @@ from typing import Any, Protocol
 
 from . import grammar
 from .declarations import Declarations
+from .decode import MAGIC
 from .operands import Form, encode, encoder, form
 from .types import Float, Pointer, Type, Vector
 from .values import Function, Label, Value, Words
 
-MAGIC = 0x07230203
 _LABEL, _LINE, _NO_LINE = (form(name).instruction.opcode for name in ("OpLabel", "OpLine", "OpNoLine"))
 
 

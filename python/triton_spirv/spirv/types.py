@@ -110,7 +110,7 @@ class Array(Type):
         _check(self.count >= 1, f"Array: count {self.count} is less than 1")
 
     def __str__(self) -> str:
-        return f"[{self.count} x {self.element}]"
+        return f"[{self.count} x {self.element}{_stride(self.stride)}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ class RuntimeArray(Type):
     stride: int | None = None
 
     def __str__(self) -> str:
-        return f"[? x {self.element}]"
+        return f"[? x {self.element}{_stride(self.stride)}]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,14 @@ class Struct(Type):
                    f"Struct: {per_member} for {len(self.members)} members")
 
     def __str__(self) -> str:
-        return self.name or "{" + ", ".join(map(str, self.members)) + "}"
+        return self.name or self.definition()
+
+    def definition(self) -> str:
+        """The members, with their offsets and names where they have them: `block {0: i32 count, 16: [? x f32 stride 4]}`."""
+        offsets = [f"{offset}: " for offset in self.offsets] if self.offsets else [""] * len(self.members)
+        names = [f" {name}" for name in self.member_names] if self.member_names else [""] * len(self.members)
+        members = [f"{offset}{member}{name}" for offset, member, name in zip(offsets, self.members, names)]
+        return f"{'block ' if self.block else ''}{{{', '.join(members)}}}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +159,7 @@ class Pointer(Type):
     stride: int | None = None
 
     def __str__(self) -> str:
-        return f"ptr<{self.storage_class}, {self.pointee}>"
+        return f"ptr<{self.storage_class}, {self.pointee}{_stride(self.stride)}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +193,10 @@ class Opaque(Type):
 
     def __str__(self) -> str:
         return self.instruction.removeprefix("OpType").lower()
+
+
+def _stride(stride: int | None) -> str:
+    return "" if stride is None else f" stride {stride}"
 
 
 def _check(condition: bool, message: str) -> None:

@@ -1,0 +1,278 @@
+"""`listing`: a SPIR-V module as text to read, to compare and to test against.
+
+    kernel %scale(%pointer: ptr<CrossWorkgroup, f32>, %factor: f32)  {SubgroupSize 16}
+    %entry:
+        ; scale.py:7
+        %load = OpLoad f32 %pointer Aligned 4
+        %fmul = OpFMul f32 %load %factor
+        OpStore %pointer %fmul Aligned 4
+        OpReturn
+
+No ids: a value has its OpName or else the name of its instruction, numbered within the function from the second of a kind on. Types and
+constants are written where they are used, decorations in braces behind what they decorate. So a line changes only when what it says
+changes. The listing is made of the words alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from . import grammar
+from .decode import Contents, Decoded, decode
+from .grammar import Operand
+from .literals import scalar_bits, scalar_value, string_of
+from .module import Module
+from .types import Array, Bool, Float, Int, Type
+
+INDENT = "    "
+
+
+def listing(module: Module | bytes) -> str:
+    """The text of a module, given as one or as its words."""
+    contents = decode(module if isinstance(module, bytes) else module.words())
+    writer = _Writer(contents)
+    parts = [writer.header(), writer.globals(), *(writer.function(body) for body in contents.functions)]
+    return "\n".join("".join(f"{line}\n" for line in part) for part in parts if part)
+
+
+class _Writer:
+    """Writes lines; `names` holds the text of every id that the current function can refer to."""
+
+    def __init__(self, contents: Contents) -> None:
+        self.contents = contents
+        self.names: dict[int, str] = {}
+        self.taken: set[str] = set()
+        for id, type in contents.types.items():
+            self.names[id] = str(type)
+        for id, constant in contents.constants.items():
+            self.names[id] = self._constant(constant)
+        for id, text in contents.strings.items():
+            self.names[id] = _quoted(text)
+        for id, set_name in contents.sets.items():
+            self.names[id] = set_name
+        for it in [*contents.globals, *(body[0] for body in contents.functions)]:
+            self._name(it.result, it)
+
+    # Parts
+
+    def header(self) -> list[str]:
+        """Version and preamble, as comments; capabilities and extensions in alphabetical order, since their first use says nothing."""
+        groups: dict[str, list[str]] = {"OpMemoryModel": [], "OpCapability": [], "OpExtension": []}
+        for it in self.contents.preamble:
+            groups.setdefault(it.name, []).append(" ".join(self._operands(it)))
+        major, minor = self.contents.version
+        lines = [f"; SPIR-V {major}.{minor}, {' '.join(groups.pop('OpMemoryModel'))}"]
+        for name, texts in groups.items():
+            lines += [f"; {name.removeprefix('Op')} {', '.join(sorted(texts))}"] if texts else []
+        return lines
+
+    def globals(self) -> list[str]:
+        """Named struct types, then global variables and what else is neither type nor constant."""
+        named = [type for type in self.contents.types.values() if getattr(type, "name", None)]
+        return [f"type {type} = {type.definition()}" for type in named] + [self._line(it) for it in self.contents.globals]    # type: ignore[attr-defined]
+
+    def function(self, body: list[Decoded]) -> list[str]:
+        """A function: its head, then its blocks."""
+        outer_names, outer_taken = self.names, self.taken
+        self.names, self.taken = dict(outer_names), set(outer_taken)
+        roles = _block_roles(body)
+        for it in body[1:]:
+            if it.result:
+                self._name(it.result, it, roles)
+        lines = [self._function_head(body)]
+        place = ""
+        for it in body[1:]:
+            if it.name == "OpLabel":
+                place = ""
+                lines.append(f"{self.names[it.result]}:")
+            elif it.name == "OpLine":
+                file, line, _ = it.words
+                here = f"{INDENT}; {PurePath(self.contents.strings[file]).name}:{line}"
+                lines += [here] if here != place else []
+                place = here
+            elif it.name not in ("OpFunctionParameter", "OpFunctionEnd", "OpNoLine"):
+                lines.append(INDENT + self._line(it))
+        self.names, self.taken = outer_names, outer_taken
+        return lines
+
+    def _function_head(self, body: list[Decoded]) -> str:
+        head = body[0]
+        entry = self.contents.entries.get(head.result)
+        is_import = not any(it.name == "OpLabel" for it in body)
+        what = f"{self._operands(entry)[0].lower()} " if entry else f"{'import' if is_import else 'function'} {self.names[head.type]} "
+        parameters = [f"{self.names[it.result]}: {self.names[it.type]}{self._decorations(it.result)}"
+                      for it in body if it.name == "OpFunctionParameter"]
+        control = self._operands(head)[0]
+        notes = [control] if control != "None" else []
+        for mode in self.contents.modes[head.result]:
+            notes.append(" ".join(self._take("ExecutionMode", list(mode))))
+        return f"{what}{self.names[head.result]}({', '.join(parameters)}){self._decorations(head.result, notes)}"
+
+    def _line(self, it: Decoded) -> str:
+        result = [self.names[it.result], "="] if it.result else []
+        type = [self.names[it.type]] if it.type else []
+        return " ".join([*result, it.name, *type, *self._operands(it)]) + self._decorations(it.result)
+
+    def _decorations(self, id: int, notes: Iterable[str] = ()) -> str:
+        texts = [*notes, *(" ".join(self._take("Decoration", list(words))) for words in self.contents.decorations.get((id,), ()))]
+        return f"  {{{', '.join(texts)}}}" if texts else ""
+
+    # Names
+
+    def _name(self, id: int, it: Decoded, roles: dict[int, str] | None = None) -> None:
+        """Name an id by its OpName, its role as a block, or its instruction, with a number if the name is taken."""
+        given = self.contents.names.get((id,))
+        name = re.sub(r"[^\w.$]", "_", given) if given else self._kind_of(it, roles or {})
+        number = 0
+        unique = name
+        while unique in self.taken:
+            number += 1
+            unique = f"{name}_{number}"
+        self.taken.add(unique)
+        self.names[id] = f"%{unique}"
+
+    def _kind_of(self, it: Decoded, roles: dict[int, str]) -> str:
+        if it.name == "OpLabel":
+            return roles.get(it.result, "block")
+        if it.name == "OpExtInst":
+            return self._extended(it).lower()
+        return _SHORT.get(it.name) or it.name.removeprefix("Op").lower()
+
+    def _extended(self, it: Decoded) -> str:
+        entry = grammar.extended_by_number(self.contents.sets[it.words[0]]).get(it.words[1])
+        return entry.name if entry else str(it.words[1])
+
+    # Operands
+
+    def _operands(self, it: Decoded) -> list[str]:
+        words = list(it.words)
+        if it.name == "OpExtInst":
+            entry = grammar.extended_by_number(self.contents.sets[words[0]]).get(words[1])
+            operands = entry.operands if entry else (Operand("IdRef", "*", ""),)
+            return [self.names[words[0]], self._extended(it), *self._take_all(operands, words[2:])]
+        if it.name == "OpSwitch":
+            return self._switch(words)
+        return self._take_all(it.instruction.operands, words)
+
+    def _take_all(self, operands: Iterable[Operand], words: list[int]) -> list[str]:
+        texts = []
+        for operand in operands:
+            while words:
+                texts += self._take(operand.kind, words)
+                if operand.quantifier != "*":
+                    break
+        return texts
+
+    def _take(self, kind: str, words: list[int]) -> list[str]:
+        """Take an operand of a kind off the words -> its text, an enumerant's parameters behind it."""
+        if kind == "LiteralString":
+            text, count = string_of(words)
+            del words[:count]
+            return [_quoted(text)]
+        entry = grammar.kind(kind)
+        if entry.category == "Composite":
+            return [f"[{', '.join(text for base in entry.bases for text in self._take(base, words))}]"]
+        word = words.pop(0)
+        if entry.category == "ValueEnum":
+            enumerant = grammar.enumerants(kind)[word]
+            return [enumerant.name, *self._take_all(enumerant.parameters, words)]
+        if entry.category == "BitEnum":
+            bits = [enumerant for value, enumerant in sorted(grammar.enumerants(kind).items()) if value & word]
+            parameters = [text for bit in bits for text in self._take_all(bit.parameters, words)]
+            return [_mask(kind, word), *parameters]
+        if entry.category == "Id":
+            return [self._reference(kind, word)]
+        return [scalar_text(Float(32), word) if kind == "LiteralFloat" else str(word)]
+
+    def _reference(self, kind: str, id: int) -> str:
+        constant = self.contents.constants.get(id)
+        if constant is not None and constant.name == "OpConstant":
+            if kind == "IdScope":
+                return grammar.enumerants("Scope")[constant.words[0]].name
+            if kind == "IdMemorySemantics":
+                return _mask("MemorySemantics", constant.words[0])
+        return self.names.get(id, f"%{id}")
+
+    def _switch(self, words: list[int]) -> list[str]:
+        selector, default, *targets = words
+        type = self.contents.value_types.get(selector)
+        literal = 2 if isinstance(type, Int) and type.width > 32 else 1
+        texts = [self.names[selector], self.names[default]]
+        for at in range(0, len(targets), literal + 1):
+            number = sum(word << 32 * place for place, word in enumerate(targets[at:at + literal]))
+            texts.append(f"[{number}, {self.names[targets[at + literal]]}]")
+        return texts
+
+    # Constants
+
+    def _constant(self, it: Decoded) -> str:
+        type = self.contents.types[it.type]
+        match it.name:
+            case "OpUndef":
+                return "undef"
+            case "OpConstantNull":
+                return "null"
+            case "OpConstantTrue" | "OpConstantFalse":
+                return it.name.removeprefix("OpConstant").lower()
+            case "OpConstant":
+                return scalar_text(type, sum(word << 32 * place for place, word in enumerate(it.words)))
+        elements = [self.names[word] for word in it.words]
+        if isinstance(type, Array) and type.element is Int(8) and elements[-1] == "0":
+            return _quoted(bytes(int(element) & 0xFF for element in elements[:-1]).decode(errors="backslashreplace"))
+        if len(elements) > 1 and len(set(elements)) == 1:
+            return f"splat({elements[0]})"
+        return f"({', '.join(elements)})"
+
+
+def scalar_text(type: Type, bits: int) -> str:
+    """A scalar constant: the shortest decimal that reads back to these bits; the bits themselves for an unusual NaN."""
+    value = scalar_value(type, bits)
+    if isinstance(type, (Bool, Int)):
+        return str(value).lower()
+    assert isinstance(type, Float)
+    if value is None or (value != value and bits != scalar_bits(type, float("nan"))):
+        return f"{type}:0x{bits:0{type.width // 4}x}"
+    for digits in range(1, 18):
+        text = f"{value:.{digits}g}"
+        if scalar_bits(type, float(text)) == bits:
+            break
+    return repr(float(text))
+
+
+def _mask(kind: str, mask: int) -> str:
+    names = [enumerant.name for value, enumerant in sorted(grammar.enumerants(kind).items()) if value & mask]
+    return "|".join(names) or "None"
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _block_roles(body: list[Decoded]) -> dict[int, str]:
+    """What each block of structured control flow is, by the merge instruction that names it."""
+    roles: dict[int, str] = {}
+    label, merge_of = 0, ""
+    for it in body:
+        if it.name == "OpLabel":
+            label, merge_of = it.result, ""
+            if not roles:
+                roles[label] = "entry"
+        elif it.name in ("OpLoopMerge", "OpSelectionMerge"):
+            merge_of = it.name
+            if it.name == "OpLoopMerge":
+                roles.setdefault(label, "loop")
+                roles.setdefault(it.words[1], "continue")
+            roles.setdefault(it.words[0], "after" if it.name == "OpLoopMerge" else "endif")
+        elif it.name == "OpBranchConditional":
+            first, second = ("then", "else") if merge_of == "OpSelectionMerge" else ("body", "body")
+            roles.setdefault(it.words[1], first)
+            roles.setdefault(it.words[2], second)
+    return roles
+
+
+_SHORT = {
+    "OpFunctionParameter": "arg", "OpAccessChain": "chain", "OpInBoundsAccessChain": "chain", "OpPtrAccessChain": "chain",
+    "OpInBoundsPtrAccessChain": "chain", "OpCompositeConstruct": "construct", "OpCompositeExtract": "extract",
+    "OpCompositeInsert": "insert", "OpVectorShuffle": "shuffle", "OpFunctionCall": "call"}
