@@ -267,8 +267,9 @@ def _group(items: list[str], spec: OperationSpec) -> Step:
     """(? ... )?: read if the first item is there; a leading `,` looks one token further where a word follows."""
     steps = [_step(item, spec) for item in items]
     first = items[0]
-    second = items[1] if first == "," and len(items) > 1 and items[1][0].isalpha() else None
-    types_of = spec.positions[items[1][2:-1]] if first == "," and items[1:] and items[1].startswith("T(") else None
+    follows = items[1] if first == "," else ""
+    types_of = spec.positions[follows[2:-1]] if follows.startswith("T(") else None
+    second = follows if follows[:1].isalpha() and types_of is None else None
 
     def step(p: Parser, i: int, state: State) -> int:
         token = p.tokens[i]
