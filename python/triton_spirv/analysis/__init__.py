@@ -1,0 +1,1 @@
+"""Facts about IR that lowering asks for."""

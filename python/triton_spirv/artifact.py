@@ -1,0 +1,79 @@
+"""What compiling a kernel yields."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from .target import Target
+
+#: struct.pack code and size in bytes of each parameter type.
+PACKING = {"ptr": ("Q", 8), "i1": ("B", 1), "i8": ("b", 1), "i16": ("h", 2), "i32": ("i", 4), "i64": ("q", 8),
+           "f16": ("e", 2), "bf16": ("H", 2), "f32": ("f", 4), "f64": ("d", 8)}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A kernel parameter: its name and its type, a key of PACKING."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A SPIR-V module with one kernel, and what a launcher must know about it.
+
+    words        the module
+    listing      the same, readable
+    passing      "struct": one by-value struct with the natural alignment of C; "arguments": one kernel argument per parameter
+    hidden       extra pointer parameters behind the user's, which the runtime supplies
+    written      per parameter: may the kernel write through it?
+    local_size   work-items per work-group in x, y, z
+    asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of one that failed
+    """
+
+    words: bytes
+    listing: str
+    entry: str
+    parameters: tuple[Parameter, ...]
+    passing: str = "arguments"
+    hidden: tuple[str, ...] = ()
+    written: tuple[bool, ...] = ()
+    local_size: tuple[int, int, int] = (1, 1, 1)
+    shared_bytes: int = 0
+    sub_group_size: int = 1
+    num_warps: int = 1
+    asserts: tuple[tuple[str, int, str, str], ...] = ()
+    prints: bool = False
+    target: Target | None = field(default=None, compare=False)
+
+    @property
+    def struct_format(self) -> str:
+        """The struct.pack format of the by-value argument, padding included."""
+        text, size = "<", 0
+        for type in [p.type for p in self.parameters] + ["ptr"] * len(self.hidden):
+            code, width = PACKING[type]
+            padding = -size % width
+            text += f"{padding}x" * bool(padding) + code
+            size += padding + width
+        alignment = max([PACKING[p.type][1] for p in self.parameters] + [8] * len(self.hidden), default=1)
+        return text + f"{-size % alignment}x" * bool(-size % alignment)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the module, as plain data."""
+        plain = asdict(self)
+        for name in ("words", "listing", "target"):
+            del plain[name]
+        plain["parameters"] = [[p.name, p.type] for p in self.parameters]
+        return plain
+
+    @staticmethod
+    def from_json(plain: dict[str, Any], words: bytes = b"", listing: str = "") -> Artifact:
+        """The inverse of `to_json`."""
+        known = dict(plain)
+        known["parameters"] = tuple(Parameter(name, type) for name, type in plain["parameters"])
+        for name in ("hidden", "written", "local_size"):
+            known[name] = tuple(known[name])
+        known["asserts"] = tuple(tuple(row) for row in known["asserts"])
+        return Artifact(words=words, listing=listing, **known)

@@ -1,0 +1,73 @@
+"""From IR text to a SPIR-V module: parse, check that every operation has a rule, lower, list, assemble."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .analysis.support import require_rules
+from .artifact import Artifact
+from .artifact import Parameter as ArtifactParameter
+from .environment import Environment, OpenCL
+from .environment.base import Parameter
+from .errors import LoweringError
+from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
+from .lower import RULES
+from .lower.blocks import run_function
+from .lower.context import Context
+from .lower.types import storage_type
+from .spirv.asm import listing
+from .spirv.builder import Builder
+from .spirv.module import Module
+from .target import CPU, Target, find_target
+
+ENVIRONMENTS: dict[str, type[Environment]] = {"opencl": OpenCL}
+
+#: Operations that have no rule of their own: they end regions, or wrap everything.
+STRUCTURE = frozenset({"builtin.module", "tt.func", "tt.return", "scf.yield", "scf.condition", "cf.br", "cf.cond_br",
+                       "tt.reduce.return", "tt.scan.return", "tt.map_elementwise.return"})
+
+
+def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **options: Any) -> Artifact:
+    """Lower the kernel in `text` (TTIR, or TTGIR for targets with lanes) for a target.
+
+    options: enable_fp_fusion (a multiplication and an addition may become one instruction with one rounding).
+    Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError, MissingCapability.
+    """
+    target = find_target(target) if isinstance(target, str) else target
+    module = parse(text)
+    require_rules(module, RULES.keys() | STRUCTURE, target.name)
+    kernel = module.entry
+    name = kernel.attributes["sym_name"]
+    b = Builder(Module(version=target.spirv_version, capabilities=target.capabilities))
+    env = ENVIRONMENTS[target.environment](b, target)
+    ctx = Context(b, env, target, module.functions)
+    ctx.options = options
+    ctx.num_warps = int(module.attributes.get("ttg.num-warps", num_warps)) if target.lanes else 1
+    parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
+    local_size = ctx.num_warps * target.sub_group_size if target.lanes else 1
+    bound = env.begin_kernel(name, parameters + ctx.hidden_parameters(module), local_size)
+    for value, register in zip(kernel.regions[0].entry.arguments, bound, strict=False):
+        ctx.bind(value, register)
+    ctx.bind_hidden(bound[len(parameters):])
+    run_function(ctx, kernel.regions[0], [])
+    b.emit("OpReturn")
+    env.end_kernel()
+    return Artifact(
+        words=b.module.words(), listing=listing(b.module), entry=name,
+        parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters), passing=target.passing,
+        hidden=tuple(p.name for p in ctx.hidden_parameters(module)), written=(True,) * len(parameters),
+        local_size=(local_size, 1, 1), shared_bytes=ctx.shared_bytes, sub_group_size=target.sub_group_size,
+        num_warps=num_warps, asserts=tuple(ctx.asserts), prints=ctx.prints, target=target)
+
+
+def _parameter(value: Any, kernel: Operation) -> Parameter:
+    """A kernel argument as the environment and the launcher see it."""
+    type: Type = value.type
+    if isinstance(type, PointerType):
+        return Parameter(value.name, "ptr", storage_type(type.pointee))
+    if isinstance(type, IntegerType) and type.width in (1, 8, 16, 32, 64):
+        return Parameter(value.name, f"i{type.width}")
+    if isinstance(type, FloatType) and type.name in ("f16", "bf16", "f32", "f64"):
+        return Parameter(value.name, type.name)
+    raise LoweringError(f"{kernel.location}: kernel argument {value.name} of type {type} cannot be passed; "
+                        "pass pointers, integers and floats")

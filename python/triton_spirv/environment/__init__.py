@@ -1,0 +1,6 @@
+"""Environments: OpenCL SPIR-V (and, by the same interface, others)."""
+
+from .base import Environment, Parameter
+from .opencl import OpenCL
+
+__all__ = ["Environment", "OpenCL", "Parameter"]

@@ -1,0 +1,165 @@
+"""What differs between kinds of SPIR-V, as one object that rules ask: pointers, memory, coordinates, lanes, barriers, math, atomics.
+
+An environment sees SPIR-V values and types, never Triton operations. Rules never test which environment they are in.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..spirv.builder import Builder
+from ..spirv.module import Value
+from ..spirv.types import Type
+from ..target import Target
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A kernel parameter: its name, its type as Artifact spells it ("ptr", "i32", "f16", ...), and the pointee of a pointer."""
+
+    name: str
+    type: str
+    pointee: Type | None = None
+
+
+class Environment(ABC):
+    """One environment for one module; `b` builds into that module."""
+
+    def __init__(self, b: Builder, target: Target) -> None:
+        self.b, self.target = b, target
+
+    # --- entry ------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
+        """Open the entry point; the values of the parameters, pointers as `pointer_type` has them."""
+
+    @abstractmethod
+    def end_kernel(self) -> None:
+        """Close the entry point opened by `begin_kernel`."""
+
+    @abstractmethod
+    def program_id(self, axis: int) -> Value:
+        """i32: which program of the grid this is along an axis (tt.get_program_id)."""
+
+    @abstractmethod
+    def num_programs(self, axis: int) -> Value:
+        """i32: programs of the grid along an axis."""
+
+    @abstractmethod
+    def lane_id(self) -> Value:
+        """i32: the work-item inside its sub-group."""
+
+    @abstractmethod
+    def warp_id(self) -> Value:
+        """i32: the sub-group inside its work-group."""
+
+    # --- pointers ---------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def pointer_type(self, pointee: Type) -> Type:
+        """How a scalar pointer to global memory is held in a register."""
+
+    @abstractmethod
+    def pointer(self, address: Value, pointee: Type) -> Value:
+        """64-bit address -> scalar pointer."""
+
+    @abstractmethod
+    def address(self, pointer: Value) -> Value:
+        """Scalar pointer -> 64-bit address."""
+
+    @abstractmethod
+    def offset(self, pointer: Value, elements: Value) -> Value:
+        """pointer + elements * size of the pointee; elements: i32 or i64, signed."""
+
+    @abstractmethod
+    def pointee_bytes(self, pointer: Value) -> int:
+        """Size of what a scalar pointer points to."""
+
+    # --- global memory; `pointer` points to the first of `count` neighbouring elements ------------------------------
+
+    @abstractmethod
+    def load(self, pointer: Value, count: int, volatile: bool = False) -> Value:
+        """count elements, as a vector (a scalar for 1); aligned to an element."""
+
+    @abstractmethod
+    def store(self, pointer: Value, value: Value, volatile: bool = False) -> None:
+        """Store a scalar or a vector of neighbouring elements."""
+
+    @abstractmethod
+    def masked_load(self, pointer: Value, mask: Value, other: Value) -> Value:
+        """Neighbouring elements where the mask (Bool, as wide as `other`) is true, `other` elsewhere; nothing else is touched."""
+
+    @abstractmethod
+    def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
+        """Store the components whose mask is true; nothing else is touched."""
+
+    @abstractmethod
+    def gather(self, pointers: Sequence[Value], mask: Value | None, other: Value | None) -> Value:
+        """One element per pointer; masked lanes give `other` and are not touched."""
+
+    @abstractmethod
+    def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
+        """Store one component per pointer, in order of components."""
+
+    # --- private arrays (vector mode) -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def private_array(self, element: Type, size: int, width: int) -> Value:
+        """An array of `size` elements that belongs to the work-item, in vectors of `width`."""
+
+    @abstractmethod
+    def private_load(self, array: Value, width: int, element: Type, index: Value, count: int) -> Value:
+        """`count` elements of type `element` from element `index` (a multiple of count) on."""
+
+    @abstractmethod
+    def private_store(self, array: Value, width: int, index: Value, value: Value) -> None:
+        """Store a scalar or vector at element `index` (a multiple of its width)."""
+
+    # --- lanes ------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def shuffle_xor(self, value: Value, mask: int) -> Value:
+        """The value of the lane whose id differs in the bits of `mask`."""
+
+    @abstractmethod
+    def shuffle(self, value: Value, lane: Value) -> Value:
+        """The value of lane `lane` (i32)."""
+
+    @abstractmethod
+    def barrier(self) -> None:
+        """All work-items of the program arrive, and see each other's writes to shared and global memory."""
+
+    @abstractmethod
+    def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:
+        """An array of `size` elements in memory shared by the program."""
+
+    @abstractmethod
+    def shared_load(self, array: Value, index: Value) -> Value:
+        """Element `index` (i32) of a shared array."""
+
+    @abstractmethod
+    def shared_store(self, array: Value, index: Value, value: Value) -> None:
+        """Store element `index` (i32) of a shared array."""
+
+    # --- arithmetic -------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def math(self, name: str, *operands: Value) -> Value:
+        """An elementary function by its OpenCL name ("exp", "fma", "rsqrt", ...)."""
+
+    @abstractmethod
+    def contract(self, value: Value) -> Value:
+        """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
+
+    # --- atomics ----------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
+        """The old value; name: add fadd max umax min umin fmax fmin and or xor exchange. order: relaxed acquire release acq_rel."""
+
+    @abstractmethod
+    def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
+        """The old value of an integer in memory, replaced by `value` where it equalled `compare`."""

@@ -1,0 +1,330 @@
+"""OpenCL: physical 64-bit pointers, vectors of up to 16, the OpenCL.std math library, by-value structs as arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..spirv.builder import Builder, I32, I64, scalar_type, width_of, with_width
+from ..spirv.control import IfElse, if_
+from ..spirv.module import Function, Value
+from ..spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type, Vector, Void
+from ..target import Target
+from .base import Environment, Parameter
+
+GLOBAL, SHARED, PRIVATE = "CrossWorkgroup", "Workgroup", "Function"
+
+#: Scope and semantics numbers of the specification, 3.27 and 3.25.
+SCOPES = {"cta": 2, "gpu": 1, "sys": 0}
+ORDERS = {"relaxed": 0x0, "acquire": 0x2, "release": 0x4, "acq_rel": 0x8}
+GLOBAL_MEMORY, SHARED_MEMORY = 0x200, 0x100
+
+PARAMETER_TYPES: dict[str, Type] = {
+    "ptr": Int(64), "i1": Int(8), "i8": Int(8), "i16": Int(16), "i32": Int(32), "i64": Int(64),
+    "f16": Float(16), "bf16": Int(16), "f32": Float(32), "f64": Float(64),
+}
+
+
+def type_bytes(type: Type) -> int:
+    """Size of a scalar or vector in memory."""
+    element = scalar_type(type)
+    assert isinstance(element, (Int, Float)), type
+    return element.width // 8 * width_of(type)
+
+
+class OpenCL(Environment):
+    """SPIR-V for OpenCL devices, physical 64-bit addressing."""
+
+    def __init__(self, b: Builder, target: Target) -> None:
+        super().__init__(b, target)
+        self._kernel: Function | None = None
+        self._name = ""
+        self._builtins: dict[str, Value] = {}
+        self._coordinates: dict[tuple[str, int], Value] = {}
+        self._local_size = 1
+
+    # --- entry ------------------------------------------------------------------------------------------------------
+
+    def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
+        b, m = self.b, self.b.module
+        self._name, self._local_size = name, local_size
+        m.require("Kernel")
+        m.require("Addresses")
+        m.require("Linkage")
+        types = [PARAMETER_TYPES[p.type] for p in parameters]
+        packed = self.target.passing == "struct" and bool(parameters)
+        if packed:
+            struct = Pointer(PRIVATE, Struct(tuple(types)))
+            kernel = m.function(name, Void(), (struct,))
+            m.decorate(kernel.parameters[0], "FuncParamAttr", "ByVal")
+            m.name(kernel.parameters[0], "arguments")
+        else:
+            kernel = m.function(name, Void(), tuple(
+                Pointer(GLOBAL, p.pointee) if p.pointee is not None else type for p, type in zip(parameters, types, strict=True)))
+        self._kernel = kernel
+        m.begin(m.label())
+        values = []
+        for i, (parameter, type) in enumerate(zip(parameters, types, strict=True)):
+            if packed:
+                place = b.emit("OpInBoundsAccessChain", kernel.parameters[0], b.constant(I32, i), type=Pointer(PRIVATE, type))
+                value = b.emit("OpLoad", place, [("Aligned", type_bytes(type))], type=type)
+                if parameter.pointee is not None:
+                    value = self.pointer(value, parameter.pointee)
+            else:
+                value = kernel.parameters[i]
+            if parameter.type == "i1":
+                value = b.compare("OpINotEqual", value, 0)
+            m.name(value, parameter.name)
+            values.append(value)
+        for builtin in ("WorkgroupId", "NumWorkgroups"):
+            for axis in range(3):
+                self._coordinates.pop((builtin, axis), None)
+        return values
+
+    def end_kernel(self) -> None:
+        m, kernel = self.b.module, self._kernel
+        assert kernel is not None
+        m.end_function()
+        m.entry_point("Kernel", kernel, self._name, interface=list(self._builtins.values()))
+        m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
+        if self.target.lanes:
+            m.require("SubgroupDispatch")
+            m.execution_mode(kernel, "SubgroupSize", self.target.sub_group_size)
+
+    def _builtin(self, name: str, type: Type) -> Value:
+        """Load an input variable decorated with a BuiltIn (in the current block)."""
+        m = self.b.module
+        if name not in self._builtins:
+            variable = m.global_variable(Pointer("Input", type), "Input", name=name)
+            m.decorate(variable, "BuiltIn", name)
+            m.decorate(variable, "Constant")
+            self._builtins[name] = variable
+        return self.b.emit("OpLoad", self._builtins[name], type=type)
+
+    def _coordinate(self, builtin: str, axis: int) -> Value:
+        b = self.b
+        return b.resize(b.extract(self._builtin(builtin, Vector(I64, 3)), axis), 32)
+
+    def program_id(self, axis: int) -> Value:
+        return self._coordinate("WorkgroupId", axis)
+
+    def num_programs(self, axis: int) -> Value:
+        return self._coordinate("NumWorkgroups", axis)
+
+    def lane_id(self) -> Value:
+        return self._builtin("SubgroupLocalInvocationId", I32)
+
+    def warp_id(self) -> Value:
+        return self._builtin("SubgroupId", I32)
+
+    # --- pointers ---------------------------------------------------------------------------------------------------
+
+    def pointer_type(self, pointee: Type) -> Type:
+        return Pointer(GLOBAL, pointee)
+
+    def pointer(self, address: Value, pointee: Type) -> Value:
+        return self.b.emit("OpConvertUToPtr", address, type=Pointer(GLOBAL, pointee))
+
+    def address(self, pointer: Value) -> Value:
+        return self.b.emit("OpConvertPtrToU", pointer, type=I64)
+
+    def offset(self, pointer: Value, elements: Value) -> Value:
+        if elements.constant == 0:
+            return pointer
+        return self.b.emit("OpPtrAccessChain", pointer, self.b.resize(elements, 64), type=pointer.type)
+
+    def pointee_bytes(self, pointer: Value) -> int:
+        assert isinstance(pointer.type, Pointer)
+        return type_bytes(pointer.type.pointee)
+
+    def _as_vector(self, pointer: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
+        """The pointer seen as one to `count` elements; their type; the memory operand with the alignment of one element."""
+        element = scalar_type(pointer.type.pointee)  # type: ignore[attr-defined]
+        type = with_width(element, count)
+        if count > 1:
+            pointer = self.b.emit("OpBitcast", pointer, type=Pointer(pointer.type.storage_class, type))  # type: ignore[attr-defined]
+        return pointer, type, ("Aligned", type_bytes(element))
+
+    # --- global memory ----------------------------------------------------------------------------------------------
+
+    def load(self, pointer: Value, count: int, volatile: bool = False) -> Value:
+        place, type, aligned = self._as_vector(pointer, count)
+        return self.b.emit("OpLoad", place, ["Volatile", aligned] if volatile else [aligned], type=type)
+
+    def store(self, pointer: Value, value: Value, volatile: bool = False) -> None:
+        place, _, aligned = self._as_vector(pointer, width_of(value.type))
+        self.b.emit("OpStore", place, value, ["Volatile", aligned] if volatile else [aligned])
+
+    def _intrinsic_name(self, operation: str, type: Type, suffix: str) -> str:
+        element = scalar_type(type)
+        letter = "f" if isinstance(element, Float) else "i"
+        return f"llvm.masked.{operation}.v{width_of(type)}{letter}{element.width}.{suffix}"  # type: ignore[attr-defined]
+
+    def masked_load(self, pointer: Value, mask: Value, other: Value) -> Value:
+        b, m, count = self.b, self.b.module, width_of(other.type)
+        if count > 1 and self.target.masked_access:
+            place, type, aligned = self._as_vector(pointer, count)
+            callee = m.import_function(self._intrinsic_name("load", type, "p1"), type, (place.type, I32, mask.type, type))
+            return b.emit("OpFunctionCall", callee, place, b.constant(I32, aligned[1]), mask, other, type=type)
+        return self._by_lanes([self.offset(pointer, b.constant(I64, c)) for c in range(count)], mask, other)
+
+    def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
+        b, m, count = self.b, self.b.module, width_of(value.type)
+        if count > 1 and self.target.masked_access:
+            place, type, aligned = self._as_vector(pointer, count)
+            callee = m.import_function(self._intrinsic_name("store", type, "p1"), Void(), (type, place.type, I32, mask.type))
+            b.emit("OpFunctionCall", callee, value, place, b.constant(I32, aligned[1]), mask, type=Void())
+            return
+        self.scatter([self.offset(pointer, b.constant(I64, c)) for c in range(count)], value, mask)
+
+    def gather(self, pointers: Sequence[Value], mask: Value | None, other: Value | None) -> Value:
+        b, m = self.b, self.b.module
+        if mask is None:
+            return b.construct([self.load(pointer, 1) for pointer in pointers])
+        assert other is not None
+        if len(pointers) > 1 and self.target.masked_access:
+            m.require("MaskedGatherScatterINTEL", extension="SPV_INTEL_masked_gather_scatter")
+            alignment = self.pointee_bytes(pointers[0])
+            return b.emit("OpMaskedGatherINTEL", b.construct(pointers), alignment, mask, other, type=other.type)
+        return self._by_lanes(pointers, mask, other)
+
+    def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
+        b, m = self.b, self.b.module
+        if mask is not None and len(pointers) > 1 and self.target.masked_access:
+            m.require("MaskedGatherScatterINTEL", extension="SPV_INTEL_masked_gather_scatter")
+            b.emit("OpMaskedScatterINTEL", value, b.construct(pointers), self.pointee_bytes(pointers[0]), mask)
+            return
+        for c, pointer in enumerate(pointers):
+            if mask is None:
+                self.store(pointer, b.extract(value, c))
+                continue
+            with if_(m, b.extract(mask, c)):
+                self.store(pointer, b.extract(value, c))
+
+    def _by_lanes(self, pointers: Sequence[Value], mask: Value, other: Value) -> Value:
+        """One branch per component: the form that every device takes."""
+        b = self.b
+        loaded = []
+        for c, pointer in enumerate(pointers):
+            branch = IfElse(b.module, b.extract(mask, c))
+            with branch.then():
+                branch.yield_([self.load(pointer, 1)])
+            with branch.otherwise():
+                branch.yield_([b.extract(other, c)])
+            loaded += branch.results
+        return b.construct(loaded)
+
+    # --- private arrays ---------------------------------------------------------------------------------------------
+
+    def private_array(self, element: Type, size: int, width: int) -> Value:
+        held = Int(8) if isinstance(element, Bool) else element
+        vector = with_width(held, width)
+        return self.b.module.variable(Pointer(PRIVATE, Array(vector, size // width)))
+
+    def _place(self, array: Value, width: int, index: Value, count: int) -> tuple[Value, Type]:
+        b = self.b
+        vector = array.type.pointee.element  # type: ignore[attr-defined]
+        element = scalar_type(vector)
+        if count == width:
+            pointer = Pointer(PRIVATE, vector)
+            return b.emit("OpInBoundsAccessChain", array, b.lshr(index, width.bit_length() - 1), type=pointer), vector
+        part = with_width(element, count)
+        first = b.emit("OpBitcast", array, type=Pointer(PRIVATE, part))
+        place = b.emit("OpInBoundsPtrAccessChain", first, b.lshr(index, count.bit_length() - 1), type=Pointer(PRIVATE, part))
+        return place, part
+
+    def private_load(self, array: Value, width: int, element: Type, index: Value, count: int) -> Value:
+        b = self.b
+        place, type = self._place(array, width, index, count)
+        value = b.emit("OpLoad", place, [("Aligned", type_bytes(type))], type=type)
+        return b.compare("OpINotEqual", value, 0) if isinstance(element, Bool) else value
+
+    def private_store(self, array: Value, width: int, index: Value, value: Value) -> None:
+        b = self.b
+        if isinstance(scalar_type(value.type), Bool):
+            held = with_width(Int(8), width_of(value.type))
+            value = b.select(value, b.constant(held, 1), b.constant(held, 0))
+        place, type = self._place(array, width, index, width_of(value.type))
+        b.emit("OpStore", place, value, [("Aligned", type_bytes(type))])
+
+    # --- lanes ------------------------------------------------------------------------------------------------------
+
+    def _sub_group(self, opcode: str, value: Value, operand: Value) -> Value:
+        b, m = self.b, self.b.module
+        element = scalar_type(value.type)
+        if isinstance(element, Bool):
+            byte = b.select(value, b.constant(I32, 1), 0)
+            return b.compare("OpINotEqual", self._sub_group(opcode, byte, operand), 0)
+        m.require("GroupNonUniformShuffle")
+        return b.emit(opcode, b.constant(I32, 3), value, operand, type=value.type)
+
+    def shuffle_xor(self, value: Value, mask: int) -> Value:
+        return self._sub_group("OpGroupNonUniformShuffleXor", value, self.b.constant(I32, mask))
+
+    def shuffle(self, value: Value, lane: Value) -> Value:
+        return self._sub_group("OpGroupNonUniformShuffle", value, lane)
+
+    def barrier(self) -> None:
+        b = self.b
+        scope = b.constant(I32, SCOPES["cta"])
+        semantics = b.constant(I32, ORDERS["acq_rel"] | SHARED_MEMORY | GLOBAL_MEMORY)
+        b.emit("OpControlBarrier", scope, scope, semantics)
+
+    def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:
+        held = Int(8) if isinstance(element, Bool) else element
+        return self.b.module.global_variable(Pointer(SHARED, Array(held, size)), SHARED)
+
+    def shared_load(self, array: Value, index: Value) -> Value:
+        b = self.b
+        element = array.type.pointee.element  # type: ignore[attr-defined]
+        place = b.emit("OpInBoundsAccessChain", array, index, type=Pointer(SHARED, element))
+        return b.emit("OpLoad", place, [("Aligned", type_bytes(element))], type=element)
+
+    def shared_store(self, array: Value, index: Value, value: Value) -> None:
+        b = self.b
+        element = array.type.pointee.element  # type: ignore[attr-defined]
+        if isinstance(value.type, Bool):
+            value = b.select(value, b.constant(Int(8), 1), 0)
+        place = b.emit("OpInBoundsAccessChain", array, index, type=Pointer(SHARED, element))
+        b.emit("OpStore", place, value, [("Aligned", type_bytes(element))])
+
+    # --- arithmetic -------------------------------------------------------------------------------------------------
+
+    def math(self, name: str, *operands: Value) -> Value:
+        return self.b.ext(name, *operands)
+
+    def contract(self, value: Value) -> Value:
+        m = self.b.module
+        m.require("FPFastMathModeINTEL", extension="SPV_INTEL_fp_fast_math_mode")
+        m.decorate(value, "FPFastMathMode", "AllowContractFastINTEL")
+        return value
+
+    # --- atomics ----------------------------------------------------------------------------------------------------
+
+    def _order(self, order: str) -> Value:
+        bits = ORDERS[order]
+        return self.b.constant(I32, bits | (GLOBAL_MEMORY if bits else 0))
+
+    def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
+        b, m = self.b, self.b.module
+        opcode = {
+            "add": "OpAtomicIAdd", "fadd": "OpAtomicFAddEXT", "max": "OpAtomicSMax", "umax": "OpAtomicUMax", "min": "OpAtomicSMin",
+            "umin": "OpAtomicUMin", "fmax": "OpAtomicFMaxEXT", "fmin": "OpAtomicFMinEXT", "and": "OpAtomicAnd",
+            "or": "OpAtomicOr", "xor": "OpAtomicXor", "exchange": "OpAtomicExchange",
+        }[name]
+        width = scalar_type(value.type).width  # type: ignore[attr-defined]
+        if name == "fadd":
+            m.require(f"AtomicFloat{width}AddEXT", extension="SPV_EXT_shader_atomic_float_add")
+        elif name in ("fmax", "fmin"):
+            m.require(f"AtomicFloat{width}MinMaxEXT", extension="SPV_EXT_shader_atomic_float_min_max")
+        elif width == 64:
+            m.require("Int64Atomics")
+        return b.emit(opcode, pointer, b.constant(I32, SCOPES[scope]), self._order(order), value, type=value.type)
+
+    def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
+        b = self.b
+        if value.type == Int(64):
+            b.module.require("Int64Atomics")
+        # The order of a failed exchange may not be release (specification, OpAtomicCompareExchange).
+        unequal = {"acq_rel": "acquire", "release": "relaxed"}.get(order, order)
+        return b.emit("OpAtomicCompareExchange", pointer, b.constant(I32, SCOPES[scope]), self._order(order),
+                      self._order(unequal), value, compare, type=value.type)

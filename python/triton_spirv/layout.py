@@ -1,0 +1,205 @@
+"""Layouts: which tensor elements each work-item holds, and where.
+
+Every tensor dimension in Triton is a power of two, so the row-major linear index of an element is a string of bits. A
+*layout* says which bit of that index each bit of the hardware coordinates contributes. The coordinates are
+
+    component   position inside one SPIR-V vector                       (known when compiling)
+    register    which of the values that a work-item holds              (known when compiling)
+    step        iteration of a loop that walks a large tensor           (known when running)
+    lane        work-item inside its sub-group                          (known when running)
+    warp        sub-group inside its work-group                         (known when running)
+
+and the map is linear over xor: bit `i` of a coordinate toggles the index bits of its *basis* `bases[i]`; the index of an element
+is the xor of the bases of all set bits. A basis of 0 means that the bit does not matter: the element is held twice (a broadcast).
+This is Triton's linear layout (include/triton/Tools/LinearLayout.h) with the row-major linear index as the only output dimension,
+which turns most view operations into nothing: `reshape` and `expand_dims` leave all bases as they are, `trans` permutes bits.
+
+Worked example. `tensor<4x32xf32>` on a CPU device with 16-wide vectors, at most two registers at a time:
+
+    index bits        row1 row0 | col4 col3 col2 col1 col0           (128 elements = 7 bits)
+    component         1, 2, 4, 8          one vector is 16 neighbouring columns
+    register          16                  two vectors make a row
+    step              32, 64              a loop of four iterations walks the rows
+
+Element (2, 17) has linear index 81 = 64 ^ 16 ^ 1: step 2, register 1, component 1.
+
+The same tensor in `#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [2, 8], warpsPerCTA = [2, 1], order = [1, 0]}>`:
+
+    register          1, 16               two neighbouring columns, then the repetition that 8 lanes of 2 columns leave
+    lane              2, 4, 8, 32         eight lanes along the columns, two along the rows
+    warp              64
+
+No rule asks which of the two it works on: it walks the bits that there are, and a step over a coordinate without bits is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from math import prod
+
+STATIC = ("component", "register")
+DYNAMIC = ("step", "lane", "warp")
+
+
+def log2(n: int) -> int:
+    """The exponent of a power of two; ValueError for anything else."""
+    if n < 1 or n & (n - 1):
+        raise ValueError(f"{n} is not a power of two")
+    return n.bit_length() - 1
+
+
+def span(bases: tuple[int, ...], value: int) -> int:
+    """The xor of the bases whose bit is set in `value`."""
+    index = 0
+    for bit, basis in enumerate(bases):
+        if value >> bit & 1:
+            index ^= basis
+    return index
+
+
+@lru_cache(maxsize=4096)
+def _expand(bases: tuple[int, ...]) -> tuple[int, ...]:
+    indices = [0]
+    for basis in bases:
+        indices += [index ^ basis for index in indices]
+    return tuple(indices)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Bases per coordinate for a tensor of `shape`; each basis is a row-major linear index below prod(shape).
+
+    `origin` is the index of component 0 of register 0 at step, lane and warp 0.
+    """
+
+    shape: tuple[int, ...]
+    component: tuple[int, ...] = ()
+    register: tuple[int, ...] = ()
+    step: tuple[int, ...] = ()
+    lane: tuple[int, ...] = ()
+    warp: tuple[int, ...] = ()
+    origin: int = 0
+
+    def __post_init__(self) -> None:
+        size = prod(self.shape)
+        log2(size)
+        for basis in (self.origin, *self.all_bases):
+            if not 0 <= basis < size:
+                raise ValueError(f"basis {basis} lies outside a tensor of shape {self.shape}")
+
+    @property
+    def is_whole(self) -> bool:
+        """Does the layout reach every element? (`tt.split` asks for half of a tensor.)"""
+        covered = 0
+        for basis in self.all_bases:
+            covered |= basis
+        return covered == self.numel - 1
+
+    @property
+    def all_bases(self) -> tuple[int, ...]:
+        return self.component + self.register + self.step + self.lane + self.warp
+
+    @cached_property
+    def numel(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def width(self) -> int:
+        """Components of one register."""
+        return 1 << len(self.component)
+
+    @property
+    def registers(self) -> int:
+        """Values that a work-item holds at a time."""
+        return 1 << len(self.register)
+
+    @property
+    def steps(self) -> int:
+        """Iterations of the loop that walks the tensor; 1 where there is none."""
+        return 1 << len(self.step)
+
+    @cached_property
+    def component_indices(self) -> tuple[int, ...]:
+        """Linear index of each component of register 0."""
+        return _expand(self.component)
+
+    @cached_property
+    def register_indices(self) -> tuple[int, ...]:
+        """Linear index of component 0 of each register."""
+        return tuple(index ^ self.origin for index in _expand(self.register))
+
+    @cached_property
+    def dim_bits(self) -> tuple[tuple[int, int], ...]:
+        """Per dimension: (position of its lowest bit in the linear index, number of bits)."""
+        result, low = [], 0
+        for size in reversed(self.shape):
+            result.append((low, log2(size)))
+            low += log2(size)
+        return tuple(reversed(result))
+
+    def unravel(self, index: int) -> tuple[int, ...]:
+        """Row-major linear index -> one index per dimension."""
+        return tuple(index >> low & ((1 << bits) - 1) for low, bits in self.dim_bits)
+
+    def axis_mask(self, axis: int) -> int:
+        """The linear index bits that belong to dimension `axis`."""
+        low, bits = self.dim_bits[axis]
+        return ((1 << bits) - 1) << low
+
+    def map(self, shape: tuple[int, ...], change: Callable[[int], int]) -> Layout:
+        """The layout of shape `shape` whose bases are `change(basis)`; `change` is linear over xor."""
+        def each(bases: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(change(basis) for basis in bases)
+        return Layout(shape, each(self.component), each(self.register), each(self.step), each(self.lane), each(self.warp),
+                      change(self.origin))
+
+    def reshaped(self, shape: tuple[int, ...]) -> Layout:
+        """The same elements under another shape; linear indices do not change."""
+        return replace(self, shape=shape)
+
+    def without_steps(self) -> Layout:
+        """The whole tensor at once: step bits become the outermost register bits."""
+        return replace(self, register=self.register + self.step, step=())
+
+    @cached_property
+    def positions(self) -> dict[int, tuple[int, int]]:
+        """Linear index -> (register, component) that holds it, at step, lane and warp 0."""
+        found: dict[int, tuple[int, int]] = {}
+        for r, base in enumerate(self.register_indices):
+            for c, offset in enumerate(self.component_indices):
+                found.setdefault(base ^ offset, (r, c))
+        return found
+
+
+def transposed(index: int, shape: tuple[int, ...], order: tuple[int, ...]) -> int:
+    """Linear index in `shape` of the element that `tt.trans` with `order` puts at linear `index` of its result.
+
+    The result has dimension `d` of size `shape[order[d]]`; both indices are row-major.
+    """
+    sizes = [shape[d] for d in order]
+    source = 0
+    strides = {}
+    stride = 1
+    for d in range(len(shape) - 1, -1, -1):
+        strides[d] = stride
+        stride *= shape[d]
+    for d in range(len(order) - 1, -1, -1):
+        index, coordinate = divmod(index, sizes[d])
+        source += coordinate * strides[order[d]]
+    return source
+
+
+@lru_cache(maxsize=1024)
+def row_major(shape: tuple[int, ...], vector_width: int, max_registers: int = 1 << 30, window: int = 1 << 30) -> Layout:
+    """The layout of vector mode: neighbouring elements in components, then registers, then steps.
+
+    A tensor of at most `max_registers` vectors is held whole; a larger one is walked `window` registers at a time.
+    """
+    bits = [1 << i for i in range(log2(prod(shape)))]
+    width = min(log2(vector_width), len(bits))
+    registers = len(bits) - width
+    if 1 << registers > max_registers:
+        registers = min(registers, log2(window))
+    return Layout(shape, tuple(bits[:width]), tuple(bits[width:width + registers]), tuple(bits[width + registers:]))

@@ -1,0 +1,9 @@
+"""Lowering: Triton IR to SPIR-V, one rule per operation.
+
+Importing this package registers all rules.
+"""
+
+from . import cast, control_flow, dot, elementwise, memory, reduce, spmd, view  # noqa: F401
+from .registry import RULES
+
+__all__ = ["RULES"]

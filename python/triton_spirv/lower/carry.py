@@ -1,0 +1,188 @@
+"""How values cross the edges of control flow: loop iterations, branches, blocks.
+
+A *carrier* turns a bound value into registers that phis can merge, and back. Scalars carry themselves; a tensor that moves by a
+uniform step carries one displacement; a small tensor carries its registers; a large one carries nothing, since it lives in an array
+that every iteration overwrites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ..ir.model import TensorType, Type
+from ..layout import Layout
+from ..spirv.builder import I64
+from ..spirv.module import Value as Register
+from .context import Context, StepLoop
+from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Uniform
+from .types import register_type, storage_type
+
+
+class Carrier(Protocol):
+    """`registers(bound)` are what phis merge; `bound(registers)` is the value on the other side; `types` are those of the phis."""
+
+    @property
+    def types(self) -> list[SpirvType]: ...
+
+    def registers(self, bound: Any) -> list[Register]: ...
+
+    def bound(self, registers: Sequence[Register]) -> Any: ...
+
+
+@dataclass
+class ScalarCarrier:
+    """A scalar, pointers included."""
+
+    ctx: Context
+    type: Type
+
+    @property
+    def types(self) -> list[SpirvType]:
+        if isinstance(self.type, PointerType):
+            return [self.ctx.env.pointer_type(storage_type(self.type.pointee))]
+        return [register_type(self.type)]
+
+    def registers(self, bound: Any) -> list[Register]:
+        return [bound]
+
+    def bound(self, registers: Sequence[Register]) -> Any:
+        return registers[0]
+
+
+@dataclass
+class FragmentCarrier:
+    """A tensor that fits into registers, under its natural layout."""
+
+    ctx: Context
+    type: TensorType
+
+    @property
+    def types(self) -> list[SpirvType]:
+        layout = self.ctx.layout_of(self.type)
+        return [with_width(register_type(self.type.element), layout.width)] * layout.registers
+
+    def registers(self, bound: Any) -> list[Register]:
+        return list(self.ctx.fragment(bound, self.ctx.layout_of(self.type)).registers)
+
+    def bound(self, registers: Sequence[Register]) -> Any:
+        return Fragment(self.ctx.layout_of(self.type), self.type.element, tuple(registers))
+
+
+@dataclass
+class StoredCarrier:
+    """A large tensor: its array is written before the edge, and holds the value after it."""
+
+    array: Stored
+
+    @property
+    def types(self) -> list[SpirvType]:
+        return []
+
+    def registers(self, bound: Any) -> list[Register]:
+        return []
+
+    def bound(self, registers: Sequence[Register]) -> Any:
+        return replace(self.array)  # a new object: fragments of the old contents must not be found for it
+
+
+@dataclass
+class MovingCarrier:
+    """A tensor that every iteration moves by a uniform amount: one displacement, in elements."""
+
+    ctx: Context
+    initial: Any
+
+    @property
+    def types(self) -> list[SpirvType]:
+        return [I64 if isinstance(self.initial, Pointers) else _scalar(self.initial).type]
+
+    def start(self) -> Register:
+        """No displacement."""
+        return self.ctx.b.constant(self.types[0], 0)
+
+    def registers(self, bound: Any) -> list[Register]:
+        return [bound]
+
+    def bound(self, registers: Sequence[Register]) -> Any:
+        b, moved = self.ctx.b, registers[0]
+        if isinstance(self.initial, Pointers):
+            return replace(self.initial, base=self.ctx.env.offset(self.initial.base, moved))
+        if isinstance(self.initial, Affine):
+            return replace(self.initial, base=b.iadd(self.initial.base, moved))
+        return replace(self.initial, scalar=b.iadd(self.initial.scalar, moved))
+
+
+def _scalar(initial: Affine | Uniform) -> Register:
+    return initial.base if isinstance(initial, Affine) else initial.scalar
+
+
+def can_move(initial: Any, ctx: Context) -> bool:
+    """Can this form be displaced by a scalar? (Not an affine form that holds for addresses only.)"""
+    if isinstance(initial, Affine):
+        return initial.exact is None
+    return isinstance(initial, (Pointers, Uniform)) and not (isinstance(initial, Uniform) and ctx.is_pointer(initial.scalar))
+
+
+def carrier_of(ctx: Context, type: Type) -> Carrier:
+    """The carrier for a value of an IR type; large tensors get a new array."""
+    if not isinstance(type, TensorType):
+        return ScalarCarrier(ctx, type)
+    if ctx.layout_of(type).steps == 1:
+        return FragmentCarrier(ctx, type)
+    return StoredCarrier(ctx.allocate(type.shape, type.element))
+
+
+def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
+    """Copy large tensors into their carriers' arrays, as if all at once.
+
+    Tensors of one size share a loop that reads everything of a step before it writes: a value may be computed from the arrays that it
+    replaces, element by element. A value that reads such an array in any other order is computed into an array of its own first.
+    """
+    pairs = [(array, bound) for array, bound in pairs if not (isinstance(bound, Stored) and bound.array is array.array)]
+    arrays = {id(array.array): array for array, _ in pairs}
+    for array, bound in pairs:
+        if isinstance(bound, Deferred) and bound.stored is None and _reads_elsewhere(bound, arrays, array.shape):
+            ctx.materialise([bound])
+    groups: dict[int, list[tuple[Stored, Any]]] = {}
+    sizes = {id(array): ctx.default_layout(array.shape).numel for array, _ in pairs}
+    for array, bound in pairs:
+        groups.setdefault(sizes[id(array)], []).append((array, bound))
+    for group in groups.values():
+        layouts = [ctx.default_layout(array.shape) for array, _ in group]
+        plan = ctx.plan(None, [(bound, layout) for (_, bound), layout in zip(group, layouts, strict=True)])
+        plan.stored.clear()
+        with StepLoop(ctx, len(layouts[0].step)):
+            made = [ctx.fragment(bound, layout) for (_, bound), layout in zip(group, layouts, strict=True)]
+            for (array, _), fragment in zip(group, made, strict=True):
+                ctx.write(array, fragment)
+        ctx.finish(plan)
+
+
+def _reads_elsewhere(tensor: Any, arrays: dict[int, Stored], shape: tuple[int, ...]) -> bool:
+    """Does a deferred value read one of the arrays other than element by element in its own order?"""
+    if isinstance(tensor, Stored):
+        return id(tensor.array) in arrays and tensor.shape != shape
+    if isinstance(tensor, Deferred):
+        if tensor.stored is not None:
+            return _reads_elsewhere(tensor.stored, arrays, shape)
+        from .registry import SOURCE_LAYOUTS
+        if tensor.operation.name in SOURCE_LAYOUTS:
+            return any(_reads(x, arrays) for x in tensor.operands)
+        return any(_reads_elsewhere(x, arrays, shape) for x in tensor.operands)
+    return _reads(tensor, arrays)
+
+
+def _reads(tensor: Any, arrays: dict[int, Stored]) -> bool:
+    if isinstance(tensor, Stored):
+        return id(tensor.array) in arrays
+    if isinstance(tensor, Deferred):
+        return _reads(tensor.stored, arrays) if tensor.stored is not None else any(_reads(x, arrays) for x in tensor.operands)
+    if isinstance(tensor, Pointers):
+        return any(_reads(x, arrays) for x in (tensor.affine, *tensor.terms))
+    if isinstance(tensor, Affine):
+        return _reads(tensor.exact, arrays)
+    return False
+
+

@@ -1,0 +1,339 @@
+"""Operations that act element by element: arithmetic, comparisons, elementary functions.
+
+Regular families are tables from operation to SPIR-V instruction; a function remains where an operation says more than its
+instruction. Registers may be scalars or vectors of any width: scalars meet vectors by splatting.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.model import DenseAttr, FloatType, IntegerType, Operation, PointerType
+from ..layout import Layout
+from ..spirv.builder import scalar_type, width_of, with_width
+from ..spirv.module import Value as Register
+from ..spirv.types import Int
+from .context import Context
+from .numbers import bf16_to_f32, bool_to_int, f32_to_bf16, in_f32, int_to_bool, is_bf16, is_bool
+from .registry import elementwise, pulled, symbolic
+from .tensor import Affine, Deferred, Fragment, Tensor, Uniform
+from .types import element_of, register_type, shape_of
+
+INTEGER = {
+    "arith.addi": "OpIAdd", "arith.subi": "OpISub", "arith.muli": "OpIMul",
+    "arith.divsi": "OpSDiv", "arith.divui": "OpUDiv", "arith.remsi": "OpSRem", "arith.remui": "OpUMod",
+    "arith.shli": "OpShiftLeftLogical", "arith.shrsi": "OpShiftRightArithmetic", "arith.shrui": "OpShiftRightLogical",
+}
+INTEGER_FUNCTION = {
+    "arith.maxsi": "s_max", "arith.maxui": "u_max", "arith.minsi": "s_min", "arith.minui": "u_min",
+    "math.ctlz": "clz", "math.cttz": "ctz", "math.ctpop": "popcount", "tt.mulhiui": "u_mul_hi",
+}
+BITWISE = {
+    "arith.andi": ("OpBitwiseAnd", "OpLogicalAnd"), "arith.ori": ("OpBitwiseOr", "OpLogicalOr"),
+    "arith.xori": ("OpBitwiseXor", "OpLogicalNotEqual"),
+}
+FLOAT = {"arith.addf": "OpFAdd", "arith.subf": "OpFSub", "arith.mulf": "OpFMul", "arith.divf": "OpFDiv",
+         "tt.precise_divf": "OpFDiv", "tt.approx_divf": "OpFDiv"}
+FLOAT_FUNCTION = {
+    "arith.maxnumf": "fmax", "arith.minnumf": "fmin", "arith.remf": "fmod",
+    "math.absf": "fabs", "math.floor": "floor", "math.ceil": "ceil", "math.trunc": "trunc", "math.round": "round",
+    "math.roundeven": "rint", "math.copysign": "copysign",
+}
+#: Elementary functions: worth keeping rather than computing twice.
+ELEMENTARY = {
+    "math.exp": "exp", "math.exp2": "exp2", "math.expm1": "expm1", "math.log": "log", "math.log2": "log2", "math.log10": "log10",
+    "math.log1p": "log1p", "math.sin": "sin", "math.cos": "cos", "math.tan": "tan", "math.asin": "asin", "math.acos": "acos",
+    "math.atan": "atan", "math.atan2": "atan2", "math.sinh": "sinh", "math.cosh": "cosh", "math.tanh": "tanh",
+    "math.asinh": "asinh", "math.acosh": "acosh", "math.atanh": "atanh", "math.erf": "erf", "math.erfc": "erfc",
+    "math.sqrt": "sqrt", "math.rsqrt": "rsqrt", "math.cbrt": "cbrt", "math.powf": "pow", "tt.precise_sqrt": "sqrt",
+}
+COMPARE_INTEGERS = {
+    "eq": "OpIEqual", "ne": "OpINotEqual", "slt": "OpSLessThan", "sle": "OpSLessThanEqual", "sgt": "OpSGreaterThan",
+    "sge": "OpSGreaterThanEqual", "ult": "OpULessThan", "ule": "OpULessThanEqual", "ugt": "OpUGreaterThan",
+    "uge": "OpUGreaterThanEqual",
+}
+COMPARE_FLOATS = {
+    "oeq": "OpFOrdEqual", "ogt": "OpFOrdGreaterThan", "oge": "OpFOrdGreaterThanEqual", "olt": "OpFOrdLessThan",
+    "ole": "OpFOrdLessThanEqual", "one": "OpFOrdNotEqual", "ueq": "OpFUnordEqual", "ugt": "OpFUnordGreaterThan",
+    "uge": "OpFUnordGreaterThanEqual", "ult": "OpFUnordLessThan", "ule": "OpFUnordLessThanEqual", "une": "OpFUnordNotEqual",
+}
+
+
+@elementwise(*INTEGER)
+def integer(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
+    """Two's complement, wrapping; i1 is computed modulo 2."""
+    b = ctx.b
+    if is_bool(lhs):
+        signed = op.name.endswith("si")
+        wide = [bool_to_int(b, x, true=-1 if signed else 1) for x in (lhs, rhs)]
+        return int_to_bool(b, b.binary(INTEGER[op.name], *wide))
+    folding = {"OpIAdd": b.iadd, "OpISub": b.isub, "OpIMul": b.imul}.get(INTEGER[op.name])
+    return folding(lhs, rhs) if folding else b.binary(INTEGER[op.name], lhs, rhs)
+
+
+@elementwise(*INTEGER_FUNCTION)
+def integer_function(ctx: Context, op: Operation, *operands: Register) -> Register:
+    b = ctx.b
+    if is_bool(operands[0]):
+        true = -1 if op.name.endswith("si") else 1
+        return int_to_bool(b, ctx.env.math(INTEGER_FUNCTION[op.name], *b.match(*[bool_to_int(b, x, true=true) for x in operands])))
+    return ctx.env.math(INTEGER_FUNCTION[op.name], *b.match(*operands))
+
+
+@elementwise("math.absi")
+def absolute(ctx: Context, op: Operation, operand: Register) -> Register:
+    """|x|; the most negative number stays as it is."""
+    return operand if is_bool(operand) else ctx.env.math("s_abs", operand)
+
+
+@elementwise("arith.ceildivsi", "arith.ceildivui", "arith.floordivsi", weight=4)
+def rounded_division(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
+    """Division rounded up or down: the truncated quotient, corrected by one where a remainder says so."""
+    b = ctx.b
+    lhs, rhs = b.match(lhs, rhs)
+    unsigned = op.name.endswith("ui")
+    quotient = b.binary("OpUDiv" if unsigned else "OpSDiv", lhs, rhs)
+    rest = b.isub(lhs, b.imul(quotient, rhs))
+    inexact = b.compare("OpINotEqual", rest, 0)
+    if unsigned:
+        return b.select(inexact, b.iadd(quotient, 1), quotient)
+    negative = b.compare("OpSLessThan", b.ixor(lhs, rhs), 0)
+    if op.name == "arith.floordivsi":
+        return b.select(b.logical_and(inexact, negative), b.isub(quotient, 1), quotient)
+    return b.select(b.logical_and(inexact, b.logical_not(negative)), b.iadd(quotient, 1), quotient)
+
+
+@elementwise(*BITWISE)
+def bitwise(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
+    b = ctx.b
+    on_integers, on_bools = BITWISE[op.name]
+    if not is_bool(lhs):
+        return b.binary(on_integers, lhs, rhs)
+    return b.logical_and(lhs, rhs) if on_bools == "OpLogicalAnd" else b.binary(on_bools, lhs, rhs)
+
+
+@elementwise(*FLOAT)
+def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
+    """IEEE arithmetic in the type; bf16 in f32, rounded after each operation."""
+    b = ctx.b
+
+    def formula(x: Register, y: Register) -> Register:
+        value = b.binary(FLOAT[op.name], x, y)
+        fuses = ctx.options.get("enable_fp_fusion", True) and op.name in ("arith.addf", "arith.subf", "arith.mulf")
+        return ctx.env.contract(value) if fuses and not is_bf16(element_of(op.operands[0].type)) else value
+    return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
+
+
+@elementwise("arith.negf")
+def negate(ctx: Context, op: Operation, operand: Register) -> Register:
+    b = ctx.b
+    if is_bf16(element_of(op.operands[0].type)):
+        return b.ixor(operand, -0x8000)
+    return b.unary("OpFNegate", operand)
+
+
+@elementwise(*FLOAT_FUNCTION)
+def float_function(ctx: Context, op: Operation, *operands: Register) -> Register:
+    b = ctx.b
+    name = FLOAT_FUNCTION[op.name]
+    return in_f32(b, element_of(op.operands[0].type), lambda *x: ctx.env.math(name, *b.match(*x)), *operands)
+
+
+@elementwise(*ELEMENTARY, weight=12)
+def elementary(ctx: Context, op: Operation, *operands: Register) -> Register:
+    b = ctx.b
+    name = ELEMENTARY[op.name]
+    return in_f32(b, element_of(op.operands[0].type), lambda *x: ctx.env.math(name, *b.match(*x)), *operands)
+
+
+@elementwise("math.fma", weight=2)
+def fused_multiply_add(ctx: Context, op: Operation, a: Register, b: Register, c: Register) -> Register:
+    """a * b + c with one rounding."""
+    return in_f32(ctx.b, element_of(op.operands[0].type), lambda *x: ctx.env.math("fma", *ctx.b.match(*x)), a, b, c)
+
+
+@elementwise("arith.maximumf", "arith.minimumf", weight=4)
+def propagating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
+    """Maximum or minimum; NaN where an operand is NaN."""
+    b = ctx.b
+    name = "fmax" if op.name == "arith.maximumf" else "fmin"
+
+    def formula(x: Register, y: Register) -> Register:
+        x, y = b.match(x, y)
+        either = b.compare("OpUnordered", x, y)
+        return b.select(either, b.binary("OpFAdd", x, y), ctx.env.math(name, x, y))
+    return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
+
+
+@elementwise("tt.clampf", weight=4)
+def clamp(ctx: Context, op: Operation, x: Register, min: Register, max: Register) -> Register:
+    """min(max(x, min), max); `propagateNan = all` gives NaN where x is NaN."""
+    b = ctx.b
+    propagates = str(op.attributes.get("propagateNan", "none")) == "all"
+
+    def formula(x: Register, low: Register, high: Register) -> Register:
+        x, low, high = b.match(x, low, high)
+        clamped = ctx.env.math("fmin", ctx.env.math("fmax", x, low), high)
+        return b.select(b.compare("OpFUnordNotEqual", x, x), x, clamped) if propagates else clamped
+    return in_f32(b, element_of(op.operands[0].type), formula, x, min, max)
+
+
+@elementwise("arith.cmpi")
+def compare_integers(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
+    b = ctx.b
+    predicate = op.attributes["predicate"]
+    if is_bool(lhs):
+        true = -1 if predicate[0] == "s" else 1
+        lhs, rhs = bool_to_int(b, lhs, true=true), bool_to_int(b, rhs, true=true)
+    return b.compare(COMPARE_INTEGERS[predicate], lhs, rhs)
+
+
+@elementwise("arith.cmpf")
+def compare_floats(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
+    """o* predicates are false where an operand is NaN, u* true. OpFUnordNotEqual is `une`, as in C's !=."""
+    b = ctx.b
+    predicate = op.attributes["predicate"]
+    if is_bf16(element_of(op.operands[0].type)):
+        lhs, rhs = bf16_to_f32(b, lhs), bf16_to_f32(b, rhs)
+    if predicate in ("true", "false"):
+        width = max(width_of(lhs.type), width_of(rhs.type))
+        from ..spirv.types import Bool
+        return b.constant(with_width(Bool(), width), predicate == "true")
+    if predicate in ("ord", "uno"):
+        return b.compare("OpOrdered" if predicate == "ord" else "OpUnordered", lhs, rhs)
+    return b.compare(COMPARE_FLOATS[predicate], lhs, rhs)
+
+
+@elementwise("arith.select")
+def select(ctx: Context, op: Operation, condition: Register, true_value: Register, false_value: Register) -> Register:
+    return ctx.b.select(condition, true_value, false_value)
+
+
+# --- constants and index arithmetic -------------------------------------------------------------------------------------
+
+
+def constant_scalar(ctx: Context, type: Any, value: Any) -> Register:
+    """An IR constant as a register; bf16 and fp8 as their bits."""
+    b = ctx.b
+    if isinstance(type, FloatType) and not hasattr(register_type(type), "encoding"):
+        return b.constant(register_type(type), float_bits(type, value))
+    return b.constant(register_type(type), bool(value) if isinstance(type, IntegerType) and type.width == 1 else value)
+
+
+def float_bits(type: FloatType, value: float) -> int:
+    """The bits of a float constant in a type that registers hold as an integer."""
+    from ..ir.numbers import encode_float
+    return encode_float(type.name, value)
+
+
+@symbolic("arith.constant")
+def constant_symbolic(ctx: Context, op: Operation) -> Any:
+    type, value = op.results[0].type, op.attributes["value"]
+    if not isinstance(value, DenseAttr):
+        return constant_scalar(ctx, type, value)
+    return Uniform(shape_of(type), element_of(type), constant_scalar(ctx, element_of(type), value.values)) if value.splat else None
+
+
+@pulled("arith.constant")
+def constant(ctx: Context, op: Operation, layout: Layout) -> Fragment:
+    """A tensor of listed values (splats and scalars are symbolic)."""
+    b, values = ctx.b, op.attributes["value"].values
+    element = element_of(op.results[0].type)
+    registers = [b.construct([constant_scalar(ctx, element, values[base ^ offset]) for offset in layout.component_indices])
+                 for base in layout.register_indices]
+    return Fragment(layout, element, tuple(registers))
+
+
+@symbolic("tt.make_range")
+def make_range_symbolic(ctx: Context, op: Operation) -> Affine:
+    element = element_of(op.results[0].type)
+    start = ctx.b.constant(register_type(element), op.attributes["start"])
+    return Affine(shape_of(op.results[0].type), element, start, (1,))
+
+
+@pulled("tt.make_range")
+def make_range(ctx: Context, op: Operation, layout: Layout) -> Fragment:
+    """start, start + 1, ... (always symbolic; this is the form for consumers that ask for registers)."""
+    return ctx.fragment(make_range_symbolic(ctx, op), layout)
+
+
+def as_affine(tensor: Any) -> Affine | None:
+    """Uniform integers are affine with strides of zero."""
+    if isinstance(tensor, Affine):
+        return tensor
+    if isinstance(tensor, Uniform) and isinstance(scalar_type(tensor.scalar.type), Int) and not isinstance(tensor.element, PointerType):
+        return Affine(tensor.shape, tensor.element, tensor.scalar, (0,) * len(tensor.shape))
+    return None
+
+
+def _exact(op: Operation, operands: tuple[Any, ...]) -> Deferred | None:
+    """The operation itself, where an operand is affine only for addresses."""
+    if not any(isinstance(x, Affine) and x.exact is not None for x in operands):
+        return None
+    type = op.results[0].type
+    return Deferred(shape_of(type), element_of(type), op, operands)
+
+
+def _is_index(op: Operation) -> bool:
+    element = element_of(op.results[0].type)
+    return isinstance(element, IntegerType) and element.width > 1 and bool(shape_of(op.results[0].type))
+
+
+@symbolic("arith.addi")
+@symbolic("arith.subi")
+def add_symbolic(ctx: Context, op: Operation, lhs: Any, rhs: Any) -> Tensor | None:
+    """affine +- affine; uniform operands alone stay uniform by the plain rule."""
+    x, y = as_affine(lhs), as_affine(rhs)
+    if not _is_index(op) or x is None or y is None or not (isinstance(lhs, Affine) or isinstance(rhs, Affine)):
+        return None
+    b = ctx.b
+    combine = b.iadd if op.name == "arith.addi" else b.isub
+    strides = tuple(_combine(ctx, op.name == "arith.addi", s, t, x.base) for s, t in zip(x.strides, y.strides, strict=True))
+    return Affine(x.shape, x.element, combine(x.base, y.base), strides, _exact(op, (lhs, rhs)))
+
+
+def _combine(ctx: Context, adds: bool, s: Register | int, t: Register | int, like: Register) -> Register | int:
+    if isinstance(s, int) and isinstance(t, int):
+        return s + t if adds else s - t
+    if isinstance(t, int) and t == 0:
+        return s
+    if adds and isinstance(s, int) and s == 0:
+        return t
+    x = s if isinstance(s, Register) else ctx.b.constant(like.type, s)
+    return ctx.b.iadd(x, t) if adds else ctx.b.isub(x, t)
+
+
+@symbolic("arith.muli")
+def multiply_symbolic(ctx: Context, op: Operation, lhs: Any, rhs: Any) -> Tensor | None:
+    """affine * uniform."""
+    if isinstance(lhs, Uniform):
+        lhs, rhs = rhs, lhs
+    if not _is_index(op) or not isinstance(lhs, Affine) or not isinstance(rhs, Uniform):
+        return None
+    factor = rhs.scalar
+    strides = tuple(_scaled(ctx, stride, factor) for stride in lhs.strides)
+    return Affine(lhs.shape, lhs.element, ctx.b.imul(lhs.base, factor), strides, _exact(op, (lhs, rhs)))
+
+
+def _scaled(ctx: Context, stride: Register | int, factor: Register) -> Register | int:
+    if isinstance(stride, int):
+        return stride * factor.constant if isinstance(factor.constant, int) else ctx.b.imul(factor, stride) if stride else 0
+    return ctx.b.imul(stride, factor)
+
+
+@symbolic("arith.extsi")
+@symbolic("arith.extui")
+def extend_symbolic(ctx: Context, op: Operation, operand: Any) -> Tensor | None:
+    """Affine for addresses (no wrap assumed, as AxisInfo does); data is extended exactly."""
+    if not isinstance(operand, Affine) or isinstance(operand.element, IntegerType) and operand.element.width == 1:
+        return None
+    type = op.results[0].type
+    element = element_of(type)
+    bits = element.width  # type: ignore[union-attr]
+    signed = op.name == "arith.extsi"
+    exact = Deferred(shape_of(type), element, op, (operand,))
+    strides = tuple(s if isinstance(s, int) else ctx.b.resize(s, bits) for s in operand.strides)
+    return Affine(operand.shape, element, ctx.b.resize(operand.base, bits, signed), strides, exact)
+
+
+__all__ = ["as_affine", "bf16_to_f32", "constant_scalar", "f32_to_bf16"]

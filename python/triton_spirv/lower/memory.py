@@ -1,0 +1,365 @@
+"""Loads, stores and pointer arithmetic on global memory.
+
+Accesses are found contiguous from the affine part of their pointers: neighbouring components whose offsets differ by one element
+move as one vector. A mask that is true everywhere at run time takes the plain access; the masked form is the cold path. Offsets
+that are not affine (a gather) move one element per component.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..ir.model import IntegerType, Operation, PointerType
+from ..layout import Layout, log2
+from ..spirv.builder import I64, width_of, with_width
+from ..spirv.control import IfElse, if_
+from ..spirv.module import Value as Register
+from ..spirv.types import Bool, Int
+from . import fragment as fragments
+from .context import Context, StepLoop
+from .elementwise import as_affine
+from .registry import elementwise, lowers, pulled, symbolic
+from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
+from .types import element_of, shape_of, storage_type
+
+INDEX = IntegerType(64)
+
+
+# --- pointers -------------------------------------------------------------------------------------------------------------
+
+
+@symbolic("tt.addptr")
+def addptr_symbolic(ctx: Context, op: Operation, ptr: Any, offset: Any) -> Any:
+    """Scalar pointers move; tensors of pointers with one base collect their offsets."""
+    b = ctx.b
+    if isinstance(ptr, Register):
+        return ctx.env.offset(ptr, b.resize(offset, 64))
+    if isinstance(ptr, Uniform):
+        ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
+    if not isinstance(ptr, Pointers):
+        return None
+    if isinstance(offset, Uniform):
+        return replace(ptr, base=ctx.env.offset(ptr.base, b.resize(offset.scalar, 64)))
+    affine = as_affine(offset)
+    if affine is None:
+        return replace(ptr, terms=(*ptr.terms, offset))
+    return replace(ptr, affine=add_affine(ctx, ptr.affine, widened(ctx, affine)))
+
+
+def widened(ctx: Context, affine: Affine) -> Affine:
+    """An affine offset in 64 bits, for addresses."""
+    b = ctx.b
+    strides = tuple(s if isinstance(s, int) else b.resize(s, 64) for s in affine.strides)
+    return Affine(affine.shape, INDEX, b.resize(affine.base, 64), strides)
+
+
+def add_affine(ctx: Context, x: Affine | None, y: Affine) -> Affine:
+    if x is None:
+        return y
+    from .elementwise import _combine
+    strides = tuple(_combine(ctx, True, s, t, x.base) for s, t in zip(x.strides, y.strides, strict=True))
+    return replace(x, base=ctx.b.iadd(x.base, y.base), strides=strides)
+
+
+@pulled("tt.addptr", weight=2)
+def addptr(ctx: Context, op: Operation, layout: Layout, ptr: Any, offset: Any) -> Fragment:
+    """Pointers that came from memory: 64-bit addresses plus offset times the size of an element."""
+    b = ctx.b
+    element = element_of(op.results[0].type)
+    size = max(1, (_pointee_bits(element) + 7) // 8)
+    addresses = ctx.fragment(ptr, layout).registers
+    offsets = ctx.registers(offset, layout)
+    moved = [b.iadd(a, b.imul(b.resize(o, 64), size)) for a, o in zip(addresses, offsets, strict=True)]
+    return Fragment(layout, element, tuple(moved))
+
+
+def _pointee_bits(pointer: Any) -> int:
+    from .types import bits_of
+    return bits_of(pointer.pointee)
+
+
+@elementwise("tt.int_to_ptr")
+def int_to_ptr(ctx: Context, op: Operation, src: Register) -> Register:
+    if isinstance(op.results[0].type, PointerType):
+        return ctx.as_scalar(src, op.results[0].type)
+    return src
+
+
+@elementwise("tt.ptr_to_int")
+def ptr_to_int(ctx: Context, op: Operation, src: Register) -> Register:
+    return ctx.env.address(src) if ctx.is_pointer(src) else src
+
+
+def element_offsets(ctx: Context, pointers: Pointers, layout: Layout) -> list[Register | None]:
+    """Per register the offsets from the base, in elements (i64); None for zero."""
+    b = ctx.b
+    parts = [ctx.fragment(part, layout).registers for part in (pointers.affine, *pointers.terms) if part is not None]
+    if not parts:
+        return [None] * layout.registers
+    offsets: list[Register | None] = []
+    for column in zip(*parts, strict=True):
+        total = b.resize(column[0], 64)
+        for other in column[1:]:
+            total = b.iadd(total, b.resize(other, 64))
+        offsets.append(total)
+    return offsets
+
+
+def invariant(tensor: Any) -> int:
+    """The bits of the row-major index that the tensor's elements do not depend on (for a view: of the viewed index)."""
+    if isinstance(tensor, Uniform):
+        return -1
+    if isinstance(tensor, Affine):
+        layout = Layout(tensor.shape)
+        return sum(layout.axis_mask(d) for d, stride in enumerate(tensor.strides) if isinstance(stride, int) and stride == 0)
+    if isinstance(tensor, Deferred):
+        from .registry import RULES
+        op = tensor.operation
+        if op.name == "tt.broadcast":
+            layout = Layout(tensor.shape)
+            source = shape_of(op.src.type)
+            return sum(layout.axis_mask(d) for d, size in enumerate(source) if size == 1)
+        if RULES[op.name].kind == "elementwise":
+            mask = -1
+            for operand in tensor.operands:
+                mask &= -1 if isinstance(operand, Register) else invariant(operand)
+            return mask
+    return 0
+
+
+def run_length(pointers: Any, layout: Layout) -> int:
+    """Neighbouring components whose addresses are neighbours: a power of two."""
+    if not isinstance(pointers, Pointers) or pointers.affine is None:
+        return 1
+    same = -1
+    for term in pointers.terms:
+        same &= invariant(term)
+    bits = 0
+    for i, basis in enumerate(layout.component):
+        moved = 0
+        for stride, index in zip(pointers.affine.strides, layout.unravel(basis), strict=True):
+            if index and not isinstance(stride, int):
+                return 1 << bits
+            moved += index * stride if index else 0
+        if moved != 1 << i or basis & ~same:
+            break
+        bits = i + 1
+    return 1 << bits
+
+
+class Access:
+    """The pointers of one tensor access under a layout, ready to be loaded from or stored to, register by register."""
+
+    def __init__(self, ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> None:
+        self.ctx, self.layout = ctx, layout
+        self.run = run_length(ptr, layout)
+        self.pointee = storage_type(pointee)
+        self.base: Register | None = None
+        if isinstance(ptr, Uniform):
+            ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
+        if isinstance(ptr, Pointers):
+            self.base = ptr.base
+            if self.run == layout.width and all(not term for term in ptr.terms) and ptr.affine is not None:
+                self.firsts = self._affine_firsts(ptr.affine)
+                return
+            self.offsets = element_offsets(ctx, ptr, layout)
+        else:
+            self.offsets = list(ctx.fragment(ptr, layout).registers)
+        self.firsts = None
+
+    def _affine_firsts(self, affine: Affine) -> list[Register]:
+        """The offset of component 0 of each register: one scalar, plus what the register adds."""
+        ctx, b = self.ctx, self.ctx.b
+        origin = ctx.affine_scalar(affine, self.layout)
+        firsts = []
+        for index in self.layout.register_indices:
+            moved = origin
+            for stride, i in zip(affine.strides, self.layout.unravel(index), strict=True):
+                if i and not (isinstance(stride, int) and stride == 0):
+                    factor = stride if isinstance(stride, Register) else b.constant(I64, stride)
+                    moved = b.iadd(moved, b.imul(factor, i))
+            firsts.append(moved)
+        return firsts
+
+    def pointer(self, register: int, component: int = 0) -> Register:
+        """The address of one component."""
+        ctx, b = self.ctx, self.ctx.b
+        if self.firsts is not None:
+            first = ctx.env.offset(self.base, self.firsts[register])  # type: ignore[arg-type]
+            return first if component == 0 else ctx.env.offset(first, b.constant(I64, component))
+        offset = self.offsets[register]
+        if self.base is None:
+            assert offset is not None
+            return ctx.env.pointer(b.extract(offset, component), self.pointee)
+        return self.base if offset is None else ctx.env.offset(self.base, b.extract(offset, component))
+
+    def load(self, register: int, mask: Register | None, other: Register | None, volatile: bool) -> Register:
+        env, width, run = self.ctx.env, self.layout.width, self.run
+        b = self.ctx.b
+        if run == 1 and width > 1:
+            if self.base is not None and self.offsets[register] is None and mask is None:
+                return b.splat(env.load(self.base, 1, volatile), width)
+            pointers = [self.pointer(register, c) for c in range(width)]
+            return env.gather(pointers, mask, other)
+        parts = []
+        for c in range(0, width, run):
+            place = self.pointer(register, c)
+            if mask is None:
+                parts.append(env.load(place, run, volatile))
+                continue
+            assert other is not None
+            which = range(c, c + run)
+            parts.append(env.masked_load(place, fragments.components(b, mask, which), fragments.components(b, other, which)))
+        return fragments.concatenate(b, parts)
+
+    def store(self, register: int, value: Register, mask: Register | None, volatile: bool = False) -> None:
+        env, width, run = self.ctx.env, self.layout.width, self.run
+        b = self.ctx.b
+        if run == 1 and width > 1:
+            env.scatter([self.pointer(register, c) for c in range(width)], value, mask)
+            return
+        for c in range(0, width, run):
+            which = range(c, c + run)
+            part = fragments.components(b, value, which)
+            if mask is None:
+                env.store(self.pointer(register, c), part, volatile)
+            else:
+                env.masked_store(self.pointer(register, c), part, fragments.components(b, mask, which))
+
+
+# --- loads ----------------------------------------------------------------------------------------------------------------
+
+
+def true_everywhere(ctx: Context, masks: Any) -> Register:
+    """Is every component of every register true (for this lane)?"""
+    b = ctx.b
+    together = masks[0]
+    for mask in masks[1:]:
+        together = b.logical_and(together, mask)
+    return b.all(together)
+
+
+@pulled("tt.load")
+def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
+    """ptr [...] -> [...]; masked elements give `other` (0 where there is none) and are not touched."""
+    if layout is None:
+        return _load_scalar(ctx, op, ptr, mask, other)
+    element = element_of(op.results[0].type)
+    b = ctx.b
+    volatile = bool(op.attributes.get("isVolatile", False))
+    access = Access(ctx, ptr, layout, element)
+    if mask is None or isinstance(mask, Uniform) and mask.scalar.constant is True:
+        return Fragment(layout, element, _from_memory(ctx, element, [
+            access.load(r, None, None, volatile) for r in range(layout.registers)]))
+    masks = ctx.fragment(mask, layout).registers
+    others = _others(ctx, other, layout, access)
+    branch = IfElse(b.module, true_everywhere(ctx, masks))
+    with branch.then():
+        branch.yield_([access.load(r, None, None, volatile) for r in range(layout.registers)])
+    with branch.otherwise():
+        branch.yield_([access.load(r, masks[r], others[r], volatile) for r in range(layout.registers)])
+    return Fragment(layout, element, _from_memory(ctx, element, branch.results))
+
+
+def _others(ctx: Context, other: Any, layout: Layout, access: Access) -> list[Register]:
+    b = ctx.b
+    if other is None:
+        return [b.constant(with_width(access.pointee, layout.width), 0)] * layout.registers
+    return [_to_memory(ctx, b.splat(x, layout.width)) for x in ctx.registers(other, layout)]
+
+
+def _load_scalar(ctx: Context, op: Operation, ptr: Register, mask: Register | None, other: Register | None) -> Register:
+    b = ctx.b
+    type = op.results[0].type
+    volatile = bool(op.attributes.get("isVolatile", False))
+    if mask is None or mask.constant is True:
+        value = ctx.env.load(ptr, 1, volatile)
+    else:
+        branch = IfElse(b.module, mask)
+        with branch.then():
+            branch.yield_([ctx.env.load(ptr, 1, volatile)])
+        with branch.otherwise():
+            default = b.constant(storage_type(type), 0) if other is None else _to_memory(ctx, other)
+            branch.yield_([ctx.env.address(default) if ctx.is_pointer(default) else default])
+        value = branch.results[0]
+    return ctx.as_scalar(_from_memory(ctx, type, [value])[0], type)
+
+
+def _from_memory(ctx: Context, element: Any, values: Any) -> tuple[Register, ...]:
+    """Bytes of i1 become Bool; everything else is held in registers as in memory."""
+    if isinstance(element, IntegerType) and element.width == 1:
+        return tuple(ctx.b.compare("OpINotEqual", value, 0) for value in values)
+    return tuple(values)
+
+
+def _to_memory(ctx: Context, value: Register) -> Register:
+    b = ctx.b
+    if isinstance(getattr(value.type, "element", value.type), Bool):
+        return b.select(value, b.constant(with_width(Int(8), width_of(value.type)), 1), 0)
+    return ctx.env.address(value) if ctx.is_pointer(value) else value
+
+
+# --- stores ---------------------------------------------------------------------------------------------------------------
+
+
+def in_place(op: Operation, *tensors: Any) -> bool:
+    """Does everything that the stored tensors read come through the very pointers that are stored to?
+
+    Then each element is read before it is written, in whatever pieces the tensor is walked.
+    """
+    for tensor in tensors:
+        if isinstance(tensor, Pointers):
+            if not in_place(op, *(t for t in (tensor.affine, *tensor.terms) if t is not None)):
+                return False
+        elif isinstance(tensor, Affine) and tensor.exact is not None:
+            return False
+        elif isinstance(tensor, Deferred) and tensor.stored is None and tensor.reads_memory:
+            name = tensor.operation.name
+            if name == "tt.load" and tensor.operation.ptr is op.ptr:
+                continue
+            from .registry import RULES
+            if RULES[name].kind != "elementwise" or not in_place(op, *tensor.operands):
+                return False
+    return True
+
+
+@lowers("tt.store")
+def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
+    """ptr, value [...]; masked elements are not touched."""
+    b = ctx.b
+    if isinstance(ptr, Register):
+        ctx.settle(memory_only=True)
+        _store_scalar(ctx, ptr, value, mask)
+        return
+    layout = ctx.layout_of(op.ptr.type)
+    ctx.settle(memory_only=True, op=op if in_place(op, ptr, value, mask) else None)
+    plan = ctx.plan(op, [(x, layout) for x in (ptr, value, mask) if x is not None])
+    with StepLoop(ctx, len(layout.step)):
+        access = Access(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[union-attr]
+        values = [_to_memory(ctx, x) for x in ctx.fragment(value, layout).registers]
+        if mask is None or isinstance(mask, Uniform) and mask.scalar.constant is True:
+            for r, register in enumerate(values):
+                access.store(r, register, None)
+        else:
+            masks = ctx.fragment(mask, layout).registers
+            branch = IfElse(b.module, true_everywhere(ctx, masks))
+            with branch.then():
+                for r, register in enumerate(values):
+                    access.store(r, register, None)
+            with branch.otherwise():
+                for r, register in enumerate(values):
+                    access.store(r, register, masks[r])
+    ctx.finish(plan)
+
+
+def _store_scalar(ctx: Context, ptr: Register, value: Register, mask: Register | None) -> None:
+    held = _to_memory(ctx, value)
+    if mask is None or mask.constant is True:
+        ctx.env.store(ptr, held)
+        return
+    with if_(ctx.b.module, mask):
+        ctx.env.store(ptr, held)
+
+
+__all__ = ["Access", "Stored", "Tensor", "element_offsets", "invariant", "log2", "run_length"]

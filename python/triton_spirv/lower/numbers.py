@@ -1,0 +1,60 @@
+"""Numbers that SPIR-V has no type for: bf16 as bits, and integers of one bit.
+
+bf16 is the upper half of an f32: widening is a shift; narrowing rounds to nearest even and keeps NaN quiet (Triton's and CUDA's
+conversion, RNE).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.model import FloatType, Type
+from ..spirv.builder import Builder, I32
+from ..spirv.module import Value as Register
+from ..spirv.types import Bool, Float, Int
+
+F32 = Float(32)
+I16 = Int(16)
+
+
+def is_bf16(type: Type) -> bool:
+    return isinstance(type, FloatType) and type.name == "bf16"
+
+
+def bf16_to_f32(b: Builder, bits: Register) -> Register:
+    """Exact."""
+    return b.bitcast(b.shl(b.convert("OpUConvert", bits, I32), 16), F32)
+
+
+def f32_to_bf16(b: Builder, value: Register) -> Register:
+    """Round to nearest even; NaN becomes a quiet NaN with the same sign."""
+    bits = b.bitcast(value, I32)
+    odd = b.iand(b.lshr(bits, 16), 1)
+    rounded = b.iadd(bits, b.iadd(odd, 0x7FFF))
+    quiet = b.ior(bits, 0x400000)
+    nan = b.compare("OpFUnordNotEqual", value, value)
+    return b.convert("OpUConvert", b.lshr(b.select(nan, quiet, rounded), 16), I16)
+
+
+def in_f32(b: Builder, type: Type, function: Callable[..., Register], *operands: Register) -> Register:
+    """Run a float formula; operands of IR type bf16 are widened first, the result (a float) rounded back."""
+    if not is_bf16(type):
+        return function(*operands)
+    return f32_to_bf16(b, function(*[bf16_to_f32(b, x) for x in operands]))
+
+
+def bool_to_int(b: Builder, value: Register, element: Int = I32, true: int = 1) -> Register:
+    """false, true -> 0, `true` (1, or -1 where i1 is read as signed)."""
+    from ..spirv.builder import width_of, with_width
+    type = with_width(element, width_of(value.type))
+    return b.select(value, b.constant(type, true), b.constant(type, 0))
+
+
+def int_to_bool(b: Builder, value: Register) -> Register:
+    """The lowest bit."""
+    return b.compare("OpINotEqual", b.iand(value, 1), 0)
+
+
+def is_bool(value: Register) -> bool:
+    from ..spirv.builder import scalar_type
+    return isinstance(scalar_type(value.type), Bool)

@@ -1,0 +1,96 @@
+"""The table of rules: how each operation is lowered.
+
+Three kinds, by what a rule needs:
+
+    @elementwise   register(s) in, register out. Serves scalars, tensors (register by register) and combiner regions alike.
+    @pulled        run under the layout that a consumer asks for; yields a Fragment. Views and reads of memory.
+    @lowers        run once, where the operation stands: effects, and operations that need whole tensors.
+
+A rule's parameter names after `ctx` and `op` (and `layout`) are the operand names of its operation, checked when this package is
+imported. `@symbolic` adds a form that stays unmaterialised (Uniform, Affine, Pointers), tried before the others.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..ir.dialects import OPERATIONS
+
+Rule = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One rule: its kind ("elementwise", "pulled", "lowers"), the function, and for deferred ones the cost in instructions."""
+
+    name: str
+    kind: str
+    function: Rule
+    weight: int = 1
+
+    @property
+    def location(self) -> str:
+        """file:line of the rule, as `--list-rules` prints it."""
+        code = inspect.unwrap(self.function).__code__
+        return f"{code.co_filename.rsplit('triton_spirv/', 1)[-1]}:{code.co_firstlineno}"
+
+
+RULES: dict[str, Entry] = {}
+SYMBOLIC: dict[str, Rule] = {}
+SOURCE_LAYOUTS: dict[str, Rule] = {}
+
+
+def _check_parameters(name: str, function: Rule, skipped: int) -> None:
+    """The rule's parameters are the operands of the dialect's table line; a mismatch is our mistake, found at import."""
+    parameters = [p.name for p in list(inspect.signature(function).parameters.values())[skipped:]]
+    operands = [operand.name for operand in OPERATIONS[name].operands]
+    assert parameters == operands, f"{name}: rule takes {parameters}, the operation has {operands}"
+
+
+def _register(name: str, kind: str, function: Rule, weight: int = 1) -> None:
+    assert name in OPERATIONS, f"no operation {name} in the dialect table"
+    assert name not in RULES, f"two rules for {name}"
+    RULES[name] = Entry(name, kind, function, weight)
+
+
+def elementwise(*names: str, weight: int = 1) -> Callable[[Rule], Rule]:
+    """Register a function (ctx, op, *registers) -> register for operations that act element by element."""
+    def add(function: Rule) -> Rule:
+        for name in names:
+            _register(name, "elementwise", function, weight)
+        return function
+    return add
+
+
+def pulled(*names: str, weight: int = 1, source_layout: Rule | None = None) -> Callable[[Rule], Rule]:
+    """Register (ctx, op, layout, *operands) -> Fragment; `source_layout(op, layout)` gives the layout asked of its operand."""
+    def add(function: Rule) -> Rule:
+        for name in names:
+            _check_parameters(name, function, 3)
+            _register(name, "pulled", function, weight)
+            if source_layout is not None:
+                SOURCE_LAYOUTS[name] = source_layout
+        return function
+    return add
+
+
+def lowers(*names: str) -> Callable[[Rule], Rule]:
+    """Register (ctx, op, *operands) -> the results' values (one, a tuple, or None)."""
+    def add(function: Rule) -> Rule:
+        for name in names:
+            _check_parameters(name, function, 2)
+            _register(name, "lowers", function)
+        return function
+    return add
+
+
+def symbolic(*names: str) -> Callable[[Rule], Rule]:
+    """Register (ctx, op, *operands) -> Uniform, Affine, Pointers, or None where the plain rule must do."""
+    def add(function: Rule) -> Rule:
+        for name in names:
+            SYMBOLIC[name] = function
+        return function
+    return add

@@ -1,0 +1,106 @@
+"""What an IR tensor value is while its function is lowered.
+
+A tensor is kept in the cheapest form that says everything about it, and becomes registers only where a rule asks for them under a
+layout (`Context.fragment`):
+
+    Uniform     one scalar for all elements (tt.splat, constants)
+    Affine      base + the dot product of strides and the element's index (make_range and index arithmetic)
+    Pointers    one base pointer plus an affine part plus arbitrary integer offsets (addptr)
+    Deferred    an operation not evaluated yet; its rule is run under the layout that a consumer asks for
+    Fragment    registers under a layout
+    Stored      a private array in row-major order, for tensors too large for registers
+
+The first four emit no code of their own: that is how contiguous accesses are found, why index arithmetic costs nothing, and how
+neighbouring operations on a large tensor come to share one loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..ir.model import Operation, Type
+from ..layout import Layout
+from ..spirv.module import Value as Register
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """Registers of a tensor under `layout`: 1 << len(layout.register) values of layout.width components each."""
+
+    layout: Layout
+    element: Type
+    registers: tuple[Register, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.registers) != self.layout.registers:
+            raise ValueError(f"{len(self.registers)} registers for {self.layout}")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.layout.shape
+
+
+@dataclass(frozen=True, eq=False)
+class Uniform:
+    """One scalar in every element."""
+
+    shape: tuple[int, ...]
+    element: Type
+    scalar: Register
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """Element at (i0, i1, ...) is base + sum of strides[d] * i[d], in integers of the element's width, wrapping.
+
+    `exact` is the operation that computes the same from its operands where wrapping in a narrower type was ignored (an extension):
+    addresses use the affine form, as Triton's own AxisInfo does; data uses `exact`.
+    """
+
+    shape: tuple[int, ...]
+    element: Type
+    base: Register
+    strides: tuple[Register | int, ...]
+    exact: Deferred | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Pointers:
+    """Pointers base + (affine + sum of terms) elements; `terms` are integer tensors of any kind, sign-extended.
+
+    element is the pointer type (its pointee gives the size of an element); base is a scalar pointer.
+    """
+
+    shape: tuple[int, ...]
+    element: Type
+    base: Register
+    affine: Affine | None = None
+    terms: tuple[Tensor, ...] = ()
+
+
+@dataclass(eq=False)
+class Deferred:
+    """Result `index` of `operation`, to be evaluated under the layout asked for; operands are bound as they were at definition."""
+
+    shape: tuple[int, ...]
+    element: Type
+    operation: Operation
+    operands: tuple[object, ...]
+    index: int = 0
+    weight: int = 1
+    reads_memory: bool = False
+    stored: Stored | Fragment | None = None
+    siblings: list[Deferred] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """A private array of `vectors` (row-major, as wide as the target's vectors) that holds the whole tensor."""
+
+    shape: tuple[int, ...]
+    element: Type
+    array: Register
+    width: int
+
+
+Tensor = Fragment | Uniform | Affine | Pointers | Deferred | Stored

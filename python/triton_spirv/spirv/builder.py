@@ -1,0 +1,242 @@
+"""Arithmetic on a Module: typed helpers that fold constants and splat scalars, so that rules read as formulas.
+
+Every helper takes `Value`s (or Python numbers where another operand gives the type) and returns a `Value`. Where a scalar meets a
+vector it is splatted. Index arithmetic folds: adding 0, multiplying by 1 or by constants emits nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .module import Module, Value
+from .types import Bool, Float, Int, Type, Vector
+
+Number = int | float | bool
+Operand = Value | int | float | bool
+
+I32 = Int(32)
+I64 = Int(64)
+
+
+def scalar_type(type: Type) -> Type:
+    """The component type of a vector, or the scalar type itself."""
+    return type.element if isinstance(type, Vector) else type
+
+
+def width_of(type: Type) -> int:
+    """Components of a vector type; 1 for a scalar."""
+    return type.count if isinstance(type, Vector) else 1
+
+
+def with_width(type: Type, width: int) -> Type:
+    """`type` (a scalar type) as a vector of `width` components; width 1 is the scalar itself."""
+    return Vector(type, width) if width > 1 else type
+
+
+def to_signed(value: int, bits: int) -> int:
+    """The two's complement reading of the low `bits` bits of `value`."""
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def is_constant(operand: Operand, number: int) -> bool:
+    """Is this the integer `number`, as a Python number or a scalar or splatted constant?"""
+    value = operand.constant if isinstance(operand, Value) else operand
+    if isinstance(value, tuple):
+        return all(v == number and not isinstance(v, float) for v in value)
+    return value is not None and not isinstance(value, (float, bool)) and value == number
+
+
+def _covers(value: Operand, other: Operand) -> bool:
+    """Is `value` a Value whose width would stay as it is when combined with `other`?"""
+    return isinstance(value, Value) and (not isinstance(other, Value) or width_of(other.type) <= width_of(value.type))
+
+
+class Builder:
+    """Typed, folding arithmetic on `module`."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.emit = module.emit
+
+    # --- constants, vectors -----------------------------------------------------------------------------------------
+
+    def constant(self, type: Type, value: Number | Sequence[Number]) -> Value:
+        return self.module.constant(type, value)
+
+    def match(self, *operands: Operand) -> list[Value]:
+        """The operands with the width of the widest; numbers take the type of the first value."""
+        model = None
+        width = 1
+        for x in operands:
+            if isinstance(x, Value):
+                model = model or x
+                width = max(width, width_of(x.type))
+        assert model is not None
+        type = with_width(scalar_type(model.type), width)
+        return [self.splat(x, width) if isinstance(x, Value) else self.module.constant(type, x) for x in operands]
+
+    def splat(self, value: Value, width: int) -> Value:
+        """A scalar in every component; a vector of that width already is returned as it is."""
+        have = width_of(value.type)
+        if have == width:
+            return value
+        if have != 1:
+            raise TypeError(f"cannot splat {value.type} to {width} components")
+        if value.constant is not None:
+            return self.module.constant(Vector(value.type, width), value.constant)
+        return self.emit("OpCompositeConstruct", *[value] * width, type=Vector(value.type, width))
+
+    def extract(self, value: Value, component: int) -> Value:
+        """One component of a vector (of a scalar: itself)."""
+        if not isinstance(value.type, Vector):
+            return value
+        if isinstance(value.constant, tuple):
+            return self.module.constant(value.type.element, value.constant[component])
+        return self.emit("OpCompositeExtract", value, component, type=value.type.element)
+
+    def construct(self, values: Sequence[Value]) -> Value:
+        """A vector of scalars; one scalar is itself."""
+        if len(values) == 1:
+            return values[0]
+        return self.emit("OpCompositeConstruct", *values, type=Vector(values[0].type, len(values)))
+
+    def shuffle(self, x: Value, y: Value, components: Sequence[int]) -> Value:
+        """OpVectorShuffle; both operands are vectors, `components` counts through x, then y."""
+        if len(components) == 1:
+            c, n = components[0], width_of(x.type)
+            return self.extract(x, c) if c < n else self.extract(y, c - n)
+        return self.emit("OpVectorShuffle", x, y, *components, type=Vector(scalar_type(x.type), len(components)))
+
+    def select(self, condition: Value, x: Operand, y: Operand) -> Value:
+        """OpSelect per component; a scalar condition chooses whole values."""
+        if isinstance(condition.constant, bool):
+            chosen = x if condition.constant else y
+            if isinstance(chosen, Value):
+                return chosen
+        x, y = self.match(x, y)
+        width = max(width_of(x.type), width_of(condition.type))
+        x, y, condition = self.splat(x, width), self.splat(y, width), self.splat(condition, width)
+        return self.emit("OpSelect", condition, x, y, type=x.type)
+
+    # --- integers ---------------------------------------------------------------------------------------------------
+
+    def _fold(self, opcode: str, x: Operand, y: Operand, fold: Callable[[int, int], int]) -> Value:
+        x, y = self.match(x, y)
+        if isinstance(x.constant, int) and isinstance(y.constant, int) and isinstance(x.type, Int):
+            return self.module.constant(x.type, fold(x.constant, y.constant))
+        return self.emit(opcode, x, y, type=x.type)
+
+    def iadd(self, x: Operand, y: Operand) -> Value:
+        for zero, other in ((x, y), (y, x)):
+            if is_constant(zero, 0) and _covers(other, zero):
+                return other  # type: ignore[return-value]
+        return self._fold("OpIAdd", x, y, lambda a, b: a + b)
+
+    def isub(self, x: Operand, y: Operand) -> Value:
+        if is_constant(y, 0) and _covers(x, y):
+            return x  # type: ignore[return-value]
+        return self._fold("OpISub", x, y, lambda a, b: a - b)
+
+    def imul(self, x: Operand, y: Operand) -> Value:
+        for one, other in ((x, y), (y, x)):
+            if is_constant(one, 1) and _covers(other, one):
+                return other  # type: ignore[return-value]
+            if is_constant(one, 0) and _covers(other, one):
+                return self.module.constant(other.type, 0)  # type: ignore[union-attr]
+        return self._fold("OpIMul", x, y, lambda a, b: a * b)
+
+    def ior(self, x: Operand, y: Operand) -> Value:
+        for zero, other in ((x, y), (y, x)):
+            if is_constant(zero, 0) and _covers(other, zero):
+                return other  # type: ignore[return-value]
+        return self._fold("OpBitwiseOr", x, y, lambda a, b: a | b)
+
+    def iand(self, x: Operand, y: Operand) -> Value:
+        return self._fold("OpBitwiseAnd", x, y, lambda a, b: a & b)
+
+    def ixor(self, x: Operand, y: Operand) -> Value:
+        return self._fold("OpBitwiseXor", x, y, lambda a, b: a ^ b)
+
+    def shl(self, x: Operand, y: Operand) -> Value:
+        if is_constant(y, 0) and _covers(x, y):
+            return x  # type: ignore[return-value]
+        return self._fold("OpShiftLeftLogical", x, y, lambda a, b: a << b)
+
+    def lshr(self, x: Operand, y: Operand) -> Value:
+        if is_constant(y, 0) and _covers(x, y):
+            return x  # type: ignore[return-value]
+        return self.binary("OpShiftRightLogical", x, y)
+
+    def ashr(self, x: Operand, y: Operand) -> Value:
+        if is_constant(y, 0) and _covers(x, y):
+            return x  # type: ignore[return-value]
+        return self.binary("OpShiftRightArithmetic", x, y)
+
+    def resize(self, value: Value, bits: int, signed: bool = True) -> Value:
+        """Sign- or zero-extend, or truncate, integer components to `bits`."""
+        source = scalar_type(value.type)
+        assert isinstance(source, Int)
+        if source.width == bits:
+            return value
+        type = with_width(Int(bits), width_of(value.type))
+        if isinstance(value.constant, int) and isinstance(value.type, Int):
+            mask = (1 << source.width) - 1
+            return self.module.constant(type, to_signed(value.constant, source.width) if signed else value.constant & mask)
+        return self.emit("OpSConvert" if signed else "OpUConvert", value, type=type)
+
+    # --- anything ---------------------------------------------------------------------------------------------------
+
+    def unary(self, opcode: str, x: Value) -> Value:
+        """An instruction whose result has the type of its operand."""
+        return self.emit(opcode, x, type=x.type)
+
+    def binary(self, opcode: str, x: Operand, y: Operand) -> Value:
+        """An instruction whose result has the type of its operands."""
+        x, y = self.match(x, y)
+        return self.emit(opcode, x, y, type=x.type)
+
+    def compare(self, opcode: str, x: Operand, y: Operand) -> Value:
+        """An instruction whose result is Bool, with the width of its operands."""
+        x, y = self.match(x, y)
+        return self.emit(opcode, x, y, type=with_width(Bool(), width_of(x.type)))
+
+    def convert(self, opcode: str, x: Value, element: Type) -> Value:
+        """A conversion to components of type `element`."""
+        return self.emit(opcode, x, type=with_width(element, width_of(x.type)))
+
+    def bitcast(self, x: Value, element: Type) -> Value:
+        """Reinterpret components as `element` of the same size."""
+        type = with_width(element, width_of(x.type))
+        return x if x.type == type else self.emit("OpBitcast", x, type=type)
+
+    def logical_not(self, x: Value) -> Value:
+        """Compared with true instead of OpLogicalNot, which older Intel GPU compilers do not survive."""
+        return self.emit("OpLogicalNotEqual", x, self.module.constant(x.type, True), type=x.type)
+
+    def logical_and(self, x: Value, y: Value) -> Value:
+        for true, other in ((x, y), (y, x)):
+            if true.constant is True or isinstance(true.constant, tuple) and all(true.constant):
+                return self.splat(other, max(width_of(x.type), width_of(y.type)))
+        return self.binary("OpLogicalAnd", x, y)
+
+    def logical_or(self, x: Value, y: Value) -> Value:
+        return self.binary("OpLogicalOr", x, y)
+
+    def all(self, x: Value) -> Value:
+        """True where every component is."""
+        return self.emit("OpAll", x, type=Bool()) if isinstance(x.type, Vector) else x
+
+    def any(self, x: Value) -> Value:
+        """True where some component is."""
+        return self.emit("OpAny", x, type=Bool()) if isinstance(x.type, Vector) else x
+
+    def ext(self, name: str, *operands: Operand, instruction_set: str = "OpenCL.std") -> Value:
+        """An extended instruction whose operands and result have one type."""
+        values = self.match(*operands)
+        return self.module.ext(instruction_set, name, *values, type=values[0].type)
+
+
+def is_float(value: Value) -> bool:
+    """Does the value have floating point components?"""
+    return isinstance(scalar_type(value.type), Float)
