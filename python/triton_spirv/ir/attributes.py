@@ -34,6 +34,7 @@ from triton_spirv.ir.types import (
     VectorType,
 )
 
+_I1 = IntegerType(1)
 _INTEGER = re.compile(r"([su]?)i(\d+)\Z")
 _NUMBER = re.compile(r"0x[0-9A-Fa-f]+\Z|-?\d+(?:\.\d*(?:[eE][-+]?\d+)?)?\Z")
 _SHAPED = re.compile(r"((?:\d+x)*)(.+)\Z", re.DOTALL)
@@ -136,13 +137,15 @@ class Reader:
             return _PLAIN[text]
         if text in self.aliases:
             return self.type_of(self.aliases[text])
+        if text.startswith("!llvm."):
+            return OpaqueType(text)
         name, _, inside = text.partition("<")
         inside = inside[:-1]
         if not text.endswith(">"):
             raise ValueError("unknown type" if text[0] != "!" else "unknown type or alias")
         if name == "!tt.ptr":
             pointee, *space = split_top(inside)
-            return PointerType(self.type_of(pointee), int(space[0]) if space else 1)
+            return PointerType(self.type_of(pointee), ADDRESS_SPACES.get(space[0]) or int(space[0]) if space else 1)
         if name == "tensor":
             shape, element, rest = self._shaped(inside)
             if len(rest) > 1:
@@ -150,9 +153,13 @@ class Reader:
             return TensorType(shape, element, self.attribute_of(rest[0]) if rest else None)
         if name == "!ttg.memdesc":
             shape, element, rest = self._shaped(inside)
-            encoding, space, *rest = rest
+            if len(rest) < 2:
+                raise ValueError("no encoding and memory space")
+            encoding, space = rest[:2]
+            rest = rest[2:]
             mutable = rest[:1] == ["mutable"]
-            alloc = tuple(map(int, rest[mutable].split("x"))) if rest[mutable:] else shape
+            dims = rest[1:] if mutable else rest
+            alloc = tuple(int(n) for n in dims[0].split("x")) if dims else shape
             return MemDescType(shape, element, self.attribute_of(encoding), self.attribute_of(space), mutable, alloc)
         if name == "!tt.tensordesc":
             wrapped = inside.startswith("tensor<")
@@ -164,8 +171,6 @@ class Reader:
             return VectorType(shape, element)
         if name == "tuple":
             return TupleType(tuple(self.type_of(part) for part in split_top(inside)) if inside else ())
-        if name[:1] == "!":
-            return OpaqueType(text)
         raise ValueError("unknown type")
 
     def _shaped(self, inside: str) -> tuple[tuple[int, ...], Type, list[str]]:
@@ -290,7 +295,8 @@ class Reader:
                 return numbers.BitsFloat.of(int(token, 16), type)
             return numbers.rounded(float(token), type)
         if isinstance(type, (IntegerType, IndexType)) and "." not in token:
-            return int(token, 0)
+            value = int(token, 0)
+            return bool(value) if type == _I1 else value
         self.fail(f"{token!r} is no number of type {type}", i)
 
     def _hash(self, token: str, i: int) -> Any:
@@ -302,15 +308,17 @@ class Reader:
             if bracket:
                 return OpaqueAttr(token)
             self.fail(f"unknown alias {token!r}", i)
+        parts = split_top(inside[:-1]) if inside else []
+        if len(parts) == 1 and parts[0][0] == "{" and parts[0][-1] == "}":
+            return Encoding(dialect, name, _frozen(self.attribute_of(parts[0])).items)
         items: list[tuple[str, Any]] = []
-        tail = []
-        for part in split_top(inside[:-1]) if inside else ():
-            if part.startswith("{") and part.endswith("}"):
-                items += _frozen(self.attribute_of(part)).items()
-                tail.append("{}")
-            else:
-                tail.append(part)
-        return Encoding(dialect, name, tuple(items), "" if tail in ([], ["{}"]) else ", ".join(tail))
+        for part in parts:
+            key, equals, value = part.partition(" = ")
+            if part[0] == "{" and part[-1] == "}":
+                items += _frozen(self.attribute_of(part)).items
+            elif equals and key.isidentifier():
+                items.append((key, value if value.isidentifier() else _frozen(self.attribute_of(value))))
+        return Encoding(dialect, name, tuple(items), ", ".join(parts))
 
     def _array(self, inside: str) -> tuple[Any, ...]:
         element, _, values = inside.partition(":")
@@ -356,12 +364,14 @@ class Reader:
 _PLAIN: dict[str, Type] = {
     "index": IndexType(), "none": NoneType(), "!ttg.async.token": TokenType(),
 }
+ADDRESS_SPACES = {'"global"': 1, '"constant"': 4, '"descriptor"': -1}  # newer spelling of the numbers
 _WORDS: dict[str, Any] = {"true": True, "false": False, "unit": True}
 
 
 def _frozen(value: Any) -> Any:
+    """Hashable: lists as tuples, a dictionary inside a layout as an Encoding without a name."""
     if isinstance(value, dict):
-        return {key: tuple(map(_frozen, v)) if isinstance(v, (list, tuple)) else v for key, v in value.items()}
+        return Encoding("", "", tuple((key, _frozen(v)) for key, v in value.items()))
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 

@@ -7,16 +7,19 @@ are `arguments`, the `result` of async copies is `dst`.
 The format is read and printed item by item (format.py):
 
     $x  $x*         an operand; operands between commas          T(x) T(x*) T(*)  its type; their types; all operands' types
-    @a              an attribute: keyword, number, string        R  R*            the result's type; the results' types
-    @@a             an attribute: @symbol, as str                F                (operand types) -> result types
+    @a              an attribute: a keyword or a number          R  R*            the result's type; the results' types
+    "a  @@a         an attribute: a string; a @symbol, as str    F                (operand types) -> result types
     !a              sets the unit attribute a, reads nothing     {}               the attribute dictionary
     #a              integers between commas                      flags            overflow<..>, fastmath<..>, exact, nneg, ...
     |a              keywords between bars, as one str            (? ... )?        a part that its first item announces
-    anything else   itself
+    caching         cacheModifier = .. evictionPolicy = ..       anything else    itself
 
 Where the format gives no result type, `results` says it: an operand's name (the same type), or `pointee x`, `i1 x` (a mask of its
 shape), `element x`, `i1`, `i32`, `token`, `index`. `generic` marks operations that MLIR prints in generic form only; `custom` names a
 reader in syntax.py. `enums` says how the generic form's numbers read.
+
+Triton 3.9 prints `{cachePolicy = #tt.cache_policy<..>}` where older versions print `cacheModifier = ..`: both are read as the attributes
+`cache` and `evict`.
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ ENUMS: dict[str, dict[int, str]] = {
 }
 
 _CAST = "$src {} : T(src) -> R"
-_MEMORY = "(? cacheModifier = @cache )? (? evictionPolicy = @evict )? {} :"
+_MEMORY = "caching {} :"
 _RETURN = "$values* {} : T(values*)"
 
 # tt: memory
@@ -114,6 +117,10 @@ _op("tt.descriptor_reduce", "desc src indices*", "@kind , $desc [ $indices* ] , 
 _op("tt.descriptor_gather", "desc x_offsets y_offset", "$desc [ $x_offsets , $y_offset ] {} : F")
 _op("tt.descriptor_scatter", "desc x_offsets y_offset src", "$desc [ $x_offsets , $y_offset ] , $src {} : T(*)")
 
+# tt: block pointers, up to Triton 3.7
+_op("tt.make_tensor_ptr", "base shape* strides* offsets*", "$base , [ $shape* ] , [ $strides* ] , [ $offsets* ] {} : R")
+_op("tt.advance", "ptr offsets*", "$ptr , [ $offsets* ] {} : T(ptr)", "ptr")
+
 # tt: elementwise
 _family("tt.int_to_ptr tt.ptr_to_int tt.bitcast", "src", _CAST)
 _op("tt.fp_to_fp", "src", "$src {} (? , rounding = @rounding )? : T(src) -> R", rounding="rounding")
@@ -121,7 +128,7 @@ _op("tt.clampf", "x min max", "$x , $min , $max , propagateNan = @propagateNan {
 _op("tt.precise_sqrt", "x", "$x {} : T(x)", "x")
 _family("tt.precise_divf tt.approx_divf tt.mulhiui", "x y", "$x , $y {} : T(x)", "x")
 _op("tt.extern_elementwise", "srcs*", "$srcs* {} : F")
-_op("tt.elementwise_inline_asm", "args*", "@asm_string {} (? $args* : T(args*) )? -> R*")
+_op("tt.elementwise_inline_asm", "args*", '"asm_string {} (? $args* : T(args*) )? -> R*')
 _op("tt.map_elementwise", "srcs*", "generic")
 
 # tt: views
@@ -136,9 +143,8 @@ _op("tt.split", "src", "$src {} : T(src) -> R", "both")
 _op("tt.gather", "src indices", "$src [ $indices ] {} : F")
 
 # tt: ids, ranges
-_family("tt.get_program_id tt.get_num_programs", "", "@axis {} : R")
-OPERATIONS["tt.get_program_id"] = OperationSpec("tt.get_program_id", "", "@axis {} : R", "", (("axis", "dim"),))
-OPERATIONS["tt.get_num_programs"] = OperationSpec("tt.get_num_programs", "", "@axis {} : R", "", (("axis", "dim"),))
+_op("tt.get_program_id", "", "@axis {} : R", axis="dim")
+_op("tt.get_num_programs", "", "@axis {} : R", axis="dim")
 _op("tt.make_range", "", "{} : R")
 
 # tt: over an axis
@@ -156,8 +162,8 @@ _op("tt.dot_scaled", "a b c a_scale? b_scale?",
 _op("tt.func", "", "custom function")
 _op("tt.return", "srcs*", "{} (? $srcs* : T(srcs*) )?")
 _op("tt.call", "arguments*", "@@callee ( $arguments* ) {} : F")
-_op("tt.print", "args*", "@prefix {} (? : $args* : T(args*) )?")
-_op("tt.assert", "condition", "$condition , @message {} : T(condition)")
+_op("tt.print", "args*", '"prefix {} (? : $args* : T(args*) )?')
+_op("tt.assert", "condition", '$condition , "message {} : T(condition)')
 _family("tt.grid_dependency_wait tt.grid_dependency_launch_dependents", "", "{}")
 
 # arith
@@ -201,7 +207,7 @@ _op("scf.condition", "condition args*", "( $condition ) {} (? $args* : T(args*) 
 _op("cf.br", "dest_operands*", "custom br")
 _op("cf.cond_br", "condition true_dest_operands* false_dest_operands*", "custom cond_br")
 _op("cf.switch", "flag default_operands* case_operands*", "custom switch")
-_op("cf.assert", "arg", "$arg , @msg {}")
+_op("cf.assert", "arg", '$arg , "msg {}')
 
 # ub, builtin, llvm, gpu
 _op("ub.poison", "", "custom poison")

@@ -77,12 +77,6 @@ def check_type(p: Parser, value: Value, type: Type, i: int) -> None:
     p.fail(f"%{value.name} is {value.type}, not {type}", i)
 
 
-def abbreviated(text: str, type: Type) -> bool:
-    """Whether `<...>` is the spelling of `type` without its name (a format may leave out what it knows)."""
-    spelling = str(type)
-    return spelling.endswith(text) and spelling[:-len(text)] in ("!tt.ptr", "!ttg.memdesc", "!tt.tensordesc")
-
-
 def _type(position: int) -> Step:
     def step(p: Parser, i: int, state: State) -> int:
         token = p.tokens[i]
@@ -195,6 +189,16 @@ def _attribute(name: str) -> Step:
     return step
 
 
+def _quoted(name: str) -> Step:
+    def step(p: Parser, i: int, state: State) -> int:
+        token = p.tokens[i]
+        if token[0] != '"':
+            p.fail(f"expected the text of {name} in quotes, found {shown(token)}", i)
+        state.attributes[name] = unescape(token)
+        return i + 1
+    return step
+
+
 def _symbol(name: str) -> Step:
     def step(p: Parser, i: int, state: State) -> int:
         if p.tokens[i][0] != "@":
@@ -221,7 +225,7 @@ def _dictionary(p: Parser, i: int, state: State) -> int:
 
 def _integers(name: str) -> Step:
     def step(p: Parser, i: int, state: State) -> int:
-        numbers = []
+        numbers: list[int] = []
         while p.tokens[i] != "]":
             if numbers:
                 i = p.expect(i, ",")
@@ -260,6 +264,16 @@ def _flags(p: Parser, i: int, state: State) -> int:
             state.attributes["overflowFlags"] = token[9:-1]
         else:
             return i
+        i += 1
+
+
+def _caching(p: Parser, i: int, state: State) -> int:
+    while True:
+        name = {"cacheModifier": "cache", "evictionPolicy": "evict"}.get(p.tokens[i])
+        if name is None:
+            return i
+        i = p.expect(i + 1, "=")
+        state.attributes[name] = p.tokens[i]
         i += 1
 
 
@@ -311,13 +325,15 @@ def _step(item: str | list[str], spec: OperationSpec) -> Step:
     if item == "F":
         return _functional
     if item == "R":
-        return _result("!tt.tensordesc" if spec.name == "tt.make_tensor_descriptor" else "!ttg.memdesc")
+        return _result({"tt.make_tensor_descriptor": "!tt.tensordesc", "tt.make_tensor_ptr": "!tt.ptr"}.get(spec.name, "!ttg.memdesc"))
     if item == "R*":
         return _result_list
     if item == "T(*)":
         return _types(None)
     if item == "flags":
         return _flags
+    if item == "caching":
+        return _caching
     kind, name = (item[:2], item[2:-1]) if item.startswith("T(") else (item[0], item[1:])
     many = name.endswith("*")
     if kind == "T(":
@@ -328,7 +344,7 @@ def _step(item: str | list[str], spec: OperationSpec) -> Step:
         return _operands(position) if many else _operand(position)
     if item.startswith("@@"):
         return _symbol(name[1:])
-    makers = {"@": _attribute, "!": _unit, "#": _integers, "|": _keywords}
+    makers = {"@": _attribute, '"': _quoted, "!": _unit, "#": _integers, "|": _keywords}
     if kind in makers and name:
         return makers[kind](name)
     return _literal(item)
@@ -375,8 +391,10 @@ def compile_format(spec: OperationSpec) -> OperationReader:
     """The reader of an operation: (parser, index after the name, result names) -> (operation, next index)."""
     steps = [_step(item, spec) for item in items_of(spec.format)]
     infer = result_types(spec)
-    template = [[] if operand.quantity == "*" else None for operand in spec.operands]
+    template: list[Any] = [[] if operand.quantity == "*" else None for operand in spec.operands]
     fixed, name = spec.fixed, spec.name
+    always = {item[1:] for item in items_of(spec.format) if isinstance(item, str)}
+    numbered = [item for item, _ in spec.enums if item not in always]  # these may be in the dictionary, as numbers
 
     def read(p: Parser, i: int, names: list[str]) -> tuple[Operation, int]:
         start = i - 1
@@ -389,6 +407,8 @@ def compile_format(spec: OperationSpec) -> OperationReader:
             except (ValueError, AttributeError) as error:
                 p.fail(f"{name}: {error}", start)
         values = state.values
+        if numbered:
+            keywords(spec, state.attributes)
         if fixed:
             return p.make(name, values, state.attributes, state.types, names, None, start), i
         return p.make(name, flat(values), state.attributes, state.types, names, segments_of(values), start), i
@@ -401,7 +421,10 @@ def segments_of(values: list[Any]) -> tuple[int, ...]:
 
 
 def keywords(spec: OperationSpec, attributes: dict[str, Any]) -> None:
-    """Numbers of enumerations, as the generic form has them, to their keywords."""
+    """Numbers of enumerations, as the generic form has them, to their keywords; 3.9's cachePolicy to cache and evict."""
+    policy = attributes.pop("cachePolicy", None)
+    if policy is not None:
+        attributes["cache"], attributes["evict"] = policy.get("cache_modifier"), policy.get("eviction_policy")
     for name, enum in spec.enums:
         value = attributes.get(name)
         if isinstance(value, int) and not isinstance(value, bool):

@@ -31,25 +31,34 @@ TOKEN = re.compile(
     rf"|{_nested(8)}"  # <f32>: a type whose name the format leaves out
     r"|//[^\n]*|\S"
 )
-_ALIAS = re.compile(r"^([#!]\w+) = (.+)$", re.MULTILINE)
+_ALIAS = re.compile(r"^([#!]\w+)[ \t]*=[ \t]*(.+)$", re.MULTILINE)
 
 
 def scan_aliases(text: str) -> tuple[dict[str, str], int, int]:
-    """Alias definitions, name -> text, and the part [start, end) of the text that is not aliases.
+    """Alias definitions, name -> text, and the part [start, end) of the text between those at the head and those at the end.
 
-    MLIR prints them one a line before the module and the deferred ones after it.
+    MLIR prints them one a line before the module and the deferred ones after it. What a person wrote elsewhere, or over several
+    lines, stays in the part that is tokenized (Parser.module reads it there).
     """
     aliases: dict[str, str] = {}
-    start, end = 0, len(text)
-    body_seen = False
-    for match in _ALIAS.finditer(text):
+    matches = list(_ALIAS.finditer(text))
+    start, end, first = 0, len(text), 0
+    for match in matches:
+        if not _whole(match[2]):
+            break
+        if not text[start:match.start()].strip():
+            start, first = match.end(), first + 1
         aliases[match[1]] = match[2]
-        if not body_seen and text[start:match.start()].strip() == "":
-            start = match.end()
-            continue
-        if not body_seen:
-            body_seen, end = True, match.start()
+    for match in reversed(matches[first:]):
+        if text[match.end():end].strip() or not _whole(match[2]):
+            break
+        end = match.start()
     return aliases, start, end
+
+
+def _whole(definition: str) -> bool:
+    """Whether the definition ends on its line."""
+    return definition.count("<") == definition.count(">") - definition.count("->") and definition.count("(") == definition.count(")")
 
 
 def tokenize(text: str, start: int = 0, end: int | None = None) -> list[str]:

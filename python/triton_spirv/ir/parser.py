@@ -81,7 +81,10 @@ class Parser:
         if token[0] != "%":
             self.fail(f"expected an operand, found {shown(token)}", i)
         base, _, number = token.partition("#")
-        if number and base in self.values or token + "#0" in self.values:
+        found = self.values.get(base if number == "0" else token + "#0")
+        if found is not None:  # %x and %x#0 are the same
+            return found
+        if number and (base in self.values or base + "#0" in self.values):
             self.fail(f"{token} does not fit the number of results of {base}", i)
         if not (self.blocks or self.promises):  # only a control flow graph has uses above definitions
             self.fail(f"use of undefined value {token}", i)
@@ -230,7 +233,7 @@ class Parser:
         self.defined, self.blocks = [], {}
         self.promises = (outer_promises or bool(outer_blocks)) and not isolated
         region = Region()
-        if tokens[i][0] != "^" or arguments:
+        if arguments or terminator or tokens[i][0] not in "^}":
             entry = Block(region)
             region.blocks.append(entry)
             for token, type in arguments:
@@ -351,6 +354,8 @@ class Parser:
         op = self.make(name, operands, attributes, results, names, segments, start, regions, successors)
         for region in regions:
             region.parent = op
+            if not region.blocks and name == "builtin.module":
+                region.blocks.append(Block(region))
         return op, i
 
     def segments(self, spec: OperationSpec, operands: list[Value], attributes: dict[str, Any], i: int) -> tuple[int, ...] | None:
@@ -389,6 +394,9 @@ class Parser:
         tokens, i = self.tokens, 0
         operations: list[Operation] = []
         while tokens[i] != END:
+            if tokens[i][0] in "#!" and tokens[i + 1] == "=":
+                i = self.alias(i)
+                continue
             op, i = self.operation(i)
             operations.append(op)
         if len(operations) == 1 and operations[0].name == "builtin.module":
@@ -401,3 +409,14 @@ class Parser:
             block.operations.append(op)
         region.parent = Operation("builtin.module", [], {}, [], [], regions=[region])
         return Module(region.parent)
+
+    def alias(self, i: int) -> int:
+        """#name = attribute, !name = type, between the operations."""
+        name, end = self.tokens[i], i + 2
+        read = self.reader.type if name[0] == "!" else self.reader.attribute
+        if self.tokens[end][:3] == "loc":
+            _, end = self.location(end)
+        else:
+            _, end = read(end)
+        self.reader.aliases[name] = " ".join(self.tokens[i + 2:end])
+        return end

@@ -260,10 +260,10 @@ def execute_region(p: Parser, i: int, names: list[str]) -> Result:
     """scf.execute_region [-> (types)] { ... } {attributes}"""
     start = i - 1
     types: list[Type] = []
-    if p.tokens[i] == "no_inline":
-        i += 1
     if p.tokens[i] == "->":
         types, i = p.reader.results(i + 1)
+    if p.tokens[i] == "no_inline":
+        i += 1
     region, i = p.region(i)
     attributes, i = _dictionary(p, i)
     return _own(p.make("scf.execute_region", [], attributes, types, names, None, start, [region])), i

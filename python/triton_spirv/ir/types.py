@@ -60,13 +60,14 @@ class FloatType(Type):
 
 @dataclass(frozen=True)
 class PointerType(Type):
-    """!tt.ptr<pointee, address_space>; address space 1 (global memory) is not printed."""
+    """!tt.ptr<pointee, address_space>; address space 1 (global memory) is not printed. -1 stands for "descriptor"."""
 
     pointee: Type
     address_space: int = 1
 
     def __str__(self) -> str:
-        return f"!tt.ptr<{self.pointee}>" if self.address_space == 1 else f"!tt.ptr<{self.pointee}, {self.address_space}>"
+        space = {1: "", 4: ', "constant"', -1: ', "descriptor"'}.get(self.address_space, f", {self.address_space}")
+        return f"!tt.ptr<{self.pointee}{space}>"
 
 
 def _dims(shape: tuple[int, ...]) -> str:
@@ -247,15 +248,12 @@ class OpaqueAttr:
         return self.text
 
 
-def _freeze(value: Any) -> Any:
-    return tuple(map(_freeze, value)) if isinstance(value, (list, tuple)) else value
-
-
 @dataclass(frozen=True)
 class Encoding:
     """#dialect.name<{key = value, ...}>, a layout for instance. `items` holds the pairs; nested parents are Encodings.
 
-    `tail` keeps the text of parameters that are not `key = value` (padded_shared's intervals).
+    `tail` is the text inside <> where that is not just `{...}` (padded_shared's intervals). A dictionary among the values
+    is an Encoding without a name.
     """
 
     dialect: str
@@ -286,7 +284,9 @@ class Encoding:
     @cached_property
     def _text(self) -> str:
         body = "{" + ", ".join(f"{key} = {_plain(value)}" for key, value in self.items) + "}" if self.items else ""
-        inside = self.tail.replace("{}", body) if self.tail else body
+        if not self.dialect:
+            return body or "{}"
+        inside = self.tail or body
         return f"#{self.dialect}.{self.name}" + (f"<{inside}>" if inside else "")
 
 
