@@ -1,0 +1,166 @@
+"""From what a user passes to what a kernel takes: addresses, and numbers in the range of the parameter's
+type.
+
+The launch path looks up a handler by the argument's type; a table learns each type once. What cannot be
+passed raises LaunchError with the reason and the way out; the launch adds the parameter's name.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import LaunchError
+
+Handler = Callable[[Any], int]
+
+
+class NeedsPreparation(LaunchError):
+    """The argument is usable, but not by its address alone: the launch takes its longer path."""
+
+
+class AddressTable(dict[type, Handler]):
+    """Type of an argument -> the function that gives its address."""
+
+    def __init__(self, writes: bool) -> None:
+        super().__init__({int: _itself, type(None): _null})
+        self._writes = writes
+
+    def __missing__(self, kind: type) -> Handler:
+        handler = self._choose(kind)
+        self[kind] = handler
+        return handler
+
+    def _choose(self, kind: type) -> Handler:
+        if hasattr(kind, "mapped") and hasattr(kind, "extent"):
+            return _mapped
+        if hasattr(kind, "extent"):
+            return _written_array if self._writes else _array
+        if hasattr(kind, "is_cpu") and hasattr(kind, "data_ptr"):
+            return _tensor
+        if hasattr(kind, "data_ptr"):
+            return self._wrapper
+        return _refused
+
+    def _wrapper(self, argument: Any) -> int:
+        """triton.reinterpret gives a wrapper around a tensor; anything else with data_ptr() is taken at its
+        word."""
+        base = getattr(argument, "base", None)
+        return self[type(base)](base) if hasattr(base, "data_ptr") else argument.data_ptr()
+
+
+class NumberTable(dict[type, Handler]):
+    """Type of an argument -> the function that gives what struct packs, for parameters that struct has no
+    format for."""
+
+    def __init__(self, kind: str, code: str) -> None:
+        super().__init__()
+        self._kind, self._code = kind, code
+
+    def __missing__(self, kind: type) -> Handler:
+        self[kind] = lambda argument: fitted(argument, self._kind, self._code)
+        return self[kind]
+
+
+def extent(argument: Any) -> tuple[int, int] | None:
+    """Address and bytes of the allocation behind an argument; None for null and for bare addresses."""
+    if hasattr(argument, "extent"):
+        return argument.extent()
+    if hasattr(argument, "untyped_storage"):
+        storage = argument.untyped_storage()
+        return storage.data_ptr(), storage.nbytes()
+    return extent(argument.base) if hasattr(argument, "base") else None
+
+
+def _itself(argument: int) -> int:
+    return argument
+
+
+def _null(argument: None) -> int:
+    return 0
+
+
+def _array(argument: Any) -> int:
+    return argument.address
+
+
+def _written_array(argument: Any) -> int:
+    if argument.read_only:
+        raise LaunchError("the kernel writes to it, but the array is read-only; pass a copy (numpy.array(x)) "
+                          "or set x.flags.writeable where the memory allows it")
+    return argument.address
+
+
+def _tensor(argument: Any) -> int:
+    if not argument.is_cpu:
+        raise LaunchError(f"the tensor is on {argument.device}, kernels here work on host memory: "
+                          "pass tensor.cpu()")
+    return argument.data_ptr()
+
+
+def _mapped(argument: Any) -> int:
+    raise NeedsPreparation("the array is mapped while the kernel runs")
+
+
+def _refused(argument: Any) -> int:
+    kind = type(argument)
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    way_out = "pass triton_spirv.asarray(x)"
+    if kind in (list, tuple, set, dict):
+        way_out = "make it an array first: torch.tensor(x), or triton_spirv.asarray(numpy.array(x))"
+    raise LaunchError(f"a {name} is not memory that a kernel can work on; {way_out}")
+
+
+# ---- numbers
+
+#: parameter type -> bits of an integer
+INTEGERS = {"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+#: parameter type -> how struct packs it
+FORMATS = {"ptr": "Q", "i1": "B", "i8": "b", "i16": "h", "i32": "i", "i64": "q",
+           "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
+
+
+def fitted(value: Any, kind: str, code: str) -> Any:
+    """`value` as struct packs it with `code` into a parameter of type `kind`: integers wrap to the width,
+    floats round."""
+    if kind in INTEGERS:
+        bits = INTEGERS[kind]
+        wrapped = _integer(value) & ((1 << bits) - 1)
+        return wrapped - (1 << bits) if code.islower() and wrapped >> (bits - 1) else wrapped
+    if kind == "bf16":
+        return bfloat16_bits(_number(value))
+    number = _number(value)
+    try:
+        struct.pack(f"<{code}", number)
+    except OverflowError:
+        return math.copysign(math.inf, number)
+    return number
+
+
+def bfloat16_bits(value: float) -> int:
+    """The bits of the nearest bfloat16, ties to even."""
+    try:
+        bits = int.from_bytes(struct.pack("<f", value), "little")
+    except OverflowError:
+        return 0xFF80 if value < 0 else 0x7F80
+    if math.isnan(value):
+        return (bits >> 16) | 0x40
+    return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+
+
+def _integer(value: Any) -> int:
+    try:
+        return value.__index__()
+    except AttributeError:
+        kind = type(value).__name__
+        raise LaunchError(f"{value!r} is a {kind}, the kernel was compiled for an integer") from None
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        kind = type(value).__name__
+        raise LaunchError(f"{value!r} is a {kind}, the kernel was compiled for a number") from None

@@ -1,0 +1,207 @@
+"""The OpenCL devices there are, and which of them is meant.
+
+`TRITON_SPIRV_DEVICE` picks: `cpu`, `gpu`, an index of the list, or part of a name. Unset, it is the CPU
+driver that pip installed, or else the machine's first CPU device, or else its first device.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from dataclasses import dataclass, field
+
+from ..errors import DeviceError
+from . import loader, opencl
+from .opencl import Library
+
+INSTALL_HINT = "'pip install intel-opencl-rt intel-cmplr-lib-rt' brings a CPU device"
+
+
+@dataclass(frozen=True)
+class Device:
+    """One OpenCL device. kind: "cpu", "gpu" or "accelerator"; sizes in bytes."""
+
+    index: int
+    name: str
+    kind: str
+    platform: str
+    driver_version: str
+    il_versions: str
+    extensions: frozenset[str]
+    compute_units: int
+    work_group_size: int
+    local_bytes: int
+    svm: int
+    library: Library = field(repr=False, compare=False)
+    handle: int = field(repr=False, compare=False)
+
+    @property
+    def shares_memory(self) -> bool:
+        """May kernels follow any host pointer?"""
+        return bool(self.svm & opencl.SVM_FINE_GRAIN_SYSTEM)
+
+    @property
+    def runs_in_calling_thread(self) -> bool:
+        """Does the driver offer queues that run kernels in the thread that enqueues them?"""
+        return "cl_intel_exec_by_local_thread" in self.extensions
+
+    def __str__(self) -> str:
+        return f"{self.index}: {self.name} ({self.kind}, {self.platform}, driver {self.driver_version})"
+
+
+def devices() -> list[Device]:
+    """Every device of every driver, the pip-installed CPU driver's first; no duplicates."""
+    return list(_all_devices())
+
+
+@functools.cache
+def _all_devices() -> tuple[Device, ...]:
+    found: list[Device] = list(_cpu_devices())
+    library = loader.open_loader()
+    for device in _devices_of(library, len(found)) if library else ():
+        same = (device.name, device.platform, device.driver_version)
+        if same not in {(other.name, other.platform, other.driver_version) for other in found}:
+            found.append(_renumbered(device, len(found)))
+    return tuple(found)
+
+
+@functools.cache
+def _cpu_devices() -> tuple[Device, ...]:
+    """Devices of the pip-installed CPU driver: found without asking any other driver."""
+    library = loader.open_cpu()
+    return tuple(_devices_of(library, 0)) if library else ()
+
+
+def _devices_of(library: Library, first: int) -> list[Device]:
+    found: list[Device] = []
+    for platform in library.platforms():
+        name = library.text("clGetPlatformInfo", platform, opencl.PLATFORM_NAME)
+        for handle in library.devices(platform):
+            found.append(_describe(library, name, handle, first + len(found)))
+    return found
+
+
+def _describe(library: Library, platform: str, handle: int, index: int) -> Device:
+    def text(what: int) -> str:
+        return library.text("clGetDeviceInfo", handle, what)
+
+    def number(what: int, default: int | None = None) -> int:
+        try:
+            return library.number("clGetDeviceInfo", handle, what)
+        except opencl.OpenCLError:
+            if default is None:
+                raise
+            return default  # a query that OpenCL 1.2 does not have
+
+    bits = number(opencl.DEVICE_TYPE)
+    known = {opencl.DEVICE_TYPE_CPU: "cpu", opencl.DEVICE_TYPE_GPU: "gpu"}
+    kind = next((name for bit, name in known.items() if bits & bit), "accelerator")
+    try:
+        il_versions = text(opencl.DEVICE_IL_VERSION)
+    except opencl.OpenCLError:
+        il_versions = ""
+    return Device(index, text(opencl.DEVICE_NAME), kind, platform, text(opencl.DRIVER_VERSION), il_versions,
+                  frozenset(text(opencl.DEVICE_EXTENSIONS).split()), number(opencl.DEVICE_MAX_COMPUTE_UNITS),
+                  number(opencl.DEVICE_MAX_WORK_GROUP_SIZE), number(opencl.DEVICE_LOCAL_MEM_SIZE),
+                  number(opencl.DEVICE_SVM_CAPABILITIES, 0), library, handle)
+
+
+def _renumbered(device: Device, index: int) -> Device:
+    return Device(**{**device.__dict__, "index": index})
+
+
+def selection() -> str:
+    """What TRITON_SPIRV_DEVICE asks for; empty: the default."""
+    return os.environ.get("TRITON_SPIRV_DEVICE", "").strip()
+
+
+def is_pip_cpu(choice: str) -> bool:
+    """Does the choice mean the pip-installed CPU driver? Known without loading any driver."""
+    return choice.lower() in ("", "cpu") and loader.cpu_library() is not None
+
+
+def choose(choice: str) -> Device:
+    """The device that `choice` means; DeviceError lists what there is."""
+    wanted = choice.lower()
+    if is_pip_cpu(choice):
+        found = [device for device in _cpu_devices() if device.kind == "cpu"]
+        if found:
+            return found[0]
+    everything = _all_devices()
+    if not wanted:
+        found = [device for device in everything if device.kind == "cpu"] or list(everything)
+    elif wanted in ("cpu", "gpu", "accelerator"):
+        found = [device for device in everything if device.kind == wanted]
+    elif wanted.isdecimal():
+        found = [device for device in everything if device.index == int(wanted)]
+    else:
+        found = [device for device in everything if wanted in f"{device.platform} {device.name}".lower()]
+    if not found:
+        raise DeviceError(_nothing_found(choice, everything))
+    return found[0]
+
+
+def _nothing_found(choice: str, everything: tuple[Device, ...]) -> str:
+    if not everything:
+        asked = f" (TRITON_SPIRV_DEVICE={choice!r})" if choice else ""
+        return f"there is no OpenCL device{asked}; {INSTALL_HINT}"
+    lines = "".join(f"\n  {device}" for device in everything)
+    hint = "" if any(device.kind == "cpu" for device in everything) else f"\n{INSTALL_HINT}"
+    return (f"TRITON_SPIRV_DEVICE={choice!r} names no device; "
+            f"say cpu, gpu, an index or part of a name of one of these:{lines}{hint}")
+
+
+@dataclass
+class Context:
+    """An opened device: its OpenCL context, and queues, one set for each thread."""
+
+    device: Device
+    handle: int
+    _threads: threading.local = field(default_factory=threading.local, repr=False)
+
+    @property
+    def queue(self) -> int:
+        """This thread's in-order queue."""
+        return self._queue("ordinary", 0)
+
+    @property
+    def local_queue(self) -> int:
+        """This thread's queue that runs kernels in the calling thread; 0 where the driver has none."""
+        if not self.device.runs_in_calling_thread:
+            return 0
+        return self._queue("local", opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
+
+    def _queue(self, name: str, properties: int) -> int:
+        queue: _Queue | None = getattr(self._threads, name, None)
+        if queue is None:
+            library = self.device.library
+            queue = _Queue(library, library.create_queue(self.handle, self.device.handle, properties))
+            setattr(self._threads, name, queue)
+        return queue.handle
+
+
+class _Queue:
+    """Releases the queue when its thread ends."""
+
+    def __init__(self, library: Library, handle: int) -> None:
+        self.handle, self._release = handle, library.clReleaseCommandQueue
+
+    def __del__(self) -> None:
+        self._release(self.handle)
+
+
+_contexts: dict[int, Context] = {}
+_lock = threading.Lock()
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
+
+
+def open_device(device: Device) -> Context:
+    """The context of the device, one for the process; it is never released."""
+    context = _contexts.get(device.handle)
+    if context is not None:
+        return context
+    with _lock:
+        if device.handle not in _contexts:
+            _contexts[device.handle] = Context(device, device.library.create_context(device.handle))
+        return _contexts[device.handle]

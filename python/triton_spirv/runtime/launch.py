@@ -1,0 +1,272 @@
+"""Launching: arguments to bytes, bytes to the device, and back when the results can be read.
+
+There are two paths. The short one is for devices that share host memory and kernels that take all parameters
+as one struct: one `struct.pack_into`, clSetKernelArg and clEnqueueNDRangeKernel with plain integers. The
+longer one stages memory, maps arrays, and passes arguments one by one. Every thread has its own kernel object
+and buffers, so threads launch concurrently.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import os
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DeviceError, LaunchError, TritonSpirvError
+from . import memory
+from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, extent, fitted
+from .devices import Context
+from .opencl import OpenCLError, data_of
+from .program import OwnedKernel, Program
+
+if TYPE_CHECKING:
+    from ..artifact import Artifact
+
+#: what a launch takes: the grid, and one argument for each parameter of the kernel
+Launch = Callable[[int, int, int, Sequence[Any]], None]
+
+#: program ids are 32-bit integers
+GRID_LIMIT = (1 << 31) - 1
+#: A launch that takes less is run in the calling thread: waking other threads takes longer. A launch there
+#: that takes more goes to all cores the next time. In nanoseconds; a sleeping worker joins after 100 to 200
+#: microseconds.
+SHORT_LAUNCH, LONG_LAUNCH = 50_000, 150_000
+
+
+class DeviceAssertion(TritonSpirvError, RuntimeError):
+    """An assertion of the kernel did not hold: the user's file and line, the message."""
+
+
+class _ThreadState:
+    """A thread's kernel object, the bytes of its next launch (global sizes, then the struct), and its error
+    word."""
+
+    def __init__(self, context: Context, program: Program, size: int, hidden: Sequence[str]) -> None:
+        self.kernel: OwnedKernel = program.clone_kernel()
+        self.buffer = (ctypes.c_uint8 * (24 + size))()
+        self.error = ctypes.c_uint32(0)
+        self.sizes = ctypes.addressof(self.buffer)
+        self.struct = self.sizes + 24
+        self.queue, self.local_queue = context.queue, context.local_queue
+        self.hidden = tuple(self._address_of(name) for name in hidden)
+
+    def _address_of(self, name: str) -> int:
+        if name == "assert_buffer":
+            return ctypes.addressof(self.error)
+        raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
+
+
+class Kernel:
+    """An entry point, ready to be launched from any thread: `kernel.launch(x, y, z, arguments)` returns when
+    results can be read."""
+
+    def __init__(self, context: Context, program: Program, artifact: Artifact) -> None:
+        self.context, self.program, self.artifact = context, program, artifact
+        self.shared = memory.shares_memory(context.device)
+        kinds = [parameter.type for parameter in artifact.parameters]
+        #: how struct packs each parameter
+        self.codes = "".join(FORMATS[kind] for kind in kinds)
+        self.tables: dict[int, AddressTable | NumberTable] = {
+            index: AddressTable(written) if kind == "ptr" else NumberTable(kind, FORMATS[kind])
+            for index, (kind, written) in enumerate(zip(kinds, artifact.written, strict=True))
+            if kind in ("ptr", "bf16")}
+        #: clEnqueueNDRangeKernel's local sizes
+        self.local = (ctypes.c_size_t * 3)(*artifact.local_size)
+        self._threads = threading.local()
+        short = self.shared and artifact.passing == "struct"
+        self.launch: Launch = self._short() if short else self.launch_prepared
+
+    def _new_state(self) -> _ThreadState:
+        size = struct.calcsize(self.artifact.struct_format) if self.artifact.passing == "struct" else 0
+        state = _ThreadState(self.context, self.program, size, self.artifact.hidden)
+        self._threads.state = state
+        return state
+
+    # ---- the short path
+
+    def _short(self) -> Launch:
+        """A closure: everything that a launch needs is a local variable."""
+        library, artifact, threads = self.context.device.library, self.artifact, self._threads
+        set_argument, finish = library.clSetKernelArg, library.clFinish
+        enqueue = library.clEnqueueNDRangeKernel
+        local_x, local_y, local_z = artifact.local_size
+        local = ctypes.addressof(self.local)
+        layout = struct.Struct("<QQQ" + artifact.struct_format.lstrip("<="))
+        pack_into, struct_size, hidden = layout.pack_into, layout.size - 24, bool(artifact.hidden)
+        tables = tuple(self.tables.items())
+        clock = time.perf_counter_ns
+        prints, asserts = _prints(artifact), "assert_buffer" in artifact.hidden
+        # programs that a launch may have to run in the calling thread, and the bound that slow launches set
+        # to that
+        serial, ceiling, slow = 1, GRID_LIMIT, 0
+
+        def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+            nonlocal serial, ceiling, slow
+            programs = x * y * z
+            if not 0 < programs <= GRID_LIMIT and not _is_launch(x, y, z):
+                return
+            try:
+                state = threads.state
+            except AttributeError:
+                state = self._new_state()
+            values, refused = list(arguments), False
+            try:
+                for index, table in tables:
+                    argument = values[index]
+                    values[index] = table[type(argument)](argument)
+                if hidden:
+                    values += state.hidden
+                pack_into(state.buffer, 0, x * local_x, y * local_y, z * local_z, *values)
+            except NeedsPreparation:
+                return self.launch_prepared(x, y, z, arguments)
+            except (LaunchError, struct.error, OverflowError, TypeError, IndexError):
+                refused = True
+            if refused:  # outside of the handler: the user need not see how it was found out
+                _is_launch(x, y, z)
+                values = [*self._fitted(arguments), *state.hidden]
+                pack_into(state.buffer, 0, x * local_x, y * local_y, z * local_z, *values)
+            if prints:
+                sys.stdout.flush()  # the driver writes to the file descriptor
+            kernel = state.kernel.handle
+            code = set_argument(kernel, 0, struct_size, state.struct)
+            start = clock()
+            if programs <= serial and state.local_queue:
+                code = code or enqueue(state.local_queue, kernel, 3, None, state.sizes, local, 0, None, None)
+                if clock() - start > LONG_LAUNCH and programs > 1:
+                    slow += 1
+                    if slow > 1:  # twice: the first may have been interrupted
+                        serial = ceiling = programs - 1
+                else:
+                    slow = 0
+            else:
+                code = code or enqueue(state.queue, kernel, 3, None, state.sizes, local, 0, None, None)
+                code = code or finish(state.queue)
+                if clock() - start < SHORT_LAUNCH and programs <= ceiling:
+                    serial = max(serial, programs)
+            if code:
+                self._failed(code)
+            if asserts and state.error.value:
+                self._raise_assertion(state)
+
+        return launch
+
+    # ---- the longer path
+
+    def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        """Launch with whatever the device and the arguments need: mapping, staging, arguments one by one."""
+        if not _is_launch(x, y, z):
+            return
+        self._check_count(arguments)
+        state: _ThreadState = getattr(self._threads, "state", None) or self._new_state()
+        library, artifact = self.context.device.library, self.artifact
+        if _prints(artifact):
+            sys.stdout.flush()
+        with ExitStack() as stack:
+            staging = None if self.shared else stack.enter_context(memory.Staging(self.context))
+            values = [self._prepared(index, argument, stack, staging)
+                      for index, argument in enumerate(arguments)]
+            for address in state.hidden:
+                values.append(staging.address(address, (address, 4), True) if staging else address)
+            self._set_arguments(state, values)
+            if staging:
+                memory.announce(self.context, state.kernel.handle, staging.allocations())
+            struct.pack_into("<QQQ", state.buffer, 0, *map(operator.mul, (x, y, z), artifact.local_size))
+            code = library.clEnqueueNDRangeKernel(state.queue, state.kernel.handle, 3, None, state.sizes,
+                                                  ctypes.addressof(self.local), 0, None, None)
+            code = code or library.clFinish(state.queue)
+            if code:
+                self._failed(code)
+            if staging:
+                staging.copy_back()
+        if state.error.value:
+            self._raise_assertion(state)
+
+    def _prepared(self, index: int, argument: Any, stack: ExitStack, staging: memory.Staging | None) -> Any:
+        """The value of one parameter: a device address or a number."""
+        parameter = self.artifact.parameters[index]
+        if parameter.type != "ptr":
+            return self._named(index, lambda: fitted(argument, parameter.type, self.codes[index]))
+        if hasattr(argument, "mapped"):
+            mapped = stack.enter_context(argument.mapped())
+            address = mapped.ctypes.data
+            whole: tuple[int, int] | None = (address, mapped.nbytes)
+            if address % 16 and not argument.data_ptr() % 16:
+                raise LaunchError(f"{self._where(index)}: compiled for alignment 16, mapped to {address:#x}")
+        else:
+            address = self._named(index, lambda: self.tables[index][type(argument)](argument))
+            whole = extent(argument)
+        return staging.address(address, whole, self.artifact.written[index]) if staging and whole else address
+
+    def _set_arguments(self, state: _ThreadState, values: Sequence[Any]) -> None:
+        library, kernel = self.context.device.library, state.kernel.handle
+        if self.artifact.passing == "struct":
+            struct.pack_into(self.artifact.struct_format, state.buffer, 24, *values)
+            library.call("clSetKernelArg", kernel, 0, len(state.buffer) - 24, state.struct)
+            return
+        for index, value in enumerate(values):
+            if index >= len(self.codes) or self.artifact.parameters[index].type == "ptr":
+                library.call("clSetKernelArgSVMPointer", kernel, index, value)
+            else:
+                data = struct.pack(self.codes[index], value)
+                library.call("clSetKernelArg", kernel, index, len(data), data_of(data))
+
+    # ---- what can be wrong
+
+    def _fitted(self, arguments: Sequence[Any]) -> list[Any]:
+        """The values after struct refused them: brought into range, or LaunchError naming the argument that
+        cannot be."""
+        self._check_count(arguments)
+        with ExitStack() as nothing:
+            return [self._prepared(*pair, nothing, None) for pair in enumerate(arguments)]
+
+    def _check_count(self, arguments: Sequence[Any]) -> None:
+        if len(arguments) != len(self.codes):
+            wanted = len(self.codes)
+            raise LaunchError(f"{self.artifact.entry} takes {wanted} arguments, got {len(arguments)}")
+
+    def _named(self, index: int, value: Callable[[], Any]) -> Any:
+        try:
+            return value()
+        except LaunchError as error:
+            raise LaunchError(f"{self._where(index)}: {error}") from None
+
+    def _where(self, index: int) -> str:
+        return f"{self.artifact.entry}, argument {index} ({self.artifact.parameters[index].name})"
+
+    def _failed(self, code: int) -> None:
+        error = OpenCLError("clEnqueueNDRangeKernel", code)
+        raise LaunchError(f"{self.artifact.entry} on {self.context.device.name}: {error}")
+
+    def _raise_assertion(self, state: _ThreadState) -> None:
+        """An error word of n is the n-th assertion of the module, counted from 1."""
+        number, state.error.value = state.error.value, 0
+        records = self.artifact.asserts
+        if number > len(records):
+            raise DeviceAssertion(f"{self.artifact.entry}: device-side assert number {number}")
+        file, line, function, message = records[number - 1]
+        text = f"{file}:{line}: {function}: device-side assert: {message}"
+        sys.stderr.flush()
+        os.write(2, f"{text}\n".encode())
+        raise DeviceAssertion(text)
+
+
+def _prints(artifact: Artifact) -> bool:
+    return bool(getattr(artifact, "prints", False))
+
+
+def _is_launch(x: int, y: int, z: int) -> bool:
+    """False for an empty grid, which launches nothing; LaunchError for a grid that cannot be."""
+    for axis, size in zip("xyz", (x, y, z), strict=True):
+        if not hasattr(size, "__index__"):
+            raise LaunchError(f"grid {axis}: {size!r} is a {type(size).__name__}; a grid holds integers")
+        if not 0 <= size <= GRID_LIMIT:
+            raise LaunchError(f"grid ({x}, {y}, {z}): {axis} must lie between 0 and {GRID_LIMIT}"
+                              + ("; split the launch, or give each program more work" if size > 0 else ""))
+    return bool(x and y and z)

@@ -1,0 +1,157 @@
+"""Triton's driver contract: is this backend active, which device is it, and what launches a kernel.
+
+Triton imports this file whenever it is imported itself. With the switch off nothing here has any effect;
+OpenCL is loaded by the first launch, not by compiling.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from triton.backends.driver import DriverBase
+from triton_spirv import switch
+
+if TYPE_CHECKING:
+    from triton.backends.compiler import GPUTarget
+
+#: the name of the entry point, which is the backend's name for TRITON_DEFAULT_BACKEND
+NAME = "spirv"
+
+
+class SPIRVDriver(DriverBase):
+    """Kernels run on the device that TRITON_SPIRV_DEVICE picks, on host memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        from .launcher import SPIRVUtils, make_launcher
+
+        self.utils = SPIRVUtils()
+        self.launcher_cls = make_launcher
+
+    @staticmethod
+    def is_active() -> bool:
+        return switch.is_on()
+
+    def get_current_device(self) -> str:
+        return "cpu"  # torch.cpu.current_device() says so too, and kernels' caches are kept by it
+
+    def set_current_device(self, device: Any) -> None:
+        pass
+
+    def get_current_stream(self, device: Any = None) -> int:
+        return 0
+
+    def get_device_capability(self, device: Any = None) -> tuple[int, int]:
+        return 0, 0
+
+    def get_current_target(self) -> GPUTarget:
+        from .targets import current_target
+
+        return current_target()
+
+    def get_active_torch_device(self) -> Any:
+        import torch
+
+        return torch.device("cpu")
+
+    def get_device_interface(self) -> Any:
+        from . import interface
+
+        return interface
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        from .launcher import CPP_TYPES
+
+        return "void*" if ty.startswith("*") else CPP_TYPES[ty]
+
+    def assemble_tensormap_to_arg(self, tensormaps_info: Any, args: Any) -> Any:
+        return args
+
+    def get_benchmarker(self) -> Any:
+        from triton.testing import do_bench
+
+        return do_bench
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        from . import interface
+
+        return interface.memory_beyond_caches()
+
+    def clear_cache(self, cache: Any) -> None:
+        cache.fill(0)
+
+    def allocate_default_profile_scratch(self, size: int, alignment: int, stream: Any) -> Any:
+        from triton_spirv import zeros
+
+        return zeros(size, "int8")
+
+
+# ---- which driver is active
+#
+# Triton refuses to choose between two active drivers, and 3.6 has no variable that names one. So with the
+# switch on, the other drivers answer that they are not active: in memory, asked anew each time, and never
+# with the switch off.
+
+_before: tuple[Any, Any] = (None, None)
+_default_backend = os.environ.get("TRITON_DEFAULT_BACKEND")
+
+
+def _switched() -> None:
+    """The switch has been turned: the driver is chosen anew, or the one that was in use before comes back."""
+    global _before
+    config = getattr(sys.modules.get("triton.runtime.driver"), "driver", None)
+    if switch.is_on():
+        _silence_others()
+        if config is not None:
+            _before = config._default, config._active
+            config._default = config._active = None
+    else:
+        if _default_backend is not None:
+            os.environ["TRITON_DEFAULT_BACKEND"] = _default_backend
+        if config is not None:
+            config._default, config._active = _before
+
+
+def _silence_others() -> None:
+    if _default_backend is not None:
+        os.environ["TRITON_DEFAULT_BACKEND"] = NAME
+    pending = list(DriverBase.__subclasses__())
+    while pending:
+        driver = pending.pop()
+        pending += driver.__subclasses__()
+        _silence(driver)
+
+
+def _silence(driver: type) -> None:
+    own = driver.__dict__.get("is_active")
+    if own is None or driver is SPIRVDriver or getattr(own, "__isabstractmethod__", False):
+        return
+    if hasattr(own.__func__, "silenced"):
+        return
+    original = driver.is_active  # type: ignore[attr-defined]
+
+    @functools.wraps(own.__func__)
+    def is_active(*_: Any) -> bool:
+        return not switch.is_on() and original()
+
+    is_active.silenced = True  # type: ignore[attr-defined]
+    driver.is_active = staticmethod(is_active)  # type: ignore[attr-defined]
+
+
+def _silence_later_ones() -> None:
+    """Drivers whose modules Triton imports after this one."""
+
+    def initialise_subclass(cls: type, **options: Any) -> None:
+        super(DriverBase, cls).__init_subclass__(**options)
+        _silence(cls)
+
+    DriverBase.__init_subclass__ = classmethod(initialise_subclass)
+
+
+switch.on_change(_switched)
+if switch.is_on():
+    _silence_later_ones()
+    _silence_others()

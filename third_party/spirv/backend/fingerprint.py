@@ -1,0 +1,46 @@
+"""The backend's part of Triton's cache key: the sources of the emitter and of this plugin, the target, the
+driver."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from pathlib import Path
+
+import triton_spirv
+from triton.backends.compiler import GPUTarget
+
+#: parts of the package that do not change what is emitted
+_WITHOUT_INFLUENCE = ("runtime", "cli", "arrays.py", "switch.py", "__main__.py")
+
+
+@functools.cache
+def of(target: GPUTarget) -> str:
+    """One text for all that compiled code depends on, besides the kernel and its options."""
+    from .targets import emitter_target
+
+    facts = (sources(), target, emitter_target(target), driver_identity())
+    return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+@functools.cache
+def sources() -> str:
+    """Digest of the contents of every source file that takes part in compiling."""
+    digest = hashlib.sha256(triton_spirv.__version__.encode())
+    package, plugin = Path(str(triton_spirv.__file__)).parent, Path(__file__).parent
+    for folder in (package, plugin):
+        for path in sorted(folder.rglob("*.py")):
+            if path.relative_to(folder).parts[0] not in _WITHOUT_INFLUENCE:
+                digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def driver_identity() -> str:
+    """What is known of the driver without loading it: the version in the file name of the CPU driver."""
+    from triton_spirv.runtime import devices, loader
+
+    choice = devices.selection()
+    if devices.is_pip_cpu(choice):
+        return os.path.basename(os.path.realpath(str(loader.cpu_library())))
+    return ""

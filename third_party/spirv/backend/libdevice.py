@@ -1,0 +1,1 @@
+"""triton.language.extra.libdevice for this backend."""

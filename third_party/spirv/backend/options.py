@@ -1,0 +1,82 @@
+"""The launch options that kernels may be given, all backends' names included, so that kernels written for a
+GPU launch unchanged."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from triton import knobs
+from triton.backends.compiler import GPUTarget
+
+FLOAT8 = ("fp8e4b15", "fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")
+
+
+@dataclass(frozen=True)
+class SPIRVOptions:
+    """Options that Triton's front end reads, that change code, and, below the line, that mean something
+    elsewhere only."""
+
+    num_warps: int = 4
+    num_stages: int = 3
+    num_ctas: int = 1
+    warp_size: int = 32
+    debug: bool = False
+    sanitize_overflow: bool = True
+    enable_fp_fusion: bool = True
+    supported_fp8_dtypes: tuple[str, ...] = FLOAT8
+    deprecated_fp8_dot_operand_dtypes: tuple[str, ...] = ()
+    default_dot_input_precision: str = "ieee"
+    allowed_dot_input_precisions: tuple[str, ...] = ("ieee", "tf32", "tf32x3", "bf16x3", "bf16x6")
+    max_num_imprecise_acc_default: int = 0
+    extern_libs: Any = None
+    backend_name: str = "spirv"
+    arch: str = ""
+    ir_override: str | None = None
+    # ---- accepted without meaning here
+    launch_cooperative_grid: bool = False
+    launch_pdl: bool = False
+    instrumentation_mode: str = ""
+    fpsan_homomorphic_casts: bool = False
+    maxnreg: int | None = None
+    min_shared_mem: int | None = None
+    clc: bool = False
+    cluster_dims: tuple[int, ...] = (1, 1, 1)
+    ptx_version: int | None = None
+    ptx_options: str | None = None
+    enable_reflect_ftz: bool = True
+    waves_per_eu: int = 0
+    matrix_instr_nonkdim: int = 0
+    kpack: int = 1
+    allow_flush_denorm: bool = False
+    schedule_hint: str = ""
+    grf_mode: str = "default"
+    split_barriers_scope: str = "None"
+
+    def __post_init__(self) -> None:
+        count = self.num_warps
+        assert count > 0 and count & (count - 1) == 0, f"num_warps must be a power of 2, got {count}"
+        libraries = dict(self.extern_libs or {})
+        object.__setattr__(self, "extern_libs", tuple(libraries.items()))
+
+    @classmethod
+    def parse(cls, options: dict[str, Any], target: GPUTarget) -> SPIRVOptions:
+        """From the keywords of a launch; keywords that are the kernel's own parameters, or None, are left
+        out."""
+        known = {name: options[name] for name in _FIELDS if options.get(name) is not None}
+        known.setdefault("arch", str(target.arch))
+        known.setdefault("warp_size", target.warp_size)
+        known.setdefault("enable_fp_fusion", knobs.language.default_fp_fusion)
+        if getattr(knobs.language, "force_disable_fp_fusion", False):  # Triton 3.9
+            known["enable_fp_fusion"] = False
+        return cls(**known)
+
+    def hash(self) -> str:
+        """Covers what changes code; options without meaning here do not cost another compilation."""
+        values = [(name, getattr(self, name)) for name in _FIELDS[:_FIELDS.index("launch_cooperative_grid")]]
+        return hashlib.sha256(repr(values).encode()).hexdigest()
+
+
+_FIELDS = [field.name for field in dataclasses.fields(SPIRVOptions)]

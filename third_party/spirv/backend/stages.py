@@ -1,0 +1,123 @@
+"""The stages of a compilation. Differences between Triton 3.6 and 3.9 are met here: a pass that a version
+lacks is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import triton_spirv
+from triton import knobs
+from triton._C.libtriton import ir, passes
+from triton.backends.compiler import GPUTarget
+from triton_spirv.errors import UnsupportedOperation
+
+from .errors import as_triton_errors
+from .options import SPIRVOptions
+from .targets import emitter_target
+
+# Tensor descriptors become pointers before anything else is rewritten: rank-reducing loads are ill-typed
+# afterwards otherwise.
+TTIR_PASSES = (
+    "common.add_inliner", "ttir.add_rewrite_tensor_pointer", "ttir.add_rewrite_tensor_descriptor_to_pointer",
+    "common.add_canonicalizer", "ttir.add_combine", "ttir.add_reorder_broadcast", "common.add_cse",
+    "ttir.add_triton_licm", "common.add_symbol_dce", "ttir.add_loop_unroll",
+)
+TTGIR_PASSES = (
+    "ttgpuir.add_coalesce", "ttgpuir.add_remove_layout_conversions", "ttgpuir.add_fuse_nested_loops",
+)
+
+#: Bytes that a GPU would exchange between warps for a reduction or a scan. Kernels that size their grid by
+#: occupancy divide by the shared memory of such a kernel, so it is never 0 there, although a CPU device needs
+#: none.
+EXCHANGE_BYTES = 128
+
+
+class ModuleText(str):
+    """The text of an MLIR module, printed once, with the module itself for the next stage."""
+
+    module: Any
+
+    @classmethod
+    def of(cls, module: Any) -> ModuleText:
+        text = cls(module)
+        text.module = module
+        return text
+
+    def create_location_snapshot(self, path: str) -> None:
+        """Triton calls this for USE_IR_LOC."""
+        self.module.create_location_snapshot(path)
+
+
+class Pipeline:
+    """One compilation; stages hand each other the emitter's input and its artifact."""
+
+    def __init__(self, target: GPUTarget, options: SPIRVOptions, language: Any) -> None:
+        if getattr(language, "name", "TRITON") != "TRITON":
+            raise UnsupportedOperation("Gluon kernels name the layouts and instructions of one GPU family; "
+                                       "this backend compiles kernels of @triton.jit only")
+        if knobs.compilation.store_binary_only:
+            raise UnsupportedOperation("TRITON_STORE_BINARY_ONLY=1 keeps only the binaries that Triton knows "
+                                       "itself, so a SPIR-V module would be lost; unset it")
+        self.target, self.options = emitter_target(target), options
+        self.source, self.artifact = "", None
+
+    def add_to(self, stages: dict[str, Callable[[Any, dict[str, Any]], Any]]) -> None:
+        """Triton runs the stages in this order, each with what the one before gave, and stores the text of
+        each."""
+        stages["ttir"] = self.ttir
+        stages["ttgir"] = self.ttgir
+        stages["spvasm"] = self.spvasm
+        stages["spv"] = self.spv
+
+    def ttir(self, module: Any, metadata: dict[str, Any]) -> ModuleText:
+        """Upstream's passes that simplify Triton IR."""
+        run_passes(module, TTIR_PASSES, "make_ttir")
+        return ModuleText.of(module)
+
+    def ttgir(self, stage: Any, metadata: dict[str, Any]) -> str:
+        """The same with GPU layouts, to read only: a CPU device's code is made from the TTIR, which is kept
+        here."""
+        self.source = str(stage)
+        module = getattr(stage, "module", stage)
+        try:
+            manager = ir.pass_manager(module.context)
+            passes.ttir.add_convert_to_ttgpuir(manager, f"spirv:{self.target.name}", self.options.num_warps,
+                                               self.options.warp_size, self.options.num_ctas)
+            manager.run(module, "make_ttgir")
+            run_passes(module, TTGIR_PASSES, "make_ttgir")
+        except RuntimeError as error:
+            return f"// no TTGIR: {error}\n"
+        return str(module)
+
+    def spvasm(self, stage: Any, metadata: dict[str, Any]) -> str:
+        """The emitter's work; the listing is what this stage shows of it."""
+        if not self.source:
+            raise UnsupportedOperation(f"target {self.target.name} compiles Triton IR (.ttir), not TTGIR")
+        with as_triton_errors():
+            artifact = triton_spirv.compile(self.source, self.target, num_warps=self.options.num_warps,
+                                            enable_fp_fusion=self.options.enable_fp_fusion)
+        self.artifact = artifact
+        exchanges = "tt.reduce" in self.source or "tt.scan" in self.source
+        metadata.update(name=artifact.entry, artifact=artifact.to_json(),
+                        shared=artifact.shared_bytes or EXCHANGE_BYTES * exchanges)
+        for scratch in ("global_scratch", "profile_scratch"):
+            metadata.update({f"{scratch}_size": 0, f"{scratch}_align": 1})
+        return artifact.listing
+
+    def spv(self, stage: Any, metadata: dict[str, Any]) -> bytes:
+        """The module's words."""
+        assert self.artifact is not None
+        return self.artifact.words
+
+
+def run_passes(module: Any, names: tuple[str, ...], title: str) -> None:
+    """Run the named passes of triton._C.libtriton.passes, those that this Triton has."""
+    manager = ir.pass_manager(module.context)
+    manager.enable_debug()
+    for name in names:
+        group, _, function = name.partition(".")
+        add = getattr(getattr(passes, group), function, None)
+        if add is not None:
+            add(manager)
+    manager.run(module, title)
