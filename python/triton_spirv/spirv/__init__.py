@@ -1,10 +1,23 @@
-"""SPIR-V: types as values, `Module` to build with, structured control flow, a readable listing. Knows nothing of Triton."""
+"""SPIR-V: types as values, `Module` to build with, structured control flow, a readable listing."""
 
 from .asm import listing
 from .control import For, IfElse, While, if_
 from .module import Module
-from .types import (Array, Bool, CooperativeMatrix, Float, FunctionType, Int, Opaque, Pointer, RuntimeArray, Struct, Type, Vector,
-                    Void)
+from .types import (
+                    Array,
+                    Bool,
+                    CooperativeMatrix,
+                    Float,
+                    FunctionType,
+                    Int,
+                    Opaque,
+                    Pointer,
+                    RuntimeArray,
+                    Struct,
+                    Type,
+                    Vector,
+                    Void,
+)
 from .values import Function, Label, Value
 
 __all__ = [

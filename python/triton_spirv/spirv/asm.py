@@ -8,15 +8,16 @@
         OpStore %pointer %fmul Aligned 4
         OpReturn
 
-No ids: a value has its OpName or else the name of its instruction, numbered within the function from the second of a kind on. Types and
-constants are written where they are used, decorations in braces behind what they decorate. So a line changes only when what it says
-changes. The listing is made of the words alone.
+There are no ids: a value has its OpName or else the name of its instruction, numbered within the function from the second
+of a kind on. Types and constants are written where they are used, decorations in braces behind what they decorate. So a line
+changes only when what it says changes. The listing is made of the words alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from math import isnan
 from pathlib import PurePath
 
 from . import grammar
@@ -24,7 +25,7 @@ from .decode import Contents, Decoded, decode
 from .grammar import Operand
 from .literals import scalar_bits, scalar_value, string_of
 from .module import Module
-from .types import Array, Bool, Float, Int, Type
+from .types import Array, Bool, Float, Int, Struct, Type
 
 INDENT = "    "
 
@@ -58,7 +59,7 @@ class _Writer:
     # Parts
 
     def header(self) -> list[str]:
-        """Version and preamble, as comments; capabilities and extensions in alphabetical order, since their first use says nothing."""
+        """Version and preamble, as comments; capabilities in alphabetical order, since the order of their use says nothing."""
         groups: dict[str, list[str]] = {"OpMemoryModel": [], "OpCapability": [], "OpExtension": []}
         for it in self.contents.preamble:
             groups.setdefault(it.name, []).append(" ".join(self._operands(it)))
@@ -70,8 +71,9 @@ class _Writer:
 
     def globals(self) -> list[str]:
         """Named struct types, then global variables and what else is neither type nor constant."""
-        named = [type for type in self.contents.types.values() if getattr(type, "name", None)]
-        return [f"type {type} = {type.definition()}" for type in named] + [self._line(it) for it in self.contents.globals]    # type: ignore[attr-defined]
+        structs = [type for type in self.contents.types.values() if isinstance(type, Struct) and type.name]
+        types = [f"type {struct} = {struct.definition()}" for struct in structs]
+        return types + [self._line(it) for it in self.contents.globals]
 
     def function(self, body: list[Decoded]) -> list[str]:
         """A function: its head, then its blocks."""
@@ -100,15 +102,18 @@ class _Writer:
     def _function_head(self, body: list[Decoded]) -> str:
         head = body[0]
         entry = self.contents.entries.get(head.result)
-        is_import = not any(it.name == "OpLabel" for it in body)
-        what = f"{self._operands(entry)[0].lower()} " if entry else f"{'import' if is_import else 'function'} {self.names[head.type]} "
+        if entry is not None:
+            what = self._operands(entry)[0].lower()
+        else:
+            is_import = not any(it.name == "OpLabel" for it in body)
+            what = f"{'import' if is_import else 'function'} {self.names[head.type]}"
         parameters = [f"{self.names[it.result]}: {self.names[it.type]}{self._decorations(it.result)}"
                       for it in body if it.name == "OpFunctionParameter"]
         control = self._operands(head)[0]
         notes = [control] if control != "None" else []
         for mode in self.contents.modes[head.result]:
             notes.append(" ".join(self._take("ExecutionMode", list(mode))))
-        return f"{what}{self.names[head.result]}({', '.join(parameters)}){self._decorations(head.result, notes)}"
+        return f"{what} {self.names[head.result]}({', '.join(parameters)}){self._decorations(head.result, notes)}"
 
     def _line(self, it: Decoded) -> str:
         result = [self.names[it.result], "="] if it.result else []
@@ -116,7 +121,8 @@ class _Writer:
         return " ".join([*result, it.name, *type, *self._operands(it)]) + self._decorations(it.result)
 
     def _decorations(self, id: int, notes: Iterable[str] = ()) -> str:
-        texts = [*notes, *(" ".join(self._take("Decoration", list(words))) for words in self.contents.decorations.get((id,), ()))]
+        decorations = self.contents.decorations.get((id,), ())
+        texts = [*notes, *(" ".join(self._take("Decoration", list(words))) for words in decorations)]
         return f"  {{{', '.join(texts)}}}" if texts else ""
 
     # Names
@@ -232,7 +238,7 @@ def scalar_text(type: Type, bits: int) -> str:
     if isinstance(type, (Bool, Int)):
         return str(value).lower()
     assert isinstance(type, Float)
-    if value is None or (value != value and bits != scalar_bits(type, float("nan"))):
+    if value is None or (isnan(value) and bits != scalar_bits(type, float("nan"))):
         return f"{type}:0x{bits:0{type.width // 4}x}"
     for digits in range(1, 18):
         text = f"{value:.{digits}g}"
@@ -273,6 +279,7 @@ def _block_roles(body: list[Decoded]) -> dict[int, str]:
 
 
 _SHORT = {
-    "OpFunctionParameter": "arg", "OpAccessChain": "chain", "OpInBoundsAccessChain": "chain", "OpPtrAccessChain": "chain",
-    "OpInBoundsPtrAccessChain": "chain", "OpCompositeConstruct": "construct", "OpCompositeExtract": "extract",
-    "OpCompositeInsert": "insert", "OpVectorShuffle": "shuffle", "OpFunctionCall": "call"}
+    "OpFunctionParameter": "arg", "OpVariable": "var", "OpFunctionCall": "call",
+    "OpAccessChain": "chain", "OpInBoundsAccessChain": "chain", "OpPtrAccessChain": "chain",
+    "OpInBoundsPtrAccessChain": "chain", "OpVectorShuffle": "shuffle", "OpCompositeConstruct": "construct",
+    "OpCompositeExtract": "extract", "OpCompositeInsert": "insert"}

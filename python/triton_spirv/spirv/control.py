@@ -23,8 +23,8 @@
         loop.yield_([next_x])
     loop.results                                # a, b of the last round
 
-Every header has its merge instruction, every loop one continue block. A block may end early (OpReturn, OpUnreachable): it then
-does not reach the merge block.
+Every header has its merge instruction, every loop one continue block. A block may end early, by OpReturn or OpUnreachable:
+it then does not reach the merge block.
 """
 
 from __future__ import annotations

@@ -10,8 +10,21 @@ from dataclasses import dataclass, field
 from . import grammar
 from .grammar import Instruction
 from .literals import string_of
-from .types import (Array, Bool, CooperativeMatrix, Float, FunctionType, Int, Opaque, Pointer, RuntimeArray, Struct, Type, Vector,
-                    Void)
+from .types import (
+    Array,
+    Bool,
+    CooperativeMatrix,
+    Float,
+    FunctionType,
+    Int,
+    Opaque,
+    Pointer,
+    RuntimeArray,
+    Struct,
+    Type,
+    Vector,
+    Void,
+)
 
 MAGIC = 0x07230203
 HEADER_WORDS = 5
@@ -42,8 +55,8 @@ class Contents:
     strings: dict[int, str] = field(default_factory=dict)
     sets: dict[int, str] = field(default_factory=dict)
     constants: dict[int, Decoded] = field(default_factory=dict)
-    decorations: defaultdict[tuple[int, ...], list[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(list))
-    modes: defaultdict[int, list[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(list))
+    decorations: dict[tuple[int, ...], list[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(list))
+    modes: dict[int, list[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(list))
     entries: dict[int, Decoded] = field(default_factory=dict)
     preamble: list[Decoded] = field(default_factory=list)
     globals: list[Decoded] = field(default_factory=list)
@@ -61,8 +74,9 @@ def instructions(words: bytes) -> Iterator[Decoded]:
         entry = grammar.instruction_by_opcode(opcode)
         result_at = at + 1 + entry.has_type
         rest_at = result_at + entry.has_result
-        yield Decoded(entry, numbers[at + 1] if entry.has_type else 0, numbers[result_at] if entry.has_result else 0,
-                      numbers[rest_at:at + count])
+        type = numbers[at + 1] if entry.has_type else 0
+        result = numbers[result_at] if entry.has_result else 0
+        yield Decoded(entry, type, result, numbers[rest_at:at + count])
         at += count
 
 
@@ -126,7 +140,8 @@ def _type(contents: Contents, it: Decoded) -> Type:
         case "OpTypeVector":
             return Vector(types[words[0]], words[1])
         case "OpTypeArray":
-            return Array(types[words[0]], contents.constants[words[1]].words[0], _decoration(contents, it.result, "ArrayStride"))
+            stride = _decoration(contents, it.result, "ArrayStride")
+            return Array(types[words[0]], contents.constants[words[1]].words[0], stride)
         case "OpTypeRuntimeArray":
             return RuntimeArray(types[words[0]], _decoration(contents, it.result, "ArrayStride"))
         case "OpTypePointer":
@@ -147,8 +162,12 @@ def _struct(contents: Contents, it: Decoded) -> Struct:
     members = tuple(contents.types[word] for word in it.words)
     offsets = [_decoration(contents, it.result, "Offset", member) for member in range(len(members))]
     names = [contents.names.get((it.result, member), "") for member in range(len(members))]
-    return Struct(members, tuple(offset or 0 for offset in offsets) if any(offsets) else None, contents.names.get((it.result,)),
-                  _decoration(contents, it.result, "Block") is not None, tuple(names) if any(names) else None)
+    return Struct(
+        members,
+        offsets=None if None in offsets else tuple(offset or 0 for offset in offsets),
+        name=contents.names.get((it.result,)),
+        block=_decoration(contents, it.result, "Block") is not None,
+        member_names=tuple(names) if any(names) else None)
 
 
 def _decoration(contents: Contents, id: int, name: str, *member: int) -> int | None:

@@ -1,15 +1,15 @@
-"""The SPIR-V grammar: what an instruction is called, which number it has, which operands it takes and what it needs.
+"""The SPIR-V grammar: an instruction's number, the operands it takes, and what it needs.
 
 `grammar_data` holds the Khronos grammar as text. Its lines read
 
-    OpLoad 61 Memory 1.0 IdResultType IdResult IdRef:Pointer MemoryAccess?       name, opcode, class, version, operands
-    MemoryAccess.Aligned 2 1.0 LiteralInteger                                     kind.name, value, version, parameters
-    Capability.Vector16 7 1.0 capabilities=Kernel                                 ... and what it needs: any of these
-    OpenCL.std/fma 26 IdRef:a IdRef:b IdRef:c                                     set/name, number, operands
-    OpSDotKHR = OpSDot                                                            another name
+    OpLoad 61 Memory 1.0 IdResultType IdResult IdRef:Pointer MemoryAccess?   name, opcode, class, version, operands
+    MemoryAccess.Aligned 2 1.0 LiteralInteger                                kind.name, value, version, parameters
+    Capability.Vector16 7 1.0 capabilities=Kernel                            ... and what it needs: any of these
+    OpenCL.std/fma 26 IdRef:A IdRef:B IdRef:C                                set/name, number, operands
+    OpSDotKHR = OpSDot                                                       another name
 
-An operand is `Kind`, then `?` (may be absent) or `*` (any number), then `:Name`. A version `None` means that no version of SPIR-V has
-the entry without one of its extensions. A module of 200 instructions uses some 40 of the 2500 lines, so a line is read on first use.
+An operand is `Kind`, then `?` (may be absent) or `*` (any number), then `:Name`. The version `None` means that no version of
+SPIR-V has the entry without one of its extensions. A kernel uses some 40 of the 3300 lines, so a line is read on first use.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Enumerant:
-    """A value of an enumeration (`category` of its kind is ValueEnum) or a bit of a mask (BitEnum), with its parameters."""
+    """A value of an enumeration or a bit of a mask, as its kind says, with the operands that follow it."""
 
     kind: str
     name: str
@@ -65,7 +65,7 @@ class Enumerant:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """An operand kind. `category`: Id, Literal, ValueEnum, BitEnum, or Composite (then `bases` are the kinds it is made of)."""
+    """An operand kind; `category` is Id, Literal, ValueEnum, BitEnum, or Composite, which is made of its `bases`."""
 
     name: str
     category: str
@@ -122,7 +122,7 @@ def instruction_names() -> Iterator[str]:
 
 @cache
 def instruction_by_opcode(opcode: int) -> Instruction:
-    """The instruction of this number; KeyError when there is none. For listings: building looks up by name."""
+    """The instruction of this number; KeyError if there is none."""
     return instruction(_names_by_number(_instruction_lines)[opcode])
 
 
@@ -135,7 +135,7 @@ def enumerants(kind: str) -> dict[int, Enumerant]:
 
 @cache
 def extended_by_number(set: str) -> dict[int, ExtendedInstruction]:
-    """All instructions of an extended set by number; empty for a set that the table does not have."""
+    """All instructions of an extended set by number; none of a set that is not in the table."""
     names = _names_by_number(_extended_lines, f"{set}/")
     return {number: extended(set, name.partition("/")[2]) for number, name in names.items()}
 
@@ -185,7 +185,7 @@ def _fields(lines: dict[str, str], name: str, what: str) -> list[str]:
 
 
 def _suggestion(lines: dict[str, str], name: str) -> str:
-    from difflib import get_close_matches    # only for the message
+    from difflib import get_close_matches  # only for the message
 
     close = get_close_matches(name, lines, n=3)
     return f"; it has {', '.join(close)}" if close else ""

@@ -1,5 +1,5 @@
-# ruff: noqa: E501
-"""The SPIR-V grammar as text, one line per entry. Written by tools/generate_grammar.py: do not edit, generate again.
+# ruff: noqa
+"""The SPIR-V grammar as text, one line per entry. Written by tools/generate_grammar.py: do not edit, run it again.
 
 From the SPIR-V headers of the Khronos Group, SPIR-V 1.6 revision 4. Their notice:
 

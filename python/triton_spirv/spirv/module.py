@@ -9,10 +9,10 @@
     m.emit("OpReturn")
     m.end_function()
     m.entry_point("Kernel", kernel, "scale")
-    spv = m.words()
+    words = m.words()
 
-Ids, declarations of types, constants and imports, capabilities, extensions and the order of the sections are its business;
-operands are checked against the grammar as they are given.
+Ids, types, constants, imports, capabilities, extensions and the order of the sections are its business. Operands are checked
+as they are given: their kinds against the grammar, their types against `checks`.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 from . import grammar
-from .declarations import Declarations
+from .checks import scalar
 from .decode import MAGIC
-from .operands import Form, encode, encoder, form
-from .types import Float, Pointer, Type, Vector
+from .interface import Interface
+from .operands import Form, Plan, encode, form, opcode, plan
+from .types import Float, Pointer, Type
 from .values import Function, Label, Value, Words
 
-_LABEL, _LINE, _NO_LINE = (form(name).instruction.opcode for name in ("OpLabel", "OpLine", "OpNoLine"))
+__all__ = ["Function", "Label", "Module", "SourceLocation", "Value"]
 
 
 class SourceLocation(Protocol):
-    """A place in the user's source, as ir.Location has it."""
+    """A place in the user's source."""
 
     @property
     def file(self) -> str: ...
@@ -43,11 +44,11 @@ class SourceLocation(Protocol):
     def column(self) -> int: ...
 
 
-class Module(Declarations):
+class Module(Interface):
     """A SPIR-V module under construction.
 
-    `location`: the place of the user's source that the following instructions come from, or None; written as OpLine where it changes.
-    `block`: the label of the current block; `terminated`: whether it has its terminator (or there is no block yet).
+    `location` is the place in the user's source that the next instructions come from, or None; it is written as OpLine where
+    it changes. `block` is the label of the last block begun, and `terminated` says whether it is closed.
     """
 
     def __init__(self, version: grammar.Version = (1, 2), addressing: str = "Physical64", memory_model: str = "OpenCL",
@@ -57,33 +58,33 @@ class Module(Declarations):
         self.block: Label | None = None
         self.functions: list[Function] = []
         self._function: Function | None = None
-        self._code: list[Words] | None = None         # where instructions go; None outside of a block
-        self._line: SourceLocation | None = None      # of the last OpLine in this block
+        self._code: list[Words] | None = None        # of the open block; None when there is none
+        self._line: SourceLocation | None = None     # of the last OpLine in this block
         self._phis: dict[Value, Words] = {}
-        self._phis_end = 0                            # index in _code behind the phis of this block
-        self._forms: dict[str, Form] = {}             # instructions whose capabilities are settled
+        self._phis_end = 0                           # index in _code behind the phis of this block
+        self._forms: dict[str, Form] = {}            # instructions whose capabilities are settled
+        self._extended: dict[tuple[str, str], tuple[list[int], Plan]] = {}
 
     # Functions and blocks
 
     def function(self, name: str, result_type: Type, parameter_types: Sequence[Type], control: Any = "None") -> Function:
-        """Open a function; its `parameters` are Values. The first block is begun by the caller."""
+        """Open a function, with a Value for each parameter; its first block is for the caller to begin."""
         if self._function is not None:
             raise RuntimeError(f"function {self._function.name} is still open: Module.end_function comes first")
-        function = self._new_function(name, result_type, parameter_types, control)
-        self.functions.append(function)
-        self._function = function
-        return function
+        self._function = self._new_function(name, result_type, parameter_types, control)
+        self.functions.append(self._function)
+        return self._function
 
     def end_function(self) -> None:
-        """Close the current function; every block must have its terminator."""
+        """Close the current function; its blocks must have their terminators."""
         function = self._function
         if function is None:
             raise RuntimeError("no function is open")
-        if not self.terminated:
-            raise RuntimeError(f"function {function.name}: its last block has no terminator")
         if function.variables_at is None:
-            raise RuntimeError(f"function {function.name} has no block; Module.import_function declares one without body")
-        function.instructions.append([1 << 16 | form("OpFunctionEnd").instruction.opcode])
+            raise RuntimeError(f"function {function.name} has no block; Module.import_function makes one without body")
+        if not self.terminated:
+            raise RuntimeError(f"function {function.name}: {self.block} has no terminator")
+        function.instructions.append([1 << 16 | opcode("OpFunctionEnd")])
         self._function = self.block = None
 
     def label(self) -> Label:
@@ -97,17 +98,18 @@ class Module(Declarations):
             raise RuntimeError("a block needs a function: Module.function comes first")
         if self._code is not None:
             raise RuntimeError(f"{self.block} has no terminator yet")
-        code = function.instructions
-        code.append([2 << 16 | _LABEL, label.id])
+        code = self._code = function.instructions
+        code.append([2 << 16 | opcode("OpLabel"), label.id])
+        self._phis_end = len(code)
         if function.variables_at is None:
             function.variables_at = len(code)
-        self._code, self._phis_end = code, len(code)
-        self.block, self._line = label, None      # an OpLine ends with its block
+        self.block = label
+        self._line = None    # an OpLine holds until its block ends
         return label
 
     @property
     def terminated(self) -> bool:
-        """Can no instruction be emitted, because the block has its terminator or there is none?"""
+        """Is no block open: none begun, or the last one closed by its terminator?"""
         return self._code is None
 
     @property
@@ -117,12 +119,17 @@ class Module(Declarations):
 
     # Instructions
 
-    def emit(self, name: str, *operands: Any, type: Type | None = None) -> Any:
-        """Append an instruction to the current block -> its Value, or None for one without result.
+    @overload
+    def emit(self, name: str, *operands: Any, type: Type) -> Value: ...
+    @overload
+    def emit(self, name: str, *operands: Any) -> None: ...
 
-        Operands by kind: an id is a Value, a Label or a type; a literal is an int, float or str; an enumerant is its name, with
-        parameters a tuple `("Aligned", 4)`; a mask is one of those or a list of them; scopes and semantics are a Value or names; a pair
-        (OpPhi, OpSwitch) is a tuple.
+    def emit(self, name: str, *operands: Any, type: Type | None = None) -> Value | None:
+        """Append an instruction to the open block -> its Value; None for one without result.
+
+        An id is given as a Value, a Label or a Type; a literal as an int, float or str; an enumerant by its name, or with
+        parameters as a tuple, `("Aligned", 4)`; a mask as one of those or a list; a scope and memory semantics as a Value or
+        by name; the cases of OpSwitch as tuples `(7, label)`.
         """
         shape = self._forms.get(name)
         if shape is None:
@@ -134,82 +141,87 @@ class Module(Declarations):
                 words = shape.encode(self, operands)
         else:
             words = shape.encode(self, operands)
+        if shape.check is not None:
+            wrong = shape.check(type, operands)    # type: ignore[arg-type]
+            if wrong is not None:
+                raise TypeError(f"{name}: {wrong}")
         code = self._code
         if code is None:
-            code = self._open_block(name)    # raises
+            code = self._open_block(name)
         if self.location is not self._line:
             self._mark_line(code)
-        head = shape.head + (len(words) << 16)
         if shape.has_result:
             type_id = self._type_ids.get(type) or self._result_type(name, type)
             id = self._bound
             self._bound = id + 1
-            code.append([head, type_id, id, *words])
+            code.append([shape.head + (len(words) << 16), type_id, id, *words])
             return Value(id, type, name)    # type: ignore[arg-type]
-        code.append([head, *words])
+        if type is not None:
+            raise TypeError(f"{name} has no result, type={type} is given")
+        code.append([shape.head + (len(words) << 16), *words])
         if shape.is_terminator:
             self._code = None
         return None
 
     def ext(self, set: str, name: str, *operands: Any, type: Type) -> Value:
-        """Append OpExtInst with an instruction of an extended set by its name: `m.ext("OpenCL.std", "exp", x, type=x.type)`."""
-        entry = grammar.extended(set, name)
-        plan = [(operand, encoder(operand.kind)) for operand in entry.operands]
-        try:
-            words = encode(self, plan, operands)
-        except TypeError as error:
-            raise TypeError(f"{set} {name}: {error}") from None
-        return self._append("OpExtInst", type, [self.import_set(set), entry.number, *words])
+        """Append an extended instruction by its name: `m.ext("OpenCL.std", "exp", x, type=x.type)`."""
+        known = self._extended.get((set, name))
+        if known is None:
+            entry = grammar.extended(set, name)
+            known = self._extended[set, name] = [self.import_set(set), entry.number], plan(entry.operands)
+        head, operand_plan = known
+        words = encode(self, name, operand_plan, operands)
+        code = self._open_block(name)
+        if self.location is not self._line:
+            self._mark_line(code)
+        value = Value(self.new_id(), type, "OpExtInst")
+        code.append([(5 + len(words)) << 16 | opcode("OpExtInst"), self.type_id(type), value.id, *head, *words])
+        return value
 
     def phi(self, type: Type) -> Value:
-        """An OpPhi at the head of the current block; `add_incoming` gives it its values, any time before the words are made."""
+        """An OpPhi at the head of the open block; `add_incoming` gives it its values, any time before the words are made."""
         code = self._open_block("OpPhi")
         value = Value(self.new_id(), type, "OpPhi")
-        self._phis[value] = words = [form("OpPhi").head, self.type_id(type), value.id]
+        words = self._phis[value] = [3 << 16 | opcode("OpPhi"), self.type_id(type), value.id]
         code.insert(self._phis_end, words)
         self._phis_end += 1
         return value
 
     def add_incoming(self, phi: Value, value: Value, label: Label) -> None:
-        """`phi` has `value` when control comes from the block `label`."""
+        """`phi` is `value` when control comes from the block `label`."""
         if value.type is not phi.type:
-            raise TypeError(f"OpPhi: {value} comes into {phi}")
+            raise TypeError(f"OpPhi: it is {phi.type}, the incoming value is {value.type}")
         words = self._phis[phi]
         words += value.id, label.id
         words[0] += 2 << 16
 
     def variable(self, type: Type, initializer: Value | None = None) -> Value:
-        """An OpVariable of storage class Function that holds `type`, at the head of the entry block -> its pointer."""
+        """A Function variable that holds `type` -> its pointer; it is put at the head of the entry block."""
         function = self._function
-        if function is None or function.variables_at is None:
-            raise RuntimeError("a Function variable needs a function with a block")
-        value = Value(self.new_id(), Pointer("Function", type), "OpVariable")
-        operands = ["Function"] if initializer is None else ["Function", initializer]
-        function.variables.append(self._assemble("OpVariable", *operands, value=value))
-        return value
-
-    def _append(self, name: str, type: Type, words: Words) -> Value:
-        """Append an instruction with a result whose operands are words already."""
-        code = self._open_block(name)
-        if self.location is not self._line:
-            self._mark_line(code)
-        value = Value(self.new_id(), type, name)
-        code.append([form(name).head + (len(words) << 16), self.type_id(type), value.id, *words])
-        return value
+        if function is None:
+            raise RuntimeError("a Function variable needs a function: Module.function comes first")
+        pointer = Pointer("Function", type)
+        variable = Value(self.new_id(), pointer, "OpVariable")
+        function.variables.append(
+            self._assemble("OpVariable", "Function", initializer, result=variable.id, type=pointer))
+        return variable
 
     def _open_block(self, name: str) -> list[Words]:
         if self._code is None:
-            raise RuntimeError(f"{name} needs a block: the last one is terminated, or none is begun")
+            raise RuntimeError(f"{name} needs an open block: Module.begin comes first")
         return self._code
 
     def _admit(self, name: str, type: Type | None) -> Form:
-        """The form of an instruction used for the first time here: may it stand in a block, and has the target its capabilities?"""
+        """The form of an instruction at its first use: may it stand in a block, and has the target its capabilities?"""
         shape = form(name)
-        if not shape.in_body:
-            raise TypeError(f"{name} does not stand in a block: Module has a method for it")
+        refusal = shape.refusal()
+        if refusal is not None:
+            raise TypeError(f"{name} is not for Module.emit: {refusal}")
+        # Only atomics on floats name the width in their capabilities; those are settled again for each type.
         by_width = any("Float32" in capability for capability in shape.instruction.capabilities)
-        scalar = type.element if isinstance(type, Vector) else type
-        self.requirements.satisfy(shape.instruction, name, scalar.width if by_width and isinstance(scalar, Float) else None)
+        element = None if type is None else scalar(type)
+        width = element.width if by_width and isinstance(element, Float) else None
+        self.requirements.satisfy(shape.instruction, name, width)
         if not by_width:
             self._forms[name] = shape
         return shape
@@ -220,20 +232,23 @@ class Module(Declarations):
         return self.type_id(type)
 
     def _mark_line(self, code: list[Words]) -> None:
-        location = self._line = self.location
+        location, last = self.location, self._line
+        self._line = location
         if location is None:
-            code.append([1 << 16 | _NO_LINE])
-        else:
-            code.append([4 << 16 | _LINE, self.string(location.file).id, location.line, location.column])
+            code.append([1 << 16 | opcode("OpNoLine")])
+            return
+        place = self.string(location.file).id, location.line, location.column
+        if last is None or place != (self.string(last.file).id, last.line, last.column):
+            code.append([4 << 16 | opcode("OpLine"), *place])
 
     # Words
 
     def words(self) -> bytes:
-        """The module's words, little-endian, with the sections in the order of the specification, 2.4."""
+        """The module's words in this machine's byte order, with the sections in the order of the specification, 2.4."""
         if self._function is not None:
             raise RuntimeError(f"function {self._function.name} is still open: Module.end_function comes first")
-        header = [MAGIC, self.version[0] << 16 | self.version[1] << 8, 0, self._bound, 0]
+        major, minor = self.version
+        header = [MAGIC, major << 16 | minor << 8, 0, self._bound, 0]    # no registered generator; schema 0
         bodies = (function.body() for function in self.functions)
-        instructions = chain(self._preamble(), self._debug(), self._annotations.values(), self._globals, self._imports(),
-                             chain.from_iterable(bodies))
+        instructions = chain(self._sections(), chain.from_iterable(bodies))
         return array("I", chain(header, chain.from_iterable(instructions))).tobytes()

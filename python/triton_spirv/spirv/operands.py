@@ -1,7 +1,8 @@
 """Operands: from what a rule writes to the words of an instruction, checked against the grammar.
 
-A `Form` is an instruction made ready for `Module.emit`. Nearly all instructions take ids only: for those the builder reads the ids off the
-operands itself and never comes here. The others are encoded operand by operand, each by the function for its kind.
+A `Form` is an instruction made ready for `Module.emit`. Nearly all instructions take ids only: for those the builder
+reads the ids off the operands itself and does not come here. The others are encoded operand by operand, each by the
+function for its kind.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import cache
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from . import grammar
+from . import checks, grammar
 from .literals import literal_words, string_words
 from .types import Int, Type
 
@@ -20,48 +21,58 @@ if TYPE_CHECKING:
     from .module import Module
 
 Encoder = Callable[["Module", Any], Sequence[int]]
-UNLIMITED = 1 << 16
+Plan = Sequence[tuple[Encoder, grammar.Operand]]
+
+UNLIMITED = 1 << 16    # more operands than an instruction can have words
+
 BODY_GROUPS = frozenset([
-    "Memory", "Image", "Conversion", "Composite", "Arithmetic", "Bit", "Relational_and_Logical", "Derivative", "Control-Flow", "Atomic",
-    "Primitive", "Barrier", "Group", "Device-Side_Enqueue", "Pipe", "Non-Uniform", "Reserved", "Tensor", "Graph"])
-BODY_EXTRAS = frozenset(["OpFunctionCall", "OpExtInst", "OpUndef", "OpNop", "OpSizeOf"])
-NOT_IN_BODY = frozenset(["OpVariable", "OpLabel"])
+    "Memory", "Image", "Conversion", "Composite", "Arithmetic", "Bit", "Relational_and_Logical", "Derivative",
+    "Control-Flow", "Atomic", "Primitive", "Barrier", "Group", "Device-Side_Enqueue", "Pipe", "Non-Uniform", "Tensor",
+    "Reserved"])
+ALSO_IN_BODY = frozenset(["OpFunctionCall", "OpExtInst", "OpUndef", "OpNop"])
+NOT_BY_EMIT = {
+    "OpVariable": "Module.variable puts it into the entry block", "OpLabel": "Module.begin starts a block",
+    "OpPhi": "Module.phi puts it at the head of the block"}
 TERMINATORS = frozenset([
-    "OpBranch", "OpBranchConditional", "OpSwitch", "OpReturn", "OpReturnValue", "OpKill", "OpUnreachable", "OpTerminateInvocation"])
+    "OpBranch", "OpBranchConditional", "OpSwitch", "OpReturn", "OpReturnValue", "OpKill", "OpUnreachable",
+    "OpTerminateInvocation"])
 
 
 class Form:
     """An instruction ready to be emitted.
 
-    `head` is the first word of the instruction without further operands: number of words and opcode. An operand list of `fewest` to `most`
-    ids needs no encoding; `fewest` is out of reach for an instruction with other operands than ids.
+    `head` is the first word of the instruction without its further operands: word count and opcode. `fewest` to `most`
+    operands, all of them ids, need no encoding; no number of operands is in that range for an instruction with others.
     """
 
-    __slots__ = ("name", "instruction", "head", "has_result", "is_terminator", "in_body", "fewest", "most", "plan")
+    __slots__ = ("check", "fewest", "has_result", "head", "instruction", "is_terminator", "most", "name", "plan")
 
     def __init__(self, instruction: grammar.Instruction) -> None:
+        operands = instruction.operands
+        only_ids = all(operand.kind == "IdRef" for operand in operands)
         self.name = instruction.name
         self.instruction = instruction
         self.head = (1 + instruction.has_type + instruction.has_result) << 16 | instruction.opcode
         self.has_result = instruction.has_result
         self.is_terminator = instruction.name in TERMINATORS
-        self.in_body = (instruction.group in BODY_GROUPS or self.name in BODY_EXTRAS) and self.name not in NOT_IN_BODY
-        operands = instruction.operands
-        if all(operand.kind == "IdRef" for operand in operands):
-            self.fewest = sum(not operand.quantifier for operand in operands)
-            self.most = UNLIMITED if any(operand.quantifier == "*" for operand in operands) else len(operands)
-        else:
-            self.fewest, self.most = UNLIMITED, 0
-        self.plan = [(operand, encoder(operand.kind)) for operand in operands]
+        self.fewest = sum(not operand.quantifier for operand in operands) if only_ids else UNLIMITED
+        self.most = UNLIMITED if any(operand.quantifier == "*" for operand in operands) else len(operands)
+        self.plan = plan(operands)
+        self.check = checks.CHECKS.get(instruction.name)
+
+    def refusal(self) -> str | None:
+        """Why `Module.emit` does not take this instruction; None if it does."""
+        if self.name in NOT_BY_EMIT:
+            return NOT_BY_EMIT[self.name]
+        if self.instruction.group in BODY_GROUPS or self.name in ALSO_IN_BODY:
+            return None
+        return "it does not stand in a block, and Module has a method for what does not"
 
     def encode(self, module: Module, operands: Sequence[Any]) -> list[int]:
         """The words of the operands; TypeError names the instruction and the operand at fault."""
-        try:
-            if self.name == "OpSwitch":
-                operands = _switch_operands(operands)
-            return encode(module, self.plan, operands)
-        except (TypeError, ValueError, LookupError) as error:
-            raise TypeError(f"{self.name}: {error.args[0] if error.args else error}") from None
+        if self.name == "OpSwitch":
+            operands = _switch_operands(operands)
+        return encode(module, self.name, self.plan, operands)
 
 
 @cache
@@ -70,31 +81,38 @@ def form(name: str) -> Form:
     return Form(grammar.instruction(name))
 
 
-def encode(module: Module, plan: Sequence[tuple[grammar.Operand, Encoder]], operands: Sequence[Any]) -> list[int]:
-    """The words of `operands` by a plan of the grammar's operands and their encoders; None stands for an absent optional operand."""
+def opcode(name: str) -> int:
+    """The number of an instruction."""
+    return grammar.instruction(name).opcode
+
+
+def plan(operands: Sequence[grammar.Operand]) -> Plan:
+    """The grammar's operands, each with its encoder."""
+    return [(encoder(operand.kind), operand) for operand in operands]
+
+
+def encode(module: Module, what: str, plan: Plan, operands: Sequence[Any]) -> list[int]:
+    """The words of `operands`; None stands for an absent optional one. TypeError names `what` and the operand at fault."""
     words: list[int] = []
-    rest = list(operands)
-    for operand, encode_one in plan:
-        if operand.quantifier == "*":
-            for given in rest:
-                words += _encode_operand(module, operand, encode_one, given)
-            rest = []
-        elif rest and not (rest[0] is None and operand.quantifier):
-            words += _encode_operand(module, operand, encode_one, rest.pop(0))
-        elif rest:
-            rest.pop(0)
-        elif not operand.quantifier:
-            raise TypeError(f"operand {operand} is missing")
-    if rest:
-        raise TypeError(f"takes {len(plan)} operand(s), {len(operands)} given; not wanted: {', '.join(map(_describe, rest))}")
+    at, given = 0, len(operands)
+    for encode_one, operand in plan:
+        try:
+            if operand.quantifier == "*":
+                for one in operands[at:]:
+                    words += encode_one(module, one)
+                at = given
+            elif at < given:
+                if operands[at] is not None or not operand.quantifier:
+                    words += encode_one(module, operands[at])
+                at += 1
+            elif not operand.quantifier:
+                raise TypeError("is missing")
+        except (TypeError, ValueError, LookupError, struct.error) as error:
+            raise TypeError(f"{what}: operand {operand}: {error}") from None
+    if at < given:
+        surplus = ", ".join(map(_describe, operands[at:]))
+        raise TypeError(f"{what} takes {len(plan)} operands, {given} are given; not wanted: {surplus}")
     return words
-
-
-def _encode_operand(module: Module, operand: grammar.Operand, encode_one: Encoder, given: Any) -> Sequence[int]:
-    try:
-        return encode_one(module, given)
-    except (TypeError, ValueError, LookupError, struct.error) as error:
-        raise TypeError(f"operand {operand}: {error.args[0]}") from None
 
 
 @cache
@@ -104,44 +122,43 @@ def encoder(kind: str) -> Encoder:
         return _ENCODERS[kind]
     entry = grammar.kind(kind)
     if entry.category == "BitEnum":
-        return lambda module, given: _remembered(module, kind, given, _bit_words)
+        return _remembering(kind, _mask_words)
     if entry.category == "ValueEnum":
-        return lambda module, given: _remembered(module, kind, given, _enumerant_words)
+        return _remembering(kind, _enumerant_words)
     if entry.category == "Composite":
         parts = [encoder(base) for base in entry.bases]
-        return lambda module, given: _pair_words(module, parts, given)
+        return lambda module, given: _composite_words(module, parts, given)
     return _refuse
 
 
 def _id_words(module: Module, given: Any) -> Sequence[int]:
-    if isinstance(given, Type):
-        return (module.type_id(given),)
     try:
         return (given.id,)
     except AttributeError:
-        hint = ": Module.constant makes one of a number" if isinstance(given, (bool, int, float)) else ""
+        if isinstance(given, Type):
+            return (module.type_id(given),)
+        hint = "; Module.constant makes one of a number" if isinstance(given, (int, float)) else ""
         raise TypeError(f"wants a Value, a Label or a type, not {_describe(given)}{hint}") from None
 
 
 def _scope_words(module: Module, given: Any) -> Sequence[int]:
-    return _number_id(module, "Scope", given, _enumerant_words)
+    """The id of a constant; made here of the scope's name."""
+    if isinstance(given, str):
+        given = module.constant(Int(32), _enumerant_words(module, "Scope", given)[0])
+    return _id_words(module, given)
 
 
 def _semantics_words(module: Module, given: Any) -> Sequence[int]:
-    return _number_id(module, "MemorySemantics", given, _bit_words)
-
-
-def _number_id(module: Module, kind: str, given: Any, words_of: Callable[[Module, str, Any], Sequence[int]]) -> Sequence[int]:
-    """Scopes and memory semantics are ids of constants: their names are as good as a Value."""
-    if hasattr(given, "id"):
-        return (given.id,)
-    return (module.constant(Int(32), _remembered(module, kind, given, words_of)[0]).id,)
+    """The id of a constant; made here of the name of the semantics or a list of names."""
+    if isinstance(given, (str, list)):
+        given = module.constant(Int(32), _mask_words(module, "MemorySemantics", given)[0])
+    return _id_words(module, given)
 
 
 def _integer_words(module: Module, given: Any) -> Sequence[int]:
     number = index(given)
     if not -(1 << 31) <= number < 1 << 32:
-        raise ValueError(f"{number} does not fit a literal of 32 bits")
+        raise ValueError(f"{number} does not fit into a literal of 32 bits")
     return (number & 0xFFFFFFFF,)
 
 
@@ -156,41 +173,43 @@ def _string_words(module: Module, given: Any) -> Sequence[int]:
     return string_words(given)
 
 
+def _composite_words(module: Module, parts: Sequence[Encoder], given: Any) -> Sequence[int]:
+    if not isinstance(given, (tuple, list)) or len(given) != len(parts):
+        raise TypeError(f"wants a tuple of {len(parts)}, not {_describe(given)}")
+    return [word for encode_one, part in zip(parts, given) for word in encode_one(module, part)]
+
+
 def _refuse(module: Module, given: Any) -> Sequence[int]:
     raise TypeError("is of a kind that only the builder itself writes")
 
 
-def _pair_words(module: Module, parts: Sequence[Encoder], given: Any) -> Sequence[int]:
-    if not isinstance(given, (tuple, list)) or len(given) != len(parts):
-        raise TypeError(f"wants a pair, not {_describe(given)}")
-    return [word for encode_one, part in zip(parts, given) for word in encode_one(module, part)]
+def _remembering(kind: str, words_of: Callable[[Module, str, Any], Sequence[int]]) -> Encoder:
+    """A module uses few enumerants over and over, and settles the capabilities of each at its first use."""
 
+    def encode_enumerant(module: Module, given: Any) -> Sequence[int]:
+        try:
+            return module.enumerant_words[kind, given]
+        except KeyError:
+            words = module.enumerant_words[kind, given] = words_of(module, kind, given)
+            return words
+        except TypeError:    # a list is no key
+            return words_of(module, kind, given)
 
-def _remembered(module: Module, kind: str, given: Any,
-                words_of: Callable[[Module, str, Any], Sequence[int]]) -> Sequence[int]:
-    """A module uses few enumerants over and over; their capabilities are settled at the first use."""
-    try:
-        return module.enumerant_words[kind, given]
-    except KeyError:
-        words = module.enumerant_words[kind, given] = words_of(module, kind, given)
-        return words
-    except TypeError:    # a list cannot be a key
-        return words_of(module, kind, given)
+    return encode_enumerant
 
 
 def _enumerant_words(module: Module, kind: str, given: Any) -> Sequence[int]:
     """`"Name"` or `("Name", parameter, ...)`."""
-    name, *parameters = given if isinstance(given, tuple) else (given,)
+    name, *parameters = given if isinstance(given, tuple) and given else (given,)
     if not isinstance(name, str):
-        raise TypeError(f"wants the name of a {kind}, or a tuple of a name and its parameters, not {_describe(given)}")
+        raise TypeError(f"wants the name of a {kind}, or a tuple of it and its parameters, not {_describe(given)}")
     entry = grammar.enumerant(kind, name)
     module.requirements.satisfy(entry, f"{kind} {name}")
-    plan = [(parameter, encoder(parameter.kind)) for parameter in entry.parameters]
-    return [entry.value, *encode(module, plan, parameters)]
+    return [entry.value, *encode(module, name, plan(entry.parameters), parameters)]
 
 
-def _bit_words(module: Module, kind: str, given: Any) -> Sequence[int]:
-    """One enumerant or a list of them; their parameters follow the mask in the order of the bits."""
+def _mask_words(module: Module, kind: str, given: Any) -> Sequence[int]:
+    """One enumerant or a list of them; the parameters follow the mask in the order of the bits."""
     each = [_enumerant_words(module, kind, one) for one in (given if isinstance(given, list) else [given])]
     mask, parameters = 0, []
     for bit, *words in sorted(each, key=lambda words: words[0]):
@@ -199,21 +218,23 @@ def _bit_words(module: Module, kind: str, given: Any) -> Sequence[int]:
     return [mask, *parameters]
 
 
-def _switch_operands(operands: Sequence[Any]) -> Sequence[Any]:
-    """A literal of OpSwitch is as wide as the selector: a target behind two words of literal is three words instead of two."""
-    selector = operands[0].type if operands and hasattr(operands[0], "type") else None
-    if not isinstance(selector, Int):
-        return operands
-    return [*operands[:2], *((_SwitchLiteral(selector.width, index(literal)), label) for literal, label in operands[2:])]
+class _CaseLiteral:
+    """A literal of OpSwitch, which is as wide as the selector."""
 
-
-class _SwitchLiteral:
     def __init__(self, width: int, number: int) -> None:
         self.words = literal_words(width, number & ((1 << width) - 1))
 
 
-def _switch_literal_words(module: Module, given: Any) -> Sequence[int]:
-    return given.words if isinstance(given, _SwitchLiteral) else _integer_words(module, given)
+def _switch_operands(operands: Sequence[Any]) -> Sequence[Any]:
+    selector = getattr(operands[0], "type", None) if operands else None
+    if not isinstance(selector, Int) or not all(isinstance(case, tuple) and len(case) == 2 for case in operands[2:]):
+        return operands
+    cases = [(_CaseLiteral(selector.width, index(literal)), label) for literal, label in operands[2:]]
+    return [*operands[:2], *cases]
+
+
+def _case_words(module: Module, given: Any) -> Sequence[int]:
+    return given.words if isinstance(given, _CaseLiteral) else _integer_words(module, given)
 
 
 def _describe(given: Any) -> str:
@@ -228,5 +249,5 @@ _ENCODERS: dict[str, Encoder] = {
     "LiteralExtInstInteger": _integer_words,
     "LiteralFloat": _float_words,
     "LiteralString": _string_words,
-    "PairLiteralIntegerIdRef": lambda module, given: _pair_words(module, (_switch_literal_words, _id_words), given),
+    "PairLiteralIntegerIdRef": lambda module, given: _composite_words(module, (_case_words, _id_words), given),
 }

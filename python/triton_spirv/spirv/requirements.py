@@ -12,14 +12,16 @@ from .grammar import Enumerant, Instruction, Version
 class Requirements:
     """The capabilities and extensions that a module declares, in the order of their first use.
 
-    `available` is what the target has, None for no limit. `foreign` is the capability that an OpenCL module ("Shader") or a Vulkan
-    module ("Kernel") never takes by itself where the grammar offers a choice.
+    `available` is what the target has; None sets no limit. `foreign` is the capability of the other world, "Shader" for an
+    OpenCL module and "Kernel" for a Vulkan one: where the grammar offers a choice, nothing that implies it is taken.
     """
 
     def __init__(self, version: Version, foreign: str, available: Iterable[str] | None = None) -> None:
         self.version = version
         self.foreign = foreign
-        self.available = None if available is None else frozenset().union(*map(grammar.implied, available))
+        self.available: frozenset[str] | None = None
+        if available is not None:
+            self.available = frozenset().union(*map(grammar.implied, available))
         self.capabilities: dict[str, None] = {}
         self.extensions: dict[str, None] = {}
         self._declared: set[str] = set()    # the capabilities with all that they imply
@@ -28,22 +30,23 @@ class Requirements:
         """Is the capability declared, or implied by one that is?"""
         return capability in self._declared
 
-    def require(self, capability: str, extension: str | None = None, needed_by: str = "") -> None:
-        """Declare a capability and its extension, unless that is done already; MissingCapability when the target lacks it."""
+    def require(self, capability: str, extension: str | None = None, needed_by: str = "the module") -> None:
+        """Declare a capability and its extension; MissingCapability when the target lacks it."""
         if extension is not None:
             self.extensions[extension] = None
         if capability in self._declared:
             return
-        if self.available is not None and capability not in self.available:
-            raise self._missing(needed_by or "the module", [capability])
-        self.capabilities[capability] = None
-        self._declared |= grammar.implied(capability)
-        self._extend(grammar.enumerant("Capability", capability), f"the capability {capability}")
+        entry = grammar.enumerant("Capability", capability)
+        if self.available is not None and entry.name not in self.available:
+            raise self._missing(needed_by, [capability])
+        self.capabilities[entry.name] = None
+        self._declared |= grammar.implied(entry.name)
+        self._extend(entry, f"the capability {capability}")
 
     def satisfy(self, entry: Instruction | Enumerant, needed_by: str, width: int | None = None) -> None:
-        """Declare what an instruction or enumerant needs: nothing when one of its capabilities is there, else the first possible one.
+        """Declare what an instruction or enumerant needs, unless one of its alternative capabilities is there already.
 
-        Where the alternatives are named after widths (AtomicFloat16AddEXT, AtomicFloat32AddEXT, ...), `width` selects.
+        The first possible one is taken. Where they are named after a width, as AtomicFloat32AddEXT is, `width` selects.
         """
         candidates = entry.capabilities
         if width is not None:
@@ -59,7 +62,7 @@ class Requirements:
         raise self._missing(needed_by, list(candidates))
 
     def _extend(self, entry: Instruction | Enumerant, needed_by: str) -> None:
-        """Declare the extension that brings the entry, when the module's version does not have it."""
+        """Declare the extension that brings an entry, if this version of SPIR-V does not have it."""
         if entry.version is not None and entry.version <= self.version:
             return
         if entry.extensions:
@@ -67,11 +70,13 @@ class Requirements:
                 self.extensions[entry.extensions[0]] = None
         elif entry.version is not None:
             newer, mine = (".".join(map(str, version)) for version in (entry.version, self.version))
-            raise MissingCapability(f"{needed_by} needs SPIR-V {newer}; the module is SPIR-V {mine}")
+            raise MissingCapability(f"{needed_by} needs SPIR-V {newer}, the module is SPIR-V {mine}: "
+                                    f"give Module a newer version, if the target takes it")
 
     def _missing(self, needed_by: str, candidates: list[str]) -> MissingCapability:
         wanted = candidates[0] if len(candidates) == 1 else "one of " + ", ".join(candidates)
-        has = f"the target has {', '.join(sorted(self.available))}" if self.available else "the target has none of them"
         if self.available is None:
-            has = f"a module for {'OpenCL' if self.foreign == 'Shader' else 'Vulkan'} does not take that without Module.require"
-        return MissingCapability(f"{needed_by} needs the capability {wanted}; {has}")
+            reason = f"it implies {self.foreign}, which this module takes only by Module.require"
+        else:
+            reason = f"the target has {', '.join(sorted(self.available)) or 'none'}"
+        return MissingCapability(f"{needed_by} needs the capability {wanted}; {reason}")

@@ -1,7 +1,7 @@
 """SPIR-V types as values: independent of a module, compared by what they are.
 
-Types are the keys of the builder's tables, looked up for every instruction. So that a lookup costs no more than that of an integer,
-there is one object per type: constructing `Float(32)` twice gives the same object, and equality is identity.
+Types are the keys of the builder's tables, looked up for every instruction. So that a lookup costs no more than that of an
+integer, there is one object for each type: `Float(32)` gives the same object every time, and equality is identity.
 
 `str(type)` is how listings spell a type: `<16 x f32>`, `ptr<Function, i32>`, `[4 x f16]`.
 """
@@ -9,7 +9,7 @@ there is one object per type: constructing `Float(32)` twice gives the same obje
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 VECTOR_COUNTS = (2, 3, 4, 8, 16)
 FLOAT_WIDTHS = (16, 32, 64)
@@ -19,8 +19,8 @@ INT_WIDTHS = (8, 16, 32, 64)
 class _OnePerValue(type):
     """Calling a class returns the one object with these fields."""
 
-    _by_call: dict[tuple[Any, ...], Any] = {}
-    _by_value: dict[tuple[Any, ...], Any] = {}
+    _by_call: ClassVar[dict[tuple[Any, ...], Any]] = {}
+    _by_value: ClassVar[dict[tuple[Any, ...], Any]] = {}
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         call = (cls, args, *kwargs.items())
@@ -100,7 +100,7 @@ class Vector(Type):
 
 @dataclass(frozen=True, eq=False)
 class Array(Type):
-    """`count` elements; `stride` in bytes is the ArrayStride that explicitly laid out storage (Vulkan buffers) asks for."""
+    """`count` elements; `stride` is the decoration ArrayStride, in bytes, that Vulkan buffers ask for."""
 
     element: Type
     count: int
@@ -115,7 +115,7 @@ class Array(Type):
 
 @dataclass(frozen=True, eq=False)
 class RuntimeArray(Type):
-    """An array whose length the module does not know; the last member of a Vulkan buffer block."""
+    """An array whose length the module does not know: the last member of a Vulkan buffer block."""
 
     element: Type
     stride: int | None = None
@@ -126,7 +126,7 @@ class RuntimeArray(Type):
 
 @dataclass(frozen=True, eq=False)
 class Struct(Type):
-    """Members in order. `offsets` in bytes and `block` give the decorations Offset and Block of Vulkan; `name` is for OpName."""
+    """Members in order. `offsets` (in bytes) and `block` give the decorations Offset and Block that Vulkan buffers ask for."""
 
     members: tuple[Type, ...]
     offsets: tuple[int, ...] | None = None
@@ -143,7 +143,7 @@ class Struct(Type):
         return self.name or self.definition()
 
     def definition(self) -> str:
-        """The members, with their offsets and names where they have them: `block {0: i32 count, 16: [? x f32 stride 4]}`."""
+        """The members with their offsets and names, if they have them: `block {0: i32 count, 16: [? x f32 stride 4]}`."""
         offsets = [f"{offset}: " for offset in self.offsets] if self.offsets else [""] * len(self.members)
         names = [f" {name}" for name in self.member_names] if self.member_names else [""] * len(self.members)
         members = [f"{offset}{member}{name}" for offset, member, name in zip(offsets, self.members, names)]
@@ -152,7 +152,7 @@ class Struct(Type):
 
 @dataclass(frozen=True, eq=False)
 class Pointer(Type):
-    """A pointer into a storage class, by the specification's name; `stride` as for Array, for OpPtrAccessChain in Vulkan."""
+    """A pointer into a storage class, by its name; `stride` as for Array, where OpPtrAccessChain is used in Vulkan."""
 
     storage_class: str
     pointee: Type
@@ -173,7 +173,7 @@ class FunctionType(Type):
 
 @dataclass(frozen=True, eq=False)
 class CooperativeMatrix(Type):
-    """A matrix held by the invocations of `scope` together; `use` is MatrixAKHR, MatrixBKHR or MatrixAccumulatorKHR."""
+    """A matrix that the invocations of `scope` hold together; `use` is MatrixAKHR, MatrixBKHR or MatrixAccumulatorKHR."""
 
     element: Type
     scope: str

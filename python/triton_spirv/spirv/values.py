@@ -1,4 +1,4 @@
-"""What instructions refer to: values, labels, functions. Each is an id of one module with what the builder knows about it."""
+"""What instructions refer to: values, labels, functions. Each is an id of one module and what the builder knows of it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ Words = list[int]
 
 
 class Value:
-    """The result of an instruction: its id, its type, the instruction's name, and its Python value when it is a constant.
+    """The result of an instruction: its id, its type, the instruction's name; of a constant, its Python value.
 
-    `constant` is a bool, an int (the signed reading of the bits), a float, or a tuple of those for a composite; otherwise None.
+    `constant` is a bool, an int (the signed reading of its bits), a float, or a tuple of those for a composite. It is None
+    for all that is not a constant.
     """
 
-    __slots__ = ("id", "type", "op", "constant")
+    __slots__ = ("constant", "id", "op", "type")
 
     def __init__(self, id: int, type: Type, op: str, constant: Any = None) -> None:
         self.id = id
@@ -33,7 +34,7 @@ class Label:
 
     __slots__ = ("id",)
 
-    type = constant = None
+    type = None    # a check that takes a label for a value finds a type that fits nothing
 
     def __init__(self, id: int) -> None:
         self.id = id
@@ -43,9 +44,9 @@ class Label:
 
 
 class Function(Value):
-    """A function with its parameters; its instructions so far, Function variables apart until the words are made."""
+    """A function: its parameters and its instructions, with the Function variables apart until the words are made."""
 
-    __slots__ = ("name", "parameters", "instructions", "variables", "variables_at")
+    __slots__ = ("instructions", "name", "parameters", "variables", "variables_at")
 
     type: FunctionType
 
@@ -55,13 +56,13 @@ class Function(Value):
         self.parameters: list[Value] = []
         self.instructions: list[Words] = []
         self.variables: list[Words] = []
-        self.variables_at: int | None = None    # index in `instructions` behind the first OpLabel; None before there is one
+        self.variables_at: int | None = None    # where in `instructions` they belong; None before there is a block
 
     @property
     def value(self) -> Value:
-        """The function as an operand, for OpFunctionCall."""
+        """The function as the operand of OpFunctionCall."""
         return self
 
     def body(self) -> list[Words]:
-        """All instructions in order: Function variables are the first of the first block (specification 2.4)."""
+        """All instructions in order. Function variables come first in the first block: specification 2.4."""
         return self.instructions[:self.variables_at] + self.variables + self.instructions[self.variables_at:]
