@@ -94,7 +94,7 @@ class OpenCL(Environment):
         """Load an input variable decorated with a BuiltIn (in the current block)."""
         m = self.b.module
         if name not in self._builtins:
-            variable = m.global_variable(Pointer("Input", type), "Input", name=name)
+            variable = m.global_variable(type, "Input", name=name)
             m.decorate(variable, "BuiltIn", name)
             m.decorate(variable, "Constant")
             self._builtins[name] = variable
@@ -218,7 +218,7 @@ class OpenCL(Environment):
     def private_array(self, element: Type, size: int, width: int) -> Value:
         held = Int(8) if isinstance(element, Bool) else element
         vector = with_width(held, width)
-        return self.b.module.variable(Pointer(PRIVATE, Array(vector, size // width)))
+        return self.b.module.variable(Array(vector, size // width))
 
     def _place(self, array: Value, width: int, index: Value, count: int) -> tuple[Value, Type]:
         b = self.b
@@ -271,7 +271,7 @@ class OpenCL(Environment):
 
     def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:
         held = Int(8) if isinstance(element, Bool) else element
-        return self.b.module.global_variable(Pointer(SHARED, Array(held, size)), SHARED)
+        return self.b.module.global_variable(Array(held, size), SHARED)
 
     def shared_load(self, array: Value, index: Value) -> Value:
         b = self.b

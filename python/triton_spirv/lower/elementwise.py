@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.model import DenseAttr, FloatType, IntegerType, Operation, PointerType
+from ..ir.numbers import to_bits
 from ..layout import Layout
 from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
@@ -215,15 +216,9 @@ def select(ctx: Context, op: Operation, condition: Register, true_value: Registe
 def constant_scalar(ctx: Context, type: Any, value: Any) -> Register:
     """An IR constant as a register; bf16 and fp8 as their bits."""
     b = ctx.b
-    if isinstance(type, FloatType) and not hasattr(register_type(type), "encoding"):
-        return b.constant(register_type(type), float_bits(type, value))
+    if isinstance(type, FloatType) and isinstance(register_type(type), Int):
+        return b.constant(register_type(type), to_bits(value, type))
     return b.constant(register_type(type), bool(value) if isinstance(type, IntegerType) and type.width == 1 else value)
-
-
-def float_bits(type: FloatType, value: float) -> int:
-    """The bits of a float constant in a type that registers hold as an integer."""
-    from ..ir.numbers import encode_float
-    return encode_float(type.name, value)
 
 
 @symbolic("arith.constant")
