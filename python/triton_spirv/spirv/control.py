@@ -1,4 +1,4 @@
-"""Structured control flow: selections and loops as `with` blocks, always in the form of the specification, 2.11.
+"""Structured control flow: selections and loops as `with` blocks, in the form of the specification, 2.11.
 
     with if_(m, condition):
         ...
@@ -23,8 +23,8 @@
         loop.yield_([next_x])
     loop.results                                # a, b of the last round
 
-Every header has its merge instruction, every loop one continue block. A block may end early, by OpReturn or OpUnreachable:
-it then does not reach the merge block.
+Every header has its merge instruction, every loop one continue block. A block may end early, by OpReturn or
+OpUnreachable: it then does not reach the merge block.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def if_(m: Module, condition: Value, control: Any = "None") -> Iterator[None]:
 
 
 class IfElse:
-    """Both ways of a condition, each yielding as many values of the same types: `then()`, `otherwise()`, then `results`."""
+    """Both ways of a condition, `then()` and `otherwise()`; the values that they yield meet in `results`."""
 
     def __init__(self, m: Module, condition: Value, control: Any = "None") -> None:
         self.module = m
         self.results: list[Value] = []
         self._then, self._otherwise, self._merge = m.label(), m.label(), m.label()
-        self._yielded: Sequence[Value] | None = None
+        self._yielded: Sequence[Value] = ()
         self._arms: list[tuple[Label, Sequence[Value]]] = []    # those that reach the merge block
         m.emit("OpSelectionMerge", self._merge, control)
         m.emit("OpBranchConditional", condition, self._then, self._otherwise)
@@ -88,33 +88,34 @@ class IfElse:
         m = self.module
         if not m.terminated:
             assert m.block is not None
-            self._arms.append((m.block, self._yielded or []))
+            self._arms.append((m.block, self._yielded))
             m.emit("OpBranch", self._merge)
-        self._yielded = None
+        self._yielded = ()
 
     def _merge_values(self) -> list[Value]:
         if not self._arms:
             return []
-        labels, arms = zip(*self._arms)
+        labels, arms = zip(*self._arms, strict=True)
         if len({len(values) for values in arms}) > 1:
             raise ValueError(f"IfElse: the two ways yield {len(arms[0])} and {len(arms[1])} values")
-        return [_phi(self.module, values, labels) for values in zip(*arms)]
+        return [_phi(self.module, values, labels) for values in zip(*arms, strict=True)]
 
 
 class For:
     """`for index in range(lower, upper, step)` with a step above 0, and values carried from round to round.
 
-    `lower`, `upper`, `step` are of one integer type, compared as signed or unsigned; `inclusive` lets the index reach `upper`.
-    The header holds the phis and the test, so that `results`, the phis, are there however often the body runs.
+    `lower`, `upper`, `step` are of one integer type, compared as signed or unsigned; `inclusive` lets the
+    index reach `upper`. The header holds the phis and the test, so the phis are the results however often the
+    body runs.
     """
 
-    def __init__(self, m: Module, lower: Value, upper: Value, step: Value, carried: Sequence[Value] = (), signed: bool = True,
-                 control: Any = "None", inclusive: bool = False) -> None:
+    def __init__(self, m: Module, lower: Value, upper: Value, step: Value, carried: Sequence[Value] = (),
+                 signed: bool = True, control: Any = "None", inclusive: bool = False) -> None:
         self.module = m
         self._lower, self._upper, self._step = lower, upper, step
         self._test = f"Op{'S' if signed else 'U'}LessThan{'Equal' if inclusive else ''}"
         self._loop = _Loop(m, control, [lower, *carried])
-        self._yielded: Sequence[Value] | None = None
+        self._yielded: Sequence[Value] = ()
         self.index, *self.carried = self._loop.phis
         self.results = self.carried
 
@@ -131,7 +132,8 @@ class For:
         """The carried values of the next round, given at the end of the body."""
         self._yielded = list(values)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
         if kind is not None:
             return
         m, loop = self.module, self._loop
@@ -141,13 +143,13 @@ class For:
 
 
 class While:
-    """A loop that tests after its part `before()`: `while (before) { body }` of structured IR, and with an empty body `do ... while`."""
+    """A loop that tests between its parts `before()` and `body()`; without a body, a `do ... while`."""
 
     def __init__(self, m: Module, carried: Sequence[Value] = (), control: Any = "None") -> None:
         self.module = m
         self._loop = _Loop(m, control, carried)
         self._condition: Value | None = None
-        self._yielded: Sequence[Value] | None = None
+        self._yielded: Sequence[Value] = ()
         self.carried = self._loop.phis
         self.arguments: list[Value] = []
         self.results: list[Value] = []
@@ -165,8 +167,8 @@ class While:
             raise ValueError("While: before() ends without condition()")
 
     def condition(self, go_on: Value, forwarded: Sequence[Value] = ()) -> None:
-        """Go on to the body while `go_on` holds; `forwarded` are the body's `arguments` and in the end the `results`."""
-        # The only way to the body and out of the loop leads from here: the values need no phis.
+        """Go on to the body if `go_on` holds; `forwarded` are its `arguments`, in the end the `results`."""
+        # All ways to the body and out of the loop lead from here: the values need no phis.
         self._condition = go_on
         self.arguments = self.results = list(forwarded)
 
@@ -188,7 +190,7 @@ class While:
 
 
 class _Loop:
-    """The blocks of a loop: a header with phis, entered from the current block; a continue block; a merge block."""
+    """The blocks of a loop: header with phis, entered from the open block; continue block; merge block."""
 
     def __init__(self, m: Module, control: Any, initial: Sequence[Value]) -> None:
         self.module = m
@@ -213,7 +215,7 @@ class _Loop:
     def repeat(self, values: Sequence[Value]) -> None:
         """Back to the header with the values of the next round; the merge block is the current one then."""
         m = self.module
-        for phi, value in zip(self.phis, values):
+        for phi, value in zip(self.phis, values, strict=True):
             m.add_incoming(phi, value, self.continue_)
         m.emit("OpBranch", self.header)
         m.begin(self.merge)
@@ -224,15 +226,15 @@ def _phi(m: Module, values: Sequence[Value], labels: Sequence[Label], fold: bool
     if fold and all(value is values[0] for value in values):
         return values[0]
     phi = m.phi(values[0].type)
-    for value, label in zip(values, labels):
+    for value, label in zip(values, labels, strict=True):
         m.add_incoming(phi, value, label)
     return phi
 
 
-def _next_round(m: Module, what: str, values: Sequence[Value] | None, carried: Sequence[Value]) -> list[Value]:
-    """The values yielded by a body, one for each carried one; any will do where the body never comes to its end."""
+def _next_round(m: Module, what: str, yielded: Sequence[Value], carried: Sequence[Value]) -> Sequence[Value]:
+    """The values that a body yields; any will do where it never comes to its end."""
     if m.terminated:
         return [m.undef(value.type) for value in carried]
-    if len(values or ()) != len(carried):
-        raise ValueError(f"{what}: {len(carried)} values are carried, {len(values or ())} are yielded")
-    return list(values or ())
+    if len(yielded) != len(carried):
+        raise ValueError(f"{what}: {len(carried)} values are carried, {len(yielded)} are yielded")
+    return yielded

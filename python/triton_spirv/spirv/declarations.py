@@ -28,14 +28,14 @@ from .values import Label, Value, Words
 
 Target = Value | Label | Type
 
-# The capability that a scalar type needs; behind it those that allow the type for loads and stores only, which will do if the
-# caller has asked for one. The grammar does not hold this: specification 3.2.30.
+# The capability that a scalar type needs; behind it those that allow the type for loads and stores only,
+# which will do if the caller has asked for one. The grammar does not hold this: specification 3.2.30.
+_STORAGE_16_BIT = ("StorageBuffer16BitAccess", "UniformAndStorageBuffer16BitAccess", "StoragePushConstant16")
 _SCALAR_CAPABILITIES: dict[Type, tuple[str, ...]] = {
     Int(8): ("Int8", "StorageBuffer8BitAccess", "UniformAndStorageBuffer8BitAccess", "StoragePushConstant8"),
-    Int(16): ("Int16", "StorageBuffer16BitAccess", "UniformAndStorageBuffer16BitAccess", "StoragePushConstant16"),
+    Int(16): ("Int16", *_STORAGE_16_BIT),
     Int(64): ("Int64",),
-    Float(16): ("Float16", "Float16Buffer", "StorageBuffer16BitAccess", "UniformAndStorageBuffer16BitAccess",
-                "StoragePushConstant16"),
+    Float(16): ("Float16", "Float16Buffer", *_STORAGE_16_BIT),
     Float(64): ("Float64",),
 }
 
@@ -62,7 +62,7 @@ class Declarations:
         self._memory_model = self._assemble("OpMemoryModel", addressing, memory_model)
 
     def require(self, capability: str, extension: str | None = None) -> None:
-        """Declare a capability, and an extension to come with it; MissingCapability when the target lacks it."""
+        """Declare a capability and an extension to go with it; MissingCapability if the target lacks it."""
         self.requirements.require(capability, extension)
 
     def new_id(self) -> int:
@@ -71,7 +71,8 @@ class Declarations:
         self._bound = id + 1
         return id
 
-    def _assemble(self, name: str, *operands: Any, result: int | None = None, type: Type | None = None) -> Words:
+    def _assemble(self, name: str, *operands: Any, result: int | None = None,
+                  type: Type | None = None) -> Words:
         """The words of an instruction outside of blocks."""
         shape = self._declaring.get(name)
         if shape is None:
@@ -184,7 +185,8 @@ class Declarations:
     def constant_bits(self, type: Type, bits: Any) -> Value:
         """A constant of the bits of a scalar; composites as for `constant`."""
         if not isinstance(type, (Bool, Int, Float)):
-            return self._composite(type, [self.constant_bits(element, one) for element, one in _elements(type, bits)])
+            elements = [self.constant_bits(element, one) for element, one in _elements(type, bits)]
+            return self._composite(type, elements)
         known = self._constants.get((type, bits))
         if known is not None:
             return known
@@ -240,7 +242,7 @@ class Declarations:
         self._names[self.type_id(type), member] = name
 
     def decorate(self, target: Target, decoration: str, *parameters: Any) -> None:
-        """OpDecorate, or OpDecorateId where the parameters are ids; written once, however often it is asked for."""
+        """OpDecorate, or OpDecorateId where the parameters are ids; once, however often it is asked for."""
         name = "OpDecorateId" if takes_ids("Decoration", decoration) else "OpDecorate"
         words = self._assemble(name, target, (decoration, *parameters))
         self._annotations[tuple(words)] = words
@@ -255,8 +257,9 @@ _NUMBERS = frozenset([bool, int, float])
 
 
 def takes_ids(kind: str, name: str) -> bool:
-    """Are parameters of this enumerant ids, so that it stands in another instruction (OpDecorateId, OpExecutionModeId)?"""
-    return any(grammar.kind(parameter.kind).category == "Id" for parameter in grammar.enumerant(kind, name).parameters)
+    """Does an enumerant take ids, so that it stands in an instruction of its own, as OpDecorateId?"""
+    parameters = grammar.enumerant(kind, name).parameters
+    return any(grammar.kind(parameter.kind).category == "Id" for parameter in parameters)
 
 
 def _elements(type: Type, value: Any) -> list[tuple[Type, Any]]:
@@ -271,4 +274,4 @@ def _elements(type: Type, value: Any) -> list[tuple[Type, Any]]:
         return [(element, value) for element in types]
     if len(value) != len(types):
         raise TypeError(f"a constant of type {type} has {len(types)} elements, {len(value)} are given")
-    return list(zip(types, value))
+    return list(zip(types, value, strict=True))

@@ -6,6 +6,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from . import grammar
 from .grammar import Instruction
@@ -28,6 +29,8 @@ from .types import (
 
 MAGIC = 0x07230203
 HEADER_WORDS = 5
+CONSTANTS = frozenset([
+    "OpUndef", "OpConstantNull", "OpConstantTrue", "OpConstantFalse", "OpConstant", "OpConstantComposite"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,13 @@ class Decoded:
         return self.instruction.name
 
 
+def _lists() -> dict[Any, list[tuple[int, ...]]]:
+    return defaultdict(list)
+
+
 @dataclass(slots=True)
 class Contents:
-    """A decoded module, by section. Decorations of struct members are under (type, member), all others under (id,)."""
+    """A decoded module, by section. Names and decorations are by (id,), of members by (type, member)."""
 
     version: tuple[int, int]
     types: dict[int, Type] = field(default_factory=dict)
@@ -55,8 +62,8 @@ class Contents:
     strings: dict[int, str] = field(default_factory=dict)
     sets: dict[int, str] = field(default_factory=dict)
     constants: dict[int, Decoded] = field(default_factory=dict)
-    decorations: dict[tuple[int, ...], list[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(list))
-    modes: dict[int, list[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(list))
+    decorations: dict[tuple[int, ...], list[tuple[int, ...]]] = field(default_factory=_lists)
+    modes: dict[int, list[tuple[int, ...]]] = field(default_factory=_lists)
     entries: dict[int, Decoded] = field(default_factory=dict)
     preamble: list[Decoded] = field(default_factory=list)
     globals: list[Decoded] = field(default_factory=list)
@@ -64,7 +71,7 @@ class Contents:
 
 
 def instructions(words: bytes) -> Iterator[Decoded]:
-    """The instructions of a module in order; ValueError for what is no SPIR-V in this machine's byte order."""
+    """The instructions of a module in order; ValueError for what is not SPIR-V or of the other byte order."""
     numbers = struct.unpack(f"{len(words) // 4}I", words)
     if len(numbers) < HEADER_WORDS or numbers[0] != MAGIC:
         raise ValueError("not a SPIR-V module: the magic number is missing")
@@ -115,7 +122,7 @@ def _declare(contents: Contents, it: Decoded) -> None:
             contents.entries[it.words[1]] = it
         case "OpExecutionMode" | "OpExecutionModeId":
             contents.modes[it.words[0]].append(it.words[1:])
-        case "OpUndef" | "OpConstantNull" | "OpConstantTrue" | "OpConstantFalse" | "OpConstant" | "OpConstantComposite":
+        case name if name in CONSTANTS:
             contents.constants[it.result] = it
         case name if name.startswith("OpType"):
             contents.types[it.result] = _type(contents, it)

@@ -2,14 +2,19 @@
 
 `grammar_data` holds the Khronos grammar as text. Its lines read
 
-    OpLoad 61 Memory 1.0 IdResultType IdResult IdRef:Pointer MemoryAccess?   name, opcode, class, version, operands
-    MemoryAccess.Aligned 2 1.0 LiteralInteger                                kind.name, value, version, parameters
-    Capability.Vector16 7 1.0 capabilities=Kernel                            ... and what it needs: any of these
-    OpenCL.std/fma 26 IdRef:A IdRef:B IdRef:C                                set/name, number, operands
-    OpSDotKHR = OpSDot                                                       another name
+    OpLoad 61 Memory 1.0 IdResultType IdResult IdRef:Pointer MemoryAccess?
+    MemoryAccess.Aligned 2 1.0 LiteralInteger
+    Capability.Vector16 7 1.0 capabilities=Kernel
+    OpenCL.std/fma 26 IdRef:A IdRef:B IdRef:C
+    OpSDotKHR = OpSDot
 
-An operand is `Kind`, then `?` (may be absent) or `*` (any number), then `:Name`. The version `None` means that no version of
-SPIR-V has the entry without one of its extensions. A kernel uses some 40 of the 3300 lines, so a line is read on first use.
+An instruction has its number, its class, the version that brought it, its operands, and what it needs: any of
+the capabilities, any of the extensions. An enumerant has its value, version, parameters and needs; an
+extended instruction its number and operands. The last line gives another name. An operand is `Kind`, then `?`
+(may be absent) or `*` (any number), then `:Name`. The version `None` says that no version has the entry
+without one of its extensions.
+
+A kernel uses some 40 of the 3300 lines, so a line is read on first use.
 """
 
 from __future__ import annotations
@@ -65,7 +70,7 @@ class Enumerant:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """An operand kind; `category` is Id, Literal, ValueEnum, BitEnum, or Composite, which is made of its `bases`."""
+    """An operand kind; its category is Id, Literal, ValueEnum, BitEnum, or Composite, made of `bases`."""
 
     name: str
     category: str
@@ -98,7 +103,8 @@ def enumerant(kind: str, name: str) -> Enumerant:
     """The enumerant of this name (or alias) of an enumeration."""
     fields = _fields(_enumerant_lines(), f"{kind}.{name}", "enumerant")
     parameters, needs = _operands_and_needs(fields[3:])
-    return Enumerant(kind, fields[0].partition(".")[2], int(fields[1]), _version(fields[2]), parameters, **needs)
+    name = fields[0].partition(".")[2]
+    return Enumerant(kind, name, int(fields[1]), _version(fields[2]), parameters, **needs)
 
 
 @cache
@@ -142,7 +148,7 @@ def extended_by_number(set: str) -> dict[int, ExtendedInstruction]:
 
 @cache
 def implied(capability: str) -> frozenset[str]:
-    """The capability and all that declaring it declares implicitly (specification 3.2.30, "Implicitly Declares")."""
+    """The capability and all that it declares implicitly: specification 3.2.30."""
     direct = enumerant("Capability", capability).capabilities
     return frozenset([capability]).union(*(implied(other) for other in direct))
 

@@ -1,5 +1,4 @@
-# ruff: noqa
-"""The SPIR-V grammar as text, one line per entry. Written by tools/generate_grammar.py: do not edit, run it again.
+"""The SPIR-V grammar as text, a line per entry; written by tools/generate_grammar.py, which is what to edit.
 
 From the SPIR-V headers of the Khronos Group, SPIR-V 1.6 revision 4. Their notice:
 

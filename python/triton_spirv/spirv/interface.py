@@ -1,4 +1,4 @@
-"""What connects a module with the outside: global variables, imports and exports, entry points, strings for tools."""
+"""What connects a module with the outside: global variables, strings, imports, exports, entry points."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Interface(Declarations):
         return known
 
     def text(self, text: str) -> Value:
-        """A zero-terminated UTF-8 string in constant memory -> the pointer to its array of i8; one per text."""
+        """A zero-terminated UTF-8 string in constant memory -> pointer to its array of i8; one per text."""
         known = self._texts.get(text)
         if known is None:
             data = text.encode() + b"\0"
@@ -81,11 +81,13 @@ class Interface(Declarations):
             self._set_section.append(self._assemble("OpExtInstImport", name, result=known))
         return known
 
-    def import_function(self, linkage_name: str, result_type: Type, parameter_types: Sequence[Type]) -> Function:
+    def import_function(self, linkage_name: str, result_type: Type,
+                        parameter_types: Sequence[Type]) -> Function:
         """A function that another module exports, for OpFunctionCall; one per name."""
         known = self._imported.get(linkage_name)
         if known is None:
-            known = self._imported[linkage_name] = self._new_function(linkage_name, result_type, parameter_types)
+            known = self._new_function(linkage_name, result_type, parameter_types)
+            self._imported[linkage_name] = known
             known.instructions.append([1 << 16 | opcode("OpFunctionEnd")])
             self.decorate(known, "LinkageAttributes", linkage_name, "Import")
         elif known.type is not FunctionType(result_type, tuple(parameter_types)):
@@ -144,8 +146,8 @@ class Interface(Declarations):
         yield from self._execution_modes.values()
         yield from self._string_section
         for target, name in self._names.items():
-            head, words = opcode("OpName" if len(target) == 1 else "OpMemberName"), [*target, *string_words(name)]
-            yield [(1 + len(words)) << 16 | head, *words]
+            words = [*target, *string_words(name)]
+            yield [(1 + len(words)) << 16 | opcode("OpName" if len(target) == 1 else "OpMemberName"), *words]
         yield from self._annotations.values()
         yield from self._globals
         for function in self._imported.values():

@@ -36,7 +36,7 @@ def scalar_bits(type: Type, value: object) -> int:
 
 
 def scalar_value(type: Type, bits: int) -> bool | int | float | None:
-    """The Python value of a scalar's bits: ints in their signed reading, None for a float encoding unknown here."""
+    """The Python value of a scalar's bits: an int in its signed reading, None for an unknown encoding."""
     if isinstance(type, Bool):
         return bool(bits)
     if isinstance(type, Int):
@@ -51,7 +51,7 @@ def scalar_value(type: Type, bits: int) -> bool | int | float | None:
 
 
 def float_bits(type: Float, value: float) -> int:
-    """The bits nearest to a double, ties to even; what is too large is infinity; a NaN keeps the upper bits of its payload."""
+    """The bits nearest to a double, ties to even; infinity beyond; a NaN keeps the top of its payload."""
     if type.encoding == "BFloat16KHR":
         return _bfloat16_bits(value)
     if type.encoding is not None:
@@ -78,13 +78,13 @@ def _nan_bits(width: int, mantissa: int, value: float) -> int:
 
 
 def _bfloat16_bits(value: float) -> int:
-    """Rounded once, from the double: by way of f32 it would be rounded twice, and a tie could go the wrong way."""
+    """Rounded once, from the double: by way of f32 it would be rounded twice, and a tie could go wrong."""
     if isnan(value):
         return _nan_bits(16, _BFLOAT16_MANTISSA, value)
     bits = _double_bits(value)
     sign, exponent = (bits >> 63) << 15, (bits >> 52 & 0x7FF) - 1023
-    least = max(exponent, -126)                         # below it numbers are subnormal, here as in f32
-    drop = 52 - _BFLOAT16_MANTISSA + (least - exponent)    # bits of the significand below the last place of the result
+    least = max(exponent, -126)                          # below it numbers are subnormal, here as in f32
+    drop = 52 - _BFLOAT16_MANTISSA + (least - exponent)  # bits of the significand to be rounded off
     significand = bits & _FRACTION | 1 << 52
     kept, rest, half = significand >> drop, significand & ((1 << drop) - 1), 1 << (drop - 1)
     kept += rest > half or (rest == half and kept & 1)
@@ -94,7 +94,7 @@ def _bfloat16_bits(value: float) -> int:
 
 
 def literal_words(width: int, bits: int) -> list[int]:
-    """The words of a numeric literal, low-order first. Narrow ones are not sign-extended, since signedness is 0."""
+    """The words of a number, low-order first; a narrow one is not sign-extended, since signedness is 0."""
     return [bits & 0xFFFFFFFF, bits >> 32] if width > 32 else [bits]
 
 

@@ -11,8 +11,8 @@
     m.entry_point("Kernel", kernel, "scale")
     words = m.words()
 
-Ids, types, constants, imports, capabilities, extensions and the order of the sections are its business. Operands are checked
-as they are given: their kinds against the grammar, their types against `checks`.
+Ids, types, constants, imports, capabilities, extensions and the order of the sections are its business.
+Operands are checked as they are given: their kinds against the grammar, their types against `checks`.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class SourceLocation(Protocol):
 class Module(Interface):
     """A SPIR-V module under construction.
 
-    `location` is the place in the user's source that the next instructions come from, or None; it is written as OpLine where
-    it changes. `block` is the label of the last block begun, and `terminated` says whether it is closed.
+    `location` is the place in the user's source that the next instructions come from, or None; it is written
+    as OpLine where it changes. `block` is the label of the last block begun.
     """
 
-    def __init__(self, version: grammar.Version = (1, 2), addressing: str = "Physical64", memory_model: str = "OpenCL",
-                 capabilities: Iterable[str] | None = None) -> None:
+    def __init__(self, version: grammar.Version = (1, 2), addressing: str = "Physical64",
+                 memory_model: str = "OpenCL", capabilities: Iterable[str] | None = None) -> None:
         super().__init__(version, addressing, memory_model, capabilities)
         self.location: SourceLocation | None = None
         self.block: Label | None = None
@@ -67,10 +67,10 @@ class Module(Interface):
 
     # Functions and blocks
 
-    def function(self, name: str, result_type: Type, parameter_types: Sequence[Type], control: Any = "None") -> Function:
+    def function(self, name: str, result_type: Type, parameter_types: Sequence[Type],
+                 control: Any = "None") -> Function:
         """Open a function, with a Value for each parameter; its first block is for the caller to begin."""
-        if self._function is not None:
-            raise RuntimeError(f"function {self._function.name} is still open: Module.end_function comes first")
+        self._check_closed()
         self._function = self._new_function(name, result_type, parameter_types, control)
         self.functions.append(self._function)
         return self._function
@@ -81,11 +81,15 @@ class Module(Interface):
         if function is None:
             raise RuntimeError("no function is open")
         if function.variables_at is None:
-            raise RuntimeError(f"function {function.name} has no block; Module.import_function makes one without body")
+            raise RuntimeError(f"function {function.name} has no block; Module.import_function declares such")
         if not self.terminated:
             raise RuntimeError(f"function {function.name}: {self.block} has no terminator")
         function.instructions.append([1 << 16 | opcode("OpFunctionEnd")])
         self._function = self.block = None
+
+    def _check_closed(self) -> None:
+        if self._function is not None:
+            raise RuntimeError(f"function {self._function.name} is open: Module.end_function comes first")
 
     def label(self) -> Label:
         """A label for a block to come; branches may name it before `begin`."""
@@ -127,9 +131,9 @@ class Module(Interface):
     def emit(self, name: str, *operands: Any, type: Type | None = None) -> Value | None:
         """Append an instruction to the open block -> its Value; None for one without result.
 
-        An id is given as a Value, a Label or a Type; a literal as an int, float or str; an enumerant by its name, or with
-        parameters as a tuple, `("Aligned", 4)`; a mask as one of those or a list; a scope and memory semantics as a Value or
-        by name; the cases of OpSwitch as tuples `(7, label)`.
+        An id is given as a Value, a Label or a Type; a literal as an int, float or str; an enumerant by its
+        name, or with parameters as a tuple, `("Aligned", 4)`; a mask as one of those or a list; scopes and
+        memory semantics as Values or by name; a case of OpSwitch as a tuple, `(7, label)`.
         """
         shape = self._forms.get(name)
         if shape is None:
@@ -175,11 +179,12 @@ class Module(Interface):
         if self.location is not self._line:
             self._mark_line(code)
         value = Value(self.new_id(), type, "OpExtInst")
-        code.append([(5 + len(words)) << 16 | opcode("OpExtInst"), self.type_id(type), value.id, *head, *words])
+        first = (5 + len(words)) << 16 | opcode("OpExtInst")
+        code.append([first, self.type_id(type), value.id, *head, *words])
         return value
 
     def phi(self, type: Type) -> Value:
-        """An OpPhi at the head of the open block; `add_incoming` gives it its values, any time before the words are made."""
+        """An OpPhi at the head of the open block; `add_incoming` gives it values, any time before `words`."""
         code = self._open_block("OpPhi")
         value = Value(self.new_id(), type, "OpPhi")
         words = self._phis[value] = [3 << 16 | opcode("OpPhi"), self.type_id(type), value.id]
@@ -212,7 +217,7 @@ class Module(Interface):
         return self._code
 
     def _admit(self, name: str, type: Type | None) -> Form:
-        """The form of an instruction at its first use: may it stand in a block, and has the target its capabilities?"""
+        """The form of an instruction at its first use: may it stand here, has the target its capabilities?"""
         shape = form(name)
         refusal = shape.refusal()
         if refusal is not None:
@@ -244,9 +249,8 @@ class Module(Interface):
     # Words
 
     def words(self) -> bytes:
-        """The module's words in this machine's byte order, with the sections in the order of the specification, 2.4."""
-        if self._function is not None:
-            raise RuntimeError(f"function {self._function.name} is still open: Module.end_function comes first")
+        """The module in this machine's byte order, its sections in the order of the specification, 2.4."""
+        self._check_closed()
         major, minor = self.version
         header = [MAGIC, major << 16 | minor << 8, 0, self._bound, 0]    # no registered generator; schema 0
         bodies = (function.body() for function in self.functions)

@@ -1,7 +1,7 @@
 """Operands: from what a rule writes to the words of an instruction, checked against the grammar.
 
-A `Form` is an instruction made ready for `Module.emit`. Nearly all instructions take ids only: for those the builder
-reads the ids off the operands itself and does not come here. The others are encoded operand by operand, each by the
+A `Form` is an instruction made ready for `Module.emit`. Most instructions take ids only: for those the
+builder reads the ids off the operands itself. The others are encoded here, operand by operand, each by the
 function for its kind.
 """
 
@@ -27,8 +27,8 @@ UNLIMITED = 1 << 16    # more operands than an instruction can have words
 
 BODY_GROUPS = frozenset([
     "Memory", "Image", "Conversion", "Composite", "Arithmetic", "Bit", "Relational_and_Logical", "Derivative",
-    "Control-Flow", "Atomic", "Primitive", "Barrier", "Group", "Device-Side_Enqueue", "Pipe", "Non-Uniform", "Tensor",
-    "Reserved"])
+    "Control-Flow", "Atomic", "Primitive", "Barrier", "Group", "Device-Side_Enqueue", "Pipe", "Non-Uniform",
+    "Tensor", "Reserved"])
 ALSO_IN_BODY = frozenset(["OpFunctionCall", "OpExtInst", "OpUndef", "OpNop"])
 NOT_BY_EMIT = {
     "OpVariable": "Module.variable puts it into the entry block", "OpLabel": "Module.begin starts a block",
@@ -41,11 +41,13 @@ TERMINATORS = frozenset([
 class Form:
     """An instruction ready to be emitted.
 
-    `head` is the first word of the instruction without its further operands: word count and opcode. `fewest` to `most`
-    operands, all of them ids, need no encoding; no number of operands is in that range for an instruction with others.
+    `head` is its first word, the word count without operands and the opcode. From `fewest` to `most`
+    operands, all of them ids, need no encoding; for an instruction with other operands nothing is in that
+    range.
     """
 
-    __slots__ = ("check", "fewest", "has_result", "head", "instruction", "is_terminator", "most", "name", "plan")
+    __slots__ = (
+        "check", "fewest", "has_result", "head", "instruction", "is_terminator", "most", "name", "plan")
 
     def __init__(self, instruction: grammar.Instruction) -> None:
         operands = instruction.operands
@@ -92,7 +94,7 @@ def plan(operands: Sequence[grammar.Operand]) -> Plan:
 
 
 def encode(module: Module, what: str, plan: Plan, operands: Sequence[Any]) -> list[int]:
-    """The words of `operands`; None stands for an absent optional one. TypeError names `what` and the operand at fault."""
+    """The words of operands, None for an absent one; TypeError names `what` and the operand at fault."""
     words: list[int] = []
     at, given = 0, len(operands)
     for encode_one, operand in plan:
@@ -176,7 +178,7 @@ def _string_words(module: Module, given: Any) -> Sequence[int]:
 def _composite_words(module: Module, parts: Sequence[Encoder], given: Any) -> Sequence[int]:
     if not isinstance(given, (tuple, list)) or len(given) != len(parts):
         raise TypeError(f"wants a tuple of {len(parts)}, not {_describe(given)}")
-    return [word for encode_one, part in zip(parts, given) for word in encode_one(module, part)]
+    return [word for encode_one, part in zip(parts, given, strict=True) for word in encode_one(module, part)]
 
 
 def _refuse(module: Module, given: Any) -> Sequence[int]:
@@ -202,7 +204,7 @@ def _enumerant_words(module: Module, kind: str, given: Any) -> Sequence[int]:
     """`"Name"` or `("Name", parameter, ...)`."""
     name, *parameters = given if isinstance(given, tuple) and given else (given,)
     if not isinstance(name, str):
-        raise TypeError(f"wants the name of a {kind}, or a tuple of it and its parameters, not {_describe(given)}")
+        raise TypeError(f"wants the name of a {kind}, or it with parameters, not {_describe(given)}")
     entry = grammar.enumerant(kind, name)
     module.requirements.satisfy(entry, f"{kind} {name}")
     return [entry.value, *encode(module, name, plan(entry.parameters), parameters)]
@@ -221,20 +223,28 @@ def _mask_words(module: Module, kind: str, given: Any) -> Sequence[int]:
 class _CaseLiteral:
     """A literal of OpSwitch, which is as wide as the selector."""
 
-    def __init__(self, width: int, number: int) -> None:
-        self.words = literal_words(width, number & ((1 << width) - 1))
+    def __init__(self, width: int, number: Any) -> None:
+        self.width, self.number = width, number
+
+    def words(self) -> list[int]:
+        return literal_words(self.width, index(self.number) & ((1 << self.width) - 1))
 
 
 def _switch_operands(operands: Sequence[Any]) -> Sequence[Any]:
     selector = getattr(operands[0], "type", None) if operands else None
-    if not isinstance(selector, Int) or not all(isinstance(case, tuple) and len(case) == 2 for case in operands[2:]):
+    if not isinstance(selector, Int):
         return operands
-    cases = [(_CaseLiteral(selector.width, index(literal)), label) for literal, label in operands[2:]]
+    cases = [(_CaseLiteral(selector.width, case[0]), *case[1:]) if isinstance(case, tuple) and case else case
+             for case in operands[2:]]
     return [*operands[:2], *cases]
 
 
 def _case_words(module: Module, given: Any) -> Sequence[int]:
-    return given.words if isinstance(given, _CaseLiteral) else _integer_words(module, given)
+    return given.words() if isinstance(given, _CaseLiteral) else _integer_words(module, given)
+
+
+def _case_pair_words(module: Module, given: Any) -> Sequence[int]:
+    return _composite_words(module, (_case_words, _id_words), given)
 
 
 def _describe(given: Any) -> str:
@@ -249,5 +259,5 @@ _ENCODERS: dict[str, Encoder] = {
     "LiteralExtInstInteger": _integer_words,
     "LiteralFloat": _float_words,
     "LiteralString": _string_words,
-    "PairLiteralIntegerIdRef": lambda module, given: _composite_words(module, (_case_words, _id_words), given),
+    "PairLiteralIntegerIdRef": _case_pair_words,
 }

@@ -12,8 +12,9 @@ from .grammar import Enumerant, Instruction, Version
 class Requirements:
     """The capabilities and extensions that a module declares, in the order of their first use.
 
-    `available` is what the target has; None sets no limit. `foreign` is the capability of the other world, "Shader" for an
-    OpenCL module and "Kernel" for a Vulkan one: where the grammar offers a choice, nothing that implies it is taken.
+    `available` is what the target has; None sets no limit. `foreign` is the capability of the other world,
+    "Shader" for an OpenCL module and "Kernel" for a Vulkan one: nothing that implies it is taken where the
+    grammar offers a choice.
     """
 
     def __init__(self, version: Version, foreign: str, available: Iterable[str] | None = None) -> None:
@@ -44,9 +45,10 @@ class Requirements:
         self._extend(entry, f"the capability {capability}")
 
     def satisfy(self, entry: Instruction | Enumerant, needed_by: str, width: int | None = None) -> None:
-        """Declare what an instruction or enumerant needs, unless one of its alternative capabilities is there already.
+        """Declare what an instruction or enumerant needs, unless one of its capabilities is there already.
 
-        The first possible one is taken. Where they are named after a width, as AtomicFloat32AddEXT is, `width` selects.
+        The first possible one is taken; where they are named for a width, as AtomicFloat32AddEXT, `width`
+        selects.
         """
         candidates = entry.capabilities
         if width is not None:
@@ -57,7 +59,8 @@ class Requirements:
 
     def _choose(self, candidates: Iterable[str], needed_by: str) -> str:
         for name in candidates:
-            if self.foreign not in grammar.implied(name) and (self.available is None or name in self.available):
+            possible = self.available is None or name in self.available
+            if possible and self.foreign not in grammar.implied(name):
                 return name
         raise self._missing(needed_by, list(candidates))
 

@@ -1,7 +1,8 @@
 """SPIR-V types as values: independent of a module, compared by what they are.
 
-Types are the keys of the builder's tables, looked up for every instruction. So that a lookup costs no more than that of an
-integer, there is one object for each type: `Float(32)` gives the same object every time, and equality is identity.
+Types are the keys of the builder's tables, looked up for every instruction. So that a lookup costs no more
+than that of an integer, there is one object for each type: `Float(32)` gives the same object every time, and
+equality is identity.
 
 `str(type)` is how listings spell a type: `<16 x f32>`, `ptr<Function, i32>`, `[4 x f16]`.
 """
@@ -126,7 +127,7 @@ class RuntimeArray(Type):
 
 @dataclass(frozen=True, eq=False)
 class Struct(Type):
-    """Members in order. `offsets` (in bytes) and `block` give the decorations Offset and Block that Vulkan buffers ask for."""
+    """Members in order; `offsets`, in bytes, and `block` are the decorations that Vulkan buffers ask for."""
 
     members: tuple[Type, ...]
     offsets: tuple[int, ...] | None = None
@@ -143,16 +144,16 @@ class Struct(Type):
         return self.name or self.definition()
 
     def definition(self) -> str:
-        """The members with their offsets and names, if they have them: `block {0: i32 count, 16: [? x f32 stride 4]}`."""
+        """The members, with offsets and names if there are any: `block {0: i32 n, 16: [? x f32 stride 4]}`."""
         offsets = [f"{offset}: " for offset in self.offsets] if self.offsets else [""] * len(self.members)
         names = [f" {name}" for name in self.member_names] if self.member_names else [""] * len(self.members)
-        members = [f"{offset}{member}{name}" for offset, member, name in zip(offsets, self.members, names)]
+        members = [f"{offset}{member}{name}" for offset, member, name in zip(offsets, self.members, names, strict=True)]
         return f"{'block ' if self.block else ''}{{{', '.join(members)}}}"
 
 
 @dataclass(frozen=True, eq=False)
 class Pointer(Type):
-    """A pointer into a storage class, by its name; `stride` as for Array, where OpPtrAccessChain is used in Vulkan."""
+    """A pointer into a storage class, by its name; `stride` as for Array, for OpPtrAccessChain in Vulkan."""
 
     storage_class: str
     pointee: Type
@@ -173,7 +174,7 @@ class FunctionType(Type):
 
 @dataclass(frozen=True, eq=False)
 class CooperativeMatrix(Type):
-    """A matrix that the invocations of `scope` hold together; `use` is MatrixAKHR, MatrixBKHR or MatrixAccumulatorKHR."""
+    """A matrix held together by `scope`; `use` is MatrixAKHR, MatrixBKHR or MatrixAccumulatorKHR."""
 
     element: Type
     scope: str

@@ -1,4 +1,4 @@
-"""What instructions refer to: values, labels, functions. Each is an id of one module and what the builder knows of it."""
+"""What instructions refer to: values, labels, functions. Each is an id of a module and what it stands for."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ Words = list[int]
 
 
 class Value:
-    """The result of an instruction: its id, its type, the instruction's name; of a constant, its Python value.
+    """The result of an instruction: its id, its type, the instruction's name, and the value of a constant.
 
-    `constant` is a bool, an int (the signed reading of its bits), a float, or a tuple of those for a composite. It is None
-    for all that is not a constant.
+    `constant` is a bool, an int (the signed reading of its bits), a float, or a tuple of those for a
+    composite. It is None for all that is not a constant.
     """
 
     __slots__ = ("constant", "id", "op", "type")
@@ -44,7 +44,7 @@ class Label:
 
 
 class Function(Value):
-    """A function: its parameters and its instructions, with the Function variables apart until the words are made."""
+    """A function: parameters and instructions, with its Function variables apart until the words are made."""
 
     __slots__ = ("instructions", "name", "parameters", "variables", "variables_at")
 
@@ -56,7 +56,7 @@ class Function(Value):
         self.parameters: list[Value] = []
         self.instructions: list[Words] = []
         self.variables: list[Words] = []
-        self.variables_at: int | None = None    # where in `instructions` they belong; None before there is a block
+        self.variables_at: int | None = None    # their place in `instructions`; None before there is a block
 
     @property
     def value(self) -> Value:

@@ -19,10 +19,10 @@ CMEEL_FOLDER = Path("cmeel.prefix", "bin")
 
 @cache
 def find(program: str, hint: str = "") -> Path:
-    """The path of a program: in $TRITON_SPIRV_TOOLS, among the installed packages, in PATH; ToolError with `hint` if nowhere.
+    """The path of a program, in $TRITON_SPIRV_TOOLS, installed packages or PATH; ToolError with `hint` if not.
 
-    Packages built by cmeel put a Python wrapper into PATH that takes 80 ms to start, and the program itself, which takes
-    3 ms, into a folder of their own: hence the order.
+    Packages built by cmeel put a Python wrapper into PATH that takes 80 ms to start; the program itself,
+    which takes 3 ms, lies in a folder of their own: hence the order.
     """
     folders = [Path(folder) for folder in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if folder]
     folders += [Path(sysconfig.get_path(scheme)) / CMEEL_FOLDER for scheme in ("purelib", "platlib")]
@@ -32,7 +32,8 @@ def find(program: str, hint: str = "") -> Path:
             return Path(found)
     found = shutil.which(program)
     if found is None:
-        raise ToolError(f"{program} is not installed: {hint or f'put its folder into PATH or {FOLDERS_VARIABLE}'}")
+        way_out = hint or f"put its folder into PATH or {FOLDERS_VARIABLE}"
+        raise ToolError(f"{program} is not installed: {way_out}")
     return Path(found)
 
 

