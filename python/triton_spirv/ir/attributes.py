@@ -1,4 +1,5 @@
-"""Types and attributes from tokens: `Reader` holds a token list and reads at an index, giving (value, next index).
+"""Types and attributes from tokens: `Reader` holds a token list and reads at an index, giving (value, next
+index).
 
 Types are single tokens (lexer.py) and kept by text; only function types span several.
 """
@@ -62,7 +63,7 @@ def split_top(text: str, separator: str = ",") -> list[str]:
         elif token in ">)}]":
             depth -= 1
         elif token == separator and depth == 0:
-            parts.append(text[begin:match.start()].strip())
+            parts.append(text[begin : match.start()].strip())
             begin = match.end()
     parts.append(text[begin:].strip())
     return parts
@@ -71,7 +72,9 @@ def split_top(text: str, separator: str = ",") -> list[str]:
 class Reader:
     """Reads types and attributes; `aliases` are the module's #name and !name definitions."""
 
-    def __init__(self, tokens: list[str], aliases: dict[str, str], fail: Callable[[str, int], NoReturn]) -> None:
+    def __init__(
+        self, tokens: list[str], aliases: dict[str, str], fail: Callable[[str, int], NoReturn]
+    ) -> None:
         self.tokens = tokens
         self.aliases = aliases
         self.types: dict[str, Type] = {}
@@ -144,8 +147,10 @@ class Reader:
         if not text.endswith(">"):
             raise ValueError("unknown type" if text[0] != "!" else "unknown type or alias")
         if name == "!tt.ptr":
-            pointee, *space = split_top(inside)
-            return PointerType(self.type_of(pointee), ADDRESS_SPACES.get(space[0]) or int(space[0]) if space else 1)
+            pointee, *where = split_top(inside)
+            return PointerType(
+                self.type_of(pointee), ADDRESS_SPACES.get(where[0]) or int(where[0]) if where else 1
+            )
         if name == "tensor":
             shape, element, rest = self._shaped(inside)
             if len(rest) > 1:
@@ -160,7 +165,9 @@ class Reader:
             mutable = rest[:1] == ["mutable"]
             dims = rest[1:] if mutable else rest
             alloc = tuple(int(n) for n in dims[0].split("x")) if dims else shape
-            return MemDescType(shape, element, self.attribute_of(encoding), self.attribute_of(space), mutable, alloc)
+            return MemDescType(
+                shape, element, self.attribute_of(encoding), self.attribute_of(space), mutable, alloc
+            )
         if name == "!tt.tensordesc":
             wrapped = inside.startswith("tensor<")
             block = self.type_of(inside if wrapped else f"tensor<{inside}>")
@@ -257,7 +264,7 @@ class Reader:
             value = _WORDS[token]
             return value, i + 1
         if first == "[":
-            items = []
+            items: list[Any] = []
             i += 1
             while tokens[i] != "]":
                 if items:
@@ -350,10 +357,10 @@ class Reader:
             if len(data) == 1 and data[0] in (0, 255):
                 return DenseAttr(type, True, bool(data[0]))
             bits = [byte >> k & 1 for byte in data for k in range(8)]
-            return DenseAttr(type, False, tuple(map(bool, bits[:type.numel])))
+            return DenseAttr(type, False, tuple(map(bool, bits[: type.numel])))
         width = 64 if isinstance(element, IndexType) else element.width
         size = (width + 7) // 8
-        raw = [int.from_bytes(data[k:k + size], "little") for k in range(0, len(data), size)]
+        raw = [int.from_bytes(data[k : k + size], "little") for k in range(0, len(data), size)]
         if isinstance(element, FloatType):
             values: tuple[int | float, ...] = tuple(numbers.BitsFloat.of(bits, element) for bits in raw)
         else:
@@ -362,7 +369,9 @@ class Reader:
 
 
 _PLAIN: dict[str, Type] = {
-    "index": IndexType(), "none": NoneType(), "!ttg.async.token": TokenType(),
+    "index": IndexType(),
+    "none": NoneType(),
+    "!ttg.async.token": TokenType(),
 }
 ADDRESS_SPACES = {'"global"': 1, '"constant"': 4, '"descriptor"': -1}  # newer spelling of the numbers
 _WORDS: dict[str, Any] = {"true": True, "false": False, "unit": True}

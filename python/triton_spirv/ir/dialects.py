@@ -1,25 +1,32 @@
 """The operations: one line each with the name, the operands and the assembly format.
 
-Operands carry the dialect's own names: `x` one value, `x?` optional, `x*` any number. Four names of the dialects are taken by
-`Operation` itself and read otherwise here: the `result` or `results` of terminators is `values`, the `operands` of tt.call
-are `arguments`, the `result` of async copies is `dst`.
+Operands carry the dialect's own names: `x` one value, `x?` optional, `x*` any number. A few names of the
+dialects are taken, by `Operation` or by Python, and read otherwise here: the `result` or `results` of
+terminators are `values`, the `operands` of tt.call `arguments`, the `result` of async copies `dst`, the `in`
+of arith's casts `src`.
 
 The format is read and printed item by item (format.py):
 
-    $x  $x*         an operand; operands between commas          T(x) T(x*) T(*)  its type; their types; all operands' types
-    @a              an attribute: a keyword or a number          R  R*            the result's type; the results' types
-    "a  @@a         an attribute: a string; a @symbol, as str    F                (operand types) -> result types
-    !a              sets the unit attribute a, reads nothing     {}               the attribute dictionary
-    #a              integers between commas                      flags            overflow<..>, fastmath<..>, exact, nneg, ...
-    |a              keywords between bars, as one str            (? ... )?        a part that its first item announces
-    caching         cacheModifier = .. evictionPolicy = ..       anything else    itself
+    $x  $x*          an operand; operands between commas
+    T(x) T(x*) T(*)  its type; their types; the types of all operands
+    R  R*            the result's type; the results' types
+    F                (operand types) -> result types
+    @a  "a  @@a      an attribute: a keyword or a number; a string; a @symbol, as str
+    #a  |a           integers between commas; keywords between bars, as one str
+    !a               sets the unit attribute a, reads nothing
+    {}               the attribute dictionary
+    flags            overflow<..>, fastmath<..>, exact, nneg, ...
+    caching          cacheModifier = .. evictionPolicy = ..
+    (? ... )?        a part that its first item announces
+    anything else    itself
 
-Where the format gives no result type, `results` says it: an operand's name (the same type), or `pointee x`, `i1 x` (a mask of its
-shape), `element x`, `i1`, `i32`, `token`, `index`. `generic` marks operations that MLIR prints in generic form only; `custom` names a
-reader in syntax.py. `enums` says how the generic form's numbers read.
+Where the format gives no result type, `results` says it: an operand's name (the same type), or `pointee x`,
+`i1 x` (a mask of its shape), `element x`, `i1`, `i32`, `token`, `index`. `generic` marks operations that MLIR
+prints in generic form only; `custom` names a reader in syntax.py. `enums` says how the generic form's numbers
+read.
 
-Triton 3.9 prints `{cachePolicy = #tt.cache_policy<..>}` where older versions print `cacheModifier = ..`: both are read as the attributes
-`cache` and `evict`.
+Triton 3.9 prints `{cachePolicy = #tt.cache_policy<..>}` where older versions print `cacheModifier = ..`: both
+are read as the attributes `cache` and `evict`.
 """
 
 from __future__ import annotations
@@ -90,7 +97,8 @@ ENUMS: dict[str, dict[int, str]] = {
     "cmpi": dict(enumerate("eq ne slt sle sgt sge ult ule ugt uge".split())),
     "cmpf": dict(enumerate("false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno true".split())),
     "gpu_dim": {0: "x", 1: "y", 2: "z"},
-    "addr_space": {0: "none", 1: "local", 2: "global_read", 4: "global_write", 8: "tensor_read", 16: "tensor_write", 31: "all"},
+    "addr_space": {0: "none", 1: "local", 2: "global_read", 4: "global_write", 8: "tensor_read",
+                   16: "tensor_write", 31: "all"},
 }
 
 _CAST = "$src {} : T(src) -> R"
@@ -99,32 +107,42 @@ _RETURN = "$values* {} : T(values*)"
 
 # tt: memory
 _op("tt.addptr", "ptr offset", "$ptr , $offset {} : T(ptr) , T(offset)", "ptr")
-_op("tt.load", "ptr mask? other?", f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr", cache="cache", evict="evict")
-_op("tt.store", "ptr value mask?", f"$ptr , $value (? , $mask )? {_MEMORY} T(ptr)", cache="cache", evict="evict")
+_op("tt.load", "ptr mask? other?",
+    f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr", cache="cache", evict="evict")
+_op("tt.store", "ptr value mask?",
+    f"$ptr , $value (? , $mask )? {_MEMORY} T(ptr)", cache="cache", evict="evict")
 _op("tt.atomic_rmw", "ptr val mask?", "@atomic_rmw_op , @sem , @scope , $ptr , $val (? , $mask )? {} : F",
     atomic_rmw_op="rmw", sem="sem", scope="scope")
 _op("tt.atomic_cas", "ptr cmp val", "@sem , @scope , $ptr , $cmp , $val {} : F", sem="sem", scope="scope")
-_op("tt.atomic_poll", "ptr expected timeout?", "@sem , @scope , $ptr , $expected (? timeout $timeout )? {} : T(ptr) , T(expected) -> R",
+_op("tt.atomic_poll", "ptr expected timeout?",
+    "@sem , @scope , $ptr , $expected (? timeout $timeout )? {} : T(ptr) , T(expected) -> R",
     sem="sem", scope="scope")
 _op("tt.atomic_load", "ptr mask?", "@sem , @scope , $ptr (? , $mask )? {} : F", sem="sem", scope="scope")
-_op("tt.atomic_store", "ptr value mask?", "@sem , @scope , $ptr , $value (? , $mask )? {} : T(ptr)", sem="sem", scope="scope")
+_op("tt.atomic_store", "ptr value mask?",
+    "@sem , @scope , $ptr , $value (? , $mask )? {} : T(ptr)", sem="sem", scope="scope")
 
 # tt: descriptors
-_op("tt.make_tensor_descriptor", "base shape* strides*", "$base , [ $shape* ] , [ $strides* ] {} : T(base) , R", padding="padding")
-_op("tt.descriptor_load", "desc indices*", f"$desc [ $indices* ] {_MEMORY} T(desc) -> R", cache="cache", evict="evict")
+_op("tt.make_tensor_descriptor", "base shape* strides*",
+    "$base , [ $shape* ] , [ $strides* ] {} : T(base) , R", padding="padding")
+_op("tt.descriptor_load", "desc indices*",
+    f"$desc [ $indices* ] {_MEMORY} T(desc) -> R", cache="cache", evict="evict")
 _op("tt.descriptor_store", "desc src indices*", "$desc [ $indices* ] , $src {} : T(desc) , T(src)")
-_op("tt.descriptor_reduce", "desc src indices*", "@kind , $desc [ $indices* ] , $src {} : T(desc) , T(src)", kind="reduce_kind")
+_op("tt.descriptor_reduce", "desc src indices*",
+    "@kind , $desc [ $indices* ] , $src {} : T(desc) , T(src)", kind="reduce_kind")
 _op("tt.descriptor_gather", "desc x_offsets y_offset", "$desc [ $x_offsets , $y_offset ] {} : F")
-_op("tt.descriptor_scatter", "desc x_offsets y_offset src", "$desc [ $x_offsets , $y_offset ] , $src {} : T(*)")
+_op("tt.descriptor_scatter", "desc x_offsets y_offset src",
+    "$desc [ $x_offsets , $y_offset ] , $src {} : T(*)")
 
 # tt: block pointers, up to Triton 3.7
-_op("tt.make_tensor_ptr", "base shape* strides* offsets*", "$base , [ $shape* ] , [ $strides* ] , [ $offsets* ] {} : R")
+_op("tt.make_tensor_ptr", "base shape* strides* offsets*",
+    "$base , [ $shape* ] , [ $strides* ] , [ $offsets* ] {} : R")
 _op("tt.advance", "ptr offsets*", "$ptr , [ $offsets* ] {} : T(ptr)", "ptr")
 
 # tt: elementwise
 _family("tt.int_to_ptr tt.ptr_to_int tt.bitcast", "src", _CAST)
 _op("tt.fp_to_fp", "src", "$src {} (? , rounding = @rounding )? : T(src) -> R", rounding="rounding")
-_op("tt.clampf", "x min max", "$x , $min , $max , propagateNan = @propagateNan {} : T(x)", "x", propagateNan="nan")
+_op("tt.clampf", "x min max",
+    "$x , $min , $max , propagateNan = @propagateNan {} : T(x)", "x", propagateNan="nan")
 _op("tt.precise_sqrt", "x", "$x {} : T(x)", "x")
 _family("tt.precise_divf tt.approx_divf tt.mulhiui", "x y", "$x , $y {} : T(x)", "x")
 _op("tt.extern_elementwise", "srcs*", "$srcs* {} : F")
@@ -135,7 +153,8 @@ _op("tt.map_elementwise", "srcs*", "generic")
 _op("tt.splat", "src", _CAST)
 _op("tt.unsplat", "src", "$src {} : T(src)", "element src")
 _op("tt.expand_dims", "src", _CAST)
-_op("tt.reshape", "src", "$src (? allow_reorder !allow_reorder )? (? efficient_layout !efficient_layout )? {} : T(src) -> R")
+_op("tt.reshape", "src",
+    "$src (? allow_reorder !allow_reorder )? (? efficient_layout !efficient_layout )? {} : T(src) -> R")
 _op("tt.broadcast", "src", _CAST)
 _op("tt.trans", "src", _CAST)
 _family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R")
@@ -153,7 +172,8 @@ _op("tt.scan", "srcs*", "generic")
 _family("tt.reduce.return tt.scan.return", "values*", _RETURN)
 _op("tt.map_elementwise.return", "values*", "{} (? $values* : T(values*) )?")
 _op("tt.histogram", "src mask?", "$src (? , $mask )? {} : T(src) -> R")
-_op("tt.dot", "a b c", "$a , $b , $c (? , inputPrecision = @inputPrecision )? {} : T(a) * T(b) -> R", inputPrecision="precision")
+_op("tt.dot", "a b c",
+    "$a , $b , $c (? , inputPrecision = @inputPrecision )? {} : T(a) * T(b) -> R", inputPrecision="precision")
 _op("tt.dot_scaled", "a b c a_scale? b_scale?",
     "$a (? scale $a_scale )? , $b (? scale $b_scale )? , $c lhs = @a_elem_type rhs = @b_elem_type {} : "
     "T(a) (? , T(a_scale) )? * T(b) (? , T(b_scale) )? -> R", a_elem_type="scaled", b_elem_type="scaled")
@@ -168,14 +188,23 @@ _family("tt.grid_dependency_wait tt.grid_dependency_launch_dependents", "", "{}"
 
 # arith
 _BINARY = "$lhs , $rhs flags {} : T(lhs)"
-_family("arith.addi arith.subi arith.muli arith.divsi arith.divui arith.remsi arith.remui arith.ceildivsi arith.ceildivui "
-        "arith.floordivsi arith.andi arith.ori arith.xori arith.shli arith.shrsi arith.shrui arith.maxsi arith.maxui arith.minsi "
-        "arith.minui arith.addf arith.subf arith.mulf arith.divf arith.remf arith.maximumf arith.maxnumf arith.minimumf "
-        "arith.minnumf", "lhs rhs", _BINARY, "lhs")
+_family(
+    "arith.addi arith.subi arith.muli arith.divsi arith.divui arith.remsi arith.remui arith.ceildivsi "
+    "arith.ceildivui arith.floordivsi arith.andi arith.ori arith.xori arith.shli arith.shrsi arith.shrui "
+    "arith.maxsi arith.maxui arith.minsi arith.minui arith.addf arith.subf arith.mulf arith.divf "
+    "arith.remf arith.maximumf arith.maxnumf arith.minimumf arith.minnumf",
+    "lhs rhs", _BINARY, "lhs",
+)
 _op("arith.negf", "operand", "$operand flags {} : T(operand)", "operand")
-_family("arith.extsi arith.extui arith.trunci arith.extf arith.truncf arith.sitofp arith.uitofp arith.fptosi arith.fptoui "
-        "arith.bitcast arith.index_cast arith.index_castui arith.convertf", "in", "$in flags {} : T(in) to R")
-_family("arith.scaling_extf arith.scaling_truncf", "in scale", "$in , $scale flags {} : T(in) , T(scale) to R")
+_family(
+    "arith.extsi arith.extui arith.trunci arith.extf arith.truncf arith.sitofp arith.uitofp arith.fptosi "
+    "arith.fptoui arith.bitcast arith.index_cast arith.index_castui arith.convertf",
+    "src", "$src flags {} : T(src) to R",
+)
+_family(
+    "arith.scaling_extf arith.scaling_truncf",
+    "src scale", "$src , $scale flags {} : T(src) , T(scale) to R",
+)
 _op("arith.cmpi", "lhs rhs", "@predicate , $lhs , $rhs {} : T(lhs)", "i1 lhs", predicate="cmpi")
 _op("arith.cmpf", "lhs rhs", "@predicate , $lhs , $rhs flags {} : T(lhs)", "i1 lhs", predicate="cmpf")
 _op("arith.select", "condition true_value false_value", "custom select", "true_value")
@@ -186,11 +215,17 @@ _family("arith.mulsi_extended arith.mului_extended", "lhs rhs", "$lhs , $rhs {} 
 _op("arith.flush_denormals", "operand", "$operand {} : T(operand)", "operand")
 
 # math
-_family("math.absf math.absi math.acos math.acosh math.asin math.asinh math.atan math.atanh math.cbrt math.ceil math.cos math.cosh "
-        "math.ctlz math.ctpop math.cttz math.erf math.erfc math.exp math.exp2 math.expm1 math.floor math.log math.log10 "
-        "math.log1p math.log2 math.round math.roundeven math.rsqrt math.sin math.sinh math.sqrt math.tan math.tanh math.trunc",
-        "operand", "$operand flags {} : T(operand)", "operand")
-_family("math.isfinite math.isinf math.isnan math.isnormal", "operand", "$operand flags {} : T(operand)", "i1 operand")
+_family(
+    "math.absf math.absi math.acos math.acosh math.asin math.asinh math.atan math.atanh math.cbrt "
+    "math.ceil math.cos math.cosh math.ctlz math.ctpop math.cttz math.erf math.erfc math.exp math.exp2 "
+    "math.expm1 math.floor math.log math.log10 math.log1p math.log2 math.round math.roundeven math.rsqrt "
+    "math.sin math.sinh math.sqrt math.tan math.tanh math.trunc",
+    "operand", "$operand flags {} : T(operand)", "operand",
+)
+_family(
+    "math.isfinite math.isinf math.isnan math.isnormal",
+    "operand", "$operand flags {} : T(operand)", "i1 operand",
+)
 _family("math.atan2 math.copysign math.ipowi math.powf", "lhs rhs", _BINARY, "lhs")
 _op("math.fpowi", "lhs rhs", "$lhs , $rhs flags {} : T(lhs) , T(rhs)", "lhs")
 _op("math.fma", "a b c", "$a , $b , $c flags {} : T(a)", "a")
@@ -216,7 +251,10 @@ _op("builtin.module", "", "custom module")
 _op("builtin.unrealized_conversion_cast", "inputs*", "(? $inputs* : T(inputs*) )? to R* {}")
 _op("llvm.intr.assume", "cond op_bundle_operands*", "custom assume")
 _op("gpu.barrier", "", "custom gpu_barrier")
-_family("gpu.thread_id gpu.block_id gpu.block_dim gpu.grid_dim gpu.global_id gpu.cluster_id", "", "@dimension flags {}", "index")
+_family(
+    "gpu.thread_id gpu.block_id gpu.block_dim gpu.grid_dim gpu.global_id gpu.cluster_id",
+    "", "@dimension flags {}", "index",
+)
 _family("gpu.lane_id gpu.subgroup_id gpu.num_subgroups gpu.subgroup_size", "", "{} : R")
 
 # ttg
@@ -225,10 +263,12 @@ _op("ttg.local_alloc", "src?", "(? $src )? {} : F")
 _op("ttg.local_dealloc", "src", "$src {} : T(src)")
 _op("ttg.local_load", "src token?", "$src (? token $token )? {} : T(src) -> R")
 _op("ttg.local_store", "src dst", "$src , $dst {} : T(src) -> T(dst)")
-_op("ttg.local_gather", "src indices token?", "$src [ $indices ] (? token $token )? {} : T(src) , T(indices) -> R")
+_op("ttg.local_gather", "src indices token?",
+    "$src [ $indices ] (? token $token )? {} : T(src) , T(indices) -> R")
 _op("ttg.local_scatter", "dst values indices token?",
     "$dst [ $indices ] , $values (? token $token )? {} : T(dst) , T(indices) , T(values)")
-_op("ttg.local_atomic_scatter_rmw", "dst values indices mask?", "@atomic_rmw_op , $dst [ $indices ] , $values (? , $mask )? {} : F",
+_op("ttg.local_atomic_scatter_rmw", "dst values indices mask?",
+    "@atomic_rmw_op , $dst [ $indices ] , $values (? , $mask )? {} : F",
     atomic_rmw_op="rmw")
 _op("ttg.memdesc_index", "src index", "$src [ $index ] {} : T(src) -> R")
 _op("ttg.memdesc_subslice", "src", "$src [ #offsets ] {} : T(src) -> R")
@@ -236,7 +276,8 @@ _family("ttg.memdesc_trans ttg.memdesc_reshape ttg.memdesc_reinterpret", "src", 
 _op("ttg.async_wait", "asyncToken*", "(? $asyncToken* )? {}", "token")
 _op("ttg.async_commit_group", "inputTokens*", "(? tokens $inputTokens* )? {}", "token")
 _op("ttg.async_copy_global_to_local", "src dst mask? other?",
-    f"$src , $dst (? mask $mask )? (? other $other )? {_MEMORY} T(src) -> T(dst)", "token", cache="cache", evict="evict")
+    f"$src , $dst (? mask $mask )? (? other $other )? {_MEMORY} T(src) -> T(dst)", "token",
+    cache="cache", evict="evict")
 _op("ttg.barrier", "", "|addrSpace {}", addrSpace="addr_space")
 _op("ttg.local_barrier", "", "{}")
 _op("ttg.warp_id", "", "{}", "i32")

@@ -1,6 +1,8 @@
-"""Readers from the assembly formats of dialects.py: each item of a format becomes a step, a closure over what it needs.
+"""Readers from the assembly formats of dialects.py: each item of a format becomes a step, a closure over what
+it needs.
 
-A step takes (parser, index, state) and gives the next index; steps append to the state's operands, attributes, result types.
+A step takes (parser, index, state) and gives the next index; steps append to the state's operands,
+attributes, result types.
 """
 
 from __future__ import annotations
@@ -9,14 +11,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from triton_spirv.ir.attributes import shown, unescape
-from triton_spirv.ir.dialects import ENUMS, OperationSpec
+from triton_spirv.ir.dialects import OperationSpec
+from triton_spirv.ir.inference import flat, keywords, result_types, segments_of
 from triton_spirv.ir.model import Operation, Value
-from triton_spirv.ir.types import IndexType, IntegerType, PointerType, TensorDescType, TensorType, TokenType, Type, element_type, like
+from triton_spirv.ir.types import (
+    Type,
+)
 
 if TYPE_CHECKING:
     from triton_spirv.ir.parser import Parser
 
-I1, I32, INDEX, TOKEN = IntegerType(1), IntegerType(32), IndexType(), TokenType()
 FLAG_WORDS = {"exact": "isExact", "nneg": "nonNeg", "disjoint": "isDisjoint"}
 ROUNDING_WORDS = frozenset(["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"])
 
@@ -24,7 +28,7 @@ ROUNDING_WORDS = frozenset(["to_nearest_even", "downward", "upward", "toward_zer
 class State:
     """What has been read of one operation. `values[k]` is operand k: a Value, None, or a list for `x*`."""
 
-    __slots__ = ("values", "attributes", "types", "number")
+    __slots__ = ("attributes", "number", "types", "values")
 
     def __init__(self, values: list[Any]) -> None:
         self.values = values
@@ -41,6 +45,7 @@ def _literal(word: str) -> Step:
         if p.tokens[i] != word:
             p.fail(f"expected {word!r}, found {shown(p.tokens[i])}", i)
         return i + 1
+
     return step
 
 
@@ -49,6 +54,7 @@ def _operand(position: int) -> Step:
         token = p.tokens[i]
         state.values[position] = p.values.get(token) or p.value(i)
         return i + 1
+
     return step
 
 
@@ -64,17 +70,8 @@ def _operands(position: int) -> Step:
             i += 1
         state.values[position] = found
         return i
+
     return step
-
-
-def check_type(p: Parser, value: Value, type: Type, i: int) -> None:
-    """The type in the text is the value's; a value used before its definition gets it from here."""
-    if value.type is type or value.type == type:
-        return
-    if value.type is None:
-        value.type = type
-        return
-    p.fail(f"%{value.name} is {value.type}, not {type}", i)
 
 
 def _type(position: int) -> Step:
@@ -89,8 +86,9 @@ def _type(position: int) -> Step:
         else:
             after = i + 1
         if value.type is not type:
-            check_type(p, value, type, i)
+            p.check(value, type, i)
         return after
+
     return step
 
 
@@ -110,27 +108,18 @@ def _short_type(p: Parser, i: int, value: Value) -> int:
 
 def _types(position: int | None) -> Step:
     """T(x*), or T(*) for all operands."""
+
     def step(p: Parser, i: int, state: State) -> int:
         values = flat(state.values) if position is None else state.values[position]
         for k, value in enumerate(values):
             if k:
                 i = p.expect(i, ",")
             type, after = p.reader.type(i)
-            check_type(p, value, type, i)
+            p.check(value, type, i)
             i = after
         return i
+
     return step
-
-
-def flat(values: list[Any]) -> list[Value]:
-    """Operands in order, the optional and variadic ones spread out."""
-    result: list[Value] = []
-    for value in values:
-        if isinstance(value, list):
-            result += value
-        elif value is not None:
-            result.append(value)
-    return result
 
 
 def _result(short: str) -> Step:
@@ -146,6 +135,7 @@ def _result(short: str) -> Step:
             return i
         state.types.append(type)
         return i + 1
+
     return step
 
 
@@ -165,7 +155,7 @@ def _functional(p: Parser, i: int, state: State) -> int:
     if len(types) != len(values):
         p.fail(f"{len(values)} operands, but {len(types)} operand types", at)
     for value, type in zip(values, types, strict=True):
-        check_type(p, value, type, at)
+        p.check(value, type, at)
     i = p.expect(i, "->")
     results, i = p.reader.results(i)
     state.types += results
@@ -186,6 +176,7 @@ def _attribute(name: str) -> Step:
         else:
             p.fail(f"expected {name}, found {shown(token)}", i)
         return i + 1
+
     return step
 
 
@@ -196,6 +187,7 @@ def _quoted(name: str) -> Step:
             p.fail(f"expected the text of {name} in quotes, found {shown(token)}", i)
         state.attributes[name] = unescape(token)
         return i + 1
+
     return step
 
 
@@ -206,6 +198,7 @@ def _symbol(name: str) -> Step:
         value, i = p.reader.attribute(i)
         state.attributes[name] = value.name
         return i
+
     return step
 
 
@@ -213,6 +206,7 @@ def _unit(name: str) -> Step:
     def step(p: Parser, i: int, state: State) -> int:
         state.attributes[name] = True
         return i
+
     return step
 
 
@@ -233,6 +227,7 @@ def _integers(name: str) -> Step:
             numbers.append(number)
         state.attributes[name] = tuple(numbers)
         return i
+
     return step
 
 
@@ -245,6 +240,7 @@ def _keywords(name: str) -> Step:
             i += 2
         state.attributes[name] = "|".join(words)
         return i
+
     return step
 
 
@@ -278,7 +274,7 @@ def _caching(p: Parser, i: int, state: State) -> int:
 
 
 def _group(items: list[str], spec: OperationSpec) -> Step:
-    """(? ... )?: read if the first item is there; a leading `,` looks one token further where a word follows."""
+    """(? ... )?: read if its first item is there; after a `,` the word that follows has to fit too."""
     steps = [_step(item, spec) for item in items]
     first = items[0]
     follows = items[1] if first == "," else ""
@@ -296,6 +292,7 @@ def _group(items: list[str], spec: OperationSpec) -> Step:
         for inner in steps:
             i = inner(p, i, state)
         return i
+
     return step
 
 
@@ -325,7 +322,11 @@ def _step(item: str | list[str], spec: OperationSpec) -> Step:
     if item == "F":
         return _functional
     if item == "R":
-        return _result({"tt.make_tensor_descriptor": "!tt.tensordesc", "tt.make_tensor_ptr": "!tt.ptr"}.get(spec.name, "!ttg.memdesc"))
+        return _result(
+            {"tt.make_tensor_descriptor": "!tt.tensordesc", "tt.make_tensor_ptr": "!tt.ptr"}.get(
+                spec.name, "!ttg.memdesc"
+            )
+        )
     if item == "R*":
         return _result_list
     if item == "T(*)":
@@ -350,40 +351,6 @@ def _step(item: str | list[str], spec: OperationSpec) -> Step:
     return _literal(item)
 
 
-def _pointee(type: Type) -> Type:
-    if isinstance(type, TensorType) and isinstance(type.element, PointerType):
-        return like(type, type.element.pointee)
-    if isinstance(type, PointerType):
-        return type.pointee
-    if isinstance(type, TensorDescType):
-        return type.block
-    raise ValueError(f"expected a pointer, not {type}")
-
-
-def result_types(spec: OperationSpec) -> Callable[[State], list[Type]] | None:
-    """How the result types follow where the format does not print them; None: it prints them all."""
-    rule, _, name = spec.result_rule.partition(" ")
-    if not rule:
-        return None
-    constants: dict[str, Type] = {"i1": I1, "i32": I32, "token": TOKEN, "index": INDEX}
-    position = spec.positions.get(name or rule)
-    if position is None:
-        if rule == "both":
-            return lambda state: state.types * 2
-        return lambda state: [constants[rule]]
-    if rule == "pointee":
-        return lambda state: [_pointee(state.values[position].type)]
-    if rule == "i1":
-        return lambda state: [like(state.values[position].type, I1)]
-    if rule == "element":
-        return lambda state: [element_type(state.values[position].type)]
-    if rule == "both":
-        return lambda state: [state.values[position].type] * 2
-    if rule == "extended":
-        return lambda state: [state.values[position].type, *state.types]
-    return lambda state: [state.values[position].type]
-
-
 OperationReader = Callable[["Parser", int, list[str]], "tuple[Operation, int]"]
 
 
@@ -394,7 +361,9 @@ def compile_format(spec: OperationSpec) -> OperationReader:
     template: list[Any] = [[] if operand.quantity == "*" else None for operand in spec.operands]
     fixed, name = spec.fixed, spec.name
     always = {item[1:] for item in items_of(spec.format) if isinstance(item, str)}
-    numbered = [item for item, _ in spec.enums if item not in always]  # these may be in the dictionary, as numbers
+    numbered = [
+        item for item, _ in spec.enums if item not in always
+    ]  # these may be in the dictionary, as numbers
 
     def read(p: Parser, i: int, names: list[str]) -> tuple[Operation, int]:
         start = i - 1
@@ -403,7 +372,7 @@ def compile_format(spec: OperationSpec) -> OperationReader:
             i = step(p, i, state)
         if infer is not None:
             try:
-                state.types = infer(state)
+                state.types = infer(state.values, state.types)
             except (ValueError, AttributeError) as error:
                 p.fail(f"{name}: {error}", start)
         values = state.values
@@ -412,21 +381,5 @@ def compile_format(spec: OperationSpec) -> OperationReader:
         if fixed:
             return p.make(name, values, state.attributes, state.types, names, None, start), i
         return p.make(name, flat(values), state.attributes, state.types, names, segments_of(values), start), i
+
     return read
-
-
-def segments_of(values: list[Any]) -> tuple[int, ...]:
-    """How many values each named operand has."""
-    return tuple(len(v) if isinstance(v, list) else int(v is not None) for v in values)
-
-
-def keywords(spec: OperationSpec, attributes: dict[str, Any]) -> None:
-    """Numbers of enumerations, as the generic form has them, to their keywords; 3.9's cachePolicy to cache and evict."""
-    policy = attributes.pop("cachePolicy", None)
-    if policy is not None:
-        attributes["cache"], attributes["evict"] = policy.get("cache_modifier"), policy.get("eviction_policy")
-    for name, enum in spec.enums:
-        value = attributes.get(name)
-        if isinstance(value, int) and not isinstance(value, bool):
-            names = ENUMS[enum]
-            attributes[name] = names.get(value) or "|".join(word for bit, word in names.items() if bit & value == bit and bit)

@@ -1,7 +1,9 @@
-"""Text to tokens: one compiled expression, `findall`, a list of strings. A token's kind is its first character.
+"""Text to tokens: one compiled expression, `findall`, a list of strings. A token's kind is its first
+character.
 
-Types (`tensor<4x!tt.ptr<f32>, #blocked>`), locations (`loc(#loc12)`) and flat attribute dictionaries (`{axis = 1 : i32}`) are single
-tokens, so that one dictionary look-up reads them the second time. Positions are computed again only for an error.
+Types (`tensor<4x!tt.ptr<f32>, #blocked>`), locations (`loc(#loc12)`) and flat attribute dictionaries (`{axis
+= 1 : i32}`) are single tokens, so that one dictionary look-up reads them the second time. Positions are
+computed again only for an error.
 """
 
 from __future__ import annotations
@@ -35,10 +37,11 @@ _ALIAS = re.compile(r"^([#!]\w+)[ \t]*=[ \t]*(.+)$", re.MULTILINE)
 
 
 def scan_aliases(text: str) -> tuple[dict[str, str], int, int]:
-    """Alias definitions, name -> text, and the part [start, end) of the text between those at the head and those at the end.
+    """Alias definitions, name -> text, and the part [start, end) of the text between those at the head and
+    those at the end.
 
-    MLIR prints them one a line before the module and the deferred ones after it. What a person wrote elsewhere, or over several
-    lines, stays in the part that is tokenized (Parser.module reads it there).
+    MLIR prints them one a line before the module and the deferred ones after it. What a person wrote
+    elsewhere, or over several lines, stays in the part that is tokenized (Parser.module reads it there).
     """
     aliases: dict[str, str] = {}
     matches = list(_ALIAS.finditer(text))
@@ -46,11 +49,11 @@ def scan_aliases(text: str) -> tuple[dict[str, str], int, int]:
     for match in matches:
         if not _whole(match[2]):
             break
-        if not text[start:match.start()].strip():
+        if not text[start : match.start()].strip():
             start, first = match.end(), first + 1
         aliases[match[1]] = match[2]
     for match in reversed(matches[first:]):
-        if text[match.end():end].strip() or not _whole(match[2]):
+        if text[match.end() : end].strip() or not _whole(match[2]):
             break
         end = match.start()
     return aliases, start, end
@@ -58,7 +61,9 @@ def scan_aliases(text: str) -> tuple[dict[str, str], int, int]:
 
 def _whole(definition: str) -> bool:
     """Whether the definition ends on its line."""
-    return definition.count("<") == definition.count(">") - definition.count("->") and definition.count("(") == definition.count(")")
+    return definition.count("<") == definition.count(">") - definition.count("->") and definition.count(
+        "("
+    ) == definition.count(")")
 
 
 def tokenize(text: str, start: int = 0, end: int | None = None) -> list[str]:
@@ -86,4 +91,4 @@ def position(text: str, start: int, end: int, index: int) -> tuple[int, int, str
         offset = len(text[:end].rstrip())
     begin = text.rfind("\n", 0, offset) + 1
     stop = text.find("\n", offset)
-    return text.count("\n", 0, offset) + 1, offset - begin + 1, text[begin:stop if stop >= 0 else len(text)]
+    return text.count("\n", 0, offset) + 1, offset - begin + 1, text[begin : stop if stop >= 0 else len(text)]

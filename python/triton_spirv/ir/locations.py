@@ -12,7 +12,9 @@ _NAMED = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\((.*)\))?\Z', re.DOTALL)
 
 
 class Locations(dict[str, Location]):
-    """Token text `loc(...)` -> Location, filled when first asked; `aliases` are the module's #loc definitions."""
+    """Token text `loc(...)` -> Location, filled when first asked; `aliases` are the module's #loc
+    definitions.
+    """
 
     def __init__(self, aliases: dict[str, str]) -> None:
         super().__init__()
@@ -23,7 +25,9 @@ class Locations(dict[str, Location]):
         return location
 
     def read(self, text: str) -> Location:
-        """The location that the inside of `loc(...)` says; unknown where it cannot be read: a location is no reason to fail."""
+        """The location that the inside of `loc(...)` says; unknown where it cannot be read: a location is no
+        reason to fail.
+        """
         text = text.strip()
         if text.startswith("#"):
             target = self.aliases.get(text, "loc(unknown)")
@@ -31,10 +35,13 @@ class Locations(dict[str, Location]):
         if match := _FILE.match(text):
             return Location(match[1], int(match[2]), int(match[3]))
         if text.startswith("callsite("):
-            callee, caller = _split(text[len("callsite("):-1], " at ")
+            callee, caller = _split(text[len("callsite(") : -1], " at ")
             return _called(self.read(callee), self.read(caller))
         if text.startswith("fused"):
-            parts = [self.read(part) for part in _parts(text[text.rindex("[") + 1:text.rindex("]")] if "[" in text else "")]
+            parts = [
+                self.read(part)
+                for part in _parts(text[text.rindex("[") + 1 : text.rindex("]")] if "[" in text else "")
+            ]
             return next((part for part in parts if part.known), UNKNOWN_LOCATION)
         if match := _NAMED.match(text):
             inner = self.read(match[2]) if match[2] else UNKNOWN_LOCATION
@@ -64,7 +71,7 @@ def _split(text: str, separator: str) -> tuple[str, str]:
         elif character in ")]":
             depth -= 1
         elif depth == 0 and text.startswith(separator, index):
-            return text[:index], text[index + len(separator):]
+            return text[:index], text[index + len(separator) :]
     return text, ""
 
 

@@ -1,7 +1,7 @@
 """The IR in memory: Value, Operation, Block, Region, Module, Location.
 
-Operations know their operands by the dialect's names (`op.ptr`, `op.mask`; see dialects.py). Values and operations compare by
-identity. Types and attributes are re-exported from types.py.
+Operations know their operands by the dialect's names (`op.ptr`, `op.mask`; see dialects.py). Values and
+operations compare by identity. Types and attributes are re-exported from types.py.
 """
 
 from __future__ import annotations
@@ -37,9 +37,34 @@ from triton_spirv.ir.types import (
 )
 
 __all__ = [
-    "Block", "DenseAttr", "Encoding", "FloatType", "FunctionType", "IndexType", "IntegerType", "Location", "MemDescType", "Module",
-    "NoneType", "OpaqueAttr", "OpaqueType", "Operation", "PointerType", "Region", "SymbolRef", "TensorDescType", "TensorType",
-    "TokenType", "TupleType", "Type", "UNKNOWN_LOCATION", "Value", "VectorType", "element_type", "like", "shape_of",
+    "UNKNOWN_LOCATION",
+    "Block",
+    "DenseAttr",
+    "Encoding",
+    "FloatType",
+    "FunctionType",
+    "IndexType",
+    "IntegerType",
+    "Location",
+    "MemDescType",
+    "Module",
+    "NoneType",
+    "OpaqueAttr",
+    "OpaqueType",
+    "Operation",
+    "PointerType",
+    "Region",
+    "SymbolRef",
+    "TensorDescType",
+    "TensorType",
+    "TokenType",
+    "TupleType",
+    "Type",
+    "Value",
+    "VectorType",
+    "element_type",
+    "like",
+    "shape_of",
 ]
 
 
@@ -47,7 +72,8 @@ __all__ = [
 class Location:
     """A place in the user's source; line and column count from 1, 0 when unknown.
 
-    `name` is the variable's name where the front end knew it. `callers` are the call sites of inlined functions, innermost first.
+    `name` is the variable's name where the front end knew it. `callers` are the call sites of inlined
+    functions, innermost first.
     """
 
     file: str
@@ -68,9 +94,9 @@ UNKNOWN_LOCATION = Location("<unknown>", 0, 0)
 
 
 class Value:
-    """A result of an operation (`owner` is the Operation) or an argument of a block (`owner` is the Block)."""
+    """A result of an operation (`owner` is the Operation) or an argument of a block (`owner`: the Block)."""
 
-    __slots__ = ("type", "name", "owner", "index", "uses")
+    __slots__ = ("index", "name", "owner", "type", "uses")
 
     def __init__(self, type: Type, name: str, owner: Operation | Block, index: int) -> None:
         self.type = type
@@ -94,7 +120,17 @@ class Operation:
     `segments` counts the values of each named operand; None when each is exactly one.
     """
 
-    __slots__ = ("name", "operands", "attributes", "results", "regions", "location", "successors", "parent", "segments")
+    __slots__ = (
+        "attributes",
+        "location",
+        "name",
+        "operands",
+        "parent",
+        "regions",
+        "results",
+        "segments",
+        "successors",
+    )
 
     def __init__(
         self,
@@ -111,7 +147,9 @@ class Operation:
         self.name = name
         self.operands = operands
         self.attributes = attributes
-        self.results = [Value(t, n, self, i) for i, (t, n) in enumerate(zip(result_types, result_names, strict=True))]
+        self.results = [
+            Value(t, n, self, i) for i, (t, n) in enumerate(zip(result_types, result_names, strict=True))
+        ]
         self.regions: list[Region] = regions if regions is not None else []
         self.successors: list[Block] = successors if successors is not None else []
         self.location = location
@@ -144,14 +182,16 @@ class Operation:
         spec = OPERATIONS.get(self.name)
         position = spec.positions.get(name) if spec else None
         if spec is None or position is None:
-            raise AttributeError(f"{self.name} has no operand {name!r}; it has {', '.join(self.operand_names()) or 'none'}")
+            raise AttributeError(
+                f"{self.name} has no operand {name!r}; it has {', '.join(self.operand_names()) or 'none'}"
+            )
         if self.segments is None:
             return self.operands[position]
         start = sum(self.segments[:position])
         count = self.segments[position]
         quantity = spec.operands[position].quantity
         if quantity == "*":
-            return tuple(self.operands[start:start + count])
+            return tuple(self.operands[start : start + count])
         return self.operands[start] if count else None
 
     def walk(self) -> Iterator[Operation]:
@@ -171,7 +211,7 @@ class Operation:
 class Block:
     """A basic block: arguments, then operations, the last a terminator."""
 
-    __slots__ = ("arguments", "operations", "parent", "label")
+    __slots__ = ("arguments", "label", "operations", "parent")
 
     def __init__(self, parent: Region, label: str = "^bb0") -> None:
         self.arguments: list[Value] = []
@@ -226,6 +266,8 @@ class Module:
     @property
     def entry(self) -> Operation:
         """The kernel: the public function, of which Triton makes exactly one."""
-        public = [f for f in self.functions.values() if f.attributes.get("sym_visibility", "public") == "public"]
+        public = [
+            f for f in self.functions.values() if f.attributes.get("sym_visibility", "public") == "public"
+        ]
         (kernel,) = public
         return kernel

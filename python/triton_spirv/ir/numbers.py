@@ -7,15 +7,24 @@ import struct
 
 from triton_spirv.ir.types import FloatType
 
-# name: exponent bits, mantissa bits, bias, kind. ieee: inf and NaN as in IEEE 754; fn: no inf, NaN is all ones;
-# fnuz: no inf, no negative zero, NaN is the sign bit alone; finite: every pattern is a number.
+# name: exponent bits, mantissa bits, bias, kind. ieee: inf and NaN as in IEEE 754; fn: no inf, NaN is all
+# ones; fnuz: no inf, no negative zero, NaN is the sign bit alone; finite: every pattern is a number.
 _FORMATS = {
-    "f16": (5, 10, 15, "ieee"), "bf16": (8, 7, 127, "ieee"), "f32": (8, 23, 127, "ieee"), "f64": (11, 52, 1023, "ieee"),
+    "f16": (5, 10, 15, "ieee"),
+    "bf16": (8, 7, 127, "ieee"),
+    "f32": (8, 23, 127, "ieee"),
+    "f64": (11, 52, 1023, "ieee"),
     "tf32": (8, 10, 127, "ieee"),
-    "f8E5M2": (5, 2, 15, "ieee"), "f8E4M3": (4, 3, 7, "ieee"), "f8E3M4": (3, 4, 3, "ieee"),
-    "f8E4M3FN": (4, 3, 7, "fn"), "f8E4M3FNUZ": (4, 3, 8, "fnuz"), "f8E5M2FNUZ": (5, 2, 16, "fnuz"),
+    "f8E5M2": (5, 2, 15, "ieee"),
+    "f8E4M3": (4, 3, 7, "ieee"),
+    "f8E3M4": (3, 4, 3, "ieee"),
+    "f8E4M3FN": (4, 3, 7, "fn"),
+    "f8E4M3FNUZ": (4, 3, 8, "fnuz"),
+    "f8E5M2FNUZ": (5, 2, 16, "fnuz"),
     "f8E4M3B11FNUZ": (4, 3, 11, "fnuz"),
-    "f4E2M1FN": (2, 1, 1, "finite"), "f6E2M3FN": (2, 3, 1, "finite"), "f6E3M2FN": (3, 2, 3, "finite"),
+    "f4E2M1FN": (2, 1, 1, "finite"),
+    "f6E2M3FN": (2, 3, 1, "finite"),
+    "f6E3M2FN": (3, 2, 3, "finite"),
 }
 _STRUCT = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
 
@@ -82,9 +91,15 @@ def to_bits(value: float, type: FloatType) -> int:
         return infinity if kind == "fnuz" else sign | infinity
     magnitude = abs(value)
     exponent = max(math.frexp(magnitude)[1] - 1, 1 - bias) if magnitude else 1 - bias
-    units = round(math.ldexp(magnitude, mantissa_bits - exponent))  # Python rounds half to even; exact scaling
+    units = round(
+        math.ldexp(magnitude, mantissa_bits - exponent)
+    )  # Python rounds half to even; exact scaling
     bits = units + ((exponent + bias - 1) << mantissa_bits)
-    largest = infinity - 1 if kind == "ieee" else ((1 << (exponent_bits + mantissa_bits)) - (2 if kind == "fn" else 1))
+    largest = (
+        infinity - 1
+        if kind == "ieee"
+        else ((1 << (exponent_bits + mantissa_bits)) - (2 if kind == "fn" else 1))
+    )
     if bits > largest:
         return infinity if kind == "fnuz" else sign | infinity
     return bits if kind == "fnuz" and bits == 0 else sign | bits

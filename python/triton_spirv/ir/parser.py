@@ -1,7 +1,8 @@
 """parse(text) -> Module: reads what Triton prints (TTIR, TTGIR), pretty and generic form.
 
-Tokens come from lexer.py, types and attributes from attributes.py, operations from the formats of dialects.py (format.py) and, where
-the syntax is irregular, from syntax.py. This file has the skeleton: values, blocks, regions, the generic form, the module.
+Tokens come from lexer.py, types and attributes from attributes.py, operations from the formats of dialects.py
+(format.py) and, where the syntax is irregular, from syntax.py. This file has the skeleton: values, blocks,
+regions, the generic form, the module.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import Any, NoReturn
 
 from triton_spirv.errors import ParseError
 from triton_spirv.ir import format as formats
-from triton_spirv.ir import syntax
-from triton_spirv.ir.attributes import Reader, shown, unescape
-from triton_spirv.ir.dialects import OPERATIONS, OperationSpec
+from triton_spirv.ir import generic, syntax
+from triton_spirv.ir.attributes import Reader, shown
+from triton_spirv.ir.dialects import OPERATIONS
 from triton_spirv.ir.lexer import END, position, scan_aliases, tokenize
 from triton_spirv.ir.locations import Locations
 from triton_spirv.ir.model import UNKNOWN_LOCATION, Block, Location, Module, Operation, Region, Value
@@ -70,6 +71,22 @@ class Parser:
             self.fail(f"expected {token!r}, found {shown(self.tokens[i])}", i)
         return i + 1
 
+    def check(self, value: Value, type: Type, i: int) -> None:
+        """The type in the text is the value's; a value used before its definition gets it from here."""
+        if value.type is type or value.type == type:
+            return
+        if value.type is not UNRESOLVED:
+            self.fail(f"%{value.name} is {value.type}, not {type}", i)
+        value.type = type
+
+    def dictionary(self, i: int) -> tuple[dict[str, Any], int]:
+        """{...}, if there"""
+        return self.reader.dictionary(i) if self.tokens[i][0] == "{" else ({}, i)
+
+    def attributes(self, i: int) -> tuple[dict[str, Any], int]:
+        """attributes {...}, if there"""
+        return self.reader.dictionary(i + 1) if self.tokens[i] == "attributes" else ({}, i)
+
     # values
 
     def value(self, i: int) -> Value:
@@ -122,14 +139,30 @@ class Parser:
         regions: list[Region] | None = None,
         successors: list[Block] | None = None,
     ) -> Operation:
-        """The operation with its results bound to `names` (tokens as written; [] leaves the results without names)."""
+        """The operation with its results bound to `names` (tokens as written; [] leaves the results without
+        names).
+        """
         if not names:
             if not types:
-                return Operation(name, operands, attributes, types, [], UNKNOWN_LOCATION, segments, regions, successors)
+                return Operation(
+                    name, operands, attributes, types, [], UNKNOWN_LOCATION, segments, regions, successors
+                )
             names = [""] * len(types)
         elif len(names) != len(types):
             self.fail(f"{name} has {len(types)} results, the text names {len(names)}", i)
-        op = Operation(name, operands, attributes, types, [n[1:] for n in names], UNKNOWN_LOCATION, segments, regions, successors)
+        op = Operation(
+            name,
+            operands,
+            attributes,
+            types,
+            [n[1:] for n in names],
+            UNKNOWN_LOCATION,
+            segments,
+            regions,
+            successors,
+        )
+        for region in op.regions:
+            region.parent = op
         for index, token in enumerate(names):
             if not token:
                 continue
@@ -173,7 +206,7 @@ class Parser:
         if token in OPERATIONS:
             op, i = _READERS[token](self, i + 1, names)
         elif token[0] == '"':
-            op, i = self.generic(i, names)
+            op, i = generic.read(self, i, names)
         elif token[0].isalpha() and "builtin." + token in OPERATIONS:
             op, i = _READERS["builtin." + token](self, i + 1, names)
         else:
@@ -192,7 +225,7 @@ class Parser:
         self.fail(f"expected an operation, found {shown(token)}", i)
 
     def result_names(self, i: int) -> tuple[list[str], int]:
-        """%x = , %x:2 = , %x, %y = """
+        """%x = , %x:2 = , %x, %y ="""
         tokens = self.tokens
         if tokens[i + 1] == "=":
             return [tokens[i]], i + 2
@@ -225,8 +258,8 @@ class Parser:
     def region(
         self, i: int, arguments: Sequence[tuple[str, Type]] = (), terminator: str = "", isolated: bool = False
     ) -> tuple[Region, int]:
-        """{ blocks }. `arguments` of the entry block as the operation's own syntax gives them; `terminator` is added where
-        MLIR leaves it out; `isolated`: nothing is promised by what surrounds it."""
+        """{ blocks }. `arguments` of the entry block as the operation's own syntax gives them; `terminator`
+        is added where MLIR leaves it out; `isolated`: nothing is promised by what surrounds it."""
         tokens = self.tokens
         i = self.expect(i, "{")
         outer_defined, outer_blocks, outer_promises = self.defined, self.blocks, self.promises
@@ -299,94 +332,6 @@ class Parser:
             block = self.blocks[label] = Block(None, label)  # type: ignore[arg-type]
         return block
 
-    # the generic form
-
-    def generic(self, i: int, names: list[str]) -> tuple[Operation, int]:
-        """"dialect.op"(%a) [^bb1] <{properties}> ({ region }) {attributes} : (types) -> types"""
-        tokens, start = self.tokens, i
-        name = unescape(tokens[i])
-        spec = OPERATIONS.get(name)
-        if spec is None:
-            self.unknown(name, i)
-        i = self.expect(i + 1, "(")
-        operands: list[Value] = []
-        while tokens[i] != ")":
-            if operands:
-                i = self.expect(i, ",")
-            operands.append(self.value(i))
-            i += 1
-        i += 1
-        successors: list[Block] = []
-        if tokens[i] == "[":
-            i += 1
-            while tokens[i] != "]":
-                if successors:
-                    i = self.expect(i, ",")
-                successors.append(self.successor(tokens[i]))
-                i += 1
-            i += 1
-        attributes: dict[str, Any] = {}
-        if tokens[i][:2] == "<{":
-            attributes, i = self.reader.properties(i)
-        regions: list[Region] = []
-        if tokens[i] == "(" and tokens[i + 1] == "{":
-            i += 1
-            while True:
-                region, i = self.region(i)
-                regions.append(region)
-                if tokens[i] != ",":
-                    break
-                i += 1
-            i = self.expect(i, ")")
-        if tokens[i][0] == "{":
-            more, i = self.reader.dictionary(i)
-            attributes.update(more)
-        i = self.expect(i, ":")
-        at = i
-        types, i = self.reader.type_list(i)
-        if len(types) != len(operands):
-            self.fail(f"{len(operands)} operands, but {len(types)} operand types", at)
-        for value, type in zip(operands, types, strict=True):
-            formats.check_type(self, value, type, at)
-        results, i = self.reader.results(self.expect(i, "->"))
-        segments = self.segments(spec, operands, attributes, start)
-        formats.keywords(spec, attributes)
-        op = self.make(name, operands, attributes, results, names, segments, start, regions, successors)
-        for region in regions:
-            region.parent = op
-            if not region.blocks and name == "builtin.module":
-                region.blocks.append(Block(region))
-        return op, i
-
-    def segments(self, spec: OperationSpec, operands: list[Value], attributes: dict[str, Any], i: int) -> tuple[int, ...] | None:
-        """How many operands each name has: said by operandSegmentSizes, or the only way to share them out."""
-        count = len(operands)
-        said = attributes.pop("operandSegmentSizes", None)
-        if spec.fixed:
-            if count != len(spec.operands):
-                self.fail(f"{spec.name} has {len(spec.operands)} operands, not {count}", i)
-            return None
-        if said is not None:
-            if sum(said) != count or len(said) != len(spec.operands):
-                self.fail(f"operandSegmentSizes {list(said)} does not share out the {count} operands of {spec.name}", i)
-            return tuple(said)
-        sizes = []
-        required = sum(not operand.quantity for operand in spec.operands)
-        spare = count - required
-        variadic = sum(operand.quantity == "*" for operand in spec.operands)
-        for operand in spec.operands:
-            if not operand.quantity:
-                size = 1
-            elif operand.quantity == "?":
-                size = int(spare > 0)
-                spare -= size
-            else:
-                size = spare // variadic  # several: SameVariadicOperandSize
-            sizes.append(size)
-        if sum(sizes) != count:
-            self.fail(f"{spec.name} cannot have {count} operands", i)
-        return tuple(sizes)
-
     # the module
 
     def module(self) -> Module:
@@ -418,5 +363,5 @@ class Parser:
             _, end = self.location(end)
         else:
             _, end = read(end)
-        self.reader.aliases[name] = " ".join(self.tokens[i + 2:end])
+        self.reader.aliases[name] = " ".join(self.tokens[i + 2 : end])
         return end

@@ -1,7 +1,7 @@
 """Types and attributes of the IR: frozen, hashable, equal by value; `str()` gives MLIR's spelling.
 
-Integers, floats, strings, lists and flags of the text become Python values; what remains (`DenseAttr`, `Encoding`,
-`SymbolRef`, `OpaqueAttr`) is here.
+Integers, floats, strings, lists and flags of the text become Python values; what remains (`DenseAttr`,
+`Encoding`, `SymbolRef`, `OpaqueAttr`) is here.
 """
 
 from __future__ import annotations
@@ -38,9 +38,24 @@ class IndexType(Type):
 
 
 FLOAT_WIDTHS = {
-    "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "tf32": 32, "f128": 128, "f80": 80,
-    "f8E4M3FN": 8, "f8E5M2": 8, "f8E4M3FNUZ": 8, "f8E5M2FNUZ": 8, "f8E4M3B11FNUZ": 8, "f8E4M3": 8, "f8E3M4": 8,
-    "f8E8M0FNU": 8, "f4E2M1FN": 4, "f6E2M3FN": 6, "f6E3M2FN": 6,
+    "f16": 16,
+    "bf16": 16,
+    "f32": 32,
+    "f64": 64,
+    "tf32": 32,
+    "f128": 128,
+    "f80": 80,
+    "f8E4M3FN": 8,
+    "f8E5M2": 8,
+    "f8E4M3FNUZ": 8,
+    "f8E5M2FNUZ": 8,
+    "f8E4M3B11FNUZ": 8,
+    "f8E4M3": 8,
+    "f8E3M4": 8,
+    "f8E8M0FNU": 8,
+    "f4E2M1FN": 4,
+    "f6E2M3FN": 6,
+    "f6E3M2FN": 6,
 }
 
 
@@ -60,13 +75,17 @@ class FloatType(Type):
 
 @dataclass(frozen=True)
 class PointerType(Type):
-    """!tt.ptr<pointee, address_space>; address space 1 (global memory) is not printed. -1 stands for "descriptor"."""
+    """!tt.ptr<pointee, address_space>; address space 1 (global memory) is not printed. -1 stands for
+    "descriptor".
+    """
 
     pointee: Type
     address_space: int = 1
 
     def __str__(self) -> str:
-        space = {1: "", 4: ', "constant"', -1: ', "descriptor"'}.get(self.address_space, f", {self.address_space}")
+        space = {1: "", 4: ', "constant"', -1: ', "descriptor"'}.get(
+            self.address_space, f", {self.address_space}"
+        )
         return f"!tt.ptr<{self.pointee}{space}>"
 
 
@@ -120,7 +139,8 @@ class MemDescType(Type):
     def __str__(self) -> str:
         mutable = ", mutable" if self.mutable else ""
         alloc = "" if self.alloc_shape == self.shape else ", " + "x".join(map(str, self.alloc_shape))
-        return f"!ttg.memdesc<{_dims(self.shape)}{self.element}, {self.encoding}, {self.memory_space}{mutable}{alloc}>"
+        block = f"{_dims(self.shape)}{self.element}"
+        return f"!ttg.memdesc<{block}, {self.encoding}, {self.memory_space}{mutable}{alloc}>"
 
 
 @dataclass(frozen=True)
@@ -221,7 +241,7 @@ def like(type: Type, element: Type) -> Type:
 
 @dataclass(frozen=True)
 class DenseAttr:
-    """dense<...> : type. A splat has one Python number in `values`, else `values` is a flat row-major tuple."""
+    """dense<...> : type. A splat has one number in `values`, else `values` is a flat row-major tuple."""
 
     type: TensorType
     splat: bool
@@ -250,10 +270,11 @@ class OpaqueAttr:
 
 @dataclass(frozen=True)
 class Encoding:
-    """#dialect.name<{key = value, ...}>, a layout for instance. `items` holds the pairs; nested parents are Encodings.
+    """#dialect.name<{key = value, ...}>, a layout for instance. `items` holds the pairs; nested parents are
+    Encodings.
 
-    `tail` is the text inside <> where that is not just `{...}` (padded_shared's intervals). A dictionary among the values
-    is an Encoding without a name.
+    `tail` is the text inside <> where that is not just `{...}` (padded_shared's intervals). A dictionary
+    among the values is an Encoding without a name.
     """
 
     dialect: str
@@ -283,7 +304,11 @@ class Encoding:
 
     @cached_property
     def _text(self) -> str:
-        body = "{" + ", ".join(f"{key} = {_plain(value)}" for key, value in self.items) + "}" if self.items else ""
+        body = (
+            "{" + ", ".join(f"{key} = {_plain(value)}" for key, value in self.items) + "}"
+            if self.items
+            else ""
+        )
         if not self.dialect:
             return body or "{}"
         inside = self.tail or body

@@ -1,0 +1,105 @@
+"""MLIR's generic form: "dialect.op"(operands) <{properties}> ({regions}) {attributes} : (types) -> types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from triton_spirv.ir.attributes import unescape
+from triton_spirv.ir.dialects import OPERATIONS, OperationSpec
+from triton_spirv.ir.inference import keywords
+from triton_spirv.ir.model import Block, Operation, Region, Value
+
+if TYPE_CHECKING:
+    from triton_spirv.ir.parser import Parser
+
+
+def read(p: Parser, i: int, names: list[str]) -> tuple[Operation, int]:
+    """An operation at its quoted name; successors, [^bb1, ^bb2], follow the operands."""
+    tokens, start = p.tokens, i
+    name = unescape(tokens[i])
+    spec = OPERATIONS.get(name)
+    if spec is None:
+        p.unknown(name, i)
+    i = p.expect(i + 1, "(")
+    operands: list[Value] = []
+    while tokens[i] != ")":
+        if operands:
+            i = p.expect(i, ",")
+        operands.append(p.value(i))
+        i += 1
+    i += 1
+    successors: list[Block] = []
+    if tokens[i] == "[":
+        i += 1
+        while tokens[i] != "]":
+            if successors:
+                i = p.expect(i, ",")
+            successors.append(p.successor(tokens[i]))
+            i += 1
+        i += 1
+    attributes: dict[str, Any] = {}
+    if tokens[i][:2] == "<{":
+        attributes, i = p.reader.properties(i)
+    regions: list[Region] = []
+    if tokens[i] == "(" and tokens[i + 1] == "{":
+        i += 1
+        while True:
+            region, i = p.region(i)
+            regions.append(region)
+            if tokens[i] != ",":
+                break
+            i += 1
+        i = p.expect(i, ")")
+    if tokens[i][0] == "{":
+        more, i = p.reader.dictionary(i)
+        attributes.update(more)
+    i = p.expect(i, ":")
+    at = i
+    types, i = p.reader.type_list(i)
+    if len(types) != len(operands):
+        p.fail(f"{len(operands)} operands, but {len(types)} operand types", at)
+    for value, type in zip(operands, types, strict=True):
+        p.check(value, type, at)
+    results, i = p.reader.results(p.expect(i, "->"))
+    shares = segments(p, spec, operands, attributes, start)
+    keywords(spec, attributes)
+    op = p.make(name, operands, attributes, results, names, shares, start, regions, successors)
+    for region in regions:
+        if not region.blocks and name == "builtin.module":
+            region.blocks.append(Block(region))
+    return op, i
+
+
+def segments(
+    p: Parser, spec: OperationSpec, operands: list[Value], attributes: dict[str, Any], i: int
+) -> tuple[int, ...] | None:
+    """How many operands each name has: said by operandSegmentSizes, or the only way to share them out."""
+    count = len(operands)
+    said = attributes.pop("operandSegmentSizes", None)
+    if spec.fixed:
+        if count != len(spec.operands):
+            p.fail(f"{spec.name} has {len(spec.operands)} operands, not {count}", i)
+        return None
+    if said is not None:
+        if sum(said) != count or len(said) != len(spec.operands):
+            p.fail(
+                f"operandSegmentSizes {list(said)} does not share out the {count} operands of {spec.name}",
+                i,
+            )
+        return tuple(said)
+    sizes = []
+    required = sum(not operand.quantity for operand in spec.operands)
+    spare = count - required
+    variadic = sum(operand.quantity == "*" for operand in spec.operands)
+    for operand in spec.operands:
+        if not operand.quantity:
+            size = 1
+        elif operand.quantity == "?":
+            size = int(spare > 0)
+            spare -= size
+        else:
+            size = spare // variadic  # several: SameVariadicOperandSize
+        sizes.append(size)
+    if sum(sizes) != count:
+        p.fail(f"{spec.name} cannot have {count} operands", i)
+    return tuple(sizes)
