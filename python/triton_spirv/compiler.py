@@ -54,7 +54,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     env.end_kernel()
     return Artifact(
         words=b.module.words(), listing=listing(b.module), entry=name,
-        parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters), passing=target.passing,
+        parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters), passing=target.passing if bound else "arguments",
         hidden=tuple(p.name for p in ctx.hidden_parameters(module)), written=(True,) * len(parameters),
         local_size=(local_size, 1, 1), shared_bytes=ctx.shared_bytes, sub_group_size=target.sub_group_size,
         num_warps=num_warps, asserts=tuple(ctx.asserts), prints=ctx.prints, target=target)

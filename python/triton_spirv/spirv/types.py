@@ -92,7 +92,8 @@ class Vector(Type):
     count: int
 
     def __post_init__(self) -> None:
-        _check(isinstance(self.element, (Bool, Int, Float)), f"Vector: {self.element} is not a scalar type")
+        # Pointers: for SPV_INTEL_masked_gather_scatter.
+        _check(isinstance(self.element, (Bool, Int, Float, Pointer)), f"Vector: {self.element} is not a scalar type")
         _check(self.count in VECTOR_COUNTS, f"Vector: count {self.count} is not one of {VECTOR_COUNTS}")
 
     def __str__(self) -> str:
