@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numeric
 import numpy as np
 import torch
 import triton
 import triton.language as tl
-
-import numeric
 
 
 @triton.jit
@@ -78,6 +77,6 @@ def apply(
     count = len(values[0])
     dtypes = [dtypes] * len(values) if isinstance(dtypes, str) else dtypes
     out = numeric.poisoned(count, out_dtype)
-    inputs = [numeric.tensor(v, d) for v, d in zip(values, dtypes)]
+    inputs = [numeric.tensor(v, d) for v, d in zip(values, dtypes, strict=True)]
     run((map1, map2, map3)[len(values) - 1], triton.cdiv(count, block), *inputs, out, count, function, block)
     return out

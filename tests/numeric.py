@@ -93,7 +93,7 @@ def tensor(values: Any, dtype: str) -> torch.Tensor:
 
 def array(data: torch.Tensor) -> np.ndarray:
     """The values as numpy holds them (bfloat16 and 8-bit floats as float32: exact)."""
-    if data.dtype == torch.bfloat16 or data.dtype.itemsize == 1 and data.dtype.is_floating_point:
+    if data.dtype == torch.bfloat16 or (data.dtype.itemsize == 1 and data.dtype.is_floating_point):
         return data.to(torch.float32).numpy()
     return data.numpy()
 
@@ -242,7 +242,7 @@ def assert_close(actual: Any, expected: Any, relative: float, absolute: float) -
 def _fail_where(wrong: np.ndarray, actual: np.ndarray, expected: np.ndarray) -> None:
     if not wrong.any():
         return
-    places = list(zip(*np.nonzero(wrong))) if wrong.ndim else [()]
+    places = list(zip(*np.nonzero(wrong), strict=True)) if wrong.ndim else [()]
     shown = "\n".join(
         f"  {tuple(int(i) for i in p)}: got {actual[p]!r}, expected {expected[p]!r}" for p in places[:8]
     )

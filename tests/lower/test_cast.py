@@ -6,13 +6,12 @@ saturate or become its infinity or NaN, by target.
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
-
-import numeric
 from numeric import ALL, DTYPES, FP8
 
 COUNT = 512

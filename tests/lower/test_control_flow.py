@@ -3,12 +3,11 @@ carried through."""
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 
 
 @triton.jit

@@ -3,13 +3,12 @@ there."""
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
-
-import numeric
 
 
 @triton.jit
@@ -28,10 +27,12 @@ def copy2d(
 
 def block_at(x: np.ndarray, start: tuple[int, ...], shape: tuple[int, ...], padding) -> np.ndarray:
     """x[start : start + shape] with `padding` where there is no x."""
-    index = np.meshgrid(*(np.arange(s, s + n) for s, n in zip(start, shape)), indexing="ij")
-    inside = np.logical_and.reduce([(i >= 0) & (i < n) for i, n in zip(index, x.shape)])
+    index = np.meshgrid(*(np.arange(s, s + n) for s, n in zip(start, shape, strict=True)), indexing="ij")
+    inside = np.logical_and.reduce([(i >= 0) & (i < n) for i, n in zip(index, x.shape, strict=True)])
     return np.where(
-        inside, x[tuple(np.clip(i, 0, n - 1) for i, n in zip(index, x.shape))], x.dtype.type(padding)
+        inside,
+        x[tuple(np.clip(i, 0, n - 1) for i, n in zip(index, x.shape, strict=True))],
+        x.dtype.type(padding),
     )
 
 
@@ -120,7 +121,7 @@ def test_descriptors_made_on_the_host(run, dtype):
 
 @triton.jit
 def move_rows(x_ptr, index_ptr, out_ptr, rows, columns, column, SCATTER: tl.constexpr, COUNT: tl.constexpr,
-              COLUMNS: tl.constexpr):  # fmt: skip
+              COLUMNS: tl.constexpr):
     index = tl.load(index_ptr + tl.arange(0, COUNT))
     dense = tl.arange(0, COUNT)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
     if SCATTER:
@@ -156,7 +157,7 @@ def test_gather_rows(run, column):
 def test_scatter_rows(run, column):
     x, out = numeric.random((8, 16), "f32"), numeric.poisoned((20, 24), "f32")
     index, expected = np.array([3, 0, 19, 7, 9, 20, 1, 100], np.int32), out.numpy().copy()
-    for source, i in zip(x, index):
+    for source, i in zip(x, index, strict=True):
         if i < 20:
             expected[i, column : column + 16] = source[: 24 - column]
     run(
@@ -185,7 +186,7 @@ def combine(x_ptr, out_ptr, rows, columns, KIND: tl.constexpr, ROWS: tl.constexp
 
 
 KINDS = {"add": lambda a, b: a + 3 * b, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
-         "or": np.bitwise_or, "xor": np.bitwise_xor}  # fmt: skip
+         "or": np.bitwise_or, "xor": np.bitwise_xor}
 
 
 @pytest.mark.parametrize("dtype", ("i32", "u32", "i64", "u64", "f32", "f16"))

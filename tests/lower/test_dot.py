@@ -7,12 +7,11 @@ accumulator, K * eps * (|A| |B|), Higham's bound, for any order and with or with
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 from numeric import DTYPES
 
 
@@ -25,7 +24,7 @@ def load_block(p, stride_row, stride_column, ROWS: tl.constexpr, COLUMNS: tl.con
 
 @triton.jit
 def dot2d(a_ptr, b_ptr, out_ptr, a0, a1, b0, b1, PRECISION: tl.constexpr, OUT: tl.constexpr, M: tl.constexpr,
-          N: tl.constexpr, K: tl.constexpr):  # fmt: skip
+          N: tl.constexpr, K: tl.constexpr):
     a, b = load_block(a_ptr, a0, a1, M, K), load_block(b_ptr, b0, b1, K, N)
     if OUT is None:
         c = tl.dot(a, b, input_precision=PRECISION)
@@ -172,7 +171,7 @@ def chained(x_ptr, y_ptr, z_ptr, out_ptr, SIZE: tl.constexpr):
     """A product of products, as in attention: the first result, rescaled and rounded, is an operand of the
     second."""
     x, y, z = (load_block(x_ptr, SIZE, 1, SIZE, SIZE), load_block(y_ptr, SIZE, 1, SIZE, SIZE),
-               load_block(z_ptr, SIZE, 1, SIZE, SIZE))  # fmt: skip
+               load_block(z_ptr, SIZE, 1, SIZE, SIZE))
     p = tl.dot(x, y)
     p = p - tl.max(p, 1)[:, None]
     out = tl.dot(p.to(z.dtype), z)

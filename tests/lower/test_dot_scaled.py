@@ -6,13 +6,12 @@ roundings of f32.
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
-
-import numeric
 
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
 STORED = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "f16"}
@@ -20,9 +19,9 @@ GROUP = 32
 
 
 @triton.jit
-def scaled(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr, A_SHAPE: tl.constexpr,
-           B_SHAPE: tl.constexpr, A_ALONG_K: tl.constexpr, B_ALONG_K: tl.constexpr, M: tl.constexpr, N:
-           tl.constexpr, K: tl.constexpr):  # fmt: skip
+def scaled(a_ptr, a_scale_ptr, b_ptr, b_scale_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr,
+           A_SHAPE: tl.constexpr, B_SHAPE: tl.constexpr, A_ALONG_K: tl.constexpr, B_ALONG_K: tl.constexpr,
+           M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     a_rows, a_columns = tl.arange(0, A_SHAPE[0])[:, None], tl.arange(0, A_SHAPE[1])[None, :]
     b_rows, b_columns = tl.arange(0, B_SHAPE[0])[:, None], tl.arange(0, B_SHAPE[1])[None, :]
     a = tl.load(a_ptr + a_rows * A_SHAPE[1] + a_columns)
@@ -68,8 +67,8 @@ def check(run, a_form, b_form, m, n, k, a_axis=1, b_axis=0, change=None):
     if change is not None:
         change(a_scale, a_factor)
     out = numeric.poisoned((m, n), "f32")
-    run(scaled, 1, a, a_scale, b, b_scale, out, a_form, b_form, tuple(a.shape), tuple(b.shape), a_axis == 1, b_axis == 0,
-        m, n, k)  # fmt: skip
+    shapes, along_k = (tuple(a.shape), tuple(b.shape)), (a_axis == 1, b_axis == 0)
+    run(scaled, 1, a, a_scale, b, b_scale, out, a_form, b_form, *shapes, *along_k, m, n, k)
     a_values, b_values = a_values * a_factor, b_values * b_factor.T
     limit = k * 2.0**-24 * (np.abs(a_values) @ np.abs(b_values))
     error = np.abs(out.numpy() - a_values @ b_values)

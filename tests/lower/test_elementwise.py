@@ -3,12 +3,11 @@ compared by bits."""
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 from kernels import apply, scalar2
 from numeric import DTYPES, FLOATS, INTEGERS, SIGNED, UNSIGNED
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
 
-import numeric
-
 
 @triton.jit
 def gather2d(x_ptr, index_ptr, out_ptr, AXIS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
-             INDEX_ROWS: tl.constexpr, INDEX_COLUMNS: tl.constexpr):  # fmt: skip
+             INDEX_ROWS: tl.constexpr, INDEX_COLUMNS: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :])
     place = tl.arange(0, INDEX_ROWS)[:, None] * INDEX_COLUMNS + tl.arange(0, INDEX_COLUMNS)[None, :]
     tl.store(out_ptr + place, tl.gather(x, tl.load(index_ptr + place), AXIS))

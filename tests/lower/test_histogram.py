@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 
 
 @triton.jit

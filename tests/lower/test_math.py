@@ -11,12 +11,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 from kernels import apply
 from numeric import DTYPES
 
@@ -208,7 +207,7 @@ def test_fma_rounds_once(run, dtype):
             np.abs(np.nan_to_num(x * y + z)) > 1e-290
         )  # Fraction to a float64 denormal is not this reference's business
         x, y, z = x[keep], y[keep], z[keep]
-    exact = np.array([fused(float(a), float(b), float(c), dtype) for a, b, c in zip(x, y, z)])
+    exact = np.array([fused(float(a), float(b), float(c), dtype) for a, b, c in zip(x, y, z, strict=True)])
     numeric.assert_same(
         apply(run, fma, [x, y, z], dtype, dtype), numeric.round_to(exact, dtype), signed_zeros=False
     )

@@ -3,13 +3,12 @@ exact."""
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
-
-import numeric
 from numeric import ALL, FP8
 
 

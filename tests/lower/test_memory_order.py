@@ -6,12 +6,11 @@ many registers, loop steps or vectors the block takes.
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 
 BLOCKS = (2, 8, 16, 64, 1024, 8192)
 

@@ -7,12 +7,11 @@ all else is exact.
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 from kernels import map_block2d
 from numeric import DTYPES, SIGNED, UNSIGNED
 

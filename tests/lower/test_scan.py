@@ -7,12 +7,11 @@ exact.
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 from numeric import DTYPES, SIGNED, UNSIGNED
 
 SHAPES = [
@@ -41,8 +40,8 @@ def store_block(out_ptr, x, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
 
 
 @triton.jit
-def scan2d(x_ptr, out_ptr, AXIS: tl.constexpr, REVERSE: tl.constexpr, FUNCTION: tl.constexpr, ROWS: tl.constexpr,
-           COLUMNS: tl.constexpr):  # fmt: skip
+def scan2d(x_ptr, out_ptr, AXIS: tl.constexpr, REVERSE: tl.constexpr, FUNCTION: tl.constexpr,
+           ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     y = FUNCTION(load_block(x_ptr, ROWS, COLUMNS), AXIS, REVERSE)
     store_block(out_ptr, y, ROWS, COLUMNS)
 
@@ -174,7 +173,7 @@ def compose(scale_a, shift_a, scale_b, shift_b):
 
 @triton.jit
 def recurrence(scale_ptr, shift_ptr, out_ptr, AXIS: tl.constexpr, REVERSE: tl.constexpr, ROWS: tl.constexpr,
-               COLUMNS: tl.constexpr):  # fmt: skip
+               COLUMNS: tl.constexpr):
     maps = (load_block(scale_ptr, ROWS, COLUMNS), load_block(shift_ptr, ROWS, COLUMNS))
     scale, shift = tl.associative_scan(maps, AXIS, compose, reverse=REVERSE)
     store_block(out_ptr, scale, ROWS, COLUMNS)

@@ -6,12 +6,11 @@ Each kernel loads x as [ROWS, COLUMNS] (or as given), rearranges, and stores den
 
 from __future__ import annotations
 
+import numeric
 import numpy as np
 import pytest
 import triton
 import triton.language as tl
-
-import numeric
 from kernels import map_block2d
 
 DTYPES = ("i1", "i8", "f16", "f32", "i64")
@@ -113,8 +112,8 @@ def test_rearrange_dtypes(run, name, dtype):
 
 
 @triton.jit
-def permute3(x_ptr, out_ptr, P0: tl.constexpr, P1: tl.constexpr, P2: tl.constexpr, A: tl.constexpr, B: tl.constexpr,
-             C: tl.constexpr):  # fmt: skip
+def permute3(x_ptr, out_ptr, P0: tl.constexpr, P1: tl.constexpr, P2: tl.constexpr, A: tl.constexpr,
+             B: tl.constexpr, C: tl.constexpr):
     i = tl.arange(0, A * B * C)
     x = tl.reshape(tl.load(x_ptr + i), [A, B, C])
     tl.store(out_ptr + i, tl.reshape(tl.permute(x, (P0, P1, P2)), [A * B * C]))

@@ -1,0 +1,84 @@
+"""Run by test_debug.py in a process of its own, since device_print writes to the C library's stdout. One
+argument: what."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def print_vector(x_ptr, BLOCK: tl.constexpr):
+    tl.device_print("x: ", tl.load(x_ptr + tl.arange(0, BLOCK)))
+
+
+@triton.jit
+def print_hex(x_ptr, BLOCK: tl.constexpr):
+    tl.device_print("x: ", tl.load(x_ptr + tl.arange(0, BLOCK)), hex=True)
+
+
+@triton.jit
+def print_block(x_ptr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    i = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    tl.device_print("block", tl.load(x_ptr + i))
+
+
+@triton.jit
+def print_scalar(x_ptr):
+    tl.device_print("scalar", tl.load(x_ptr + tl.program_id(0)))
+
+
+@triton.jit
+def print_text():
+    tl.device_print("only text")
+
+
+@triton.jit
+def print_two(x_ptr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.device_print("pair", x, x * 10)
+
+
+@triton.jit
+def print_in_branch(x_ptr):
+    x = tl.load(x_ptr + tl.program_id(0))
+    if x > 2:
+        tl.device_print("large", x)
+
+
+VECTORS = {
+    "i8": np.array([-128, -1, 0, 127], np.int8),
+    "u8": np.array([0, 1, 200, 255], np.uint8),
+    "i32": np.array([-(2**31), -1, 0, 2**31 - 1], np.int32),
+    "u32": np.array([0, 1, 2**31, 2**32 - 1], np.uint32),
+    "i64": np.array([-(2**63), -1, 0, 2**63 - 1], np.int64),
+    "f16": np.array([0, 0.5, -1.25, 100], np.float16),
+    "f32": np.array([0, 0.5, -1.25, 1000.0], np.float32),
+    "f64": np.array([0, 0.5, -1.25, 1e6], np.float64),
+}
+
+
+def main(what: str) -> None:
+    integers = torch.arange(16, dtype=torch.int32)
+    if what in VECTORS:
+        print_vector[(1,)](torch.from_numpy(VECTORS[what]), 4)
+    elif what == "hex":
+        print_hex[(1,)](torch.from_numpy(VECTORS["i32"]), 4)
+    elif what == "block":
+        print_block[(1,)](integers, 4, 4)
+    elif what == "scalar":
+        print_scalar[(3, 1, 1)](integers)
+    elif what == "text":
+        print_text[(2, 1, 2)]()
+    elif what == "two":
+        print_two[(1,)](integers, 4)
+    else:
+        print_in_branch[(5,)](integers)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,208 @@
+"""lower/debug.py: assertions that become Python exceptions, overflow checks, printing from a kernel."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import device_print_child
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def positive(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=-1)
+    tl.device_assert(x > 0, "x must be positive", mask=i < n)
+    tl.store(out_ptr + i, x, mask=i < n)
+
+
+@triton.jit
+def scalar_limit(x_ptr):
+    x = tl.load(x_ptr + tl.program_id(0))
+    if x != 7:
+        tl.device_assert(x < 5, "below five or seven")
+
+
+def line_of(text: str) -> int:
+    """The line of this file that holds `text`: where the user should be led."""
+    lines = Path(__file__).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+@pytest.fixture(autouse=True)
+def no_interpreter():
+    numeric.interpreter_is_wrong("assertions are off and prints have another form")
+
+
+@pytest.mark.parametrize("block", (1, 16, 1024))
+def test_assertion_that_holds(run, block):
+    x, out = np.arange(1, 2 * block, dtype=np.int32), numeric.poisoned(2 * block - 1, "i32")
+    run(positive, 2, numeric.tensor(x, "i32"), out, len(x), block, debug=True)
+    numeric.assert_same(out, x)
+
+
+@pytest.mark.parametrize("block", (1, 16, 1024))
+def test_assertion_that_fails(run, block):
+    """The error says what, where, and the process lives on: the next launch works."""
+    x, out = np.arange(1, 2 * block, dtype=np.int32), numeric.poisoned(2 * block - 1, "i32")
+    x[-1] = -5
+    with pytest.raises(RuntimeError, match="device-side assert") as failure:
+        run(positive, 2, numeric.tensor(x, "i32"), out, len(x), block, debug=True)
+    line = line_of('tl.device_assert(x > 0, "x must be')
+    assert "x must be positive" in str(failure.value)
+    assert f"test_debug.py:{line}" in str(failure.value) or f"line {line}" in str(failure.value)
+    x[-1] = 5
+    run(positive, 2, numeric.tensor(x, "i32"), out, len(x), block, debug=True)
+    numeric.assert_same(out, x)
+
+
+def test_assertion_is_off_without_debug(run):
+    x, out = np.array([-1, 2], np.int32), numeric.poisoned(2, "i32")
+    run(positive, 1, numeric.tensor(x, "i32"), out, 2, 16)
+    numeric.assert_same(out, x)
+
+
+@pytest.mark.parametrize("values, fails", [([1, 2, 7, 4], False), ([1, 7, 7, 6], True)])
+def test_assertion_in_a_branch(run, values, fails):
+    x = numeric.tensor(values, "i32")
+    if not fails:
+        run(scalar_limit, 4, x, debug=True)
+        return
+    with pytest.raises(RuntimeError, match="below five or seven"):
+        run(scalar_limit, 4, x, debug=True)
+
+
+@triton.jit
+def add_sub_mul(x_ptr, y_ptr, out_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    if KIND == "add":
+        z = x + y
+    elif KIND == "sub":
+        z = x - y
+    else:
+        z = x * y
+    tl.store(out_ptr + i, z)
+
+
+OVERFLOWS = [
+    ("add", "i32", 2**31 - 1, 1),
+    ("sub", "i32", -(2**31), 1),
+    ("mul", "i32", 2**16, 2**15),
+    ("add", "u8", 200, 56),
+    ("sub", "u32", 1, 2),
+    ("mul", "i16", 256, 128),
+    ("add", "i8", -128, -1),
+]
+
+
+@pytest.mark.parametrize("kind, dtype, x, y", OVERFLOWS)
+def test_overflow_is_found(run, kind, dtype, x, y):
+    """sanitize_overflow with debug: the operation is named. Without debug the same launch wraps."""
+    kind_of = numeric.DTYPES[dtype].values
+    left, right = np.full(32, 1, kind_of), np.full(32, 1, kind_of)
+    out = numeric.poisoned(32, dtype)
+
+    def launch(**options: bool) -> None:
+        x, y = numeric.tensor(left, dtype), numeric.tensor(right, dtype)
+        run(add_sub_mul, 1, x, y, out, kind, 32, **options)
+
+    launch(debug=True, sanitize_overflow=True)
+    left[20], right[20] = x, y
+    with pytest.raises(RuntimeError, match=f"overflow detected for operation {kind}"):
+        launch(debug=True, sanitize_overflow=True)
+    launch()
+    with np.errstate(over="ignore"):
+        numeric.assert_same(out, {"add": np.add, "sub": np.subtract, "mul": np.multiply}[kind](left, right))
+
+
+# ---- printing
+
+
+LINE = re.compile(r"pid \((\d+), (\d+), (\d+)\) idx \(([\d, ]*)\) ?(.*)")
+
+
+def printed(what: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
+    """What the child printed: (program, index, text) once each, in order of program and index."""
+    command = [sys.executable, device_print_child.__file__, what]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    lines = {m.groups() for line in result.stdout.splitlines() if (m := LINE.match(line.strip()))}
+    return sorted(
+        (tuple(map(int, (x, y, z))), tuple(int(i) for i in index.split(",") if i.strip()), text)
+        for x, y, z, index, text in lines
+    )
+
+
+def value(text: str) -> float:
+    return float(text.rsplit(" ", 1)[1])
+
+
+@pytest.mark.parametrize("dtype", device_print_child.VECTORS)
+def test_print_vector(mode, dtype):
+    """`pid (x, y, z) idx (i) prefix: value`, signed and unsigned, floats with six decimals."""
+    lines = printed(dtype)
+    assert [index for _, index, _ in lines] == [(i,) for i in range(4)]
+    assert [text.split(" ")[0] for _, _, text in lines] == ["x:"] * 4
+    if dtype[0] == "f":
+        assert [value(text) for _, _, text in lines] == device_print_child.VECTORS[dtype].astype(
+            float
+        ).tolist()
+    else:
+        assert [int(text.split(" ")[1]) for _, _, text in lines] == device_print_child.VECTORS[dtype].tolist()
+
+
+def test_print_hex(mode):
+    assert [text for _, _, text in printed("hex")] == [
+        "x: 0x80000000",
+        "x: 0xffffffff",
+        "x: 0x00000000",
+        "x: 0x7fffffff",
+    ]
+
+
+def test_print_block(mode):
+    lines = printed("block")
+    assert [(index, value(text)) for _, index, text in lines] == [((i // 4, i % 4), i) for i in range(16)]
+
+
+def test_print_scalar(mode):
+    """Perhaps once per lane, with an empty index or the lane's: each program's value is there."""
+    assert {(pid, text) for pid, _, text in printed("scalar")} == {
+        ((i, 0, 0), f"scalar: {i}") for i in range(3)
+    }
+
+
+def test_print_text(mode):
+    lines = printed("text")
+    assert {pid for pid, _, _ in lines} == {(x, 0, z) for x in range(2) for z in range(2)}
+    assert all("only text" in text for _, _, text in lines)
+
+
+def test_print_two_operands(mode):
+    lines = printed("two")
+    values = {(index, value(text)) for _, index, text in lines}
+    assert values == {((i,), i) for i in range(4)} | {((i,), 10 * i) for i in range(4)}
+
+
+def test_print_in_a_branch(mode):
+    assert {(pid, text) for pid, _, text in printed("branch")} == {((i, 0, 0), f"large: {i}") for i in (3, 4)}
+
+
+@triton.jit
+def static(x_ptr, N: tl.constexpr):
+    tl.static_print("compiled for", N)
+    tl.store(x_ptr, N)
+
+
+def test_static_print(run, capfd):
+    """Printed by the compiler, once per specialisation."""
+    run(static, 1, numeric.poisoned(1, "i32"), 123457)
+    assert "compiled for 123457" in capfd.readouterr().out
