@@ -16,6 +16,7 @@ from ..layout import Layout
 from ..spirv.builder import I64
 from ..spirv.module import Value as Register
 from .context import Context, StepLoop
+from .masks import guarded
 from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Uniform
 from .types import register_type, storage_type
 
@@ -151,12 +152,16 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
         groups.setdefault(sizes[id(array)], []).append((array, bound))
     for group in groups.values():
         layouts = [ctx.default_layout(array.shape) for array, _ in group]
-        plan = ctx.plan(None, [(bound, layout) for (_, bound), layout in zip(group, layouts, strict=True)])
+        inputs = [(bound, layout) for (_, bound), layout in zip(group, layouts, strict=True)]
+        plan = ctx.plan(None, inputs)
         plan.stored.clear()
         with StepLoop(ctx, len(layouts[0].step)):
-            made = [ctx.fragment(bound, layout) for (_, bound), layout in zip(group, layouts, strict=True)]
-            for (array, _), fragment in zip(group, made, strict=True):
-                ctx.write(array, fragment)
+            def write(group: Any = group, inputs: Any = inputs) -> list[Register]:
+                made = [ctx.fragment(bound, layout) for bound, layout in inputs]
+                for (array, _), fragment in zip(group, made, strict=True):
+                    ctx.write(array, fragment)
+                return []
+            guarded(ctx, inputs, [], write)
         ctx.finish(plan)
 
 

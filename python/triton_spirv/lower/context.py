@@ -61,10 +61,13 @@ class Plan:
 
 
 class StepLoop:
-    """A loop over `bits` step bits, or straight-line code where there are none; `carried` values go from turn to turn."""
+    """A loop over `bits` step bits, or straight-line code where there are none; `carried` values go from turn to turn.
 
-    def __init__(self, ctx: Context, bits: int, carried: Sequence[Register] = ()) -> None:
-        self.ctx, self.bits = ctx, bits
+    `index` counts turns from 0; a reversed loop visits the last step first.
+    """
+
+    def __init__(self, ctx: Context, bits: int, carried: Sequence[Register] = (), reverse: bool = False) -> None:
+        self.ctx, self.bits, self.reverse = ctx, bits, reverse
         self.carried = list(carried)
         self.results = list(carried)
         self.index: Register | None = None
@@ -77,7 +80,8 @@ class StepLoop:
             self._loop = For(b.module, zero, b.constant(I32, 1 << self.bits), one, carried=self.carried, control="DontUnroll")
             self._loop.__enter__()
             self.index, self.carried = self._loop.index, list(self._loop.carried)
-            self.ctx.step_pieces.insert(0, (self.index, self.bits))
+            step = b.isub((1 << self.bits) - 1, self.index) if self.reverse else self.index
+            self.ctx.step_pieces.insert(0, (step, self.bits))
             self.ctx.push_memo()
         return self
 
@@ -107,6 +111,7 @@ class Context:
         self.memo_roots: list[object] = []
         self.step_pieces: list[tuple[Register, int]] = []
         self.plans: list[Plan] = []
+        self.proven: list[set[tuple[int, Layout]]] = []
         self.call_stack: list[str] = []
         self.asserts: list[tuple[str, int, str, str]] = []
         self.num_warps = 1
@@ -491,7 +496,7 @@ class Context:
         natural order; in any other order they are computed before the loop. Small tensors that the loop indexes by its step are
         put into arrays. Close with `finish`.
         """
-        requests = self._requests(inputs)
+        requests = self.requests(inputs)
         result = Plan()
         for node, layouts in requests:
             if isinstance(node, Fragment):
@@ -514,7 +519,7 @@ class Context:
         for node, stored in plan.stored.items():
             node.stored = stored
 
-    def _requests(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
+    def requests(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
         """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before producers."""
         found: dict[Any, set[Layout]] = {}
         order: list[Any] = []
@@ -580,15 +585,17 @@ class Context:
                 for node, layout in zip(group, layouts, strict=True):
                     node.stored = self.fragment(node, layout)
                 continue
+            from .masks import guarded
             arrays = {node: self.allocate(node.shape, node.element) for node in group}
-            plan = self.plan(None, [])
-            self.plans.remove(plan)
             below = [(x, layout) for node, layout in zip(group, layouts, strict=True) for x in self._below(node, layout)]
             plan = self.plan(None, below)
             plan.stored.update(arrays)
             with StepLoop(self, len(layouts[0].step)):
-                for node, layout in zip(group, layouts, strict=True):
-                    self.fragment(node, layout)
+                def evaluate(group: Sequence[Deferred] = group, layouts: Sequence[Layout] = layouts) -> list[Register]:
+                    for node, layout in zip(group, layouts, strict=True):
+                        self.fragment(node, layout)
+                    return []
+                guarded(self, below, [], evaluate)
             self.finish(plan)
 
     def _below(self, node: Deferred, layout: Layout) -> Iterable[tuple[Any, Layout]]:

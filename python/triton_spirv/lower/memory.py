@@ -19,6 +19,7 @@ from ..spirv.types import Bool, Int
 from . import fragment as fragments
 from .context import Context, StepLoop
 from .elementwise import as_affine
+from .masks import all_true, guarded, is_proven
 from .registry import elementwise, lowers, pulled, symbolic
 from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
 from .types import element_of, shape_of, storage_type
@@ -249,16 +250,23 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
     b = ctx.b
     volatile = bool(op.attributes.get("isVolatile", False))
     access = Access(ctx, ptr, layout, element)
-    if mask is None or isinstance(mask, Uniform) and mask.scalar.constant is True:
-        return Fragment(layout, element, _from_memory(ctx, element, [
-            access.load(r, None, None, volatile) for r in range(layout.registers)]))
-    masks = ctx.fragment(mask, layout).registers
+
+    def plain() -> list[Register]:
+        return [access.load(r, None, None, volatile) for r in range(layout.registers)]
+
+    if is_proven(ctx, mask, layout):
+        return Fragment(layout, element, _from_memory(ctx, element, plain()))
     others = _others(ctx, other, layout, access)
-    branch = IfElse(b.module, true_everywhere(ctx, masks))
+    test = all_true(ctx, mask, layout)
+    masks = ctx.fragment(mask, layout).registers if test is None else ()
+    branch = IfElse(b.module, true_everywhere(ctx, masks) if test is None else test)
     with branch.then():
-        branch.yield_([access.load(r, None, None, volatile) for r in range(layout.registers)])
+        branch.yield_(plain())
     with branch.otherwise():
+        ctx.push_memo()
+        masks = masks or ctx.fragment(mask, layout).registers
         branch.yield_([access.load(r, masks[r], others[r], volatile) for r in range(layout.registers)])
+        ctx.pop_memo()
     return Fragment(layout, element, _from_memory(ctx, element, branch.results))
 
 
@@ -334,23 +342,32 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
         return
     layout = ctx.layout_of(op.ptr.type)
     ctx.settle(memory_only=True, op=op if in_place(op, ptr, value, mask) else None)
-    plan = ctx.plan(op, [(x, layout) for x in (ptr, value, mask) if x is not None])
+    inputs = [(x, layout) for x in (ptr, value, mask) if x is not None]
+    plan = ctx.plan(op, inputs)
     with StepLoop(ctx, len(layout.step)):
-        access = Access(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[union-attr]
-        values = [_to_memory(ctx, x) for x in ctx.fragment(value, layout).registers]
-        if mask is None or isinstance(mask, Uniform) and mask.scalar.constant is True:
-            for r, register in enumerate(values):
-                access.store(r, register, None)
-        else:
-            masks = ctx.fragment(mask, layout).registers
-            branch = IfElse(b.module, true_everywhere(ctx, masks))
-            with branch.then():
-                for r, register in enumerate(values):
-                    access.store(r, register, None)
-            with branch.otherwise():
-                for r, register in enumerate(values):
-                    access.store(r, register, masks[r])
+        guarded(ctx, inputs, [] if mask is None else [(mask, layout)], lambda: _store_window(ctx, op, layout, ptr, value, mask))
     ctx.finish(plan)
+
+
+def _store_window(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> list[Register]:
+    """Store one step of a tensor. Returns no registers."""
+    access = Access(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[union-attr]
+    values = [_to_memory(ctx, x) for x in ctx.fragment(value, layout).registers]
+    masks = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout).registers
+
+    def each(masks: Any) -> None:
+        for r, register in enumerate(values):
+            access.store(r, register, None if masks is None else masks[r])
+
+    if masks is None:
+        each(None)
+        return []
+    branch = IfElse(ctx.b.module, true_everywhere(ctx, masks))
+    with branch.then():
+        each(None)
+    with branch.otherwise():
+        each(masks)
+    return []
 
 
 def _store_scalar(ctx: Context, ptr: Register, value: Register, mask: Register | None) -> None:

@@ -16,6 +16,7 @@ from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Float, Int
 from .context import Context, StepLoop
+from .masks import guarded
 from .region import combine, operation_of
 from .registry import lowers
 from .tensor import Fragment
@@ -57,14 +58,17 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
     outer = tuple(basis for basis in layout.step if not basis & mask)
     layout = replace(layout, step=inner + outer)
     elements = [element_of(v.type) for v in op.srcs]
-    plan = ctx.plan(op, [(src, layout) for src in srcs])
+    inputs = [(src, layout) for src in srcs]
+    plan = ctx.plan(op, inputs)
     kept = [r for r, index in enumerate(layout.register_indices) if not index & mask]
     widths = layout.width
     stored = [ctx.allocate(_kept_shape(layout, axis), element) for element in elements] if outer else []
     with StepLoop(ctx, len(outer)):
         start = _start(ctx, op, elements, widths, len(kept))
         with StepLoop(ctx, len(inner), [x for row in start for x in row]) as loop:
-            rows = _reduce_registers(ctx, region, [ctx.fragment(src, layout) for src in srcs], mask)
+            flat = guarded(ctx, inputs, [], lambda: [
+                x for row in _reduce_registers(ctx, region, [ctx.fragment(src, layout) for src in srcs], mask) for x in row])
+            rows = [flat[i:i + len(srcs)] for i in range(0, len(flat), len(srcs))]
             if inner:
                 before = [list(loop.carried[i:i + len(srcs)]) for i in range(0, len(loop.carried), len(srcs))]
                 joined = [combine(ctx, region, x + y) for x, y in zip(before, rows, strict=True)]

@@ -1,0 +1,133 @@
+"""Masks that one scalar comparison proves true for a whole window.
+
+`offsets < n` with affine offsets holds everywhere in a window if it holds for the largest offset. The test costs two scalar
+instructions, and the path behind it loads and stores plain vectors without computing any mask; the other path computes the masks
+component by component. Comparisons are made in 64 bits, where 32-bit index arithmetic cannot wrap: a wrapping window fails the test
+and takes the exact path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..ir.model import Operation
+from ..layout import Layout
+from ..spirv.builder import I64
+from ..spirv.control import IfElse
+from ..spirv.module import Value as Register
+from ..spirv.types import Int
+from .context import Context, named
+from .elementwise import as_affine
+from .registry import SOURCE_LAYOUTS
+from .tensor import Affine, Deferred, Uniform
+
+#: predicate -> (instruction that compares the extremes, whether the left side must be the smaller one)
+ORDERED = {"slt": ("OpSLessThan", True), "sle": ("OpSLessThanEqual", True),
+           "sgt": ("OpSGreaterThan", False), "sge": ("OpSGreaterThanEqual", False)}
+
+
+def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
+    """A scalar Bool that implies that every element of the window is true; None where none is known. Emits scalar code."""
+    if isinstance(mask, Uniform):
+        return mask.scalar
+    if not isinstance(mask, Deferred) or mask.stored is not None:
+        return None
+    op = mask.operation
+    if op.name == "arith.andi":
+        tests = [all_true(ctx, operand, layout) for operand in mask.operands]
+        return None if tests[0] is None or tests[1] is None else ctx.b.logical_and(tests[0], tests[1])
+    if op.name == "arith.cmpi":
+        return _ordered(ctx, op, mask.operands, layout)
+    if op.name in SOURCE_LAYOUTS and len(mask.operands) == 1 and op.name != "tt.split":
+        return all_true(ctx, mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
+    return None
+
+
+def _ordered(ctx: Context, op: Operation, operands: Sequence[Any], layout: Layout) -> Register | None:
+    b = ctx.b
+    if op.attributes["predicate"] not in ORDERED:
+        return None
+    opcode, left_is_small = ORDERED[op.attributes["predicate"]]
+    sides = [_extremes(ctx, operand, layout) for operand in operands]
+    if sides[0] is None or sides[1] is None:
+        return None
+    (left, left_low, left_high), (right, right_low, right_high) = sides
+    return b.compare(opcode, b.iadd(left, left_high if left_is_small else left_low),
+                     b.iadd(right, right_low if left_is_small else right_high))
+
+
+def _extremes(ctx: Context, tensor: Any, layout: Layout) -> tuple[Register, int, int] | None:
+    """(origin in 64 bits, least, greatest): the values of the window lie between origin + least and origin + greatest."""
+    affine = as_affine(tensor)
+    if affine is not None and affine.exact is not None:
+        inner = affine.exact
+        affine = inner.operands[0] if inner.operation.name == "arith.extsi" else None
+    if not isinstance(affine, Affine) or affine.exact is not None:
+        return None
+    kind = affine.base.type
+    if not isinstance(kind, Int) or kind.width == 64 and any(affine.strides):
+        return None
+    reach = 0
+    for index in (*layout.component, *layout.register):
+        reach |= index
+    low = high = 0
+    for stride, size, start in zip(affine.strides, layout.unravel(reach), layout.unravel(layout.origin), strict=True):
+        if not size and not start:
+            continue
+        if not isinstance(stride, int):
+            return None
+        moved = (stride * start, stride * (start | size))
+        low, high = low + min(moved), high + max(moved)
+    return ctx.b.resize(_origin(ctx, affine, layout), I64.width), low, high
+
+
+def _origin(ctx: Context, affine: Affine, layout: Layout) -> Register:
+    return ctx.affine_scalar(affine, layout)
+
+
+def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
+    """Is the mask absent, true, or known true on the path being emitted?"""
+    if mask is None or isinstance(mask, Uniform) and mask.scalar.constant is True:
+        return True
+    return any((id(mask), layout) in proven for proven in ctx.proven)
+
+
+def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[tuple[Any, Layout]],
+            body: Callable[[], Sequence[Register]]) -> list[Register]:
+    """Run `body` (one step of a walk) twice: where a scalar test proves all masks, and where it does not.
+
+    The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is emitted once.
+    """
+    wanted = [(mask, layout) for mask, layout in [*masks, *_load_masks(ctx, inputs)] if not is_proven(ctx, mask, layout)]
+    proven, test = set(), None
+    for mask, layout in wanted:
+        if (id(mask), layout) in proven:
+            continue
+        part = all_true(ctx, mask, layout)
+        if part is not None:
+            proven.add((id(mask), layout))
+            test = part if test is None else ctx.b.logical_and(test, part)
+    if test is None:
+        return list(body())
+    branch = IfElse(ctx.b.module, test)
+    with branch.then():
+        ctx.push_memo()
+        ctx.proven.append(proven)
+        branch.yield_(body())
+        ctx.proven.pop()
+        ctx.pop_memo()
+    with branch.otherwise():
+        ctx.push_memo()
+        branch.yield_(body())
+        ctx.pop_memo()
+    return branch.results
+
+
+def _load_masks(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, Layout]]:
+    found = []
+    for node, layouts in ctx.requests(inputs):
+        if isinstance(node, Deferred) and node.operation.name == "tt.load":
+            _, mask, _ = named(node.operation, node.operands)
+            found += [(mask, layout) for layout in layouts if mask is not None]
+    return found
