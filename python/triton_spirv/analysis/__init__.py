@@ -1,1 +1,1 @@
-"""Facts about IR that lowering asks for."""
+"""Facts about the IR that lowering asks for."""
