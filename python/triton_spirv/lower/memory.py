@@ -19,6 +19,7 @@ from ..spirv.types import Bool, Int
 from . import fragment as fragments
 from .context import Context, StepLoop
 from .elementwise import as_affine
+from .hazard import versioned
 from .masks import all_true, guarded, is_proven
 from .registry import elementwise, lowers, pulled, symbolic
 from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
@@ -311,27 +312,6 @@ def _to_memory(ctx: Context, value: Register) -> Register:
 # --- stores ---------------------------------------------------------------------------------------------------------------
 
 
-def in_place(op: Operation, *tensors: Any) -> bool:
-    """Does everything that the stored tensors read come through the very pointers that are stored to?
-
-    Then each element is read before it is written, in whatever pieces the tensor is walked.
-    """
-    for tensor in tensors:
-        if isinstance(tensor, Pointers):
-            if not in_place(op, *(t for t in (tensor.affine, *tensor.terms) if t is not None)):
-                return False
-        elif isinstance(tensor, Affine) and tensor.exact is not None:
-            return False
-        elif isinstance(tensor, Deferred) and tensor.stored is None and tensor.reads_memory:
-            name = tensor.operation.name
-            if name == "tt.load" and tensor.operation.ptr is op.ptr:
-                continue
-            from .registry import RULES
-            if RULES[name].kind != "elementwise" or not in_place(op, *tensor.operands):
-                return False
-    return True
-
-
 @lowers("tt.store")
 def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     """ptr, value [...]; masked elements are not touched."""
@@ -341,12 +321,16 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
         _store_scalar(ctx, ptr, value, mask)
         return
     layout = ctx.layout_of(op.ptr.type)
-    ctx.settle(memory_only=True, op=op if in_place(op, ptr, value, mask) else None)
     inputs = [(x, layout) for x in (ptr, value, mask) if x is not None]
-    plan = ctx.plan(op, inputs)
-    with StepLoop(ctx, len(layout.step)):
-        guarded(ctx, inputs, [] if mask is None else [(mask, layout)], lambda: _store_window(ctx, op, layout, ptr, value, mask))
-    ctx.finish(plan)
+
+    def walk() -> None:
+        plan = ctx.plan(op, inputs)
+        with StepLoop(ctx, len(layout.step)):
+            guarded(ctx, inputs, [] if mask is None else [(mask, layout)],
+                    lambda: _store_window(ctx, op, layout, ptr, value, mask))
+        ctx.finish(plan)
+
+    versioned(ctx, op, ptr, inputs, walk)
 
 
 def _store_window(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> list[Register]:

@@ -1,0 +1,131 @@
+"""May a store overwrite what a load of the same loop still has to read?
+
+A large tensor is walked in steps. Loading, computing and storing in one loop is right only if no step stores to memory that a later
+step loads. Two pointers of one argument can be compared when compiling (`in_place`); others are compared when running: if the spans
+of memory that the load and the store touch are disjoint, or the very same, the fused loop is taken, else everything is loaded first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..ir.model import Operation
+from ..layout import Layout
+from ..spirv.builder import I64
+from ..spirv.control import IfElse
+from ..spirv.module import Value as Register
+from .context import Context, named
+from .registry import RULES
+from .tensor import Affine, Deferred, Pointers
+
+Span = tuple[Register, Register]  # first byte, and one past the last
+
+
+def in_place(op: Operation, *tensors: Any) -> bool:
+    """Does everything that the stored tensors read come through the very pointers that are stored to?
+
+    Then each element is read before it is written, in whatever pieces the tensor is walked.
+    """
+    for tensor in tensors:
+        if isinstance(tensor, Pointers):
+            if not in_place(op, *(t for t in (tensor.affine, *tensor.terms) if t is not None)):
+                return False
+        elif isinstance(tensor, Affine) and tensor.exact is not None:
+            if not in_place(op, tensor.exact):
+                return False
+        elif isinstance(tensor, Deferred) and tensor.stored is None and tensor.reads_memory:
+            name = tensor.operation.name
+            if name == "tt.load" and tensor.operation.ptr is op.ptr:
+                continue
+            if RULES[name].kind != "elementwise" or not in_place(op, *tensor.operands):
+                return False
+    return True
+
+
+def span(ctx: Context, pointers: Pointers) -> Span | None:
+    """The bytes that an affine access touches, whatever its mask; None for any other access."""
+    b = ctx.b
+    if pointers.terms:
+        return None
+    size = ctx.env.pointee_bytes(pointers.base)
+    low = ctx.env.address(pointers.base)
+    high = b.iadd(low, size)
+    if pointers.affine is None:
+        return low, high
+    start = b.imul(b.resize(pointers.affine.base, 64), size)
+    low, high = b.iadd(low, start), b.iadd(high, start)
+    for stride, extent in zip(pointers.affine.strides, pointers.affine.shape, strict=True):
+        reach = (extent - 1) * size
+        if isinstance(stride, int):
+            if stride * reach > 0:
+                high = b.iadd(high, stride * reach)
+            elif stride * reach < 0:
+                low = b.iadd(low, stride * reach)
+        elif reach:
+            moved = b.imul(b.resize(stride, 64), reach)
+            zero = b.constant(I64, 0)
+            low = b.iadd(low, ctx.env.math("s_min", moved, zero))
+            high = b.iadd(high, ctx.env.math("s_max", moved, zero))
+    return low, high
+
+
+def _same_walk(x: Pointers, y: Pointers) -> bool:
+    """Do both accesses touch their elements in the same pattern?"""
+    strides = [p.affine.strides if p.affine is not None else (0,) * len(p.shape) for p in (x, y)]
+    return x.shape == y.shape and str(x.element) == str(y.element) and all(
+        s is t or isinstance(s, int) and s == t for s, t in zip(*strides, strict=True))
+
+
+def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Layout]]) -> Register | None:
+    """A scalar Bool: no load below `inputs` can read what an earlier step of the store has written. None where it is unknown."""
+    b = ctx.b
+    loads = [(node, layouts) for node, layouts in ctx.requests(inputs)
+             if isinstance(node, Deferred) and node.operation.name == "tt.load"]
+    if not isinstance(ptr, Pointers) or span(ctx, ptr) is None:
+        return None
+    first, last = span(ctx, ptr)  # type: ignore[misc]
+    safe: Register | None = None
+    for node, layouts in loads:
+        source = named(node.operation, node.operands)[0]
+        if not isinstance(source, Pointers):
+            return None
+        touched = span(ctx, source)
+        if touched is None:
+            return None
+        low, high = touched
+        disjoint = b.logical_or(b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low))
+        if _same_walk(source, ptr) and all(ctx.is_natural(layout) for layout in layouts):
+            disjoint = b.logical_or(disjoint, b.compare("OpIEqual", low, first))
+        safe = disjoint if safe is None else b.logical_and(safe, disjoint)
+    return safe
+
+
+def versioned(ctx: Context, op: Operation, ptr: Any, inputs: list[tuple[Any, Layout]], body: Callable[[], None]) -> None:
+    """Run `body`, a loop that stores: fused with the loads below `inputs` where that is safe, behind them where it is not."""
+    if in_place(op, *(tensor for tensor, _ in inputs)):
+        ctx.settle(memory_only=True, op=op)
+        body()
+        return
+    safe = apart(ctx, op, ptr, inputs) if any(layout.steps > 1 for _, layout in inputs) else None
+    if safe is None:
+        ctx.settle(memory_only=True)
+        body()
+        return
+    ctx.settle(memory_only=False, op=op)
+    pending = [node for node in ctx.frame.pending if node.stored is None]
+
+    def arm(before: Callable[[], None]) -> None:
+        ctx.push_memo()
+        before()
+        body()
+        for node in pending:  # what one path has computed, the other and what follows do not have
+            node.stored = None
+        ctx.frame.pending = list(pending)
+        ctx.pop_memo()
+
+    branch = IfElse(ctx.b.module, safe)
+    with branch.then():
+        arm(lambda: None)
+    with branch.otherwise():
+        arm(lambda: ctx.settle(memory_only=True))
