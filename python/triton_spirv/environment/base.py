@@ -157,6 +157,22 @@ class Environment(ABC):
     # --- atomics ----------------------------------------------------------------------------------------------------
 
     @abstractmethod
+    def has_atomic(self, name: str, type: Type) -> bool:
+        """Does the device have `atomic` of this name on a type? (Otherwise: `compare_exchange` in a loop.)"""
+
+    @abstractmethod
+    def atomic_load(self, pointer: Value, scope: str, order: str) -> Value:
+        """An integer of 32 or 64 bits; order: relaxed or acquire."""
+
+    @abstractmethod
+    def atomic_store(self, pointer: Value, value: Value, scope: str, order: str) -> None:
+        """Store an integer of 32 or 64 bits; order: relaxed or release."""
+
+    @abstractmethod
+    def ticks(self) -> Value:
+        """i64: a clock that runs at the device's own rate, on a CPU that of its time stamp counter."""
+
+    @abstractmethod
     def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
         """The old value; name: add fadd max umax min umin fmax fmin and or xor exchange. order: relaxed acquire release acq_rel."""
 

@@ -304,6 +304,33 @@ class OpenCL(Environment):
         bits = ORDERS[order]
         return self.b.constant(I32, bits | (GLOBAL_MEMORY if bits else 0))
 
+    def has_atomic(self, name: str, type: Type) -> bool:
+        available = self.target.capabilities
+        if isinstance(type, Float):
+            return name == "fadd" and type.width in (32, 64) and (
+                available is None or f"AtomicFloat{type.width}AddEXT" in available)
+        return isinstance(type, Int) and type.width in (32, 64)
+
+    def atomic_load(self, pointer: Value, scope: str, order: str) -> Value:
+        type = self._integer_atomics(pointer)
+        return self.b.emit("OpAtomicLoad", pointer, self.b.constant(I32, SCOPES[scope]), self._order(order), type=type)
+
+    def atomic_store(self, pointer: Value, value: Value, scope: str, order: str) -> None:
+        self._integer_atomics(pointer)
+        self.b.emit("OpAtomicStore", pointer, self.b.constant(I32, SCOPES[scope]), self._order(order), value)
+
+    def _integer_atomics(self, pointer: Value) -> Type:
+        """The pointee, with the capability that atomics on it need."""
+        type = pointer.type.pointee  # type: ignore[attr-defined]
+        if type == Int(64):
+            self.b.module.require("Int64Atomics")
+        return type
+
+    def ticks(self) -> Value:
+        b = self.b
+        b.module.require("ShaderClockKHR", extension="SPV_KHR_shader_clock")
+        return b.emit("OpReadClockKHR", b.constant(I32, SCOPES["gpu"]), type=I64)
+
     def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
         b, m = self.b, self.b.module
         opcode = {
