@@ -88,7 +88,6 @@ class _Writer:
         place = ""
         for it in body[1:]:
             if it.name == "OpLabel":
-                place = ""
                 lines.append(f"{self.names[it.result]}:")
             elif it.name == "OpLine":
                 file, line, _ = it.words

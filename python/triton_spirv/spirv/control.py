@@ -24,7 +24,7 @@
     loop.results                                # a, b of the last round
 
 Every header has its merge instruction, every loop one continue block. A block may end early, by OpReturn or
-OpUnreachable: it then does not reach the merge block.
+OpUnreachable, and then does not reach the merge block; a merge block that nothing reaches is OpUnreachable.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ class IfElse:
         yield
         self._end_arm()
         self.module.begin(self._merge)
-        self.results = self._merge_values()
+        if self._arms:
+            self.results = self._merge_values()
+        else:
+            self.module.emit("OpUnreachable")
 
     def yield_(self, values: Sequence[Value]) -> None:
         """The values of this way, given at its end."""
@@ -93,8 +96,6 @@ class IfElse:
         self._yielded = ()
 
     def _merge_values(self) -> list[Value]:
-        if not self._arms:
-            return []
         labels, arms = zip(*self._arms, strict=True)
         if len({len(values) for values in arms}) > 1:
             raise ValueError(f"IfElse: the two ways yield {len(arms[0])} and {len(arms[1])} values")

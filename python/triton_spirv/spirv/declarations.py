@@ -100,6 +100,8 @@ class Declarations:
             self.requirements.require(alternatives[0], needed_by=f"the type {type}")
         if isinstance(type, Vector) and type.count > 4:
             self.requirements.require("Vector16", needed_by=f"the type {type}")
+        if isinstance(type, Vector) and isinstance(type.element, Pointer):
+            self.requirements.require("MaskedGatherScatterINTEL", needed_by=f"the type {type}")
         name, *operands = self._type_instruction(type)
         for operand in operands:
             if isinstance(operand, Type):

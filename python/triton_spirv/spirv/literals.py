@@ -27,11 +27,13 @@ def scalar_bits(type: Type, value: object) -> int:
         return int(bool(value))
     if isinstance(type, Int):
         try:
-            return index(value) & ((1 << type.width) - 1)    # type: ignore[arg-type]
+            return index(value) & ((1 << type.width) - 1)  # type: ignore[arg-type]
         except TypeError:
             raise TypeError(f"a constant of type {type} is an integer, not {value!r}") from None
     if isinstance(type, Float):
-        return float_bits(type, float(value))                # type: ignore[arg-type]
+        if not hasattr(value, "__float__"):    # which float() does not ask of a str
+            raise TypeError(f"a constant of type {type} is a number, not {value!r}")
+        return float_bits(type, float(value))
     raise TypeError(f"{type} is not a scalar type")
 
 

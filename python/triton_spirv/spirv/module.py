@@ -145,6 +145,11 @@ class Module(Interface):
                 words = shape.encode(self, operands)
         else:
             words = shape.encode(self, operands)
+        type_id = 0
+        if shape.has_result:
+            type_id = self._type_ids.get(type) or self._result_type(name, type)
+        elif type is not None:
+            raise TypeError(f"{name} has no result, type={type} is given")
         if shape.check is not None:
             wrong = shape.check(type, operands)    # type: ignore[arg-type]
             if wrong is not None:
@@ -154,14 +159,11 @@ class Module(Interface):
             code = self._open_block(name)
         if self.location is not self._line:
             self._mark_line(code)
-        if shape.has_result:
-            type_id = self._type_ids.get(type) or self._result_type(name, type)
+        if type_id:
             id = self._bound
             self._bound = id + 1
             code.append([shape.head + (len(words) << 16), type_id, id, *words])
             return Value(id, type, name)    # type: ignore[arg-type]
-        if type is not None:
-            raise TypeError(f"{name} has no result, type={type} is given")
         code.append([shape.head + (len(words) << 16), *words])
         if shape.is_terminator:
             self._code = None

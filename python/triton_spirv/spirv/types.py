@@ -86,14 +86,14 @@ class Float(Type):
 
 @dataclass(frozen=True, eq=False)
 class Vector(Type):
-    """`count` scalars: 2, 3, 4, 8 or 16 of them (8 and 16 need the capability Vector16)."""
+    """`count` scalars, or pointers (SPV_INTEL_masked_gather_scatter): 2, 3, 4, 8 or 16 of them."""
 
     element: Type
     count: int
 
     def __post_init__(self) -> None:
-        # Pointers: for SPV_INTEL_masked_gather_scatter.
-        _check(isinstance(self.element, (Bool, Int, Float, Pointer)), f"Vector: {self.element} is not a scalar type")
+        is_scalar = isinstance(self.element, (Bool, Int, Float, Pointer))
+        _check(is_scalar, f"Vector: {self.element} is neither a scalar nor a pointer")
         _check(self.count in VECTOR_COUNTS, f"Vector: count {self.count} is not one of {VECTOR_COUNTS}")
 
     def __str__(self) -> str:
@@ -145,10 +145,10 @@ class Struct(Type):
         return self.name or self.definition()
 
     def definition(self) -> str:
-        """The members, with offsets and names if there are any: `block {0: i32 n, 16: [? x f32 stride 4]}`."""
+        """The members, with their offsets and names: `block {0: i32 count, 16: [? x f32 stride 4]}`."""
         offsets = [f"{offset}: " for offset in self.offsets] if self.offsets else [""] * len(self.members)
         names = [f" {name}" for name in self.member_names] if self.member_names else [""] * len(self.members)
-        members = [f"{offset}{member}{name}" for offset, member, name in zip(offsets, self.members, names, strict=True)]
+        members = map("{}{}{}".format, offsets, self.members, names)
         return f"{'block ' if self.block else ''}{{{', '.join(members)}}}"
 
 

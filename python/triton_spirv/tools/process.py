@@ -19,7 +19,7 @@ CMEEL_FOLDER = Path("cmeel.prefix", "bin")
 
 @cache
 def find(program: str, hint: str = "") -> Path:
-    """The path of a program, in $TRITON_SPIRV_TOOLS, installed packages or PATH; ToolError with `hint` if not.
+    """The path of a program, in $TRITON_SPIRV_TOOLS, installed packages or PATH; or ToolError with `hint`.
 
     Packages built by cmeel put a Python wrapper into PATH that takes 80 ms to start; the program itself,
     which takes 3 ms, lies in a folder of their own: hence the order.

@@ -46,7 +46,7 @@ def optimize(words: bytes, flags: Sequence[str] = ("-O",)) -> bytes:
 
 def _surroundings(words: bytes, said: str) -> list[str]:
     """The disassembly around the instruction whose number ("line 15") spirv-val has given, if it has."""
-    number = re.search(r"error: line (\d+):", said)
+    number = re.search(r"error: line ([1-9]\d*):", said)
     if number is None:
         return []
     try:
