@@ -3,7 +3,7 @@
 Importing this package registers all rules.
 """
 
-from . import atomic, cast, control_flow, dot, elementwise, memory, reduce, spmd, view  # noqa: F401
+from . import atomic, cast, control_flow, dot, elementwise, memory, reduce, scan, spmd, view  # noqa: F401
 from .registry import RULES
 
 __all__ = ["RULES"]

@@ -64,7 +64,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
     widths = layout.width
     stored = [ctx.allocate(_kept_shape(layout, axis), element) for element in elements] if outer else []
     with StepLoop(ctx, len(outer)):
-        start = _start(ctx, op, elements, widths, len(kept))
+        start = start_rows(ctx, op, elements, widths, len(kept))
         with StepLoop(ctx, len(inner), [x for row in start for x in row]) as loop:
             flat = guarded(ctx, inputs, [], lambda: [
                 x for row in _reduce_registers(ctx, region, [ctx.fragment(src, layout) for src in srcs], mask) for x in row])
@@ -72,7 +72,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
             if inner:
                 before = [list(loop.carried[i:i + len(srcs)]) for i in range(0, len(loop.carried), len(srcs))]
                 joined = [combine(ctx, region, x + y) for x, y in zip(before, rows, strict=True)]
-                if not _has_identity(op, elements):
+                if not has_identity(op, elements):
                     first = b.compare("OpIEqual", loop.index, 0)  # type: ignore[arg-type]
                     joined = [[b.select(first, y, x) for x, y in zip(old, new, strict=True)]
                               for old, new in zip(joined, rows, strict=True)]
@@ -106,17 +106,18 @@ def _result(ctx: Context, type: Any, made: Any) -> Any:
     return made
 
 
-def _has_identity(op: Operation, elements: Sequence[Any]) -> bool:
+def has_identity(op: Operation, elements: Sequence[Any]) -> bool:
+    """Is there a value that the combiner of a reduction or scan leaves any other unchanged with?"""
     name = operation_of(op.regions[0])
     if any(isinstance(x, IntegerType) and x.width == 1 for x in elements):
         return False
     return len(elements) == 1 and identity(name, register_type(elements[0])) is not None and str(elements[0]) != "bf16"
 
 
-def _start(ctx: Context, op: Operation, elements: Sequence[Any], width: int, rows: int) -> list[Row]:
+def start_rows(ctx: Context, op: Operation, elements: Sequence[Any], width: int, rows: int) -> list[Row]:
     """The carried values before the first step: the identity, or anything where the first step replaces it."""
     name = operation_of(op.regions[0])
-    has = _has_identity(op, elements)
+    has = has_identity(op, elements)
     row = []
     for element in elements:
         type = with_width(register_type(element), width)
