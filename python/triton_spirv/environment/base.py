@@ -85,8 +85,8 @@ class Environment(ABC):
         """count elements, as a vector (a scalar for 1); aligned to an element."""
 
     @abstractmethod
-    def store(self, pointer: Value, value: Value, volatile: bool = False) -> None:
-        """Store a scalar or a vector of neighbouring elements."""
+    def store(self, pointer: Value, value: Value, stream: bool = False) -> None:
+        """Store a scalar or a vector of neighbouring elements; `stream`: past the caches, aligned to the whole value."""
 
     @abstractmethod
     def masked_load(self, pointer: Value, mask: Value, other: Value) -> Value:
@@ -179,3 +179,9 @@ class Environment(ABC):
     @abstractmethod
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
         """The old value of an integer in memory, replaced by `value` where it equalled `compare`."""
+
+    # --- printing ---------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def printf(self, format: str, *values: Value) -> None:
+        """Print scalars by a format of C: integers of 32 and 64 bits (`%d`, `%ld`, ...), the widest float type there is."""

@@ -150,9 +150,9 @@ class OpenCL(Environment):
         place, type, aligned = self._as_vector(pointer, count)
         return self.b.emit("OpLoad", place, ["Volatile", aligned] if volatile else [aligned], type=type)
 
-    def store(self, pointer: Value, value: Value, volatile: bool = False) -> None:
-        place, _, aligned = self._as_vector(pointer, width_of(value.type))
-        self.b.emit("OpStore", place, value, ["Volatile", aligned] if volatile else [aligned])
+    def store(self, pointer: Value, value: Value, stream: bool = False) -> None:
+        place, type, aligned = self._as_vector(pointer, width_of(value.type))
+        self.b.emit("OpStore", place, value, ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned])
 
     def _intrinsic_name(self, operation: str, type: Type, suffix: str) -> str:
         element = scalar_type(type)
@@ -355,3 +355,11 @@ class OpenCL(Environment):
         unequal = {"acq_rel": "acquire", "release": "relaxed"}.get(order, order)
         return b.emit("OpAtomicCompareExchange", pointer, b.constant(I32, SCOPES[scope]), self._order(order),
                       self._order(unequal), value, compare, type=value.type)
+
+    # --- printing ---------------------------------------------------------------------------------------------------
+
+    def printf(self, format: str, *values: Value) -> None:
+        b, m = self.b, self.b.module
+        text = m.text(format)
+        first = b.emit("OpInBoundsAccessChain", text, b.constant(I32, 0), type=Pointer("UniformConstant", Int(8)))
+        m.ext("OpenCL.std", "printf", first, *values, type=I32)
