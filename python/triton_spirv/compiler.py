@@ -30,7 +30,8 @@ STRUCTURE = frozenset({"builtin.module", "tt.func", "tt.return", "scf.yield", "s
 def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **options: Any) -> Artifact:
     """Lower the kernel in `text` (TTIR, or TTGIR for targets with lanes) for a target.
 
-    options: enable_fp_fusion (a multiplication and an addition may become one instruction with one rounding).
+    options: enable_fp_fusion (a multiplication and an addition may become one instruction with one rounding),
+    print_copies (how often a work-item that runs a whole program prints a scalar: once per thread of a GPU).
     Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError, MissingCapability.
     """
     target = find_target(target) if isinstance(target, str) else target

@@ -96,7 +96,8 @@ class Pipeline:
             raise UnsupportedOperation(f"target {self.target.name} compiles Triton IR (.ttir), not TTGIR")
         with as_triton_errors():
             artifact = triton_spirv.compile(self.source, self.target, num_warps=self.options.num_warps,
-                                            enable_fp_fusion=self.options.enable_fp_fusion)
+                                            enable_fp_fusion=self.options.enable_fp_fusion,
+                                            print_copies=self.options.num_warps * self.options.warp_size)
         self.artifact = artifact
         exchanges = "tt.reduce" in self.source or "tt.scan" in self.source
         metadata.update(name=artifact.entry, artifact=artifact.to_json(),
