@@ -1,102 +1,119 @@
-"""Conversions between element types."""
+"""Conversions between element types.
+
+Every conversion rounds once. Where SPIR-V has no such conversion and two steps are needed, the first rounds
+to odd: it keeps in the last bit whether anything was lost, so that the second step gives what one would
+(Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+"""
 
 from __future__ import annotations
 
-from ..errors import LoweringError
-from ..ir.model import FloatType, IntegerType, Operation, PointerType
+from ..ir.model import FloatType, IntegerType, Operation, PointerType, Type
 from ..spirv.builder import scalar_type
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int
 from .context import Context
-from .numbers import F32, bf16_to_f32, bool_to_int, f32_to_bf16, int_to_bool, is_bf16, is_bool
+from .float8 import float8_to_float, float_to_float8, is_float8
+from .numbers import F32, bool_to_int, f32_to_bf16, int_to_bool, is_bf16, is_bool, to_arithmetic
 from .registry import elementwise
-from .types import element_of, register_type
+from .types import bits_of, element_of, register_type
+
+F64 = Float(64)
+SINGLE = FloatType("f32")
 
 
-def widened(ctx: Context, value: Register, type: object) -> Register:
+# --- floats -------------------------------------------------------------------------------------------------
+
+
+def widened(ctx: Context, value: Register, type: Type) -> Register:
     """A float of any type in a type that has arithmetic."""
-    return bf16_to_f32(ctx.b, value) if is_bf16(type) else value  # type: ignore[arg-type]
+    return to_arithmetic(ctx.b, value, type)
 
 
-def to_float(ctx: Context, value: Register, source: object, target: FloatType) -> Register:
-    """Between f16, bf16, f32, f64; rounds to nearest even."""
+def to_float(ctx: Context, value: Register, source: Type, target: Type, rounding: str = "rtne") -> Register:
+    """Between any two float types; "rtne" rounds to nearest even, "rtz" towards zero."""
+    assert isinstance(source, FloatType) and isinstance(target, FloatType)
+    if source == target:
+        return value
+    if is_float8(source) and not is_float8(target):
+        return float8_to_float(ctx.b, value, source, target)
     b = ctx.b
-    value = widened(ctx, value, source)
-    if is_bf16(target):
-        if scalar_type(value.type) == Float(64):
-            value = round_to_odd(ctx, value)
-        elif scalar_type(value.type) != F32:
-            value = b.convert("OpFConvert", value, F32)
-        return f32_to_bf16(b, value)
+    value = to_arithmetic(b, value, source)
     wanted = register_type(target)
-    return value if scalar_type(value.type) == wanted else b.convert("OpFConvert", value, wanted)
+    if wanted == F64:
+        return b.convert("OpFConvert", value, F64)
+    if target.width < 32 and scalar_type(value.type) == F64:
+        value = f64_to_f32(ctx, value, "odd")
+    if wanted == F32:
+        return f64_to_f32(ctx, value, rounding) if source.width == 64 else as_f32(ctx, value)
+    if wanted == Float(16):
+        return f32_to_f16(ctx, value, rounding)
+    value = as_f32(ctx, value)
+    if is_bf16(target):
+        return f32_to_bf16(b, value, rounding)
+    return float_to_float8(b, value, target, rounding)
 
 
-def round_to_odd(ctx: Context, value: Register) -> Register:
-    """f64 -> f32 so that a second rounding, to a narrower type, gives what one rounding would.
+def as_f32(ctx: Context, value: Register) -> Register:
+    """f16 or f32 -> f32."""
+    return value if scalar_type(value.type) == F32 else ctx.b.convert("OpFConvert", value, F32)
 
-    An inexact result gets its last bit set (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
-    """
+
+def f64_to_f32(ctx: Context, value: Register, rounding: str = "rtne") -> Register:
+    """Round to nearest even, towards zero ("rtz") or to odd ("odd": an inexact result ends in a one)."""
     b = ctx.b
     nearest = b.convert("OpFConvert", value, F32)
-    back = b.convert("OpFConvert", nearest, Float(64))
+    if rounding == "rtne":
+        return nearest
+    back = b.convert("OpFConvert", nearest, F64)
     bits = b.bitcast(nearest, Int(32))
-    inexact = b.compare("OpFOrdNotEqual", back, value)
     above = b.compare("OpFOrdGreaterThan", ctx.env.math("fabs", back), ctx.env.math("fabs", value))
     truncated = b.select(above, b.isub(bits, 1), bits)
+    if rounding == "rtz":
+        return b.bitcast(truncated, F32)
+    inexact = b.compare("OpFOrdNotEqual", back, value)
     return b.bitcast(b.select(inexact, b.ior(truncated, 1), bits), F32)
 
 
-@elementwise("arith.extf", "arith.truncf")
+def f32_to_f16(ctx: Context, value: Register, rounding: str) -> Register:
+    made = ctx.b.convert("OpFConvert", value, Float(16))
+    if rounding == "rtz":
+        ctx.b.module.decorate(made, "FPRoundingMode", "RTZ")
+    return made
+
+
+@elementwise("arith.extf", "arith.truncf", weight=2)
 def float_to_float(ctx: Context, op: Operation, value: Register) -> Register:
     """Exact to a wider type, round to nearest even to a narrower one."""
-    source, target = (element_of(v.type) for v in (op.operands[0], op.results[0]))
-    if any(isinstance(t, FloatType) and t.width < 16 for t in (source, target)):
-        return convert_fp8(ctx, op, value)
-    return to_float(ctx, value, source, target)  # type: ignore[arg-type]
+    return to_float(ctx, value, element_of(op.operands[0].type), element_of(op.results[0].type))
 
 
 @elementwise("tt.fp_to_fp", weight=4)
 def fp_to_fp(ctx: Context, op: Operation, value: Register) -> Register:
-    """Between any two float types, with the stated rounding."""
-    source, target = (element_of(v.type) for v in (op.operands[0], op.results[0]))
-    if any(isinstance(t, FloatType) and t.width < 16 for t in (source, target)):
-        return convert_fp8(ctx, op, value)
-    if op.attributes.get("rounding") == "rtz":
-        return truncate(ctx, value, source, target)  # type: ignore[arg-type]
-    return to_float(ctx, value, source, target)  # type: ignore[arg-type]
+    """Between any two float types; `rounding` ("rtne", "rtz") is there where the result is narrower."""
+    rounding = str(op.attributes.get("rounding", "rtne"))
+    return to_float(ctx, value, element_of(op.operands[0].type), element_of(op.results[0].type), rounding)
 
 
-def truncate(ctx: Context, value: Register, source: FloatType, target: FloatType) -> Register:
-    """Round towards zero to f16 or bf16."""
-    b = ctx.b
-    value = widened(ctx, value, source)
-    if is_bf16(target):
-        return b.convert("OpUConvert", b.lshr(b.bitcast(value, Int(32)), 16), Int(16))
-    made = b.convert("OpFConvert", value, register_type(target))
-    b.module.decorate(made, "FPRoundingMode", "RTZ")
-    return made
-
-
-def convert_fp8(ctx: Context, op: Operation, value: Register) -> Register:
-    raise LoweringError(f"{op.location}: {op.name}: 8-bit floats have no conversion yet")
+# --- integers -----------------------------------------------------------------------------------------------
 
 
 @elementwise("arith.extsi")
 def extend_signed(ctx: Context, op: Operation, value: Register) -> Register:
-    width = element_of(op.results[0].type).width  # type: ignore[attr-defined]
+    width = bits_of(element_of(op.results[0].type))
     return bool_to_int(ctx.b, value, Int(width), true=-1) if is_bool(value) else ctx.b.resize(value, width)
 
 
 @elementwise("arith.extui")
 def extend_unsigned(ctx: Context, op: Operation, value: Register) -> Register:
-    width = element_of(op.results[0].type).width  # type: ignore[attr-defined]
-    return bool_to_int(ctx.b, value, Int(width)) if is_bool(value) else ctx.b.resize(value, width, signed=False)
+    width = bits_of(element_of(op.results[0].type))
+    if is_bool(value):
+        return bool_to_int(ctx.b, value, Int(width))
+    return ctx.b.resize(value, width, signed=False)
 
 
 @elementwise("arith.trunci")
 def truncate_integer(ctx: Context, op: Operation, value: Register) -> Register:
-    width = element_of(op.results[0].type).width  # type: ignore[attr-defined]
+    width = bits_of(element_of(op.results[0].type))
     return int_to_bool(ctx.b, value) if width == 1 else ctx.b.resize(value, width)
 
 
@@ -104,6 +121,9 @@ def truncate_integer(ctx: Context, op: Operation, value: Register) -> Register:
 def index_cast(ctx: Context, op: Operation, value: Register) -> Register:
     width = register_type(element_of(op.results[0].type)).width  # type: ignore[attr-defined]
     return ctx.b.resize(value, width, signed=op.name == "arith.index_cast")
+
+
+# --- between the two ----------------------------------------------------------------------------------------
 
 
 @elementwise("arith.sitofp", "arith.uitofp")
@@ -115,36 +135,44 @@ def integer_to_float(ctx: Context, op: Operation, value: Register) -> Register:
         value = bool_to_int(b, value, true=-1 if signed else 1)
     target = element_of(op.results[0].type)
     opcode = "OpConvertSToF" if signed else "OpConvertUToF"
+    bits = scalar_type(value.type).width  # type: ignore[attr-defined]
+    if is_bf16(target) and bits == 64:
+        wide = b.convert(opcode, squeezed(ctx, value, signed, 53), F64)
+        return f32_to_bf16(b, f64_to_f32(ctx, wide, "odd"))
     if is_bf16(target):
-        bits = scalar_type(value.type).width  # type: ignore[attr-defined]
-        if bits < 32:
-            return f32_to_bf16(b, b.convert(opcode, value, F32))
-        wide = b.convert(opcode, value, Float(64))
-        if bits == 64:
-            wide = _sticky(ctx, value, wide, signed)
-        return f32_to_bf16(b, round_to_odd(ctx, wide))
+        exact = squeezed(ctx, value, signed, 24) if bits == 32 else value
+        return f32_to_bf16(b, b.convert(opcode, exact, F32))
+    if bits_of(target) < 32:
+        # An integer that f32 rounds is beyond the largest number of these types, on either side of the
+        # rounding.
+        return to_float(ctx, b.convert(opcode, value, F32), SINGLE, target)
     return b.convert(opcode, value, register_type(target))
 
 
-def _sticky(ctx: Context, value: Register, wide: Register, signed: bool) -> Register:
-    """A 64-bit integer as f64 rounded to odd: clear the low bits that f64 cannot hold, and set one in their place."""
+def squeezed(ctx: Context, value: Register, signed: bool, keep: int) -> Register:
+    """An integer that a float with `keep` significant bits holds, and that rounds to fewer bits as `value`
+    does.
+
+    Numbers of more than `keep` bits have their lowest bits cleared; where one of them was set, the highest of
+    them is set instead, which is off every middle between two neighbours of the narrower type, on the side
+    where `value` is.
+    """
     b = ctx.b
-    magnitude = ctx.env.math("s_abs", value) if signed else value
-    low = b.iand(magnitude, 0xFFF)
-    large = b.compare("OpUGreaterThanEqual", magnitude, 1 << 53)
-    squeezed = b.ior(b.isub(magnitude, low), b.select(b.compare("OpINotEqual", low, 0), b.constant(low.type, 0x800), 0))
-    exact = b.convert("OpConvertUToF", b.select(large, squeezed, magnitude), Float(64))
-    if not signed:
-        return exact
-    return b.select(b.compare("OpSLessThan", value, 0), b.unary("OpFNegate", exact), exact)
+    width = scalar_type(value.type).width  # type: ignore[attr-defined]
+    dropped = width - keep + 1
+    low = b.iand(value, (1 << dropped) - 1)
+    sticky = b.select(b.compare("OpINotEqual", low, 0), b.constant(low.type, 1 << (dropped - 1)), 0)
+    distance = b.iadd(value, 1 << keep) if signed else value
+    large = b.compare("OpUGreaterThan", distance, 2 << keep if signed else 1 << keep)
+    return b.select(large, b.ior(b.isub(value, low), sticky), value)
 
 
 @elementwise("arith.fptosi", "arith.fptoui")
 def float_to_integer(ctx: Context, op: Operation, value: Register) -> Register:
     """Round towards zero; out of range is unspecified, as in Triton. Narrow integers come through i32."""
     b = ctx.b
-    value = widened(ctx, value, element_of(op.operands[0].type))
-    width = element_of(op.results[0].type).width  # type: ignore[attr-defined]
+    value = to_arithmetic(b, value, element_of(op.operands[0].type))
+    width = bits_of(element_of(op.results[0].type))
     signed = op.name == "arith.fptosi"
     made = b.convert("OpConvertFToS" if signed or width < 32 else "OpConvertFToU", value, Int(max(width, 32)))
     return int_to_bool(b, made) if width == 1 else b.resize(made, width)
@@ -157,6 +185,6 @@ def bitcast(ctx: Context, op: Operation, value: Register) -> Register:
     target = element_of(op.results[0].type)
     if isinstance(target, PointerType):
         return ctx.as_scalar(ctx.env.address(value), target) if ctx.is_pointer(value) else value
-    if isinstance(target, IntegerType) and target.width == 1 or isinstance(scalar_type(value.type), Bool):
+    if target == IntegerType(1) or isinstance(scalar_type(value.type), Bool):
         return value
     return b.bitcast(value, register_type(target))

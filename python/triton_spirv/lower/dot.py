@@ -37,10 +37,7 @@ def converted(ctx: Context, register: Register, source: Type, target: Type) -> R
     """An operand in the type that is computed in."""
     if isinstance(target, IntegerType):
         return ctx.b.resize(register, target.width)
-    if isinstance(source, FloatType) and source.width < 16:
-        from .cast import float8_to_float
-        return float8_to_float(ctx, register, source, target)  # type: ignore[arg-type]
-    return to_float(ctx, register, source, target)  # type: ignore[arg-type]
+    return to_float(ctx, register, source, target)
 
 
 def staged(ctx: Context, op: Operation, tensor: Any, target: Type) -> Stored:

@@ -1,7 +1,7 @@
-"""Numbers that SPIR-V has no type for: bf16 as bits, and integers of one bit.
+"""Numbers that SPIR-V has no arithmetic for: bf16 and 8-bit floats as bits, and integers of one bit.
 
-bf16 is the upper half of an f32: widening is a shift; narrowing rounds to nearest even and keeps NaN quiet (Triton's and CUDA's
-conversion, RNE).
+bf16 is the upper half of an f32: widening is a shift; narrowing rounds to nearest even and keeps NaN quiet
+(Triton's and CUDA's conversion, RNE).
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.model import FloatType, Type
-from ..spirv.builder import Builder, I32
+from ..spirv.builder import I32, Builder
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int
+from .float8 import float8_to_float, float_to_float8, is_float8
 
 F32 = Float(32)
 I16 = Int(16)
@@ -26,21 +27,42 @@ def bf16_to_f32(b: Builder, bits: Register) -> Register:
     return b.bitcast(b.shl(b.convert("OpUConvert", bits, I32), 16), F32)
 
 
-def f32_to_bf16(b: Builder, value: Register) -> Register:
-    """Round to nearest even; NaN becomes a quiet NaN with the same sign."""
+def f32_to_bf16(b: Builder, value: Register, rounding: str = "rtne") -> Register:
+    """Round to nearest even, or towards zero ("rtz"); NaN becomes a quiet NaN with the same sign."""
     bits = b.bitcast(value, I32)
-    odd = b.iand(b.lshr(bits, 16), 1)
-    rounded = b.iadd(bits, b.iadd(odd, 0x7FFF))
+    rounded = bits
+    if rounding == "rtne":
+        odd = b.iand(b.lshr(bits, 16), 1)
+        rounded = b.iadd(bits, b.iadd(odd, 0x7FFF))
     quiet = b.ior(bits, 0x400000)
     nan = b.compare("OpFUnordNotEqual", value, value)
     return b.convert("OpUConvert", b.lshr(b.select(nan, quiet, rounded), 16), I16)
 
 
+def is_bits(type: Type) -> bool:
+    """Are registers of this float type its bits, as an integer?"""
+    return is_bf16(type) or is_float8(type)
+
+
+def to_arithmetic(b: Builder, value: Register, type: Type) -> Register:
+    """A float of any type in one that has arithmetic: f32 for those that are bits."""
+    if is_float8(type):
+        return float8_to_float(b, value, type, FloatType("f32"))
+    return bf16_to_f32(b, value) if is_bf16(type) else value
+
+
+def from_arithmetic(b: Builder, value: Register, type: Type) -> Register:
+    """The way back, rounded to nearest even."""
+    if is_float8(type):
+        return float_to_float8(b, value, type)
+    return f32_to_bf16(b, value) if is_bf16(type) else value
+
+
 def in_f32(b: Builder, type: Type, function: Callable[..., Register], *operands: Register) -> Register:
-    """Run a float formula; operands of IR type bf16 are widened first, the result (a float) rounded back."""
-    if not is_bf16(type):
+    """Run a float formula; operands that are bits are widened first, the result (a float) rounded back."""
+    if not is_bits(type):
         return function(*operands)
-    return f32_to_bf16(b, function(*[bf16_to_f32(b, x) for x in operands]))
+    return from_arithmetic(b, function(*[to_arithmetic(b, x, type) for x in operands]), type)
 
 
 def bool_to_int(b: Builder, value: Register, element: Int = I32, true: int = 1) -> Register:
