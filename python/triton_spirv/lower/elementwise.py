@@ -15,7 +15,7 @@ from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
 from .context import Context
-from .numbers import bf16_to_f32, bool_to_int, f32_to_bf16, in_f32, int_to_bool, is_bf16, is_bool
+from .numbers import bool_to_int, in_f32, int_to_bool, is_bf16, is_bits, is_bool, to_arithmetic
 from .registry import elementwise, pulled, symbolic
 from .tensor import Affine, Deferred, Fragment, Tensor, Uniform
 from .types import element_of, register_type, shape_of
@@ -121,16 +121,16 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
     def formula(x: Register, y: Register) -> Register:
         value = b.binary(FLOAT[op.name], x, y)
         fuses = ctx.options.get("enable_fp_fusion", True) and op.name in ("arith.addf", "arith.subf", "arith.mulf")
-        return ctx.env.contract(value) if fuses and not is_bf16(element_of(op.operands[0].type)) else value
+        return ctx.env.contract(value) if fuses and not is_bits(element_of(op.operands[0].type)) else value
     return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
 
 
 @elementwise("arith.negf")
 def negate(ctx: Context, op: Operation, operand: Register) -> Register:
-    b = ctx.b
-    if is_bf16(element_of(op.operands[0].type)):
+    b, type = ctx.b, element_of(op.operands[0].type)
+    if is_bf16(type):
         return b.ixor(operand, -0x8000)
-    return b.unary("OpFNegate", operand)
+    return in_f32(b, type, lambda x: b.unary("OpFNegate", x), operand)
 
 
 @elementwise(*FLOAT_FUNCTION)
@@ -194,8 +194,8 @@ def compare_floats(ctx: Context, op: Operation, lhs: Register, rhs: Register) ->
     """o* predicates are false where an operand is NaN, u* true. OpFUnordNotEqual is `une`, as in C's !=."""
     b = ctx.b
     predicate = op.attributes["predicate"]
-    if is_bf16(element_of(op.operands[0].type)):
-        lhs, rhs = bf16_to_f32(b, lhs), bf16_to_f32(b, rhs)
+    type = element_of(op.operands[0].type)
+    lhs, rhs = to_arithmetic(b, lhs, type), to_arithmetic(b, rhs, type)
     if predicate in ("true", "false"):
         width = max(width_of(lhs.type), width_of(rhs.type))
         from ..spirv.types import Bool
@@ -331,4 +331,4 @@ def extend_symbolic(ctx: Context, op: Operation, operand: Any) -> Tensor | None:
     return Affine(operand.shape, element, ctx.b.resize(operand.base, bits, signed), strides, exact)
 
 
-__all__ = ["as_affine", "bf16_to_f32", "constant_scalar", "f32_to_bf16"]
+__all__ = ["as_affine", "constant_scalar"]
