@@ -1,7 +1,8 @@
 """Layouts: which tensor elements each work-item holds, and where.
 
-Every tensor dimension in Triton is a power of two, so the row-major linear index of an element is a string of bits. A
-*layout* says which bit of that index each bit of the hardware coordinates contributes. The coordinates are
+Every tensor dimension in Triton is a power of two, so the row-major linear index of an element is a string of
+bits. A *layout* says which bit of that index each bit of the hardware coordinates contributes. The
+coordinates are
 
     component   position inside one SPIR-V vector                       (known when compiling)
     register    which of the values that a work-item holds              (known when compiling)
@@ -9,10 +10,11 @@ Every tensor dimension in Triton is a power of two, so the row-major linear inde
     lane        work-item inside its sub-group                          (known when running)
     warp        sub-group inside its work-group                         (known when running)
 
-and the map is linear over xor: bit `i` of a coordinate toggles the index bits of its *basis* `bases[i]`; the index of an element
-is the xor of the bases of all set bits. A basis of 0 means that the bit does not matter: the element is held twice (a broadcast).
-This is Triton's linear layout (include/triton/Tools/LinearLayout.h) with the row-major linear index as the only output dimension,
-which turns most view operations into nothing: `reshape` and `expand_dims` leave all bases as they are, `trans` permutes bits.
+and the map is linear over xor: bit `i` of a coordinate toggles the index bits of its *basis* `bases[i]`; the
+index of an element is the xor of the bases of all set bits. A basis of 0 means that the bit does not matter:
+the element is held twice (a broadcast). This is Triton's linear layout (include/triton/Tools/LinearLayout.h)
+with the row-major linear index as the only output dimension, which turns most view operations into nothing:
+`reshape` and `expand_dims` leave all bases as they are, `trans` permutes bits.
 
 Worked example. `tensor<4x32xf32>` on a CPU device with 16-wide vectors, at most two registers at a time:
 
@@ -23,18 +25,19 @@ Worked example. `tensor<4x32xf32>` on a CPU device with 16-wide vectors, at most
 
 Element (2, 17) has linear index 81 = 64 ^ 16 ^ 1: step 2, register 1, component 1.
 
-The same tensor in `#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [2, 8], warpsPerCTA = [2, 1], order = [1, 0]}>`:
+The same tensor under `#ttg.blocked` with sizePerThread = [1, 2], threadsPerWarp = [2, 8], warpsPerCTA = [2, 1]:
 
-    register          1, 16               two neighbouring columns, then the repetition that 8 lanes of 2 columns leave
+    register          1, 16               two neighbouring columns; then what 8 lanes of 2 columns leave
     lane              2, 4, 8, 32         eight lanes along the columns, two along the rows
     warp              64
 
-No rule asks which of the two it works on: it walks the bits that there are, and a step over a coordinate without bits is empty.
+No rule asks which of the two it works on: it walks the bits that there are, and a step over a coordinate
+without bits is empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -57,6 +60,42 @@ def span(bases: tuple[int, ...], value: int) -> int:
         if value >> bit & 1:
             index ^= basis
     return index
+
+
+class Elimination:
+    """Vectors of bits under xor: which of them, taken together, make a given one.
+
+    Gaussian elimination over GF(2).
+    """
+
+    def __init__(self, vectors: Iterable[int] = ()) -> None:
+        self.count = 0
+        # (a vector, the set of given ones that make it); leading bits distinct, highest first
+        self._rows: list[tuple[int, int]] = []
+        for vector in vectors:
+            self.add(vector)
+
+    def _reduce(self, vector: int) -> tuple[int, int]:
+        made = 0
+        for row, which in self._rows:
+            if vector ^ row < vector:
+                vector ^= row
+                made ^= which
+        return vector, made
+
+    def add(self, vector: int) -> bool:
+        """One vector more; False when those before make it already."""
+        rest, made = self._reduce(vector)
+        if rest:
+            self._rows.append((rest, made | 1 << self.count))
+            self._rows.sort(reverse=True)
+        self.count += 1
+        return rest != 0
+
+    def solve(self, vector: int) -> int | None:
+        """Which of the added vectors, as a set of bits by their order, make `vector`; None: none do."""
+        rest, made = self._reduce(vector)
+        return None if rest else made
 
 
 @lru_cache(maxsize=4096)
@@ -152,8 +191,8 @@ class Layout:
         """The layout of shape `shape` whose bases are `change(basis)`; `change` is linear over xor."""
         def each(bases: tuple[int, ...]) -> tuple[int, ...]:
             return tuple(change(basis) for basis in bases)
-        return Layout(shape, each(self.component), each(self.register), each(self.step), each(self.lane), each(self.warp),
-                      change(self.origin))
+        return Layout(shape, each(self.component), each(self.register), each(self.step), each(self.lane),
+                      each(self.warp), change(self.origin))
 
     def reshaped(self, shape: tuple[int, ...]) -> Layout:
         """The same elements under another shape; linear indices do not change."""
@@ -174,7 +213,7 @@ class Layout:
 
 
 def transposed(index: int, shape: tuple[int, ...], order: tuple[int, ...]) -> int:
-    """Linear index in `shape` of the element that `tt.trans` with `order` puts at linear `index` of its result.
+    """Linear index in `shape` of the element that `tt.trans` with `order` puts at `index` of its result.
 
     The result has dimension `d` of size `shape[order[d]]`; both indices are row-major.
     """
@@ -192,14 +231,54 @@ def transposed(index: int, shape: tuple[int, ...], order: tuple[int, ...]) -> in
 
 
 @lru_cache(maxsize=1024)
-def row_major(shape: tuple[int, ...], vector_width: int, max_registers: int = 1 << 30, window: int = 1 << 30) -> Layout:
+def row_major(shape: tuple[int, ...], vector_width: int, max_registers: int = 1 << 30,
+              window: int = 1 << 30) -> Layout:
     """The layout of vector mode: neighbouring elements in components, then registers, then steps.
 
-    A tensor of at most `max_registers` vectors is held whole; a larger one is walked `window` registers at a time.
+    A tensor of at most `max_registers` vectors is held whole; a larger one is walked `window` registers at a
+    time.
     """
     bits = [1 << i for i in range(log2(prod(shape)))]
     width = min(log2(vector_width), len(bits))
     registers = len(bits) - width
     if 1 << registers > max_registers:
         registers = min(registers, log2(window))
-    return Layout(shape, tuple(bits[:width]), tuple(bits[width:width + registers]), tuple(bits[width + registers:]))
+    end = width + registers
+    return Layout(shape, tuple(bits[:width]), tuple(bits[width:end]), tuple(bits[end:]))
+
+
+@dataclass(frozen=True)
+class SharedLayout:
+    """Where a buffer of `shape` lies in shared memory.
+
+    Bit `i` of an element's linear index toggles `places[i]` of its offset, counted in elements. `padding`
+    holds (interval, pad): `pad` elements stay free behind every `interval`, so that lanes which are a power
+    of two apart do not meet in one bank.
+    """
+
+    shape: tuple[int, ...]
+    places: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...] = ()
+
+    @staticmethod
+    def of_offsets(shape: tuple[int, ...], bases: tuple[int, ...],
+                   padding: tuple[tuple[int, int], ...] = ()) -> SharedLayout:
+        """From the inverse map: the linear index of the element at each power of two of the offset."""
+        inverse = Elimination(bases)
+        places = [inverse.solve(1 << i) for i in range(log2(prod(shape)))]
+        if len(bases) != len(places) or None in places:
+            raise ValueError(f"offsets {bases} do not reach every element of shape {shape} once")
+        return SharedLayout(shape, tuple(place for place in places if place is not None), padding)
+
+    @property
+    def size(self) -> int:
+        """Elements, the padding between them included."""
+        return self.padded(prod(self.shape) - 1) + 1
+
+    def padded(self, offset: int) -> int:
+        """The offset without padding -> the one in memory."""
+        return offset + sum(offset // interval * pad for interval, pad in self.padding)
+
+    def offset(self, index: int) -> int:
+        """Where the element of a linear index lies."""
+        return self.padded(span(self.places, index))
