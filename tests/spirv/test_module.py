@@ -161,8 +161,9 @@ def test_masks_put_parameters_in_the_order_of_their_bits() -> None:
 
 @pytest.mark.parametrize(("type", "capability"), [
     (Int(8), "Int8"), (Int(64), "Int64"), (Float(16), "Float16"), (Float(64), "Float64"),
-    (F32x16, "Vector16"), (Pointer("Generic", F32), "GenericPointer"), (Float(16, "BFloat16KHR"), "BFloat16TypeKHR"),
-    (Vector(GLOBAL_F32, 4), "MaskedGatherScatterINTEL")], ids=str)
+    (F32x16, "Vector16"), (Pointer("Generic", F32), "GenericPointer"),
+    (Float(16, "BFloat16KHR"), "BFloat16TypeKHR"), (Vector(GLOBAL_F32, 4), "MaskedGatherScatterINTEL"),
+], ids=str)
 def test_types_bring_their_capabilities(type: Type, capability: str) -> None:
     m = new_module()
     m.type_id(type)

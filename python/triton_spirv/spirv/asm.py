@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from math import isnan
-from pathlib import PurePath
+from os.path import basename
 
 from . import grammar
 from .decode import Contents, Decoded, decode
@@ -45,7 +45,7 @@ class _Writer:
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
         self.names: dict[int, str] = {}
-        self.taken: set[str] = set()
+        self.taken: dict[str, int] = {}    # a name -> the number to try next for it
         for id, type in contents.types.items():
             self.names[id] = str(type)
         for id, constant in contents.constants.items():
@@ -79,7 +79,7 @@ class _Writer:
     def function(self, body: list[Decoded]) -> list[str]:
         """A function: its head, then its blocks."""
         outer_names, outer_taken = self.names, self.taken
-        self.names, self.taken = dict(outer_names), set(outer_taken)
+        self.names, self.taken = dict(outer_names), dict(outer_taken)
         roles = _block_roles(body)
         for it in body[1:]:
             if it.result:
@@ -91,7 +91,7 @@ class _Writer:
                 lines.append(f"{self.names[it.result]}:")
             elif it.name == "OpLine":
                 file, line, _ = it.words
-                here = f"{INDENT}; {PurePath(self.contents.strings[file]).name}:{line}"
+                here = f"{INDENT}; {basename(self.contents.strings[file])}:{line}"
                 lines += [here] if here != place else []
                 place = here
             elif it.name not in ("OpFunctionParameter", "OpFunctionEnd", "OpNoLine"):
@@ -132,12 +132,13 @@ class _Writer:
         """Name an id by its OpName, its role as a block, or its instruction; numbered if that is taken."""
         given = self.contents.names.get((id,))
         name = re.sub(r"[^\w.$]", "_", given) if given else self._kind_of(it, roles or {})
-        number = 0
-        unique = name
-        while unique in self.taken:
+        number = self.taken.get(name, 0)
+        unique = f"{name}_{number}" if number else name
+        while number and unique in self.taken:
             number += 1
             unique = f"{name}_{number}"
-        self.taken.add(unique)
+        self.taken[unique] = 1
+        self.taken[name] = number + 1
         self.names[id] = f"%{unique}"
 
     def _kind_of(self, it: Decoded, roles: dict[int, str]) -> str:
@@ -174,6 +175,8 @@ class _Writer:
 
     def _take(self, kind: str, words: list[int]) -> list[str]:
         """Take an operand of a kind off the words -> its text, an enumerant's parameters behind it."""
+        if kind == "IdRef":    # nearly all operands
+            return [self._reference(words.pop(0))]
         if kind == "LiteralString":
             text, count = string_of(words)
             del words[:count]
@@ -190,17 +193,20 @@ class _Writer:
             parameters = [text for bit in bits for text in self._take_all(bit.parameters, words)]
             return [_names(bits), *parameters]
         if entry.category == "Id":
-            return [self._reference(kind, word)]
+            return [self._named_constant(kind, word)]
         return [scalar_text(Float(32), word) if kind == "LiteralFloat" else str(word)]
 
-    def _reference(self, kind: str, id: int) -> str:
+    def _reference(self, id: int) -> str:
+        return self.names.get(id) or f"%{id}"
+
+    def _named_constant(self, kind: str, id: int) -> str:
+        """A scope or memory semantics by its name, if its constant is known."""
         constant = self.contents.constants.get(id)
-        if constant is not None and constant.name == "OpConstant":
-            if kind == "IdScope":
-                return grammar.enumerants("Scope")[constant.words[0]].name
-            if kind == "IdMemorySemantics":
-                return _names(_bits("MemorySemantics", constant.words[0]))
-        return self.names.get(id, f"%{id}")
+        if constant is None or constant.name != "OpConstant":
+            return self._reference(id)
+        if kind == "IdScope":
+            return grammar.enumerants("Scope")[constant.words[0]].name
+        return _names(_bits("MemorySemantics", constant.words[0]))
 
     def _switch(self, words: list[int]) -> list[str]:
         selector, default, *targets = words

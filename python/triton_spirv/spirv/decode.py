@@ -6,7 +6,7 @@ import struct
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import grammar
 from .grammar import Instruction
@@ -33,25 +33,21 @@ CONSTANTS = frozenset([
     "OpUndef", "OpConstantNull", "OpConstantTrue", "OpConstantFalse", "OpConstant", "OpConstantComposite"])
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """An instruction of a module: its grammar, its result type and result (0 without), its other words."""
+class Decoded(NamedTuple):
+    """An instruction of a module: its name, its result type and result (0 without), its other words."""
 
-    instruction: Instruction
+    name: str
     type: int
     result: int
     words: tuple[int, ...]
-
-    @property
-    def name(self) -> str:
-        return self.instruction.name
+    instruction: Instruction
 
 
 def _lists() -> dict[Any, list[tuple[int, ...]]]:
     return defaultdict(list)
 
 
-@dataclass(slots=True)
+@dataclass
 class Contents:
     """A decoded module, by section. Names and decorations are by (id,), of members by (type, member)."""
 
@@ -83,7 +79,7 @@ def instructions(words: bytes) -> Iterator[Decoded]:
         rest_at = result_at + entry.has_result
         type = numbers[at + 1] if entry.has_type else 0
         result = numbers[result_at] if entry.has_result else 0
-        yield Decoded(entry, type, result, numbers[rest_at:at + count])
+        yield Decoded(entry.name, type, result, numbers[rest_at:at + count], entry)
         at += count
 
 

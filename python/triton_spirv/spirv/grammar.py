@@ -28,7 +28,7 @@ from . import grammar_data
 Version = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operand:
     """An operand of an instruction, or a parameter of an enumerant."""
 
@@ -40,7 +40,7 @@ class Operand:
         return f"{self.name} ({self.kind})" if self.name != self.kind else self.kind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Instruction:
     """An instruction; `operands` are those after the result type and the result."""
 
@@ -55,7 +55,7 @@ class Instruction:
     extensions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Enumerant:
     """A value of an enumeration or a bit of a mask, as its kind says, with the operands that follow it."""
 
@@ -68,7 +68,7 @@ class Enumerant:
     extensions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kind:
     """An operand kind; its category is Id, Literal, ValueEnum, BitEnum, or Composite, made of `bases`."""
 
@@ -77,7 +77,7 @@ class Kind:
     bases: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExtendedInstruction:
     """An instruction of an extended set such as OpenCL.std."""
 

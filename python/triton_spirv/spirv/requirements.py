@@ -33,16 +33,15 @@ class Requirements:
 
     def require(self, capability: str, extension: str | None = None, needed_by: str = "the module") -> None:
         """Declare a capability and its extension; MissingCapability when the target lacks it."""
+        if capability not in self._declared:
+            entry = grammar.enumerant("Capability", capability)
+            if self.available is not None and entry.name not in self.available:
+                raise self._missing(needed_by, [capability])
+            self._extend(entry, f"the capability {capability}")
+            self.capabilities[entry.name] = None
+            self._declared |= grammar.implied(entry.name)
         if extension is not None:
             self.extensions[extension] = None
-        if capability in self._declared:
-            return
-        entry = grammar.enumerant("Capability", capability)
-        if self.available is not None and entry.name not in self.available:
-            raise self._missing(needed_by, [capability])
-        self.capabilities[entry.name] = None
-        self._declared |= grammar.implied(entry.name)
-        self._extend(entry, f"the capability {capability}")
 
     def satisfy(self, entry: Instruction | Enumerant, needed_by: str, width: int | None = None) -> None:
         """Declare what an instruction or enumerant needs, unless one of its capabilities is there already.

@@ -10,27 +10,28 @@ equality is identity.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 VECTOR_COUNTS = (2, 3, 4, 8, 16)
 FLOAT_WIDTHS = (16, 32, 64)
 INT_WIDTHS = (8, 16, 32, 64)
 
 
+_by_call: dict[tuple[Any, ...], Any] = {}
+_by_value: dict[tuple[Any, ...], Any] = {}
+
+
 class _OnePerValue(type):
     """Calling a class returns the one object with these fields."""
 
-    _by_call: ClassVar[dict[tuple[Any, ...], Any]] = {}
-    _by_value: ClassVar[dict[tuple[Any, ...], Any]] = {}
-
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        call = (cls, args, *kwargs.items())
-        known = cls._by_call.get(call)
+        call = (cls, args, *kwargs.items()) if kwargs else (cls, args)
+        known = _by_call.get(call)
         if known is None:
             new = super().__call__(*args, **kwargs)
             value = (cls, *(getattr(new, field.name) for field in fields(new)))
             # A default left out or given, a keyword or a position: many calls, one value.
-            known = cls._by_call[call] = cls._by_value.setdefault(value, new)
+            known = _by_call[call] = _by_value.setdefault(value, new)
         return known
 
 
@@ -42,13 +43,11 @@ class Type(metaclass=_OnePerValue):
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
 
-@dataclass(frozen=True, eq=False)
 class Void(Type):
     def __str__(self) -> str:
         return "void"
 
 
-@dataclass(frozen=True, eq=False)
 class Bool(Type):
     def __str__(self) -> str:
         return "bool"
