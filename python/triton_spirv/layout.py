@@ -25,7 +25,7 @@ Worked example. `tensor<4x32xf32>` on a CPU device with 16-wide vectors, at most
 
 Element (2, 17) has linear index 81 = 64 ^ 16 ^ 1: step 2, register 1, component 1.
 
-The same tensor under `#ttg.blocked` with sizePerThread = [1, 2], threadsPerWarp = [2, 8], warpsPerCTA = [2, 1]:
+The same under `#ttg.blocked` with sizePerThread = [1, 2], threadsPerWarp = [2, 8], warpsPerCTA = [2, 1]:
 
     register          1, 16               two neighbouring columns; then what 8 lanes of 2 columns leave
     lane              2, 4, 8, 32         eight lanes along the columns, two along the rows
