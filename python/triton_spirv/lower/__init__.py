@@ -3,7 +3,21 @@
 Importing this package registers all rules.
 """
 
-from . import atomic, cast, control_flow, dot, elementwise, memory, reduce, scan, spmd, view  # noqa: F401
+from . import (  # noqa: F401
+    atomic,
+    cast,
+    control_flow,
+    dot,
+    elementwise,
+    gather,
+    histogram,
+    map_elementwise,
+    memory,
+    reduce,
+    scan,
+    spmd,
+    view,
+)
 from .registry import RULES
 
 __all__ = ["RULES"]
