@@ -126,7 +126,8 @@ def test_overflow_is_found(run, kind, dtype, x, y):
 # ---- printing
 
 
-LINE = re.compile(r"pid \((\d+), (\d+), (\d+)\) idx \(([\d, ]*)\) ?(.*)")
+#: text alone has no index
+LINE = re.compile(r"pid \((\d+), (\d+), (\d+)\)(?: idx \(([\d, ]*)\))? ?(.*)")
 
 
 def printed(what: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
@@ -136,7 +137,7 @@ def printed(what: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
     assert result.returncode == 0, result.stderr
     lines = {m.groups() for line in result.stdout.splitlines() if (m := LINE.match(line.strip()))}
     return sorted(
-        (tuple(map(int, (x, y, z))), tuple(int(i) for i in index.split(",") if i.strip()), text)
+        (tuple(map(int, (x, y, z))), tuple(int(i) for i in (index or "").split(",") if i.strip()), text)
         for x, y, z, index, text in lines
     )
 

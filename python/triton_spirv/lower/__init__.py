@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     atomic,
     cast,
     control_flow,
+    debug,
     dot,
     elementwise,
     gather,
