@@ -43,6 +43,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     env = ENVIRONMENTS[target.environment](b, target)
     ctx = Context(b, env, target, module.functions)
     ctx.options = options
+    ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())
     ctx.num_warps = int(module.attributes.get("ttg.num-warps", num_warps)) if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
     local_size = ctx.num_warps * target.sub_group_size if target.lanes else 1

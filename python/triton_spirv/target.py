@@ -18,6 +18,7 @@ class Target:
     max_registers    vectors of one tensor that are kept as values; a larger tensor lives in a private array walked by loops
     window           registers that one iteration of such a loop handles
     sub_group_size   lanes of a warp (1 in vector mode)
+    stream_bytes     a store that writes at least this much over all programs bypasses the caches; 0 for never
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL CPU runtime)
     """
 
@@ -26,8 +27,8 @@ class Target:
     spirv_version: tuple[int, int] = (1, 2)
     capabilities: frozenset[str] | None = None
     vector_width: int = 16
-    max_registers: int = 32
-    window: int = 8
+    max_registers: int = 16
+    window: int = 4
     sub_group_size: int = 1
     sub_group_sizes: tuple[int, ...] = ()
     shared_bytes: int = 256 * 1024
@@ -35,6 +36,7 @@ class Target:
     passing: str = "arguments"
     masked_access: bool = False
     float64: bool = True
+    stream_bytes: int = 0
     accumulators: tuple[int, int] = (4, 1)
 
     @property
@@ -48,13 +50,14 @@ class Target:
 
 
 #: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
-CPU = Target("cpu", passing="struct", masked_access=True)
+CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20)
 
 #: The same device running sub-groups, for SIMT mode without a GPU.
 CPU_SIMT = Target("cpu-simt", spirv_version=(1, 3), vector_width=1, sub_group_size=16, sub_group_sizes=(8, 16, 32),
                   passing="struct", max_registers=1 << 30)
 
-TARGETS = {target.name: target for target in (CPU, CPU_SIMT)}
+TARGETS = {target.name: target for target in (
+    CPU, CPU_SIMT, *(CPU_SIMT.with_options(name=f"cpu-simt{lanes}", sub_group_size=lanes) for lanes in (8, 32)))}
 
 
 def find_target(name: str) -> Target:

@@ -89,6 +89,10 @@ class Environment(ABC):
         """Store a scalar or a vector of neighbouring elements; `stream`: past the caches, aligned to the whole value."""
 
     @abstractmethod
+    def fence_stream(self) -> None:
+        """Called before and behind a path of streaming stores: keeps it apart from the path of plain ones."""
+
+    @abstractmethod
     def masked_load(self, pointer: Value, mask: Value, other: Value) -> Value:
         """Neighbouring elements where the mask (Bool, as wide as `other`) is true, `other` elsewhere; nothing else is touched."""
 

@@ -154,6 +154,12 @@ class OpenCL(Environment):
         place, type, aligned = self._as_vector(pointer, width_of(value.type))
         self.b.emit("OpStore", place, value, ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned])
 
+    def fence_stream(self) -> None:
+        if self.target.masked_access:
+            # LLVM would merge the streaming stores with the plain ones of the other path, and keep the plain form.
+            callee = self.b.module.import_function("llvm.sideeffect", Void(), ())
+            self.b.emit("OpFunctionCall", callee, type=Void())
+
     def _intrinsic_name(self, operation: str, type: Type, suffix: str) -> str:
         element = scalar_type(type)
         letter = "f" if isinstance(element, Float) else "i"

@@ -119,6 +119,7 @@ class Context:
         self.hidden: dict[str, Register] = {}
         self.shared_bytes = 0
         self.prints = False
+        self.has_atomics = False
 
     # --- hidden parameters ------------------------------------------------------------------------------------------
 

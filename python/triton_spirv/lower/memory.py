@@ -23,9 +23,10 @@ from .hazard import versioned
 from .masks import all_true, guarded, is_proven
 from .registry import elementwise, lowers, pulled, symbolic
 from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
-from .types import element_of, shape_of, storage_type
+from .types import element_of, shape_of, storage_bytes, storage_type
 
 INDEX = IntegerType(64)
+STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
 
 
 # --- pointers -------------------------------------------------------------------------------------------------------------
@@ -157,7 +158,9 @@ class Access:
         self.ctx, self.layout = ctx, layout
         self.run = run_length(ptr, layout)
         self.pointee = storage_type(pointee)
+        self.size = storage_bytes(pointee)
         self.base: Register | None = None
+        self.steps: list[int | None] = []  # elements from register 0 to each register, where they are known
         if isinstance(ptr, Uniform):
             ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
         if isinstance(ptr, Pointers):
@@ -177,11 +180,14 @@ class Access:
         firsts = []
         for index in self.layout.register_indices:
             moved = origin
+            step: int | None = 0
             for stride, i in zip(affine.strides, self.layout.unravel(index), strict=True):
                 if i and not (isinstance(stride, int) and stride == 0):
                     factor = stride if isinstance(stride, Register) else b.constant(I64, stride)
                     moved = b.iadd(moved, b.imul(factor, i))
+                    step = step + stride * i if isinstance(stride, int) and step is not None else None
             firsts.append(moved)
+            self.steps.append(step)
         return firsts
 
     def pointer(self, register: int, component: int = 0) -> Register:
@@ -215,7 +221,24 @@ class Access:
             parts.append(env.masked_load(place, fragments.components(b, mask, which), fragments.components(b, other, which)))
         return fragments.concatenate(b, parts)
 
-    def store(self, register: int, value: Register, mask: Register | None, volatile: bool = False) -> None:
+    def streams(self, op: Operation) -> Register | None:
+        """A scalar Bool: is this store part of a stream too large for the caches, and aligned to whole vectors? None for never.
+
+        Such a store may bypass the caches: memory need not be read before it is written.
+        """
+        ctx, b = self.ctx, self.ctx.b
+        bytes = self.layout.width * self.size
+        if not ctx.target.stream_bytes or self.firsts is None or bytes < STREAMED_VECTOR or ctx.has_atomics:
+            return None
+        if any(step is None or step * self.size % bytes for step in self.steps):
+            return None
+        programs = b.imul(b.imul(ctx.env.num_programs(0), ctx.env.num_programs(1)), ctx.env.num_programs(2))
+        least = ctx.target.stream_bytes // (self.layout.numel * self.size)
+        large = b.compare("OpUGreaterThanEqual", programs, least)
+        aligned = b.compare("OpIEqual", b.iand(ctx.env.address(self.pointer(0)), bytes - 1), 0)
+        return b.logical_and(large, aligned)
+
+    def store(self, register: int, value: Register, mask: Register | None, stream: bool = False) -> None:
         env, width, run = self.ctx.env, self.layout.width, self.run
         b = self.ctx.b
         if run == 1 and width > 1:
@@ -225,7 +248,7 @@ class Access:
             which = range(c, c + run)
             part = fragments.components(b, value, which)
             if mask is None:
-                env.store(self.pointer(register, c), part, volatile)
+                env.store(self.pointer(register, c), part, stream)
             else:
                 env.masked_store(self.pointer(register, c), part, fragments.components(b, mask, which))
 
@@ -339,12 +362,22 @@ def _store_window(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: 
     values = [_to_memory(ctx, x) for x in ctx.fragment(value, layout).registers]
     masks = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout).registers
 
-    def each(masks: Any) -> None:
+    def each(masks: Any, stream: bool = False) -> None:
         for r, register in enumerate(values):
-            access.store(r, register, None if masks is None else masks[r])
+            access.store(r, register, None if masks is None else masks[r], stream)
 
     if masks is None:
-        each(None)
+        streams = access.streams(op)
+        if streams is None:
+            each(None)
+            return []
+        branch = IfElse(ctx.b.module, streams)
+        with branch.then():
+            ctx.env.fence_stream()
+            each(None, stream=True)
+            ctx.env.fence_stream()
+        with branch.otherwise():
+            each(None)
         return []
     branch = IfElse(ctx.b.module, true_everywhere(ctx, masks))
     with branch.then():
