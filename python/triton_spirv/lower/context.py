@@ -497,8 +497,10 @@ class Context:
         natural order; in any other order they are computed before the loop. Small tensors that the loop indexes by its step are
         put into arrays. Close with `finish`.
         """
+        inputs = list(inputs)
         requests = self.requests(inputs)
         result = Plan()
+        dying = self._dying(op, inputs)
         for node, layouts in requests:
             if isinstance(node, Fragment):
                 if any(any(layout.step) for layout in layouts):
@@ -508,11 +510,35 @@ class Context:
                 continue
             if all(self.is_natural(layout) for layout in layouts):
                 if self.needed_later(node, op, result):
-                    result.stored[node] = self.allocate(node.shape, node.element)
+                    result.stored[node] = self._taken_over(node, dying) or self.allocate(node.shape, node.element)
             elif any(layout.steps > 1 for layout in layouts):
                 self.materialise([node])
         self.plans.append(result)
         return result
+
+    def _dying(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> list[Stored]:
+        """Arrays that this walk reads element by element in natural order, and nothing reads after it.
+
+        A by-product may overwrite such an array: each element is read before it is written. Both must belong to the block of `op`; an
+        outer array is read again by the next iteration.
+        """
+        found: dict[Deferred, bool] = {}
+        seen: set[tuple[int, Layout]] = set()
+        for tensor, layout in inputs:
+            for node, asked in _walk(tensor, layout, seen):
+                if isinstance(node.stored, Stored):
+                    found[node] = found.get(node, True) and self.is_natural(asked)
+        if op is None:
+            return []
+        return [node.stored for node, natural in found.items()  # type: ignore[misc]
+                if natural and node.operation.parent is op.parent and not self.needed_later(node, op)]
+
+    def _taken_over(self, node: Deferred, dying: list[Stored]) -> Stored | None:
+        for stored in dying:
+            if prod(stored.shape) == prod(node.shape) and register_type(stored.element) == register_type(node.element):
+                dying.remove(stored)
+                return Stored(node.shape, node.element, stored.array, stored.width)
+        return None
 
     def finish(self, plan: Plan) -> None:
         """The loop is over: its by-products are arrays from now on."""
@@ -622,6 +648,22 @@ class Context:
                 chosen.append(node)
         self.materialise(chosen)
         self.frame.pending = [node for node in kept if node.stored is None]
+
+
+def _walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
+    """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not visited."""
+    if isinstance(tensor, (Pointers, Affine, tuple)):
+        parts = (tensor.affine, *tensor.terms) if isinstance(tensor, Pointers) else tensor
+        for part in (tensor.exact,) if isinstance(tensor, Affine) else parts:
+            yield from _walk(part, layout, seen)
+    elif isinstance(tensor, Deferred) and (id(tensor), layout) not in seen:
+        seen.add((id(tensor), layout))
+        yield tensor, layout
+        if tensor.stored is None:
+            source = SOURCE_LAYOUTS.get(tensor.operation.name)
+            below = fragments.without_broadcast(source(tensor.operation, layout)) if source else layout
+            for operand in tensor.operands:
+                yield from _walk(operand, below, seen)
 
 
 @dataclass(frozen=True)
