@@ -133,7 +133,7 @@ class Array:
         return Array(part, self.dtype)
 
     def __repr__(self) -> str:
-        return f"triton_spirv.Array({self._memory!r}, dtype={self.dtype})"
+        return f"triton_spirv.{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"
 
 
 class MappedArray(Array):
@@ -179,9 +179,6 @@ class MappedArray(Array):
 
     def __getitem__(self, index: Any) -> Array:
         return MappedArray(self._source[index], self.dtype)
-
-    def __repr__(self) -> str:
-        return f"triton_spirv.MappedArray({self._source!r}, dtype={self.dtype})"
 
 
 def asarray(source: Any, dtype: Any = None) -> Array:

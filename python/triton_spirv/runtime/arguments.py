@@ -160,7 +160,7 @@ def _integer(value: Any) -> int:
 
 def _number(value: Any) -> float:
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        return float(value.__float__())  # float() would read text too
+    except AttributeError:
         kind = type(value).__name__
         raise LaunchError(f"{value!r} is a {kind}, the kernel was compiled for a number") from None

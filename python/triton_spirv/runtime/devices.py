@@ -28,7 +28,7 @@ class Device:
     platform: str
     driver_version: str
     il_versions: str
-    extensions: frozenset[str]
+    extensions: frozenset[str] = field(repr=False)
     compute_units: int
     work_group_size: int
     local_bytes: int

@@ -20,7 +20,10 @@ def of(target: GPUTarget) -> str:
     """One text for all that compiled code depends on, besides the kernel and its options."""
     from .targets import emitter_target
 
-    facts = (sources(), target, emitter_target(target), driver_identity())
+    fields = emitter_target(target).__dict__.items()
+    # sets print in an order that differs between processes
+    means = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in fields]
+    facts = (sources(), target, means, driver_identity())
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 

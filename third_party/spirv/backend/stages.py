@@ -24,7 +24,8 @@ TTIR_PASSES = (
     "ttir.add_triton_licm", "common.add_symbol_dce", "ttir.add_loop_unroll",
 )
 TTGIR_PASSES = (
-    "ttgpuir.add_coalesce", "ttgpuir.add_remove_layout_conversions", "ttgpuir.add_fuse_nested_loops",
+    "ttgpuir.add_coalesce", "ttgpuir.add_remove_layout_conversions", "ttgpuir.add_optimize_thread_locality",
+    "ttgpuir.add_fuse_nested_loops",
 )
 
 #: Bytes that a GPU would exchange between warps for a reduction or a scan. Kernels that size their grid by
@@ -76,8 +77,8 @@ class Pipeline:
         return ModuleText.of(module)
 
     def ttgir(self, stage: Any, metadata: dict[str, Any]) -> str:
-        """The same with GPU layouts, to read only: a CPU device's code is made from the TTIR, which is kept
-        here."""
+        """The same with layouts of lanes and warps. Where one work-item runs a whole program this is only to
+        be read: code is made from the TTIR there, which is kept here."""
         self.source = str(stage)
         module = getattr(stage, "module", stage)
         try:
@@ -87,7 +88,11 @@ class Pipeline:
             manager.run(module, "make_ttgir")
             run_passes(module, TTGIR_PASSES, "make_ttgir")
         except RuntimeError as error:
+            if self.target.lanes:
+                raise
             return f"// no TTGIR: {error}\n"
+        if self.target.lanes:
+            self.source = str(module)
         return str(module)
 
     def spvasm(self, stage: Any, metadata: dict[str, Any]) -> str:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from triton.backends.compiler import GPUTarget
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
 from triton_spirv.target import Target, find_target
+
+#: Names a target of the emitter in place of the device's own: TRITON_SPIRV_TARGET=cpu-simt; "simt" is short
+#: for that.
+VARIABLE = "TRITON_SPIRV_TARGET"
 
 #: Kernels ask the target for the lanes of a warp and divide by it. On a CPU device one work-item runs a whole
 #: program, so any number is true; 32 is what kernels are written for.
@@ -15,6 +21,11 @@ CPU_WARP_SIZE = 32
 def current_target() -> GPUTarget:
     """The target of the chosen device. The default CPU device is known without loading OpenCL: compile
     workers never do."""
+    name = os.environ.get(VARIABLE, "")
+    if name:
+        wanted = find_target(f"cpu-{name}" if name.startswith("simt") else name)
+        if wanted.lanes:
+            return GPUTarget("spirv", wanted.name, wanted.sub_group_size)
     choice = devices.selection()
     if devices.is_pip_cpu(choice):
         return GPUTarget("cpu", processor().architecture, CPU_WARP_SIZE)

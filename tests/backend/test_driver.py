@@ -1,0 +1,217 @@
+"""driver.py, launcher.py, interface.py: how Triton launches, measures and asks about the device."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from triton_spirv import asarray, zeros
+from triton_spirv.errors import LaunchError
+from triton_spirv_backend import interface, launcher
+
+
+@triton.jit
+def scale_by(x, out, factor, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
+
+
+@triton.jit
+def sum_of_tuple(out, values, flag, BLOCK: tl.constexpr):
+    total = values[0] + values[1][0] + values[1][1]
+    if flag is not None:
+        total += flag
+    tl.store(out, total)
+
+
+def test_device_facts() -> None:
+    driver = triton.runtime.driver.active
+    assert driver.get_current_device() == "cpu" and driver.get_current_stream("cpu") == 0
+    target = driver.get_current_target()
+    assert (target.backend, target.warp_size) == ("cpu", 32)
+    properties = driver.utils.get_device_properties("cpu")
+    for name in ("max_shared_mem", "multiprocessor_count", "warpSize", "max_num_regs"):
+        assert properties[name] > 0
+    assert driver.map_python_to_cpp_type("*fp32") == "void*"
+    assert driver.map_python_to_cpp_type("i32") == "int32_t"
+
+
+def test_active_torch_device() -> None:
+    torch = pytest.importorskip("torch")
+    assert triton.runtime.driver.active.get_active_torch_device() == torch.device("cpu")
+
+
+@pytest.mark.parametrize("factor", [2.0, 3, True, 1])
+def test_scalars_and_constants(factor: Any) -> None:
+    x, out = asarray(np.arange(100, dtype=np.float32)), zeros(100)
+    scale_by[(triton.cdiv(100, 32),)](x, out, factor, 100, BLOCK=32)
+    np.testing.assert_array_equal(out.numpy(), x.numpy() * np.float32(factor))
+
+
+@pytest.mark.parametrize("flag", [None, 5, 1])
+def test_tuples_and_none(flag: int | None) -> None:
+    out = zeros(1, "int64")
+    sum_of_tuple[(1,)](out, (10, (20, 1 << 40)), flag, BLOCK=1)
+    assert out.numpy()[0] == 30 + (1 << 40) + (flag or 0)
+
+
+def test_unsigned_scalars() -> None:
+    out = zeros(1, "uint64")
+    for value in ((1 << 63) + 7, (1 << 64) - 100):
+        sum_of_tuple[(1,)](out, (value, (0, 0)), None, BLOCK=1)
+        assert out.numpy()[0] == value
+
+
+def test_callable_and_short_grids() -> None:
+    x, out = asarray(np.arange(100, dtype=np.float32)), zeros(100)
+    scale_by[lambda meta: (triton.cdiv(100, meta["BLOCK"]), 1, 1)](x, out, 2.0, 100, BLOCK=32)
+    assert out.numpy()[99] == 198
+    out.numpy()[:] = 0
+    assert scale_by[(0,)](x, out, 2.0, 100, BLOCK=32) is not None
+    assert not out.numpy().any()
+    with pytest.raises(LaunchError, match="x must lie between"):
+        scale_by[(-1,)](x, out, 2.0, 100, BLOCK=32)
+
+
+def test_compiled_kernels_can_be_launched() -> None:
+    x, out = asarray(np.arange(100, dtype=np.float32)), zeros(100)
+    kernel = scale_by.warmup(x, out, 2.0, 100, BLOCK=32, grid=(1,))
+    kernel[(4, 1, 1)](x, out, 2.0, 100, 32)
+    assert out.numpy()[99] == 198
+
+
+def test_read_only_output() -> None:
+    memory = np.zeros(100, np.float32)
+    memory.flags.writeable = False
+    with pytest.raises(LaunchError, match=r"scale_by, argument 1 .*read-only"):
+        scale_by[(4,)](zeros(100), asarray(memory), 2.0, 100, BLOCK=32)
+
+
+def test_launch_hooks() -> None:
+    seen: list[tuple[str, str]] = []
+    knobs = triton.knobs.runtime
+
+    def enter(metadata: Any) -> None:
+        seen.append(("enter", metadata.get()["name"]))
+
+    def leave(metadata: Any) -> None:
+        seen.append(("exit", metadata.get()["name"]))
+
+    x, out = zeros(32), zeros(32)
+    knobs.launch_enter_hook.add(enter)
+    knobs.launch_exit_hook.add(leave)
+    try:
+        scale_by[(1,)](x, out, 2.0, 32, BLOCK=32)
+    finally:
+        knobs.launch_enter_hook.remove(enter)
+        knobs.launch_exit_hook.remove(leave)
+    scale_by[(1,)](x, out, 2.0, 32, BLOCK=32)
+    assert seen == [("enter", "scale_by"), ("exit", "scale_by")]
+
+
+def test_selection_of_arguments() -> None:
+    assert launcher.selector(["*fp32", "i32"]) is None
+    arguments = ("a", "b", "c", "d")
+    for kept in ("ac", "b", ""):
+        signature = ["i32" if letter in kept else "constexpr" for letter in arguments]
+        select = launcher.selector(signature)
+        assert select is not None and list(select(arguments)) == list(kept)
+    select = launcher.selector([("i32", ("constexpr", "*fp16")), "constexpr", "i8"])
+    assert select is not None and list(select(((1, (2, 3)), 4, 5))) == [1, 3, 5]
+
+
+def test_descriptors_are_taken_apart() -> None:
+    facts = {"base": "base", "shape": [8, 4], "strides": [4, 1], "block_shape": [2, 2], "padding": "nan"}
+    select = launcher.selector(["tensordesc<fp32[2, 2]>", "i32"])
+    assert select is not None
+    assert list(select((SimpleNamespace(**facts), 7))) == ["base", 8, 4, 4, 1, True, 8, 4, 4, 1, 7]
+    with_rounding = SimpleNamespace(**facts, round_f32_to_tf32=False)
+    assert list(select((with_rounding, 7))) == ["base", 8, 4, 4, 1, True, False, 8, 4, 4, 1, 7]
+    with pytest.raises(LaunchError, match="compiled for a tensor descriptor"):
+        list(select((3, 7)))
+
+
+@triton.jit
+def copy_tile(source, target, M: tl.constexpr, N: tl.constexpr):
+    tile = source.load([tl.program_id(0) * M, 0])
+    target.store([tl.program_id(0) * M, 0], tile + 1)
+
+
+def test_host_descriptors() -> None:
+    descriptors = pytest.importorskip("triton.tools.tensor_descriptor")
+    x, out = asarray(np.arange(60 * 16, dtype=np.float32).reshape(60, 16)), zeros((60, 16))
+    source, target = (descriptors.TensorDescriptor.from_tensor(array, [8, 16]) for array in (x, out))
+    copy_tile[(8,)](source, target, M=8, N=16)
+    np.testing.assert_array_equal(out.numpy(), x.numpy() + 1)
+
+
+def test_events_and_streams() -> None:
+    first, second = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
+    first.record()
+    time.sleep(0.01)
+    second.record(interface.current_stream())
+    assert 5 < first.elapsed_time(second) < 1000 and first.query()
+    with pytest.raises(RuntimeError, match="has not been recorded"):
+        first.elapsed_time(interface.Event())
+    with interface.stream(interface.Stream()), interface.device("cpu"), interface.Stream() as stream:
+        stream.synchronize()
+        assert isinstance(stream.record_event(), interface.Event)
+    interface.synchronize()
+    assert interface.current_device() == "cpu"
+    assert interface.get_device_properties().multi_processor_count >= 1
+
+
+def test_measuring() -> None:
+    x, out = zeros(64), zeros(64)
+    driver = triton.runtime.driver.active
+    measure = driver.get_benchmarker()
+    milliseconds = measure(lambda: scale_by[(1,)](x, out, 2.0, 64, BLOCK=64), warmup=1, rep=2)
+    assert 0 < milliseconds < 100
+    cache = driver.get_empty_cache_for_benchmark()
+    driver.clear_cache(cache)
+
+
+def test_autotuner_skips_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    import triton_spirv.compiler
+    from triton_spirv.errors import ResourceError
+
+    compile = triton_spirv.compiler.compile
+    tried: list[int] = []
+
+    def choosy(text: str, target: Any, *, num_warps: int, **options: Any) -> Any:
+        tried.append(num_warps)
+        if num_warps != 2:
+            raise ResourceError(2, 1, "private memory")
+        return compile(text, target, num_warps=num_warps, **options)
+
+    monkeypatch.setattr(triton_spirv.compiler, "compile", choosy)
+    configs = [triton.Config({"BLOCK": 32}, num_warps=count) for count in (1, 2, 4)]
+
+    def quick(function: Any, quantiles: Any) -> list[float]:
+        function()
+        return [1.0, 1.0, 1.0]
+
+    tuned = triton.autotune(configs, key=["n"], do_bench=quick)(scale_by)
+    x, out = asarray(np.arange(100, dtype=np.float32)), zeros(100)
+    tuned[(4,)](x, out, 2.0, 100)
+    assert set(tried) == {1, 2, 4} and tuned.best_config.num_warps == 2
+    assert out.numpy()[99] == 198
+
+
+def test_jit_launch_overhead() -> None:
+    """What a launch through Triton costs; bounds are loose because the machine may be busy."""
+    x, out = zeros(64), zeros(64)
+    kernel = scale_by[(1,)](x, out, 2.0, 64, BLOCK=64)
+    run, arguments = kernel.run, (x, out, 2.0, 64, 64)
+    best = float("inf")
+    for _ in range(20):
+        start = time.perf_counter()
+        for _ in range(100):
+            run(1, 1, 1, 0, kernel.function, kernel.packed_metadata, None, None, None, *arguments)
+        best = min(best, (time.perf_counter() - start) / 100)
+    assert best < 50e-6

@@ -1,0 +1,198 @@
+"""The switch: invisible when off, ours when on, whatever else is installed, and turned while running."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+ADD = """
+import triton, triton.language as tl
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    tl.store(out + i, tl.load(x + i, mask=mask) + tl.load(y + i, mask=mask), mask=mask)
+
+def check():
+    import numpy as np
+    from triton_spirv import asarray, zeros
+    x, out = asarray(np.arange(100, dtype=np.float32)), zeros(100)
+    kernel = add[(2,)](x, x, out, 100, BLOCK=64)
+    assert (out.numpy() == 2 * x.numpy()).all()
+    return kernel
+"""
+
+#: the files of a second backend that is always active, as CUDA's is on a machine with a GPU
+OTHER = {
+    "other_backend/__init__.py": "",
+    "other_backend/compiler.py": """
+from triton.backends.compiler import BaseBackend
+class OtherBackend(BaseBackend):
+    supports_target = staticmethod(lambda target: target.backend == "other")
+    hash = parse_options = add_stages = load_dialects = get_module_map = lambda *_: None
+""",
+    "other_backend/driver.py": """
+from triton.backends.driver import DriverBase
+class OtherDriver(DriverBase):
+    is_active = staticmethod(lambda: True)
+    get_current_target = get_active_torch_device = get_benchmarker = map_python_to_cpp_type = lambda *_: None
+""",
+    "other-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: other\nVersion: 1\n",
+    "other-1.dist-info/entry_points.txt": "[triton.backends]\nother = other_backend\n",
+}
+
+
+@pytest.fixture(params=["imported before", "imported after"])
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A script's first lines: they install the other backend, which Triton imports before or after ours."""
+    for name, text in OTHER.items():
+        path = tmp_path / "other" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    before = request.param == "imported before"
+    return f"""
+import sys
+sys.path.insert({0 if before else 10_000}, {str(tmp_path / "other")!r})
+from triton.backends import backends
+names = list(backends)
+assert (names.index("other") < names.index("spirv")) == {before}, names
+"""
+
+
+def test_off_is_invisible(script: Script) -> None:
+    done = script("""
+import sys, triton
+from triton.backends import backends
+from triton.backends.compiler import GPUTarget
+ours = backends["spirv"]
+assert not ours.driver.is_active()
+assert not ours.compiler.supports_target(GPUTarget("cpu", "x86_64", 1))
+for name in ("triton_spirv.compiler", "triton_spirv.runtime", "triton_spirv_backend.options", "pyopencl"):
+    assert name not in sys.modules, name
+for other in backends.values():
+    assert not hasattr(other.driver.is_active, "silenced")
+try:
+    triton.runtime.driver.active
+except RuntimeError as error:
+    assert "0 active drivers" in str(error)
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_import_is_cheap(script: Script, tmp_path: Path) -> None:
+    """The plugin's part of `import triton` with the switch off; the first run writes byte code."""
+    measure = """
+import importlib, os, time
+os.environ["TRITON_BACKENDS_IN_TREE"] = "1"
+import triton
+start = time.perf_counter()
+importlib.import_module("triton_spirv_backend.compiler")
+importlib.import_module("triton_spirv_backend.driver")
+print(time.perf_counter() - start)
+"""
+    variables = {"PYTHONDONTWRITEBYTECODE": None, "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
+    runs = [script(measure, **variables) for _ in range(4)]
+    assert all(done.returncode == 0 for done in runs), runs[0].stderr
+    assert min(float(done.stdout) for done in runs[1:]) < 2e-3
+
+
+def test_on(script: Script) -> None:
+    done = script(ADD + """
+target = triton.runtime.driver.active.get_current_target()
+assert target.backend == "cpu" and target.warp_size == 32, target
+check()
+""", TRITON_SPIRV_BACKEND="1")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("value", ["0", "", "off", "false"])
+def test_values_that_mean_off(script: Script, value: str) -> None:
+    done = script("""
+import triton_spirv.switch
+assert not triton_spirv.switch.is_on()
+""", TRITON_SPIRV_BACKEND=value)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("default", [None, "other"])
+def test_second_active_driver(script: Script, other: str, default: str | None) -> None:
+    """As on a machine with CUDA: with the switch on ours is chosen; off, the other one comes back."""
+    done = script(other + ADD + """
+import triton_spirv
+active = lambda: type(triton.runtime.driver.active).__name__
+assert active() == "SPIRVDriver", active()
+check()
+triton_spirv.disable()
+assert active() == "OtherDriver", active()
+triton_spirv.enable()
+assert active() == "SPIRVDriver", active()
+""", TRITON_SPIRV_BACKEND="1", TRITON_DEFAULT_BACKEND=default)
+    assert done.returncode == 0, done.stderr
+
+
+def test_turned_while_running(script: Script, other: str) -> None:
+    done = script(other + ADD + """
+import os, triton_spirv
+active = lambda: type(triton.runtime.driver.active).__name__
+other = triton.runtime.driver.active
+assert active() == "OtherDriver"
+with triton_spirv.backend():
+    assert active() == "SPIRVDriver" and os.environ["TRITON_SPIRV_BACKEND"] == "1"
+    check()
+    with triton_spirv.backend():
+        check()
+    triton.runtime.driver.reset_active()
+    assert active() == "SPIRVDriver"
+    check()
+assert triton.runtime.driver.active is other and "TRITON_SPIRV_BACKEND" not in os.environ
+triton_spirv.enable()
+triton_spirv.enable()
+check()
+triton_spirv.disable()
+assert triton.runtime.driver.active is other
+try:
+    with triton_spirv.backend():
+        raise KeyError
+except KeyError:
+    assert active() == "OtherDriver"
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_enabled_before_triton_is_imported(script: Script) -> None:
+    done = script("import triton_spirv\ntriton_spirv.enable()\n" + ADD + "check()")
+    assert done.returncode == 0, done.stderr
+
+
+def test_wrong_device(script: Script) -> None:
+    done = script(ADD + "check()", TRITON_SPIRV_BACKEND="1", TRITON_SPIRV_DEVICE="no such device")
+    assert done.returncode and "names no device; say cpu, gpu, an index" in done.stderr
+    assert "\n  0: " in done.stderr
+
+
+@pytest.mark.parametrize("choice", ["cpu", "0", "opencl"])
+def test_device_choices(script: Script, choice: str) -> None:
+    done = script(ADD + "check()", TRITON_SPIRV_BACKEND="1", TRITON_SPIRV_DEVICE=choice)
+    assert done.returncode == 0, done.stderr
+
+
+def test_compiling_does_not_touch_opencl(script: Script) -> None:
+    """Compile workers run in processes that must not open a device."""
+    done = script(ADD + """
+import ctypes, triton_spirv.runtime.opencl as opencl
+def refuse(*_):
+    raise AssertionError("a driver was loaded")
+opencl.Library.__init__ = refuse
+from triton_spirv import zeros
+x = zeros(100)
+kernel = add.warmup(x, x, x, 100, BLOCK=64, grid=(1,))
+assert kernel.asm["spv"][:4] == b"\\x03\\x02\\x23\\x07"
+assert triton.runtime.driver.active.utils.get_device_properties("cpu")["multiprocessor_count"] >= 1
+""", TRITON_SPIRV_BACKEND="1")
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,111 @@
+"""runtime/devices.py, loader.py, processor.py: what there is, and which of it is meant."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from triton_spirv.errors import DeviceError
+from triton_spirv.runtime import devices, loader, opencl, processor
+
+
+def test_cpu_driver_is_found_without_configuration() -> None:
+    device = devices.choose("cpu")
+    assert device.kind == "cpu" and device.shares_memory and device.compute_units >= 1
+    assert "SPIR-V_1.2" in device.il_versions
+    assert os.path.isfile(str(loader.cpu_library()))
+
+
+def test_choices() -> None:
+    first = devices.devices()[0]
+    assert devices.choose("") == devices.choose("cpu") == devices.choose("CPU") == first
+    assert devices.choose("0") == first
+    assert devices.choose(first.name[:4].lower()) == first
+    assert devices.choose(first.platform) == first
+
+
+def test_no_device_twice() -> None:
+    everything = devices.devices()
+    assert [device.index for device in everything] == list(range(len(everything)))
+    names = [(device.name, device.platform, device.driver_version) for device in everything]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("choice", ["accelerator", "99", "no such device"])
+def test_wrong_choice_lists_what_there_is(choice: str) -> None:
+    with pytest.raises(DeviceError) as caught:
+        devices.choose(choice)
+    assert choice in str(caught.value)
+    assert str(devices.choose("cpu")) in str(caught.value)
+
+
+def test_no_driver_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_all_devices", lambda: ())
+    monkeypatch.setattr(loader, "cpu_library", lambda: None)
+    with pytest.raises(DeviceError, match="pip install intel-opencl-rt intel-cmplr-lib-rt"):
+        devices.choose("")
+
+
+def test_incomplete_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver's second package is missing, which the driver itself does not say."""
+    (tmp_path / loader.CPU_LIBRARY).write_bytes(b"not a library")
+    monkeypatch.setattr(loader, "cpu_library", lambda: str(tmp_path / loader.CPU_LIBRARY))
+    loader.open_cpu.cache_clear()
+    try:
+        with pytest.raises(DeviceError, match="pip install intel-cmplr-lib-rt"):
+            loader.open_cpu()
+    finally:
+        loader.open_cpu.cache_clear()
+
+
+def test_driver_in_another_layout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the usual folders do not have it, the package's own list of files does."""
+    monkeypatch.setattr(loader, "_library_folders", lambda: iter([tmp_path]))
+    loader.cpu_library.cache_clear()
+    try:
+        assert os.path.isfile(str(loader.cpu_library()))
+    finally:
+        loader.cpu_library.cache_clear()
+
+
+def test_vendor_folder_keeps_the_systems_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other.icd").write_text("/usr/lib/libother.so\n")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    with loader.vendors():
+        folder = Path(os.environ["OCL_ICD_VENDORS"])
+        contents = {file.name: file.read_text().strip() for file in folder.iterdir()}
+        assert contents == {"other.icd": "/usr/lib/libother.so",
+                            "triton-spirv-cpu.icd": loader.cpu_library()}
+    assert os.environ["OCL_ICD_VENDORS"] == str(tmp_path) and not folder.exists()
+
+
+def test_errors_name_function_and_code() -> None:
+    library = devices.choose("cpu").library
+    with pytest.raises(opencl.OpenCLError, match=r"clCreateProgramWithIL: CL_INVALID_VALUE \(-30\)"):
+        library.program_with_il(devices.open_device(devices.choose("cpu")).handle, b"nonsense")
+
+
+def test_old_library() -> None:
+    library = opencl.Library(str(ctypes.CDLL(None)._name) if sys.platform != "linux" else "libc.so.6")
+    with pytest.raises(DeviceError, match=r"has no function clFinish.*OpenCL 2\.1"):
+        library.clFinish(0)
+
+
+def test_processor() -> None:
+    host = processor.processor()
+    assert host.machine == os.uname().machine
+    assert host.architecture.startswith(host.machine)
+    assert host.key == processor.processor().key and host.machine in host.key
+
+
+@pytest.mark.parametrize(("flags", "name"), [
+    ({"sse4_2", "ssse3", "popcnt"}, "x86_64-v2"),
+    ({"sse4_2", "ssse3", "popcnt", "avx2", "fma", "bmi2", "f16c"}, "x86_64-v3"),
+    ({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}, "x86_64-v4"),
+    (set(), "x86_64"),
+])
+def test_architecture_levels(flags: set[str], name: str) -> None:
+    assert processor.Processor("x86_64", "some", frozenset(flags)).architecture == name

@@ -1,0 +1,109 @@
+"""Who may import whom: the picture of docs/architecture.md, read off the sources."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "python" / "triton_spirv"
+PLUGIN = ROOT / "third_party" / "spirv" / "backend"
+
+#: part of the package (a module or a folder of python/triton_spirv) -> the parts that it may import
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "ir": {"errors"},
+    "spirv": {"errors"},
+    "layout": {"errors"},
+    "target": {"errors"},
+    "tools": {"errors"},
+    "switch": set(),
+    "arrays": {"errors"},
+    "artifact": {"target"},
+    "analysis": {"ir", "layout", "errors"},
+    "environment": {"spirv", "target", "errors"},
+    "lower": {"ir", "spirv", "layout", "analysis", "environment", "target", "errors"},
+    "compiler": {"artifact", "ir", "spirv", "layout", "analysis", "environment", "target", "lower", "errors"},
+    "runtime": {"target", "errors", "artifact"},
+}
+#: parts that bring everything together
+OPEN = {"__init__", "__main__", "cli"}
+#: what may be imported beside the standard library, and by which part; None: everywhere
+OUTSIDE: dict[str, set[str] | None] = {"numpy": None, "pyopencl": {"runtime", "arrays"}}
+
+
+def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    """(absolute module name, is it imported when the module is) of each import in a file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    lazy = {id(node) for function in functions for node in ast.walk(function)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, id(node) not in lazy
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield str(node.module), id(node) not in lazy
+        elif isinstance(node, ast.ImportFrom):
+            base = package[:len(package) - node.level + 1]
+            if node.module:
+                yield ".".join((*base, node.module)), id(node) not in lazy
+            else:
+                for alias in node.names:
+                    yield ".".join((*base, alias.name)), id(node) not in lazy
+
+
+def sources() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_direction(path: Path) -> None:
+    part = part_of(path)
+    package = ("triton_spirv", *path.relative_to(PACKAGE).parts[:-1])
+    for module, at_import in imports(path, package):
+        top, _, rest = module.partition(".")
+        if top == "triton_spirv":
+            imported = rest.partition(".")[0]
+            allowed = part in OPEN or imported in ALLOWED.get(part, set()) | {part, ""}
+            assert allowed, f"{part} imports {module}"
+            assert part in OPEN or part in ALLOWED, f"{part} has no place in the picture"
+            continue
+        assert top != "triton", "only third_party/spirv/backend imports triton"
+        if top in sys.stdlib_module_names or top == "__future__":
+            continue
+        assert top in OUTSIDE, f"{module} is not in the standard library"
+        where = OUTSIDE[top]
+        assert where is None or (part in where and not at_import), f"{module} is for {where}, lazily"
+
+
+@pytest.mark.parametrize("name", ["compiler.py", "driver.py"])
+def test_plugin_is_light(name: str) -> None:
+    """What Triton imports at its own import takes nothing but the contract and the switch."""
+    loaded = {module for module, at_import in imports(PLUGIN / name, ("triton_spirv_backend",)) if at_import}
+    ours = {module for module in loaded if module.partition(".")[0] not in sys.stdlib_module_names}
+    ours -= {"triton_spirv_backend.options", "triton.backends.compiler", "triton.backends.driver"}
+    assert ours <= {"triton_spirv"}, ours
+
+
+def test_package_imports_alone() -> None:
+    """Everything but the runtime's devices is there without triton, pyopencl or a device."""
+    script = """
+import sys
+sys.modules.update(triton=None, pyopencl=None, torch=None)
+import triton_spirv
+assert "numpy" not in sys.modules
+import triton_spirv.compiler, triton_spirv.arrays, triton_spirv.runtime.launch, triton_spirv.runtime.devices
+assert triton_spirv.zeros(4).numpy().sum() == 0
+triton_spirv.compile
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
