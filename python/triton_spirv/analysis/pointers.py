@@ -1,0 +1,135 @@
+"""Through which of its pointer arguments may a kernel write?
+
+Roots go forward: from the kernel's arguments along address arithmetic, views, selections, loops, branches and
+calls to the operations that access memory. A pointer from anywhere else, made of an integer or loaded, may be
+any of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..ir.model import Block, Module, Operation, PointerType, TensorDescType, TensorType, Type, Value
+
+#: operation -> the operand through which it writes
+WRITES = {
+    "tt.store": "ptr",
+    "tt.atomic_rmw": "ptr",
+    "tt.atomic_cas": "ptr",
+    "tt.atomic_store": "ptr",
+    "tt.descriptor_store": "desc",
+    "tt.descriptor_reduce": "desc",
+    "tt.descriptor_scatter": "desc",
+}
+#: operations that look through pointers, or at them, and do no more
+READS = frozenset(
+    [
+        "tt.load",
+        "tt.atomic_load",
+        "tt.atomic_poll",
+        "tt.descriptor_load",
+        "tt.descriptor_gather",
+        "ttg.async_copy_global_to_local",
+        "tt.ptr_to_int",
+        "tt.print",
+    ]
+)
+#: operations whose results are pointers from memory or from numbers
+UNKNOWN = frozenset(["tt.load", "tt.int_to_ptr", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load"])
+
+
+def written_arguments(module: Module) -> tuple[bool, ...]:
+    """Per argument of the kernel: may it be written through? False for what is no pointer."""
+    arguments = module.entry.regions[0].entry.arguments
+    roots: dict[Value, int] = {argument: 1 << i for i, argument in enumerate(arguments)}
+    every = (1 << len(arguments)) - 1
+    targets: dict[Value, list[Value]] = {}
+    for op in module.walk():
+        for source, target in _flow(op, module):
+            if is_pointer(source.type) and is_pointer(target.type):
+                targets.setdefault(source, []).append(target)
+        if op.name in UNKNOWN:
+            roots.update((result, every) for result in op.results if is_pointer(result.type))
+    pending = list(roots)
+    while pending:
+        value = pending.pop()
+        for target in targets.get(value, ()):
+            known = roots.get(target, 0)
+            if roots[value] & ~known:
+                roots[target] = known | roots[value]
+                pending.append(target)
+    written = 0
+    for op in module.walk():
+        for value in _written(op):
+            written |= roots.get(value, 0)
+    return tuple(is_pointer(argument.type) and bool(written >> i & 1) for i, argument in enumerate(arguments))
+
+
+def is_pointer(type: Type) -> bool:
+    """A pointer, a tensor of pointers, or a descriptor."""
+    element = type.element if isinstance(type, TensorType) else type
+    if isinstance(element, PointerType):
+        return True
+    return isinstance(element, TensorDescType)
+
+
+def _written(op: Operation) -> Iterable[Value]:
+    """The pointers that an operation may write through; of an operation unknown here, all that it takes."""
+    if op.name in WRITES:
+        return [getattr(op, WRITES[op.name])]
+    if op.name in READS or op.regions or op.successors or op.name == "tt.call" or _ends(op):
+        return []
+    if any(is_pointer(result.type) for result in op.results):
+        return []
+    return [operand for operand in op.operands if is_pointer(operand.type)]
+
+
+def _ends(op: Operation) -> bool:
+    return op.parent is not None and op.parent.terminator is op
+
+
+def _flow(op: Operation, module: Module) -> Iterator[tuple[Value, Value]]:
+    """(from, to): values that an operation passes on."""
+    if op.name == "tt.call":
+        callee = module.functions[op.attributes["callee"]].regions[0]
+        yield from zip(op.operands, callee.entry.arguments, strict=False)
+        for block in callee.blocks:
+            if block.terminator.name == "tt.return":
+                yield from zip(block.terminator.operands, op.results, strict=False)
+    elif op.name == "scf.for":
+        body = op.regions[0].entry
+        for sources in (op.init, body.terminator.operands):
+            yield from zip(sources, body.arguments[1:], strict=False)
+            yield from zip(sources, op.results, strict=False)
+    elif op.name == "scf.while":
+        before, after = (region.entry for region in op.regions)
+        forwarded = before.terminator.operands[1:]
+        yield from zip(op.init, before.arguments, strict=False)
+        yield from zip(after.terminator.operands, before.arguments, strict=False)
+        yield from zip(forwarded, after.arguments, strict=False)
+        yield from zip(forwarded, op.results, strict=False)
+    elif op.successors:
+        yield from _all(op.operands, [a for block in op.successors for a in block.arguments])
+    elif op.regions and op.name != "tt.func":
+        blocks = [block for region in op.regions for block in region.blocks]
+        yield from _all(op.operands, [a for block in blocks for a in block.arguments])
+        for block in blocks:
+            yield from _last(block, op.results)
+    elif op.name not in UNKNOWN:
+        yield from _all(op.operands, op.results)
+
+
+def _last(block: Block, results: list[Value]) -> Iterator[tuple[Value, Value]]:
+    """What a block yields, one for one where there are as many results."""
+    operands = block.operations[-1].operands if block.operations else []
+    if len(operands) == len(results):
+        yield from zip(operands, results, strict=True)
+    else:
+        yield from _all(operands, results)
+
+
+def _all(sources: Iterable[Value], targets: Iterable[Value]) -> Iterator[tuple[Value, Value]]:
+    targets = list(targets)
+    for source in sources:
+        for target in targets:
+            yield source, target
