@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .analysis.pointers import written_arguments
 from .analysis.support import require_rules
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
@@ -57,7 +58,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     return Artifact(
         words=b.module.words(), listing=listing(b.module), entry=name,
         parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters), passing=target.passing if bound else "arguments",
-        hidden=tuple(p.name for p in ctx.hidden_parameters(module)), written=(True,) * len(parameters),
+        hidden=tuple(p.name for p in ctx.hidden_parameters(module)), written=written_arguments(module),
         local_size=(local_size, 1, 1), shared_bytes=ctx.shared_bytes, sub_group_size=target.sub_group_size,
         num_warps=num_warps, asserts=tuple(ctx.asserts), prints=ctx.prints, target=target)
 
