@@ -29,9 +29,21 @@ class Join:
 
     def branch(self, values: Sequence[Any]) -> None:
         """Record an edge from the current block; the caller emits the branch itself."""
-        parts = [carrier.registers(value) for carrier, value in zip(self.carriers, values, strict=True)]
+        parts = self._parts(values)
         write_stored(self.ctx, [(carrier.array, value) for carrier, value in zip(self.carriers, values, strict=True)
                                 if isinstance(carrier, StoredCarrier)])
+        self._edge(parts)
+
+    def select(self, condition: Register, values: Sequence[Any], otherwise: Sequence[Any]) -> None:
+        """Record one edge for both ways of a conditional branch to the same block."""
+        b = self.ctx.b
+        self._edge([[b.select(condition, x, y) for x, y in zip(*ways, strict=True)]
+                    for ways in zip(self._parts(values), self._parts(otherwise), strict=True)])
+
+    def _parts(self, values: Sequence[Any]) -> list[list[Register]]:
+        return [carrier.registers(value) for carrier, value in zip(self.carriers, values, strict=True)]
+
+    def _edge(self, parts: list[list[Register]]) -> None:
         m = self.ctx.b.module
         assert m.block is not None
         self.edges.append((m.block, parts))
@@ -56,7 +68,10 @@ class Join:
 
 
 def run_function(ctx: Context, region: Region, result_types: Sequence[Type]) -> list[Any]:
-    """Lower the body of a function where the module stands now; what it returns. Its parameters are bound already."""
+    """Lower the body of a function, or of a combiner, where the module stands now; what it returns.
+
+    Its parameters are bound already.
+    """
     if len(region.blocks) == 1:
         terminator = ctx.lower_block(region.entry)
         return [ctx.value(v) for v in terminator.operands]
@@ -83,7 +98,7 @@ def _leave(ctx: Context, op: Operation, joins: dict[Block, Join], end: Join) -> 
     def values(operands: Sequence[Value]) -> list[Any]:
         return [ctx.value(v) for v in operands]
 
-    if op.name == "tt.return":
+    if op.name.endswith(".return"):
         end.branch(values(op.operands))
         m.emit("OpBranch", end.label)
     elif op.name == "cf.br":
@@ -92,9 +107,13 @@ def _leave(ctx: Context, op: Operation, joins: dict[Block, Join], end: Join) -> 
         m.emit("OpBranch", target.label)
     elif op.name == "cf.cond_br":
         ways = [joins[block] for block in op.successors]
-        arguments = [values(op.true_args), values(op.false_args)]
-        if ways[0] is ways[1] or any(isinstance(c, StoredCarrier) for way in ways for c in way.carriers):
+        arguments = [values(op.true_dest_operands), values(op.false_dest_operands)]
+        if any(isinstance(c, StoredCarrier) for way in ways for c in way.carriers):
             raise LoweringError(f"{op.location}: cf.cond_br with large tensors as block arguments has no rule; return once, at the end")
+        if ways[0] is ways[1]:
+            ways[0].select(ctx.value(op.operands[0]), *arguments)
+            m.emit("OpBranch", ways[0].label)
+            return
         for way, given in zip(ways, arguments, strict=True):
             way.branch(given)
         m.emit("OpBranchConditional", ctx.value(op.operands[0]), ways[0].label, ways[1].label)

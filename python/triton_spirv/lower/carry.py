@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from ..ir.model import TensorType, Type
-from ..layout import Layout
-from ..spirv.builder import I64
+from ..ir.model import PointerType, TensorType, Type
+from ..spirv.builder import I64, with_width
 from ..spirv.module import Value as Register
+from ..spirv.types import Type as SpirvType
 from .context import Context, StepLoop
 from .masks import guarded
 from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Uniform

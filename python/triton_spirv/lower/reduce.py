@@ -17,7 +17,7 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Float, Int
 from .context import Context, StepLoop
 from .masks import guarded
-from .region import combine, operation_of
+from .region import combine, is_elementwise, operation_of
 from .registry import lowers
 from .tensor import Fragment
 from .types import element_of, register_type, shape_of
@@ -53,6 +53,8 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
     b = ctx.b
     region, axis = op.regions[0], op.attributes["axis"]
     layout = ctx.layout_of(op.srcs[0].type)
+    if not is_elementwise(region):
+        ctx.settle(memory_only=False)  # the combiner may open blocks, in which nothing pending must be computed
     mask = layout.axis_mask(axis)
     inner = tuple(basis for basis in layout.step if basis & mask)
     outer = tuple(basis for basis in layout.step if not basis & mask)

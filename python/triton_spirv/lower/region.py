@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ir.model import Region
+from ..ir.model import Region, Type
 from ..spirv.builder import width_of
 from ..spirv.module import Value as Register
+from .blocks import run_function
 from .context import Context
 from .registry import RULES
 
@@ -17,15 +18,20 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
 
     Element by element operations run on whole vectors; a region with control flow or calls runs once per component.
     """
-    block = region.entry
     width = max(width_of(x.type) for x in arguments)
     if width > 1 and not is_elementwise(region):
         columns = [combine(ctx, region, [ctx.b.extract(x, c) for x in arguments]) for c in range(width)]
         return [ctx.b.construct(list(row)) for row in zip(*columns, strict=True)]
-    for value, bound in zip(block.arguments, arguments, strict=True):
+    for value, bound in zip(region.entry.arguments, arguments, strict=True):
         ctx.frame.values[value] = ctx.as_scalar(bound, value.type) if width == 1 else bound
-    terminator = ctx.lower_block(block)
-    return [ctx.b.splat(_register(ctx, ctx.value(v)), width) for v in terminator.operands]
+    results = run_function(ctx, region, _result_types(region))
+    return [ctx.b.splat(_register(ctx, value), width) for value in results]
+
+
+def _result_types(region: Region) -> list[Type]:
+    """The types that the operation ending the region returns, in whichever block it stands."""
+    return next([v.type for v in block.operations[-1].operands] for block in region.blocks
+                if block.operations[-1].name.endswith(".return"))
 
 
 def _register(ctx: Context, value: Any) -> Register:
