@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from triton_spirv.analysis.axis_info import AxisInfo, hinted, meet, meet_all, power_of_two_divisor, unknown
-from triton_spirv.analysis.axis_rules import lengths, rule_for, unit
+from triton_spirv.analysis.axis_rules import rule_for
+from triton_spirv.analysis.axis_shapes import lengths, unit
 from triton_spirv.ir.model import Block, DenseAttr, Operation, Region, Value
 
 __all__ = ["AxisInfo", "axis_info"]

@@ -8,54 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from triton_spirv.analysis import axis_views as views
 from triton_spirv.analysis.axis_info import LARGEST, AxisInfo, of_constant, power_of_two_divisor, unknown
-from triton_spirv.ir.model import (
-    DenseAttr,
-    FloatType,
-    IndexType,
-    IntegerType,
-    Operation,
-    PointerType,
-    TensorType,
-    Type,
-    element_type,
-    shape_of,
-)
+from triton_spirv.analysis.axis_shapes import constant_of, elementwise, gcds, lengths, unit
+from triton_spirv.ir.model import DenseAttr, Operation, TensorType
 
 Rule = Callable[[Operation, list[AxisInfo]], AxisInfo]
-
-
-def lengths(type: Type) -> tuple[int, ...]:
-    """The shape, (1,) for a scalar."""
-    return shape_of(type) or (1,)
-
-
-def unit(type: Type) -> int:
-    """The bytes of one step: of a pointee for pointers, 1 for integers."""
-    element = element_type(type)
-    if not isinstance(element, PointerType):
-        return 1
-    pointee = element.pointee
-    if isinstance(pointee, PointerType):
-        return 8
-    return max(1, pointee.width // 8) if isinstance(pointee, (IntegerType, FloatType)) else 1
-
-
-def wrapped(value: int, type: Type) -> int:
-    """`value` as a signed number of the type; i1 is 0 or 1."""
-    element = element_type(type)
-    width = element.width if isinstance(element, IntegerType) else 64
-    value &= (1 << width) - 1
-    return value - (1 << width) if width > 1 and value >> (width - 1) else value
-
-
-def _constant_of(op: Operation, value: int) -> AxisInfo:
-    type = op.results[0].type
-    return of_constant(wrapped(value, type), lengths(type))
-
-
-def _gcds(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(map(math.gcd, a, b))
 
 
 # Makers of values
@@ -89,7 +47,7 @@ def program_id(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
 def _sum(
     a: AxisInfo, b: AxisInfo, swap: bool, unit_a: int, unit_b: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Contiguity and divisibility where constant meets contiguous; `swap`: b may be the contiguous one too."""
+    """Contiguity and divisibility where constant meets contiguous; `swap`: b may be the contiguous one."""
     contiguity, divisibility = [], []
     for d in range(a.rank):
         c = math.gcd(a.contiguity[d], b.constancy[d])
@@ -104,19 +62,19 @@ def _sum(
 def add(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     a, b = infos
     if a.constant is not None and b.constant is not None:
-        return _constant_of(op, a.constant + b.constant)
+        return constant_of(op, a.constant + b.constant)
     contiguity, divisibility = _sum(a, b, True, 1, 1)
     return AxisInfo(
-        contiguity, divisibility, _gcds(a.constancy, b.constancy), None, a.nonnegative and b.nonnegative
+        contiguity, divisibility, gcds(a.constancy, b.constancy), None, a.nonnegative and b.nonnegative
     )
 
 
 def subtract(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     a, b = infos
     if a.constant is not None and b.constant is not None:
-        return _constant_of(op, a.constant - b.constant)
+        return constant_of(op, a.constant - b.constant)
     contiguity, divisibility = _sum(a, b, False, 1, 1)
-    return AxisInfo(contiguity, divisibility, _gcds(a.constancy, b.constancy))
+    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy))
 
 
 def addptr(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -124,7 +82,7 @@ def addptr(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     a, b = infos
     size = unit(op.operands[0].type)
     contiguity, divisibility = _sum(a, b, True, size, size)
-    return AxisInfo(contiguity, divisibility, _gcds(a.constancy, b.constancy))
+    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy))
 
 
 # Products, quotients
@@ -133,14 +91,14 @@ def addptr(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
 def multiply(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     a, b = infos
     if a.constant is not None and b.constant is not None:
-        return _constant_of(op, a.constant * b.constant)
+        return constant_of(op, a.constant * b.constant)
     if b.constant == 0 or a.constant == 0:
-        return _constant_of(op, 0)
+        return constant_of(op, 0)
     if b.constant == 1 or a.constant == 1:
         return a if b.constant == 1 else b
     divisibility = tuple(min(a.divisor(d, 1) * b.divisor(d, 1), LARGEST) for d in range(a.rank))
     nonnegative = a.nonnegative and b.nonnegative
-    return AxisInfo((1,) * a.rank, divisibility, _gcds(a.constancy, b.constancy), None, nonnegative)
+    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
 
 
 def _within(a: AxisInfo, b: AxisInfo, d: int) -> int:
@@ -159,8 +117,8 @@ def divide(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         return a
     signed = op.name == "arith.divsi"
     if a.constant is not None and b.constant and (a.nonnegative and b.constant > 0):
-        return _constant_of(op, a.constant // b.constant)
-    constancy = _gcds(a.constancy, b.constancy)
+        return constant_of(op, a.constant // b.constant)
+    constancy = gcds(a.constancy, b.constancy)
     if a.nonnegative or not signed:
         constancy = tuple(max(k, _within(a, b, d)) for d, k in enumerate(constancy))
     ones = (1,) * a.rank
@@ -173,12 +131,12 @@ def remainder(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     a, b = infos
     signed = op.name == "arith.remsi"
     if a.constant is not None and b.constant and (a.nonnegative and b.constant > 0):
-        return _constant_of(op, a.constant % b.constant)
+        return constant_of(op, a.constant % b.constant)
     contiguity = (1,) * a.rank
     if a.nonnegative or not signed:
         contiguity = tuple(_within(a, b, d) for d in range(a.rank))
     divisibility = tuple(min(a.divisor(d, c), b.divisor(d, c)) for d, c in enumerate(contiguity))
-    return AxisInfo(contiguity, divisibility, _gcds(a.constancy, b.constancy), None, a.nonnegative)
+    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, a.nonnegative)
 
 
 # Bits
@@ -188,14 +146,14 @@ def bit_and(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     """x & (2**n - 1) is a remainder that rounds down, for negative x too."""
     a, b = infos
     if a.constant is not None and b.constant is not None:
-        return _constant_of(op, a.constant & b.constant)
+        return constant_of(op, a.constant & b.constant)
     contiguity = (1,) * a.rank
     for value, mask in ((a, b.constant), (b, a.constant)):
         if mask is not None and mask > 0 and mask & (mask + 1) == 0:
             contiguity = tuple(math.gcd(value.aligned(d), mask + 1) for d in range(a.rank))
     divisibility = tuple(max(a.divisor(d, c), b.divisor(d, c)) for d, c in enumerate(contiguity))
     nonnegative = a.nonnegative or b.nonnegative
-    return AxisInfo(contiguity, divisibility, _gcds(a.constancy, b.constancy), None, nonnegative)
+    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
 
 
 def bit_or(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -203,11 +161,11 @@ def bit_or(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     a, b = infos
     if a.constant is not None and b.constant is not None:
         value = a.constant | b.constant if op.name == "arith.ori" else a.constant ^ b.constant
-        return _constant_of(op, value)
+        return constant_of(op, value)
     contiguity = tuple(max(_within(a, b, d), _within(b, a, d)) for d in range(a.rank))
     divisibility = tuple(min(a.divisor(d, c), b.divisor(d, c)) for d, c in enumerate(contiguity))
     nonnegative = a.nonnegative and b.nonnegative
-    return AxisInfo(contiguity, divisibility, _gcds(a.constancy, b.constancy), None, nonnegative)
+    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
 
 
 def shift_left(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -215,10 +173,10 @@ def shift_left(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     if b.constant == 0:
         return a
     if a.constant is not None and b.constant is not None and 0 <= b.constant < 64:
-        return _constant_of(op, a.constant << b.constant)
+        return constant_of(op, a.constant << b.constant)
     shift = b.constant if b.constant is not None and 0 <= b.constant < 62 else 0
     divisibility = tuple(min(a.divisor(d, 1) << shift, LARGEST) for d in range(a.rank))
-    return AxisInfo((1,) * a.rank, divisibility, _gcds(a.constancy, b.constancy), None, a.nonnegative)
+    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, a.nonnegative)
 
 
 def shift_right(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -229,7 +187,7 @@ def shift_right(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     if b.constant is None or not 0 <= b.constant < 62:
         return elementwise(op, infos)
     if a.constant is not None and a.nonnegative:
-        return _constant_of(op, a.constant >> b.constant)
+        return constant_of(op, a.constant >> b.constant)
     size = 1 << b.constant
     constancy = tuple(max(k, math.gcd(a.aligned(d), size)) for d, k in enumerate(a.constancy))
     divisibility = tuple(max(a.divisor(d, 1) >> b.constant, 1) for d in range(a.rank))
@@ -246,11 +204,11 @@ def extremum(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     signed = op.name.endswith("si")
     if a.constant is not None and b.constant is not None and (signed or (a.nonnegative and b.nonnegative)):
         pick = max if "max" in op.name else min
-        return _constant_of(op, pick(a.constant, b.constant))
+        return constant_of(op, pick(a.constant, b.constant))
     divisibility = tuple(min(a.divisor(d, 1), b.divisor(d, 1)) for d in range(a.rank))
     either = signed and "max" in op.name and (a.nonnegative or b.nonnegative)
     nonnegative = either or (a.nonnegative and b.nonnegative)
-    return AxisInfo((1,) * a.rank, divisibility, _gcds(a.constancy, b.constancy), None, nonnegative)
+    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
 
 
 def select(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -260,9 +218,9 @@ def select(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     scalar = not isinstance(op.operands[0].type, TensorType)
     keeps = (LARGEST,) * a.rank if scalar else condition.constancy
     size = unit(op.results[0].type)
-    contiguity = _gcds(_gcds(a.contiguity, b.contiguity), keeps)
+    contiguity = gcds(gcds(a.contiguity, b.contiguity), keeps)
     divisibility = tuple(min(a.divisor(d, c, size), b.divisor(d, c, size)) for d, c in enumerate(contiguity))
-    constancy = _gcds(_gcds(a.constancy, b.constancy), keeps)
+    constancy = gcds(gcds(a.constancy, b.constancy), keeps)
     value = None
     if a.constant is not None and a.constant == b.constant:
         value, constancy = a.constant, lengths(op.results[0].type)
@@ -291,8 +249,8 @@ def compare(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     predicate = op.attributes["predicate"]
     signs_known = predicate[0] != "u" or (a.nonnegative and b.nonnegative)
     if a.constant is not None and b.constant is not None and signs_known:
-        return _constant_of(op, int(_COMPARE[predicate](a.constant, b.constant)))
-    constancy = _gcds(a.constancy, b.constancy)
+        return constant_of(op, int(_COMPARE[predicate](a.constant, b.constant)))
+    constancy = gcds(a.constancy, b.constancy)
     if predicate in _BELOW:
         constancy = tuple(max(k, _within(a, b, d)) for d, k in enumerate(constancy))
     elif predicate in _ABOVE:
@@ -301,145 +259,11 @@ def compare(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     return AxisInfo(ones, ones, constancy, None, True)
 
 
-def elementwise(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    """Equal elements in, equal elements out; no more is known."""
-    shape = lengths(op.results[0].type)
-    constancy = shape
-    for operand, info in zip(op.operands, infos, strict=True):
-        if isinstance(operand.type, TensorType):
-            constancy = _gcds(constancy, info.constancy)
-    ones = (1,) * len(shape)
-    return AxisInfo(ones, ones, constancy)
-
-
 def load(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     """Equal addresses under equal masks hold equal values."""
     if op.attributes.get("isVolatile"):
         return unknown(len(lengths(op.results[0].type)))
     return elementwise(op, infos)
-
-
-# Casts
-
-
-def extend(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    """extsi, index_cast: the same numbers."""
-    return infos[0]
-
-
-def extend_unsigned(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    """The same numbers if they are not negative; else groups that begin at a multiple do not pass from -1 to
-    0.
-    """
-    (a,) = infos
-    if a.constant is not None:
-        source = element_type(op.operands[0].type)
-        width = source.width if isinstance(source, IntegerType) else 64
-        return _constant_of(op, a.constant & ((1 << width) - 1))
-    if a.nonnegative:
-        return a
-    contiguity = tuple(a.aligned(d) for d in range(a.rank))
-    divisibility = tuple(a.divisor(d, c) for d, c in enumerate(contiguity))
-    return AxisInfo(contiguity, divisibility, a.constancy, None, True)
-
-
-def truncate(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    """Low bits: groups longer than the type's positive half would wrap."""
-    (a,) = infos
-    if a.constant is not None:
-        return _constant_of(op, a.constant)
-    target = element_type(op.results[0].type)
-    half = 1 << (target.width - 1) if isinstance(target, IntegerType) else LARGEST
-    contiguity = tuple(math.gcd(a.aligned(d), half) for d in range(a.rank))
-    divisibility = tuple(a.divisor(d, c) for d, c in enumerate(contiguity))
-    return AxisInfo(contiguity, divisibility, a.constancy)
-
-
-def index_cast(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    narrow = isinstance(element_type(op.results[0].type), IntegerType)
-    return truncate(op, infos) if narrow else infos[0]
-
-
-def reinterpret(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    """Pointer casts: the same addresses in other steps."""
-    (a,) = infos
-    source, target = op.operands[0].type, op.results[0].type
-    kinds = (PointerType, IntegerType, IndexType)
-    if not isinstance(element_type(source), kinds) or not isinstance(element_type(target), kinds):
-        return elementwise(op, infos)
-    before, after = unit(source), unit(target)
-    if before == after:
-        return a
-    divisibility = tuple(a.divisor(d, 1, before) for d in range(a.rank))
-    return AxisInfo((1,) * a.rank, divisibility, a.constancy, a.constant, a.nonnegative)
-
-
-# Views
-
-
-def splat(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    (a,) = infos
-    shape = lengths(op.results[0].type)
-    rank = len(shape)
-    return AxisInfo((1,) * rank, (a.divisor(0, 1),) * rank, shape, a.constant, a.nonnegative)
-
-
-def unsplat(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    (a,) = infos
-    return AxisInfo((1,), (a.everywhere(unit(op.operands[0].type)),), (1,), a.constant, a.nonnegative)
-
-
-def expand_dims(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    (a,) = infos
-    axis = op.attributes["axis"]
-    every = a.everywhere(unit(op.operands[0].type))
-
-    def insert(values: tuple[int, ...], value: int) -> tuple[int, ...]:
-        return (*values[:axis], value, *values[axis:])
-
-    contiguity, constancy = insert(a.contiguity, 1), insert(a.constancy, 1)
-    return AxisInfo(contiguity, insert(a.divisibility, every), constancy, a.constant, a.nonnegative)
-
-
-def broadcast(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    (a,) = infos
-    source, target = lengths(op.operands[0].type), lengths(op.results[0].type)
-    constancy = tuple(n if m == 1 else k for m, n, k in zip(source, target, a.constancy, strict=True))
-    return AxisInfo(a.contiguity, a.divisibility, constancy, a.constant, a.nonnegative)
-
-
-def reshape(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    """Neighbours in the last dimension that is longer than 1 stay neighbours; of the others nothing is known."""
-    (a,) = infos
-    source, target = lengths(op.operands[0].type), lengths(op.results[0].type)
-    size = unit(op.operands[0].type)
-    rank = len(target)
-    every = a.everywhere(size)
-    if a.uniform(source):
-        return AxisInfo((1,) * rank, (every,) * rank, target, a.constant, a.nonnegative)
-    contiguity, divisibility, constancy = [1] * rank, [every] * rank, [1] * rank
-    last = max(d for d in range(len(source)) if source[d] > 1 or d == 0)
-    new = max((d for d in range(rank) if target[d] > 1), default=0)
-    if not op.attributes.get("allow_reorder"):
-        contiguity[new] = math.gcd(a.contiguity[last], target[new])
-        constancy[new] = math.gcd(a.constancy[last], target[new])
-        divisibility[new] = max(a.divisor(last, contiguity[new], size), every)
-    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), a.constant, a.nonnegative)
-
-
-def transpose(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    (a,) = infos
-    order = op.attributes["order"]
-
-    def permute(values: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(values[d] for d in order)
-
-    contiguity, divisibility, constancy = map(permute, (a.contiguity, a.divisibility, a.constancy))
-    return AxisInfo(contiguity, divisibility, constancy, a.constant, a.nonnegative)
-
-
-def same(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    return infos[0]
 
 
 RULES: dict[str, Rule] = {
@@ -468,20 +292,20 @@ RULES: dict[str, Rule] = {
     "arith.select": select,
     "arith.cmpi": compare,
     "tt.load": load,
-    "arith.extsi": extend,
-    "arith.extui": extend_unsigned,
-    "arith.trunci": truncate,
-    "arith.index_cast": index_cast,
-    "tt.bitcast": reinterpret,
-    "tt.int_to_ptr": reinterpret,
-    "tt.ptr_to_int": reinterpret,
-    "tt.splat": splat,
-    "tt.unsplat": unsplat,
-    "tt.expand_dims": expand_dims,
-    "tt.broadcast": broadcast,
-    "tt.reshape": reshape,
-    "tt.trans": transpose,
-    "ttg.convert_layout": same,
+    "arith.extsi": views.extend,
+    "arith.extui": views.extend_unsigned,
+    "arith.trunci": views.truncate,
+    "arith.index_cast": views.index_cast,
+    "tt.bitcast": views.reinterpret,
+    "tt.int_to_ptr": views.reinterpret,
+    "tt.ptr_to_int": views.reinterpret,
+    "tt.splat": views.splat,
+    "tt.unsplat": views.unsplat,
+    "tt.expand_dims": views.expand_dims,
+    "tt.broadcast": views.broadcast,
+    "tt.reshape": views.reshape,
+    "tt.trans": views.transpose,
+    "ttg.convert_layout": views.extend,
 }
 _ELEMENTWISE = ("arith.", "math.", "tt.fp_to_fp", "tt.clampf", "tt.precise_", "tt.approx_divf", "tt.mulhiui")
 
