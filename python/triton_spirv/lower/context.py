@@ -506,7 +506,7 @@ class Context:
                 if any(any(layout.step) for layout in layouts):
                     self.spill(node)
                 continue
-            if node.stored is not None or not (node.reads_memory or node.weight > CHEAP):
+            if node.stored is not None or _is_view(node) or not (node.reads_memory or node.weight > CHEAP):
                 continue
             if all(self.is_natural(layout) for layout in layouts):
                 if self.needed_later(node, op, result):
@@ -614,7 +614,7 @@ class Context:
                 continue
             from .masks import guarded
             arrays = {node: self.allocate(node.shape, node.element) for node in group}
-            below = [(x, layout) for node, layout in zip(group, layouts, strict=True) for x in self._below(node, layout)]
+            below = [x for node, layout in zip(group, layouts, strict=True) for x in self._below(node, layout)]
             plan = self.plan(None, below)
             plan.stored.update(arrays)
             with StepLoop(self, len(layouts[0].step)):
@@ -643,11 +643,17 @@ class Context:
         taken = Plan()
         for node in reversed(kept):
             expensive = node.reads_memory or not memory_only and node.weight > CHEAP
-            if expensive and self.needed_later(node, op, taken):
+            if expensive and not _is_view(node) and self.needed_later(node, op, taken):
                 taken.stored[node] = None  # type: ignore[assignment]
                 chosen.append(node)
         self.materialise(chosen)
         self.frame.pending = [node for node in kept if node.stored is None]
+
+
+def _is_view(node: Deferred) -> bool:
+    """A view of one tensor: its operand is worth keeping, not the view."""
+    entry = RULES[node.operation.name]
+    return entry.kind == "pulled" and entry.weight == 0
 
 
 def _walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
