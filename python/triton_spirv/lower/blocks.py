@@ -86,6 +86,7 @@ def run_function(ctx: Context, region: Region, result_types: Sequence[Type]) -> 
         terminator = ctx.lower_block(block)
         ctx.settle(memory_only=False)
         _leave(ctx, terminator, joins, end)
+        ctx.frame.lowered.add(terminator)
         ctx.pop_memo()
     results = end.begin()
     assert m.block is not None

@@ -24,7 +24,8 @@ from ..spirv.types import Pointer
 from ..target import Target
 from . import fragment as fragments
 from .registry import RULES, SOURCE_LAYOUTS, SYMBOLIC
-from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
+from .shared import SharedMemory
+from .tensor import Affine, Deferred, Fragment, Pointers, Shared, Stored, Tensor, Uniform
 from .types import element_of, register_type, shape_of, storage_type
 
 #: A deferred value whose evaluation costs at most this many instructions is computed again rather than kept.
@@ -118,6 +119,7 @@ class Context:
         self.options: dict[str, Any] = {}
         self.hidden: dict[str, Register] = {}
         self.shared_bytes = 0
+        self.shared = SharedMemory(self)
         self.prints = False
         self.has_atomics = False
 
@@ -169,6 +171,11 @@ class Context:
             self.lower(op)
         return block.operations[-1]
 
+    def leave(self, terminator: Operation) -> None:
+        """The block of `terminator` is done and its values are passed on: nothing pending in it can be asked for any more."""
+        self.frame.lowered.add(terminator)
+        self.frame.pending = [node for node in self.frame.pending if node.operation.parent is not terminator.parent]
+
     def lower(self, op: Operation) -> None:
         """Bind the results of `op`; errors are wrapped once, with the operation, its types and the user's line."""
         self.b.module.location = op.location
@@ -180,6 +187,7 @@ class Context:
             raise LoweringError(f"{op.location}: {op.name} on {', '.join(str(v.type) for v in op.operands) or 'nothing'}: "
                                 f"{type(error).__name__}: {error}") from error
         self.frame.lowered.add(op)
+        self.shared.passed(op)
 
     def _lower(self, op: Operation) -> None:
         entry = RULES[op.name]
@@ -269,8 +277,13 @@ class Context:
             return self.fragment(tensor.exact, layout) if tensor.exact is not None else self._affine(tensor, layout)
         if isinstance(tensor, Pointers):
             return self._addresses(tensor, layout)
+        if isinstance(tensor, Shared):
+            self.shared.reads(tensor)
+            return self.shared.load(tensor, layout)
         if isinstance(tensor, Fragment):
-            if any(layout.step) or not self._same_threads(tensor.layout, layout):
+            if not _same_threads(tensor.layout, layout):
+                return self._other_threads(tensor, layout)
+            if any(layout.step):
                 return self.fragment(self.spill(tensor), layout)
             return fragments.rearrange(self.b, tensor, layout)
         if isinstance(tensor, Stored):
@@ -278,12 +291,10 @@ class Context:
         assert isinstance(tensor, Deferred), tensor
         return self._evaluate(tensor, layout)
 
-    def _same_threads(self, have: Layout, want: Layout) -> bool:
-        if not self.target.lanes:
-            return True
-        if have.lane != want.lane or have.warp != want.warp:
-            raise LoweringError(f"values held under {have} are needed under {want}: a ttg.convert_layout is missing")
-        return True
+    def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
+        """The registers of a fragment under a layout of other lanes or warps."""
+        from .convert_layout import convert
+        return self.fragment(convert(self, tensor, layout.without_steps()), layout)
 
     def _evaluate(self, node: Deferred, layout: Layout) -> Fragment:
         op = node.operation
@@ -648,6 +659,13 @@ class Context:
                 chosen.append(node)
         self.materialise(chosen)
         self.frame.pending = [node for node in kept if node.stored is None]
+
+
+def _same_threads(have: Layout, want: Layout) -> bool:
+    """Does every lane hold under `have` what it needs under `want`? (No lanes: all of them hold the same.)"""
+    def own(bases: tuple[int, ...]) -> tuple[int, ...]:
+        return bases if any(bases) else ()
+    return own(have.lane) == own(want.lane) and own(have.warp) == own(want.warp)
 
 
 def _is_view(node: Deferred) -> bool:
