@@ -1,157 +1,243 @@
 """tt.dot on private arrays: the form for devices where one work-item runs a whole program.
 
-Both operands are staged once, in the type that is computed in: A row by row so that its elements can be broadcast, B row by row so that
-neighbouring columns form a vector. The micro kernel keeps a tile of rows x vectors of the result in registers over the whole of K
-(Goto and van de Geijn, Anatomy of high-performance matrix multiplication, 2008). An accumulator that nothing else reads is updated
-where it stands.
+The operands are staged once, in the type that is computed in (dot_operand.py). A micro kernel keeps a tile of
+the result in registers, rows x vectors, over the whole of K; the target says how large a tile its registers
+hold. An accumulator that nothing else reads is updated where it stands, and so is one that is computed from
+such an array element by element, as the rescaled accumulator of attention.
+
+Products of 8-bit integers are summed as floats, which every processor multiplies fastest: 1024 of them stay
+below 2 ** 24, where f32 counts exactly.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from ..ir.model import FloatType, IntegerType, Operation, Type
-from ..spirv.builder import I32, with_width
+from ..errors import LoweringError
+from ..ir.model import FloatType, IntegerType, Operation, Type, Value
+from ..spirv.builder import I32, scalar_type, with_width
 from ..spirv.control import For
 from ..spirv.module import Value as Register
 from ..spirv.types import Float
+from ..target import Target
 from .cast import to_float
 from .context import Context, StepLoop
-from .registry import lowers
-from .tensor import Fragment, Stored, Uniform
-from .types import element_of, register_type, shape_of
+from .dot_operand import Block, Operand, Plain, stage_left, stage_right
+from .registry import RULES, lowers
+from .tensor import Deferred, Fragment, Stored, Uniform
+from .types import bits_of, element_of, register_type, shape_of
 
 F32 = FloatType("f32")
 
+#: So many products of two 8-bit integers have a sum that f32 holds exactly: 2 ** 24 / (128 * 128).
+EXACT_PRODUCTS = 1024
 
-def compute_type(accumulator: Type) -> Type:
-    """The type that products are summed in: f64 and integers as they are, every narrower float in f32."""
-    if isinstance(accumulator, IntegerType) or str(accumulator) == "f64":
-        return accumulator
-    return F32
+#: Steps along K in one turn of the innermost loop.
+UNROLLED = 2
 
-
-def converted(ctx: Context, register: Register, source: Type, target: Type) -> Register:
-    """An operand in the type that is computed in."""
-    if isinstance(target, IntegerType):
-        return ctx.b.resize(register, target.width)
-    return to_float(ctx, register, source, target)
-
-
-def staged(ctx: Context, op: Operation, tensor: Any, target: Type) -> Stored:
-    """The whole tensor in a private array of type `target`, row-major."""
-    if isinstance(tensor, Stored) and tensor.element == target:
-        return tensor
-    known = getattr(tensor, "stored", None)
-    if isinstance(known, Stored) and known.element == target:
-        return known
-    layout = ctx.default_layout(tensor.shape)
-    array = ctx.allocate(tensor.shape, target)
-    plan = ctx.plan(op, [(tensor, layout)])
-    with StepLoop(ctx, len(layout.step)):
-        made = ctx.fragment(tensor, layout)
-        registers = tuple(converted(ctx, x, tensor.element, target) for x in made.registers)
-        ctx.write(array, Fragment(layout, target, registers))
-    ctx.finish(plan)
-    return array
-
-
-def updates_in_place(op: Operation, accumulator: Any, target: Type) -> bool:
-    """May the result overwrite the accumulator: an array, of the right type, that only this operation of its block reads?"""
-    return (isinstance(accumulator, Stored) and accumulator.element == target and len(op.c.uses) == 1
-            and (op.c.owner is op.parent or op.c.defining_op is not None and op.c.defining_op.parent is op.parent
-                 and op.c.defining_op.name in ("tt.dot", "scf.for", "scf.if", "scf.while")))
+#: What yields a fresh array that the dot may overwrite.
+FRESH = ("tt.dot", "tt.dot_scaled", "scf.for", "scf.if", "scf.while")
 
 
 @lowers("tt.dot")
 def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
-    """a [..., M, K] x b [..., K, N] + c [..., M, N]; narrow floats are exact products summed in f32, integers wrap."""
-    element = element_of(op.results[0].type)
-    target = compute_type(element)
-    shape = shape_of(op.results[0].type)
-    left, right = staged(ctx, op, a, target), staged(ctx, op, b, target)
+    """a [..., M, K] x b [..., K, N] + c [..., M, N]; narrow floats are exact products summed in f32, integers
+    wrap. `inputPrecision` and `maxNumImpreciseAcc` allow less precision than this has."""
+    compute = compute_type(element_of(op.a.type), element_of(op.results[0].type))
+    return product(ctx, op, Plain(a, compute), Plain(b, compute), c)
+
+
+def compute_type(operand: Type, accumulator: Type) -> Type:
+    """The type that products are summed in: every float up to f32 and 8-bit integers in f32."""
+    if str(accumulator) == "f64" or (isinstance(accumulator, IntegerType) and bits_of(operand) > 8):
+        return accumulator
+    return F32
+
+
+def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Any:
+    """left x right + c for any operands; `op` has an operand `c` and one result."""
+    if ctx.target.lanes:
+        raise LoweringError(f"{op.location}: {op.name} on {op.results[0].type}: no rule for target "
+                            f"{ctx.target.name}, whose lanes share a program; use target cpu")
+    shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
+    width = min(shape[-1], ctx.target.vector_width)
+    kernel = Kernel(left.target, element, width, left.shape[-1],
+                    *micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target)))
+    a, b = stage_left(ctx, op, left), stage_right(ctx, op, right, kernel.vectors * width)
     zero = isinstance(c, Uniform) and c.scalar.constant == 0
-    if updates_in_place(op, c, target):
-        array = replace(c)
-    elif zero:
-        array = ctx.allocate(shape, target)
-    else:
-        array = _copy(ctx, op, c, target)
-    multiply(ctx, left, right, array, shape_of(op.a.type)[-1], not zero)
-    if element == target:
-        return array
     layout = ctx.default_layout(shape)
-    rounded = ctx.allocate(shape, element)
-    with StepLoop(ctx, len(layout.step)):
-        made = ctx.fragment(array, layout)
-        registers = tuple(to_float(ctx, x, target, element) for x in made.registers)  # type: ignore[arg-type]
-        ctx.write(rounded, Fragment(layout, element, registers))
-    return rounded
-
-
-def _copy(ctx: Context, op: Operation, tensor: Any, target: Type) -> Stored:
-    """A private array of one's own with the tensor's elements."""
-    made = staged(ctx, op, tensor, target)
-    if not (isinstance(tensor, Stored) or made is getattr(tensor, "stored", None)):
-        return made
-    layout = ctx.default_layout(tensor.shape)
-    array = ctx.allocate(tensor.shape, target)
-    with StepLoop(ctx, len(layout.step)):
-        ctx.write(array, ctx.fragment(made, layout))
+    if layout.registers == kernel.rows * kernel.vectors and layout.width == width and layout.steps == 1:
+        old = None if zero else [ctx.b.splat(x, width) for x in ctx.registers(c, layout)]
+        origin = ctx.b.constant(I32, 0)
+        return Fragment(layout, element, tuple(kernel.run(ctx, a, b, origin, origin, old)))
+    array = ctx.allocate(shape, element) if zero else accumulator(ctx, op, c)
+    multiply(ctx, kernel, a, b, array, not zero)
     return array
 
 
-def multiply(ctx: Context, left: Stored, right: Stored, result: Stored, depth: int, accumulate: bool) -> None:
-    """result [..., M, N] (+)= left [..., M, K] x right [..., K, N], all private arrays of one element type."""
+def micro_tile(target: Target, rows: int, vectors: int, bits: int) -> tuple[int, int]:
+    """Rows and vectors of the result that are summed in registers at a time."""
+    budget = max(1, target.accumulators[0] * target.accumulators[1] * 32 // max(bits, 32))
+    height = min(rows, target.accumulators[0], budget)
+    across = min(vectors, budget // height)
+    return min(rows, budget // across), across
+
+
+# --- accumulators -------------------------------------------------------------------------------------------
+
+
+def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
+    """An array of the dot's own with the elements of c: the array that c is made of, where nothing else needs
+    it, or a new one."""
+    known = overwritable(op, op.c, c)
+    if isinstance(c, Deferred) and c.stored is not None:
+        c = c.stored
+    if known is not None and known is c:
+        return replace(known)
+    array = replace(known) if known is not None else ctx.allocate(c.shape, c.element)
+    layout = ctx.default_layout(c.shape)
+    plan = ctx.plan(op, [(c, layout)])
+    with StepLoop(ctx, len(layout.step)):
+        ctx.write(array, ctx.fragment(c, layout))
+    ctx.finish(plan)
+    return array
+
+
+def overwritable(op: Operation, value: Value, bound: Any) -> Stored | None:
+    """The array that `value` is, or is computed from element by element, if `op` is the last to need it."""
+    if len(value.uses) != 1:
+        return None
+    if isinstance(bound, Deferred) and bound.stored is None:
+        if RULES[bound.operation.name].kind != "elementwise":
+            return None
+        below = zip(bound.operation.operands, bound.operands, strict=True)
+        found = [overwritable(op, operand, each) for operand, each in below]
+        fitting = [x for x in found if x is not None and (x.shape, x.element) == (bound.shape, bound.element)]
+        return fitting[0] if fitting else None
+    if isinstance(bound, Deferred):
+        return bound.stored if isinstance(bound.stored, Stored) and _is_inside(op, value) else None
+    if not isinstance(bound, Stored) or not _is_inside(op, value):
+        return None
+    return bound if value.defining_op is None or value.defining_op.name in FRESH else None
+
+
+def _is_inside(op: Operation, value: Value) -> bool:
+    """Is the value made in the block of `op`? Any other is needed again by the next iteration."""
+    return (value.owner if value.defining_op is None else value.defining_op.parent) is op.parent
+
+
+# --- the loops ----------------------------------------------------------------------------------------------
+
+
+def multiply(ctx: Context, kernel: Kernel, a: Block, b: Block, result: Stored, accumulate: bool) -> None:
+    """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
+    the rows of a pass by."""
+    builder, env = ctx.b, ctx.env
     rows, columns = result.shape[-2:]
-    width = min(columns, ctx.target.vector_width)
-    tile = (min(rows, ctx.target.accumulators[0]), min(columns // width, ctx.target.accumulators[1]))
-    b, m = ctx.b, ctx.b.module
+    width, element = kernel.width, register_type(result.element)
+    panel = kernel.vectors * width
 
-    def constant(value: int) -> Register:
-        return b.constant(I32, value)
+    def at(index: Register, stride: int, base: Register | int = 0) -> Register:
+        return builder.iadd(builder.imul(index, stride), base)
 
-    def loop(count: int) -> For:
-        return For(m, constant(0), constant(count), constant(1), control="DontUnroll")
+    batches, panels, blocks = prod(result.shape[:-2]), columns // panel, rows // kernel.rows
+    with counted(ctx, batches) as batch, counted(ctx, panels) as across, counted(ctx, blocks) as down:
+        row = at(down.index, kernel.rows)
+        first = at(batch.index, rows * columns, at(row, columns, at(across.index, panel)))
+        places = [builder.iadd(first, i * columns + j * width)
+                  for i in range(kernel.rows) for j in range(kernel.vectors)]
+        old = [env.private_load(result.array, result.width, element, place, width) for place in places] \
+            if accumulate else None
+        left = at(batch.index, a.batch, at(row, a.outer))
+        right = at(batch.index, b.batch, at(across.index, b.outer))
+        made = kernel.run(ctx, a, b, left, right, old)
+        for place, value in zip(places, made, strict=True):
+            env.private_store(result.array, result.width, place, value)
 
-    with loop(prod(result.shape[:-2])) as batch, loop(columns // width // tile[1]) as panel, loop(rows // tile[0]) as block:
-        assert batch.index is not None
-        row = b.iadd(b.imul(batch.index, rows), b.imul(block.index, tile[0]))
-        first = b.imul(panel.index, tile[1] * width)
-        places = [[b.iadd(b.imul(b.iadd(row, i), columns), b.iadd(first, j * width)) for j in range(tile[1])] for i in range(tile[0])]
-        _micro_kernel(ctx, left, right, result, depth, width, row, b.iadd(b.imul(batch.index, depth * columns), first), places, accumulate)
+
+def counted(ctx: Context, count: int, step: int = 1, carried: Sequence[Register] = ()) -> For:
+    """for index in range(0, count, step), not unrolled."""
+    bounds = [ctx.b.constant(I32, x) for x in (0, count, step)]
+    return For(ctx.b.module, bounds[0], bounds[1], bounds[2], carried=carried, control="DontUnroll")
 
 
-def _micro_kernel(ctx: Context, left: Stored, right: Stored, result: Stored, depth: int, width: int, row: Register,
-                  column: Register, places: list[list[Register]], accumulate: bool) -> None:
-    """One tile of the result: its accumulators go through the loop over K as phis."""
-    b, env = ctx.b, ctx.env
-    element = register_type(result.element)
-    columns = result.shape[-1]
-    flat = [place for line in places for place in line]
-    zero = b.constant(with_width(element, width), 0)
-    start = [env.private_load(result.array, result.width, element, place, width) if accumulate else zero for place in flat]
-    loop = For(b.module, b.constant(I32, 0), b.constant(I32, depth), b.constant(I32, 1), carried=start, control="DontUnroll")
-    with loop:
-        k = loop.index
-        vectors = [env.private_load(right.array, right.width, element,
-                                    b.iadd(b.iadd(column, b.imul(k, columns)), j * width), width) for j in range(len(places[0]))]
-        sums = []
-        for i, line in enumerate(places):
-            scalar = env.private_load(left.array, left.width, element, b.iadd(b.imul(b.iadd(row, i), depth), k), 1)
-            factor = b.splat(scalar, width)
-            for j in range(len(line)):
-                sums.append(_multiply_add(ctx, factor, vectors[j], loop.carried[i * len(line) + j]))
-        loop.yield_(sums)
-    for place, value in zip(flat, loop.results, strict=True):
-        env.private_store(result.array, result.width, place, value)
+@dataclass(frozen=True)
+class Kernel:
+    """The innermost loop: a tile of `rows` x `vectors` of the result, in registers over the whole of K.
+
+    compute: the type of operands and sums; element: that of the result; width: components of a vector; depth:
+    the size of K.
+    """
+
+    compute: Type
+    element: Type
+    width: int
+    depth: int
+    rows: int
+    vectors: int
+
+    def run(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
+            old: Sequence[Register] | None) -> list[Register]:
+        """The tile, in vectors of the result's type, on top of `old`; left and right: where k = 0 is."""
+        type = with_width(register_type(self.compute), self.width)
+        zeros = [ctx.b.constant(type, 0)] * (self.rows * self.vectors)
+        if isinstance(self.element, IntegerType) and not isinstance(self.compute, IntegerType):
+            return self._run_exactly(ctx, a, b, left, right, old, zeros)
+        start = zeros if old is None else [_convert(ctx, x, self.element, self.compute) for x in old]
+        sums = self._sum(ctx, a, b, left, right, self.depth, start)
+        return [_convert(ctx, x, self.compute, self.element) for x in sums]
+
+    def _run_exactly(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
+                     old: Sequence[Register] | None, zeros: Sequence[Register]) -> list[Register]:
+        """Integers: sums as floats for as long as they are exact, added up as integers."""
+        builder = ctx.b
+        integer = register_type(self.element)
+        if self.depth <= EXACT_PRODUCTS:
+            sums = self._sum(ctx, a, b, left, right, self.depth, zeros)
+            whole = [builder.convert("OpConvertFToS", x, integer) for x in sums]
+            return whole if old is None else [builder.iadd(x, y) for x, y in zip(whole, old, strict=True)]
+        nothing = builder.constant(with_width(integer, self.width), 0)
+        with counted(ctx, self.depth, EXACT_PRODUCTS, carried=old or [nothing] * len(zeros)) as loop:
+            from_left = builder.iadd(left, builder.imul(loop.index, a.depth))
+            from_right = builder.iadd(right, builder.imul(loop.index, b.depth))
+            sums = self._sum(ctx, a, b, from_left, from_right, EXACT_PRODUCTS, zeros)
+            loop.yield_([builder.iadd(builder.convert("OpConvertFToS", x, integer), y)
+                         for x, y in zip(sums, loop.carried, strict=True)])
+        return list(loop.results)
+
+    def _sum(self, ctx: Context, a: Block, b: Block, left: Register, right: Register, depth: int,
+             start: Sequence[Register]) -> list[Register]:
+        """The loop over k; its accumulators are phis."""
+        builder, env = ctx.b, ctx.env
+        element = register_type(self.compute)
+        turn = min(depth, UNROLLED)
+        with counted(ctx, depth, turn, carried=start) as loop:
+            sums = list(loop.carried)
+            row = builder.iadd(left, builder.imul(loop.index, a.depth))
+            vector = builder.iadd(right, builder.imul(loop.index, b.depth))
+            for k in range(turn):
+                places = [builder.iadd(vector, k * b.depth + j * self.width) for j in range(self.vectors)]
+                vectors = [env.private_load(b.array, b.width, element, place, self.width) for place in places]
+                for i in range(self.rows):
+                    place = builder.iadd(row, i * a.outer + k * a.depth)
+                    factor = builder.splat(env.private_load(a.array, a.width, element, place, 1), self.width)
+                    for j, y in enumerate(vectors):
+                        n = i * self.vectors + j
+                        sums[n] = _multiply_add(ctx, factor, y, sums[n])
+            loop.yield_(sums)
+        return list(loop.results)
+
+
+def _convert(ctx: Context, value: Register, source: Type, target: Type) -> Register:
+    return value if source == target else to_float(ctx, value, source, target)
 
 
 def _multiply_add(ctx: Context, x: Register, y: Register, z: Register) -> Register:
     """x * y + z; floats are fused."""
     b = ctx.b
-    if isinstance(getattr(z.type, "element", z.type), Float):
+    if isinstance(scalar_type(z.type), Float):
         return ctx.env.contract(b.binary("OpFAdd", ctx.env.contract(b.binary("OpFMul", x, y)), z))
     return b.iadd(b.imul(x, y), z)
