@@ -6,7 +6,7 @@ bits allow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..layout import Layout
@@ -31,6 +31,30 @@ def contiguous(layout: Layout) -> int:
     while bits < len(layout.component) and layout.component[bits] == 1 << bits:
         bits += 1
     return 1 << bits
+
+
+def flat(layout: Layout) -> Layout:
+    """The layout with every component in a register of its own."""
+    return replace(layout, component=(), register=layout.component + layout.register)
+
+
+def grouped(layout: Layout, moved: Callable[[int], int | None], most: int) -> Layout:
+    """The layout with registers that are neighbours in memory as components of vectors, `most` at most.
+
+    `moved(basis)` is how far apart in memory the elements are that differ in a bit of the layout. Components
+    that there are already stay.
+    """
+    if layout.component:
+        return layout
+    component: list[int] = []
+    rest = list(layout.register)
+    while 2 << len(component) <= most:
+        basis = next((basis for basis in rest if moved(basis) == 1 << len(component)), None)
+        if basis is None:
+            break
+        rest.remove(basis)
+        component.append(basis)
+    return replace(layout, component=tuple(component), register=tuple(rest))
 
 
 def components(b: Builder, register: Register, which: Sequence[int]) -> Register:
@@ -86,12 +110,52 @@ def rearrange(b: Builder, source: Fragment, layout: Layout) -> Fragment:
     """The same elements under another layout of the same lanes and warps."""
     if source.layout == layout:
         return source
+    swaps = _exchanges(source.layout, layout)
+    if len(swaps) > 1:  # a transposition: one shuffle a bit and register, instead of one a source register
+        for component, register in swaps:
+            source = exchange(b, source, component, register)
     positions = source.layout.positions
     registers = []
     for base in layout.register_indices:
         places = [positions[base ^ offset] for offset in layout.component_indices]
         registers.append(assemble(b, [(source.registers[r], c) for r, c in places]))
     return Fragment(layout, source.element, tuple(registers))
+
+
+def _exchanges(have: Layout, want: Layout) -> list[tuple[int, int]]:
+    """The component bits of `have` to exchange for register bits, so that components hold what they do in `want`.
+
+    Empty where that is not all there is to do: other widths, or elements held twice.
+    """
+    if len(have.component) != len(want.component) or 0 in (*have.component, *have.register):
+        return []
+    if sorted(have.component + have.register) != sorted(want.component + want.register):
+        return []
+    swaps = []
+    leaving = [bit for bit, basis in enumerate(have.component) if basis not in want.component]
+    for bit, basis in enumerate(want.component):
+        if basis not in have.component:
+            place = bit if bit in leaving else leaving[-1]
+            leaving.remove(place)
+            swaps.append((place, have.register.index(basis)))
+    return swaps
+
+
+def exchange(b: Builder, source: Fragment, component: int, register: int) -> Fragment:
+    """The same elements with a component bit and a register bit in each other's place: one shuffle a register."""
+    layout = source.layout
+    high, other = 1 << component, 1 << register
+    lower = [c if not c & high else layout.width + c - high for c in range(layout.width)]
+    upper = [c | high if not c & high else layout.width + c for c in range(layout.width)]
+    registers = list(source.registers)
+    for r in range(layout.registers):
+        if not r & other:
+            x, y = source.registers[r], source.registers[r | other]
+            registers[r], registers[r | other] = b.shuffle(x, y, lower), b.shuffle(x, y, upper)
+    components, held = list(layout.component), list(layout.register)
+    components[component], held[register] = held[register], components[component]
+    swapped = replace(layout, component=tuple(components), register=tuple(held))
+    return Fragment(swapped, source.element, tuple(registers))
 
 
 def broadcast(b: Builder, source: Fragment, layout: Layout) -> Fragment:
