@@ -182,15 +182,19 @@ def compute_before(ctx: Context, op: Operation, inputs: list[tuple[Any, Layout]]
         if isinstance(node, Fragment):
             if any(any(layout.step) for layout in layouts):
                 ctx.spill(node)
-        elif node.stored is None and (node.reads_memory or node.weight > CHEAP) and ctx.needed_later(node, op):
+        elif node.stored is None and _is_expensive(node) and ctx.needed_later(node, op):
             ctx.materialise([node])
+
+
+def _is_expensive(node: Deferred) -> bool:
+    return node.reads_memory or node.weight > CHEAP
 
 
 # --- orders -------------------------------------------------------------------------------------------------
 
 
 def contiguous_axis(tensor: Any) -> int | None:
-    """The dimension along which neighbours of a tensor are neighbours in memory; None where that is unknown."""
+    """The dimension along which neighbours of a tensor are neighbours in memory; None: unknown."""
     if isinstance(tensor, (Stored, Fragment)):
         return len(tensor.shape) - 1
     if not isinstance(tensor, Deferred):

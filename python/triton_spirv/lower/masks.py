@@ -131,3 +131,29 @@ def _load_masks(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tupl
             _, mask, _ = named(node.operation, node.operands)
             found += [(mask, layout) for layout in layouts if mask is not None]
     return found
+
+
+def proven_whole(ctx: Context, inputs: Iterable[tuple[Any, Layout]], walk: Callable[[], None]) -> None:
+    """Run `walk`, a loop over the steps of the layouts, twice: where one test proves every mask of the loads
+    below `inputs` for all steps, and where it does not."""
+    tests: list[Register] = []
+    proven: set[tuple[int, Layout]] = set()
+    for mask, layout in _load_masks(ctx, inputs):
+        if not is_proven(ctx, mask, layout) and (id(mask), layout) not in proven:
+            test = all_true(ctx, mask, layout.without_steps())
+            if test is not None:
+                tests.append(test)
+                proven.add((id(mask), layout))
+    if not tests:
+        return walk()
+    together = tests[0]
+    for test in tests[1:]:
+        together = ctx.b.logical_and(together, test)
+    branch = IfElse(ctx.b.module, together)
+    for arm, known in ((branch.then, proven), (branch.otherwise, set())):
+        with arm():
+            ctx.push_memo()
+            ctx.proven.append(known)
+            walk()
+            ctx.proven.pop()
+            ctx.pop_memo()
