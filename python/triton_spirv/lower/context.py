@@ -215,7 +215,8 @@ class Context:
         type = op.results[0].type
         entry = RULES[op.name]
         if not isinstance(type, TensorType):
-            return (entry.function(self, op, None, *named(op, operands)),)
+            made = entry.function(self, op, None, *named(op, operands))
+            return made if isinstance(made, tuple) else (made,)
         if entry.kind == "elementwise" and all(isinstance(x, (Uniform, Register)) for x in operands):
             scalars = [x.scalar if isinstance(x, Uniform) else x for x in operands]
             return (Uniform(type.shape, type.element, entry.function(self, op, *scalars)),)
