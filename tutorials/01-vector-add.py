@@ -1,19 +1,20 @@
 """Adding two vectors: the smallest useful kernel.
 
-A Triton kernel is written for one *program*: a piece of work that owns a block of the data. The launch says how
-many programs there are; each asks for its number and works out which elements are its own. Nothing is said about
-threads or vector registers. On a CPU this backend runs a program as one work-item and its blocks as vector code; on
-a GPU the same block is spread over a sub-group's lanes.
+A Triton kernel is written for one *program*: a piece of work that owns a block of the data. The launch says
+how many programs there are; each asks for its number and works out which elements are its own. Nothing is
+said about threads or vector registers. On a CPU this backend runs a program as one work-item and its blocks
+as vector code; on a GPU the same block is spread over a sub-group's lanes.
 
 What to look at:
 
 * `tl.arange` makes a block of indices, and arithmetic on blocks is elementwise;
-* the last block usually hangs over the end of the data, so loads and stores carry a *mask*: masked lanes touch no
+* the last block usually hangs over the end of the data, so loads and stores carry a *mask*: masked lanes
+touch no
   memory;
 * `BLOCK` is a `tl.constexpr`: part of the kernel's identity, so that each value is compiled once and kept.
 
-Arguments are torch CPU tensors, or, where there is no torch, `triton_spirv.asarray` of numpy arrays; neither is
-copied.
+Arguments are torch CPU tensors, or, where there is no torch, `triton_spirv.asarray` of numpy arrays; neither
+is copied.
 """
 
 # This import turns the SPIR-V backend on, which must precede `import triton`.

@@ -1,16 +1,18 @@
 """Softmax of every row of a matrix, in one pass over memory.
 
-softmax(x) = exp(x - max x) / sum exp(x - max x). Written with array operations that is five passes: the matrix is
-read for the maximum, read and written for the difference, for the exponential, and so on. A kernel that keeps a row
-in registers reads it once and writes it once, which is all that memory has to do.
+softmax(x) = exp(x - max x) / sum exp(x - max x). Written with array operations that is five passes: the
+matrix is read for the maximum, read and written for the difference, for the exponential, and so on. A kernel
+that keeps a row in registers reads it once and writes it once, which is all that memory has to do.
 
 Two kernels:
 
-* `softmax_rows` holds a whole row in one block, padded to the next power of two. The padding is loaded as -inf: it
+* `softmax_rows` holds a whole row in one block, padded to the next power of two. The padding is loaded as
+-inf: it
   never is the maximum, and exp(-inf) adds nothing to the sum, so no step after the load needs a mask.
-* `softmax_long_rows` takes rows that are too long for that, in two walks over the row. The first carries a running
-  maximum and a running sum; when a block raises the maximum, the sum so far is rescaled by exp(old - new). This is
-  the idea that attention (tutorial 06) is built on.
+* `softmax_long_rows` takes rows that are too long for that, in two walks over the row. The first carries a
+running
+  maximum and a running sum; when a block raises the maximum, the sum so far is rescaled by exp(old - new).
+  This is the idea that attention (tutorial 06) is built on.
 
 Both are *persistent*: a fixed number of programs shares the rows, every program taking every num_programs-th.
 """

@@ -1,27 +1,28 @@
 """Matrix multiplication: blocks of the result, a loop over K, and an autotuner that picks the block shape.
 
-Every program computes one BM x BN block of C = A B. It walks along K in steps of BK, and `tl.dot` adds the product
-of a BM x BK and a BK x BN block to an accumulator in f32, whatever the operands are. What that becomes is the
-backend's affair: on a CPU a register-blocked loop of vector multiply-adds over a packed copy of the blocks, on a GPU
-its matrix units.
+Every program computes one BM x BN block of C = A B. It walks along K in steps of BK, and `tl.dot` adds the
+product of a BM x BK and a BK x BN block to an accumulator in f32, whatever the operands are. What that
+becomes is the backend's affair: on a CPU a register-blocked loop of vector multiply-adds over a packed copy
+of the blocks, on a GPU its matrix units.
 
 What to look at:
 
-* *two-dimensional blocks of pointers*: `rows[:, None] * stride + columns[None, :]`. The strides are arguments, so a
+* *two-dimensional blocks of pointers*: `rows[:, None] * stride + columns[None, :]`. The strides are
+arguments, so a
   transposed matrix needs no copy;
 * *the order of the programs*. Numbered row by row, neighbouring programs share A but walk through all of B.
   `tl.swizzle2d` renumbers them in groups of GROUP rows, so that the blocks in flight at one time share both;
-* *`@triton.autotune`* tries the configurations once per value of `key` and keeps the fastest. One that needs more of
+* *`@triton.autotune`* tries the configurations once per value of `key` and keeps the fastest. One that needs
+more of
   the device than there is counts as infinitely slow;
-* *the epilogue* is a `@triton.jit` function given as a constexpr: it runs on the accumulator before the only store,
+* *the epilogue* is a `@triton.jit` function given as a constexpr: it runs on the accumulator before the only
+store,
   so a fused activation costs no memory traffic.
 """
 
-from _report import INTERPRETED, Report, median_ms  # turns the SPIR-V backend on, so it comes first
+from _report import QUICK, Report, median_ms  # turns the SPIR-V backend on, so it comes first
 
 # isort: split
-import sys
-
 import torch
 import triton
 import triton.language as tl
@@ -32,7 +33,7 @@ CONFIGS = [triton.Config({"BM": bm, "BN": bn, "BK": bk, "GROUP": 4}) for bm, bn,
 
 def only_small(configs, arguments, **options):
     """In a quick run, or in the interpreter, there is nothing to measure: take the smallest block."""
-    return configs[-1:] if INTERPRETED or "--quick" in sys.argv else configs
+    return configs[-1:] if QUICK else configs
 
 
 @triton.jit

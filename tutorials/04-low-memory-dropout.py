@@ -1,11 +1,12 @@
 """Dropout without a mask in memory: random numbers that are computed where they are needed, twice.
 
-Dropout zeroes each element with probability p and scales the others by 1 / (1 - p). The usual implementation draws a
-mask, stores it, and reads it again in the backward pass: for every element a byte more to keep and to move.
+Dropout zeroes each element with probability p and scales the others by 1 / (1 - p). The usual implementation
+draws a mask, stores it, and reads it again in the backward pass: for every element a byte more to keep and to
+move.
 
 Triton's generator makes that unnecessary. `tl.rand(seed, offset)` is a pure function (Philox, ten rounds of
-multiplication and xor): the same seed and offset give the same number, in any program, on any device, in any order.
-So the backward pass does not read the mask; it computes it again from one integer, the seed.
+multiplication and xor): the same seed and offset give the same number, in any program, on any device, in any
+order. So the backward pass does not read the mask; it computes it again from one integer, the seed.
 
 What to look at:
 
@@ -83,7 +84,8 @@ def philox_uniform(seed: int, count: int) -> np.ndarray:
 
 
 def errors(x: torch.Tensor, p: float, seed: int) -> float:
-    """The largest difference from dropout with numpy's Philox, forward, backward and with another block size."""
+    """The largest difference from dropout with numpy's Philox, forward, backward and with another block
+    size."""
     keep = torch.from_numpy(philox_uniform(seed, x.numel()) >= np.float32(p))
     x = x.clone().requires_grad_()
     out = Dropout.apply(x, p, seed)

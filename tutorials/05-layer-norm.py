@@ -8,16 +8,17 @@ Backward, with n = (x - mean) * rstd and g = w * dy:
     dw = sum of dy * n over all rows                     of all rows: no program can
     db = sum of dy over all rows
 
-A buffer with a line per row would make the sums easy and take as much memory as x itself. Instead there are GROUPS
-lines, and a program adds its row's terms to line `row % GROUPS`. Two programs may want the same line at the same
-time, so each line has a lock, an integer in memory:
+A buffer with a line per row would make the sums easy and take as much memory as x itself. Instead there are
+GROUPS lines, and a program adds its row's terms to line `row % GROUPS`. Two programs may want the same line
+at the same time, so each line has a lock, an integer in memory:
 
-* `tl.atomic_cas(lock, 0, 1)` takes it: it writes 1 if it finds 0, and says what it found. A program spins until it
+* `tl.atomic_cas(lock, 0, 1)` takes it: it writes 1 if it finds 0, and says what it found. A program spins
+until it
   was 0;
 * after `tl.debug_barrier()`, when all lanes have written, `tl.atomic_xchg(lock, 0)` gives it back.
 
-A second, small kernel adds up the GROUPS lines. The order of the sums depends on who came first, so repeated runs may
-differ in the last bits: that is the price of this way.
+A second, small kernel adds up the GROUPS lines. The order of the sums depends on who came first, so repeated
+runs may differ in the last bits: that is the price of this way.
 """
 
 from _report import INTERPRETED, Report, median_ms  # turns the SPIR-V backend on, so it comes first
@@ -118,7 +119,8 @@ class LayerNorm(torch.autograd.Function):
         dx, dw, db = torch.empty_like(rows), torch.empty_like(w), torch.empty_like(w)
         sums, locks = torch.zeros(groups, 2, columns), torch.zeros(groups, dtype=torch.int32)
         dy_rows = dy.reshape(count, columns).contiguous()
-        backward_kernel[(count,)](dy_rows, rows, w, mean, rstd, dx, sums, locks, columns, columns, groups, block)
+        inputs = (dy_rows, rows, w, mean, rstd)
+        backward_kernel[(count,)](*inputs, dx, sums, locks, columns, columns, groups, block)
         grid = (triton.cdiv(columns, 128),)
         add_lines_kernel[grid](sums, dw, db, columns, groups, 8, 128)
         return dx.view(dy.shape), dw, db, None
@@ -143,7 +145,8 @@ def main() -> None:
         shapes = [(4096, 256), (4096, 1024), (4096, 4096), (1151, 8192)]
     shapes = shapes[:2] if INTERPRETED else shapes
     for dtype in (torch.float32, torch.float16):
-        # Relative to the largest value of each result: sums of thousands of terms in f32, then a rounding to dtype.
+        # Relative to the largest value of each result: sums of thousands of terms in f32, then a rounding to
+        # dtype.
         limit = 2e-5 if dtype == torch.float32 else 2e-3
         for rows, columns in shapes:
             torch.manual_seed(0)

@@ -1,26 +1,28 @@
 """Attention, forward and backward, without ever writing the matrix of scores.
 
-out = softmax(scale * Q K^T) V. For a sequence of N positions the scores are an N x N matrix per head: the largest
-thing in the whole computation, needed only on the way. Here a program takes a block of queries, walks along the keys
-and values, and carries three things per query:
+out = softmax(scale * Q K^T) V. For a sequence of N positions the scores are an N x N matrix per head: the
+largest thing in the whole computation, needed only on the way. Here a program takes a block of queries, walks
+along the keys and values, and carries three things per query:
 
     top    the largest score so far
     total  the sum of exp(score - top)
     acc    the sum of exp(score - top) * value, a row of V's width
 
-When a new block raises `top`, `total` and `acc` are rescaled by exp(old top - new top); at the end out = acc / total
-(the softmax of tutorial 02, with a second sum). Memory traffic is that of Q, K, V and out.
+When a new block raises `top`, `total` and `acc` are rescaled by exp(old top - new top); at the end out = acc
+/ total (the softmax of tutorial 02, with a second sum). Memory traffic is that of Q, K, V and out.
 
 Backward uses the one number per query that forward keeps, lse = top + log total, to compute any block of the
-probabilities P = exp(score - lse) again. With dP = dO V^T and delta = rowsum(dO * O), which equals rowsum(dP * P):
+probabilities P = exp(score - lse) again. With dP = dO V^T and delta = rowsum(dO * O), which equals rowsum(dP
+* P):
 
     dV = P^T dO          dS = P * (dP - delta)          dQ = scale * dS K          dK = scale * dS^T Q
 
-dK and dV are sums over queries, dQ is a sum over keys: two kernels, so that no program needs another's result and
-nothing is added atomically.
+dK and dV are sums over queries, dQ is a sum over keys: two kernels, so that no program needs another's result
+and nothing is added atomically.
 
-Causal attention lets position i see positions up to i. Blocks that are wholly in the future are not visited; the
-block on the diagonal is masked. Powers of two replace exp: exp(x) = exp2(x * log2 e), and the factor joins the scale.
+Causal attention lets position i see positions up to i. Blocks that are wholly in the future are not visited;
+the block on the diagonal is masked. Powers of two replace exp: exp(x) = exp2(x * log2 e), and the factor
+joins the scale.
 """
 
 from _report import INTERPRETED, Report, median_ms  # turns the SPIR-V backend on, so it comes first
@@ -48,7 +50,8 @@ def store_rows(p, x, rows, count, WIDTH: tl.constexpr):
 
 @triton.jit
 def visible(queries, keys, count, CAUSAL: tl.constexpr):
-    """Which of the scores [queries, keys] there are: real keys, and for causal attention none of the future."""
+    """Which of the scores [queries, keys] there are: real keys, and for causal attention none of the
+    future."""
     there = keys[None, :] < count
     if CAUSAL:
         there = there & (keys[None, :] <= queries[:, None])
@@ -56,8 +59,8 @@ def visible(queries, keys, count, CAUSAL: tl.constexpr):
 
 
 @triton.jit
-def forward_kernel(q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, count, scale, CAUSAL: tl.constexpr, WIDTH: tl.constexpr,
-                   BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
+def forward_kernel(q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, count, scale, CAUSAL: tl.constexpr,
+                   WIDTH: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
     head = tl.program_id(1).to(tl.int64) * count
     queries = tl.program_id(0) * BLOCK_Q + tl.arange(0, BLOCK_Q)
     q = load_rows(q_ptr + head * WIDTH, queries, count, WIDTH)
@@ -123,8 +126,8 @@ def keys_kernel(q_ptr, k_ptr, v_ptr, dout_ptr, lse_ptr, delta_ptr, dk_ptr, dv_pt
 
 
 @triton.jit
-def queries_kernel(q_ptr, k_ptr, v_ptr, dout_ptr, lse_ptr, delta_ptr, dq_ptr, count, scale, CAUSAL: tl.constexpr,
-                   WIDTH: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
+def queries_kernel(q_ptr, k_ptr, v_ptr, dout_ptr, lse_ptr, delta_ptr, dq_ptr, count, scale,
+                   CAUSAL: tl.constexpr, WIDTH: tl.constexpr, BLOCK_Q: tl.constexpr, BLOCK_K: tl.constexpr):
     """dQ of one block of queries: a walk over the keys that it sees."""
     head = tl.program_id(1).to(tl.int64) * count
     queries = tl.program_id(0) * BLOCK_Q + tl.arange(0, BLOCK_Q)
@@ -197,13 +200,15 @@ def main() -> None:
         shapes = [(2, 4, 512, 64), (1, 4, 1000, 64), (1, 8, 1024, 128)]
     shapes = shapes[:1] if INTERPRETED else shapes
     for dtype in (torch.float32, torch.float16):
-        # Relative to the largest value of each result. In f16 the probabilities themselves are rounded, to 2^-11.
+        # Relative to the largest value of each result. In f16 the probabilities themselves are rounded, to
+        # 2^-11.
         limit = 2e-5 if dtype == torch.float32 else 4e-3
         for batch, heads, count, width in shapes:
             for causal in (False, True):
                 torch.manual_seed(0)
                 q, k, v, dout = (torch.randn(batch, heads, count, width).to(dtype) for _ in range(4))
-                expected = gradients(torch_attention, q.double(), k.double(), v.double(), causal, dout.double())
+                wide = (t.double() for t in (q, k, v))
+                expected = gradients(torch_attention, *wide, causal, dout.double())
                 actual = gradients(Attention.apply, q, k, v, causal, dout)
                 error = max(((a.double() - e).abs().max() / e.abs().max()).item()
                             for a, e in zip(actual, expected, strict=True))

@@ -1,7 +1,7 @@
 """What the tutorials share: the switch, the command line, timing, a table with a verdict, a plot.
 
-Importing this module turns the SPIR-V backend on (Triton reads the switch when it is imported, so this import comes
-first), unless Triton's interpreter was asked for.
+Importing this module turns the SPIR-V backend on (Triton reads the switch when it is imported, so this import
+comes first), unless Triton's interpreter was asked for.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from typing import Any, NoReturn
 import numpy as np
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+QUICK = INTERPRETED or "--quick" in sys.argv
 if not INTERPRETED:
     os.environ.setdefault("TRITON_SPIRV_BACKEND", "1")
 
 
 def median_ms(function: Callable[[], object], seconds: float = 0.4, least: int = 3) -> float:
-    """Median time of a call in milliseconds, over about `seconds`; the first call, which compiles, is not counted.
+    """Median time of a call in milliseconds, over about `seconds`; the first call, which compiles, is not
+    counted.
 
     There are `least` calls or more, unless they are so slow that fewer fill five times the time.
     """
     function()
-    seconds = 0.01 if INTERPRETED else seconds
+    seconds = 0.01 if QUICK else seconds
     times: list[float] = []
     begin = time.perf_counter()
     while True:
@@ -65,14 +67,14 @@ class Report:
 
     def __init__(self, title: str, theirs: str = "torch", rate: tuple[str, float] | None = None) -> None:
         parser = argparse.ArgumentParser(description=title)
-        parser.add_argument("--quick", action="store_true", help="small sizes only: a check, not a measurement")
+        parser.add_argument("--quick", action="store_true", help="small sizes: a check, no measurement")
         parser.add_argument("--plot", metavar="FILE", help="write the times as a picture (.png, .svg, .pdf)")
         arguments = parser.parse_args()
         self.quick: bool = arguments.quick
         self.plot: str | None = arguments.plot
         self.title, self.theirs, self.rate = title, theirs, rate
         self.rows: list[Row] = []
-        self.width = 26
+        self.width = 30
         print(f"{title}, on {device()}")
         rate_columns = f" {'ours':>9} {theirs:>9}  {rate[0]}" if rate else ""
         print(f"{'case':<{self.width}} {'ours ms':>10} {theirs + ' ms':>10} {'ratio':>6} {'max error':>10} "
@@ -89,8 +91,8 @@ class Report:
             per_second = [work / (t * 1e-3) / self.rate[1] if t else float("nan") for t in (ours, theirs)]
             rates = f" {per_second[0]:9.2f} {per_second[1]:9.2f}"
         verdict = "" if row.passed else "  WRONG"
-        print(f"{row.case:<{self.width}} {ours:10.3f} {their_time} {row.error:10.2g} {limit:9.2g}{rates}{verdict}",
-              flush=True)
+        checked = f"{row.error:10.2g} {limit:9.2g}"
+        print(f"{row.case:<{self.width}} {ours:10.3f} {their_time} {checked}{rates}{verdict}", flush=True)
 
     def finish(self) -> NoReturn:
         """Write the plot if one was asked for, say how the checks went, and end the process."""
@@ -135,7 +137,8 @@ def device() -> str:
 
 
 def as_argument(array: np.ndarray) -> Any:
-    """The memory of a numpy array in a form that a launch takes: a torch tensor, or without torch our own view."""
+    """The memory of a numpy array in a form that a launch takes: a torch tensor, or without torch our own
+    view."""
     try:
         import torch
     except ImportError:

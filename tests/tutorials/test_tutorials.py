@@ -1,0 +1,58 @@
+"""Every tutorial runs as a script, passes its own checks on small sizes, and draws its plot."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "tutorials"
+TUTORIALS = sorted(path.name for path in FOLDER.glob("[0-9]*.py"))
+
+
+def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(FOLDER / name), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=280)
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_checks_pass(name):
+    result = run(name, "--quick")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "checks passed" in result.stdout
+
+
+def test_numbers_are_upstreams():
+    assert [name[:2] for name in TUTORIALS[:10]] == [f"{number:02}" for number in range(1, 11)]
+
+
+def test_plot(tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "add.png"
+    result = run("01-vector-add.py", "--quick", "--plot", str(picture))
+    assert result.returncode == 0, result.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_wrong_result_is_a_failure(tmp_path):
+    """The verdict comes from the check: a kernel that adds wrongly ends its script with status 1."""
+    for path in FOLDER.glob("*.py"):
+        text = path.read_text()
+        (tmp_path / path.name).write_text(text.replace("x + y, mask=inside", "x - y, mask=inside"))
+    command = [sys.executable, str(tmp_path / "01-vector-add.py"), "--quick"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "FAILED" in result.stdout
+
+
+def test_without_torch(tmp_path):
+    """numpy arrays serve where there is no torch."""
+    (tmp_path / "torch.py").write_text("raise ImportError('not here')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, str(FOLDER / "02-fused-softmax.py"), "--quick"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=280, env=environment)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "numpy" in result.stdout
