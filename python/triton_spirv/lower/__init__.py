@@ -17,6 +17,7 @@ from . import (  # noqa: F401
     reduce,
     scan,
     spmd,
+    uncommon,
     view,
 )
 from .registry import RULES
