@@ -54,6 +54,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     ctx.bind_hidden(bound[len(parameters):])
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
+    ctx.shared.finish(b.module.functions[-1])
     env.end_kernel()
     return Artifact(
         words=b.module.words(), listing=listing(b.module), entry=name,

@@ -251,14 +251,20 @@ def row_major(shape: tuple[int, ...], vector_width: int, max_registers: int = 1 
 class SharedLayout:
     """Where a buffer of `shape` lies in shared memory.
 
-    Bit `i` of an element's linear index toggles `places[i]` of its offset, counted in elements. `padding`
-    holds (interval, pad): `pad` elements stay free behind every `interval`, so that lanes which are a power
-    of two apart do not meet in one bank.
+    Bit `i` of an element's linear index toggles `places[i]` of its offset, counted in elements; a view of
+    part of a buffer starts at `origin`. `padding` holds (interval, pad): `pad` elements stay free behind every
+    `interval`, so that lanes which are a power of two apart do not meet in one bank.
     """
 
     shape: tuple[int, ...]
     places: tuple[int, ...]
     padding: tuple[tuple[int, int], ...] = ()
+    origin: int = 0
+
+    @staticmethod
+    def row_major(shape: tuple[int, ...], padding: tuple[tuple[int, int], ...] = ()) -> SharedLayout:
+        """Neighbours in the last dimension are neighbours in memory."""
+        return SharedLayout(shape, tuple(1 << i for i in range(log2(prod(shape)))), padding)
 
     @staticmethod
     def of_offsets(shape: tuple[int, ...], bases: tuple[int, ...],
@@ -273,7 +279,12 @@ class SharedLayout:
     @property
     def size(self) -> int:
         """Elements, the padding between them included."""
-        return self.padded(prod(self.shape) - 1) + 1
+        return self.padded(self.extent - 1) + 1
+
+    @property
+    def extent(self) -> int:
+        """A power of two above all offsets before padding."""
+        return 1 << max((place.bit_length() for place in (*self.places, self.origin)), default=0)
 
     def padded(self, offset: int) -> int:
         """The offset without padding -> the one in memory."""
@@ -281,4 +292,4 @@ class SharedLayout:
 
     def offset(self, index: int) -> int:
         """Where the element of a linear index lies."""
-        return self.padded(span(self.places, index))
+        return self.padded(self.origin ^ span(self.places, index))

@@ -138,15 +138,18 @@ class Environment(ABC):
 
     @abstractmethod
     def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:
-        """An array of `size` elements in memory shared by the program."""
+        """An array of `size` elements, `offset` bytes into the memory shared by the program; Bool is held as a byte.
+
+        Arrays may overlap: who may use what, and when, is the caller's business.
+        """
 
     @abstractmethod
-    def shared_load(self, array: Value, index: Value) -> Value:
-        """Element `index` (i32) of a shared array."""
+    def shared_load(self, array: Value, index: Value, count: int = 1) -> Value:
+        """`count` elements of a shared array as they are held, from element `index` (i32) on."""
 
     @abstractmethod
     def shared_store(self, array: Value, index: Value, value: Value) -> None:
-        """Store element `index` (i32) of a shared array."""
+        """Store a scalar or a vector of neighbouring elements at element `index` (i32) of a shared array."""
 
     # --- arithmetic -------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,8 @@ SCOPES = {"cta": 2, "gpu": 1, "sys": 0}
 ORDERS = {"relaxed": 0x0, "acquire": 0x2, "release": 0x4, "acq_rel": 0x8}
 GLOBAL_MEMORY, SHARED_MEMORY = 0x200, 0x100
 
+SHARED_ALIGNMENT = 16  # bytes: the widest access of a lane
+
 PARAMETER_TYPES: dict[str, Type] = {
     "ptr": Int(64), "i1": Int(8), "i8": Int(8), "i16": Int(16), "i32": Int(32), "i64": Int(64),
     "f16": Float(16), "bf16": Int(16), "f32": Float(32), "f64": Float(64),
@@ -41,6 +43,8 @@ class OpenCL(Environment):
         self._builtins: dict[str, Value] = {}
         self._coordinates: dict[tuple[str, int], Value] = {}
         self._local_size = 1
+        self._shared: Value | None = None
+        self._shared_bytes = 0
 
     # --- entry ------------------------------------------------------------------------------------------------------
 
@@ -84,6 +88,8 @@ class OpenCL(Environment):
         m, kernel = self.b.module, self._kernel
         assert kernel is not None
         m.end_function()
+        if self._shared is not None:
+            m.define_variable(self._shared, Array(Int(8), self._shared_bytes))
         m.entry_point("Kernel", kernel, self._name, interface=list(self._builtins.values()))
         m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
         if self.target.lanes:
@@ -276,22 +282,33 @@ class OpenCL(Environment):
         b.emit("OpControlBarrier", scope, scope, semantics)
 
     def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:
+        b, m = self.b, self.b.module
+        if self._shared is None:
+            self._shared = m.forward_variable(Array(Int(8), 1), SHARED)
+            m.decorate(self._shared, "Alignment", SHARED_ALIGNMENT)
+            m.name(self._shared, "shared")
         held = Int(8) if isinstance(element, Bool) else element
-        return self.b.module.global_variable(Array(held, size), SHARED)
+        self._shared_bytes = max(self._shared_bytes, offset + size * type_bytes(held))
+        bytes = Pointer(SHARED, Int(8))
+        place = b.emit("OpInBoundsAccessChain", self._shared, b.constant(I32, offset), type=bytes)
+        return place if held == Int(8) else b.emit("OpBitcast", place, type=Pointer(SHARED, held))
 
-    def shared_load(self, array: Value, index: Value) -> Value:
-        b = self.b
-        element = array.type.pointee.element  # type: ignore[attr-defined]
-        place = b.emit("OpInBoundsAccessChain", array, index, type=Pointer(SHARED, element))
-        return b.emit("OpLoad", place, [("Aligned", type_bytes(element))], type=element)
+    def _shared_place(self, array: Value, index: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
+        place = array
+        if index.constant != 0:
+            place = self.b.emit("OpInBoundsPtrAccessChain", array, index, type=array.type)
+        return self._as_vector(place, count)
+
+    def shared_load(self, array: Value, index: Value, count: int = 1) -> Value:
+        place, type, aligned = self._shared_place(array, index, count)
+        return self.b.emit("OpLoad", place, [aligned], type=type)
 
     def shared_store(self, array: Value, index: Value, value: Value) -> None:
-        b = self.b
-        element = array.type.pointee.element  # type: ignore[attr-defined]
-        if isinstance(value.type, Bool):
-            value = b.select(value, b.constant(Int(8), 1), 0)
-        place = b.emit("OpInBoundsAccessChain", array, index, type=Pointer(SHARED, element))
-        b.emit("OpStore", place, value, [("Aligned", type_bytes(element))])
+        b, count = self.b, width_of(value.type)
+        if isinstance(scalar_type(value.type), Bool):
+            value = b.select(value, b.constant(with_width(Int(8), count), 1), 0)
+        place, _, aligned = self._shared_place(array, index, count)
+        b.emit("OpStore", place, value, [aligned])
 
     # --- arithmetic -------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from . import (  # noqa: F401
     atomic,
     cast,
     control_flow,
+    convert_layout,
     debug,
     dot,
     elementwise,

@@ -9,6 +9,7 @@ layout (`Context.fragment`):
     Deferred    an operation not evaluated yet; its rule is run under the layout that a consumer asks for
     Fragment    registers under a layout
     Stored      a private array in row-major order, for tensors too large for registers
+    Shared      an array in shared memory, for tensors that many lanes read
 
 The first four emit no code of their own: that is how contiguous accesses are found, why index arithmetic costs nothing, and how
 neighbouring operations on a large tensor come to share one loop.
@@ -18,8 +19,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..analysis.allocation import Range
 from ..ir.model import Operation, Type
-from ..layout import Layout
+from ..layout import Layout, SharedLayout
 from ..spirv.module import Value as Register
 
 
@@ -103,4 +105,19 @@ class Stored:
     width: int
 
 
-Tensor = Fragment | Uniform | Affine | Pointers | Deferred | Stored
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """An array in memory that the lanes of the program share; it holds the whole tensor where `layout` says.
+
+    bytes is the range that it occupies; start, if any, is added to every offset (elements, i32).
+    """
+
+    shape: tuple[int, ...]
+    element: Type
+    array: Register
+    layout: SharedLayout
+    bytes: Range
+    start: Register | None = None
+
+
+Tensor = Fragment | Uniform | Affine | Pointers | Deferred | Stored | Shared

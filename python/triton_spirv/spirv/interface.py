@@ -43,6 +43,19 @@ class Interface(Declarations):
             self.name(variable, name)
         return variable
 
+    def forward_variable(self, type: Type, storage_class: str) -> Value:
+        """The pointer of a variable that `define_variable` declares later, when its size is known; `type`
+        stands for what it will hold until then."""
+        return Value(self.new_id(), Pointer(storage_class, type), "OpVariable")
+
+    def define_variable(self, variable: Value, type: Type) -> None:
+        """Declare a variable that `forward_variable` gave out: it holds `type`."""
+        assert isinstance(variable.type, Pointer)
+        storage = variable.type.storage_class
+        self._globals.append(
+            self._assemble("OpVariable", storage, None, result=variable.id, type=Pointer(storage, type)))
+        self._variables.append(variable)
+
     def builtin(self, name: str, type: Type) -> Value:
         """The Input variable of a BuiltIn such as GlobalInvocationId -> its pointer; one per module."""
         known = self._builtins.get((name, type))

@@ -1,0 +1,185 @@
+"""ttg.convert_layout: the same elements in other lanes, by the cheapest way that there is.
+
+Where no element leaves its sub-group, registers change places inside a lane and sub-group shuffles do the
+rest (analysis/conversion.py plans it, most often without a single shuffle); otherwise the tensor goes through
+shared memory. Values that are known without registers (uniform, affine, cheap index arithmetic on those) do
+not move at all: each consumer makes them where it needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..analysis.conversion import Moves, moves
+from ..ir.model import Operation
+from ..layout import Layout, SharedLayout, span
+from ..spirv.builder import I32
+from ..spirv.module import Value as Register
+from . import fragment as fragments
+from .context import Context
+from .registry import lowers
+from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
+from .types import storage_bytes
+
+#: Lanes whose offsets differ by a power of two from here on would meet in one bank of shared memory.
+BANK_BYTES = 128
+
+
+@lowers("ttg.convert_layout")
+def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
+    """src [...] -> the same elements under the layout of the result."""
+    return moved(ctx, src, ctx.layout_of(op.src.type), ctx.layout_of(op.results[0].type))
+
+
+def moved(ctx: Context, tensor: Any, source: Layout, target: Layout) -> Any:
+    """A tensor held under `source` for consumers that ask for it under `target`; its form is kept."""
+    if is_anywhere(tensor):
+        return tensor
+    if isinstance(tensor, Pointers):
+        return replace(tensor, terms=tuple(moved(ctx, term, source, target) for term in tensor.terms))
+    if isinstance(tensor, Affine):
+        return replace(tensor, exact=moved(ctx, tensor.exact, source, target))
+    return ctx.fragment(ctx.fragment(tensor, source), target)
+
+
+def is_anywhere(tensor: Any) -> bool:
+    """Can every lane make any element of it by itself, for the price of a few instructions?"""
+    if isinstance(tensor, Deferred):
+        return tensor.stored is None and not tensor.reads_memory and all(map(is_anywhere, tensor.operands))
+    if isinstance(tensor, Pointers):
+        return all(map(is_anywhere, tensor.terms))
+    if isinstance(tensor, Affine):
+        return tensor.exact is None or is_anywhere(tensor.exact)
+    return isinstance(tensor, (Uniform, Register)) or tensor is None
+
+
+def convert(ctx: Context, source: Fragment, layout: Layout) -> Fragment:
+    """The registers of `source` under a layout of other lanes or warps."""
+    source = fragments.rearrange(ctx.b, source, fragments.flat(source.layout))
+    target = fragments.flat(layout)
+    lanes = max(len(source.layout.lane), len(target.lane))
+    warps = max(len(source.layout.warp), len(target.warp))
+    source = Fragment(_with_lanes(source.layout, lanes, warps), source.element, source.registers)
+    target = _with_lanes(target, lanes, warps)
+    plan = moves(source.layout, target)
+    made = through_memory(ctx, source, target) if plan is None else within_warps(ctx, source, target, plan)
+    return fragments.rearrange(ctx.b, replace(made, layout=fragments.flat(layout)), layout)
+
+
+def _with_lanes(layout: Layout, lanes: int, warps: int) -> Layout:
+    """The layout with a basis for every bit of the lane and the warp; those that it lacks do not matter to
+    it."""
+    return replace(layout, lane=layout.lane + (0,) * (lanes - len(layout.lane)),
+                   warp=layout.warp + (0,) * (warps - len(layout.warp)))
+
+
+# --- inside sub-groups --------------------------------------------------------------------------------------
+
+
+def within_warps(ctx: Context, source: Fragment, target: Layout, plan: Moves) -> Fragment:
+    """Registers picked by lane, one shuffle a register, registers turned by lane: what is not needed is not
+    emitted."""
+    env = ctx.env
+    held = _added(ctx, source.registers, plan.pick, plan.pick_warp)
+    sent = [held[span(plan.register, q) ^ plan.register_origin] for q in range(target.registers)]
+    offsets = [span(plan.lane_round, q) ^ plan.lane_origin for q in range(target.registers)]
+    if plan.crosses:
+        start = _span(ctx, plan.lane, plan.lane_warp)
+        sent = [env.shuffle(x, ctx.b.ixor(start, offset)) for x, offset in zip(sent, offsets, strict=True)]
+    else:
+        sent = [env.shuffle_xor(x, offset) if offset else x for x, offset in zip(sent, offsets, strict=True)]
+    return Fragment(target, source.element, tuple(_added(ctx, sent, plan.turn, ())))
+
+
+def _span(ctx: Context, by_lane: Sequence[int], by_warp: Sequence[int]) -> Register:
+    """The xor of the images of the lane's and the warp's bits (i32)."""
+    size = 1 << max(image.bit_length() for image in (*by_lane, *by_warp, 0))
+    index = ctx.dynamic_index(Layout((size,), lane=tuple(by_lane), warp=tuple(by_warp)))
+    return ctx.b.constant(I32, 0) if index is None else index
+
+
+def _added(ctx: Context, registers: Sequence[Register], by_lane: Sequence[int],
+           by_warp: Sequence[int]) -> list[Register]:
+    """Register r of the result is register r ^ (what the lane and the warp add) of the given ones."""
+    b = ctx.b
+    conditions: dict[int, Register] = {}
+    for images, number in ((by_lane, ctx.env.lane_id), (by_warp, ctx.env.warp_id)):
+        for bit, image in enumerate(images):
+            if image:
+                here = b.lshr(number(), bit)
+                conditions[image] = b.ixor(conditions[image], here) if image in conditions else here
+    held = list(registers)
+    for image, parity in conditions.items():
+        other = b.compare("OpINotEqual", b.iand(parity, 1), 0)
+        held = [b.select(other, held[r ^ image], held[r]) for r in range(len(held))]
+    return held
+
+
+# --- through shared memory ----------------------------------------------------------------------------------
+
+
+def through_memory(ctx: Context, source: Fragment, target: Layout) -> Fragment:
+    """All lanes write what they hold, then read what they want; in several rounds where memory is short.
+
+    A round handles the elements with one value of some index bits that are registers on both sides.
+    """
+    size = source.layout.numel
+    bytes = storage_bytes(source.element)
+    common = [basis for basis in source.layout.register
+              if _is_apart(basis, source.layout) and _is_apart(basis, target)]
+    apart: list[int] = []
+    while size * bytes * 2 > ctx.shared.free and common:
+        apart.append(common.pop())
+        size //= 2
+    mask = sum(apart)
+    memory = exchange_layout(source.layout, target, mask, bytes)
+    registers: list[Register | None] = [None] * target.registers
+    indices, wanted = source.layout.register_indices, target.register_indices
+    with ctx.shared.scratch(source.element, memory.size) as array:
+        view = replace(array, shape=source.shape, layout=memory)
+        for part in sorted({index & mask for index in wanted}):
+            held = [r for r, index in enumerate(indices) if index & mask == part]
+            asked = [r for r, index in enumerate(wanted) if index & mask == part]
+            ctx.shared.writes(array)
+            ctx.shared.store(view, _part(source, held, apart, part))
+            ctx.shared.reads(array)
+            made = ctx.shared.load(view, _part_layout(target, apart, part))
+            for r, register in zip(asked, made.registers, strict=True):
+                registers[r] = register
+    return Fragment(target, source.element, tuple(x for x in registers if x is not None))
+
+
+def _is_apart(basis: int, layout: Layout) -> bool:
+    """Is this one index bit that a register has to itself?"""
+    return basis & (basis - 1) == 0 and basis in layout.register and sum(
+        1 for other in layout.all_bases if other & basis) == 1
+
+
+def _part_layout(layout: Layout, apart: Sequence[int], part: int) -> Layout:
+    kept = tuple(basis for basis in layout.register if basis not in apart)
+    return replace(layout, register=kept, origin=layout.origin & ~sum(apart) | part)
+
+
+def _part(source: Fragment, registers: Sequence[int], apart: Sequence[int], part: int) -> Fragment:
+    """The registers whose elements have the index bits `part`."""
+    return Fragment(_part_layout(source.layout, apart, part), source.element,
+                    tuple(source.registers[r] for r in registers))
+
+
+def exchange_layout(source: Layout, target: Layout, apart: int, bytes: int) -> SharedLayout:
+    """Where elements wait between two layouts; index bits `apart` have no place.
+
+    Bits that are registers on the reading side lie lowest, so that a lane reads vectors; padding keeps the
+    lanes of either side in different banks.
+    """
+    bits = [1 << i for i in range(source.numel.bit_length() - 1) if not apart >> i & 1]
+    low = [bit for bit in bits if bit in target.register and bit in source.register]
+    order = [*low, *(bit for bit in bits if bit not in low)]
+    places = {bit: 1 << i for i, bit in enumerate(order)}
+    interval = BANK_BYTES // bytes
+    pad = min(1 << len(low), max(1, 16 // bytes))
+    padding = ((interval, pad),) if 1 << len(order) > interval else ()
+    every = tuple(places.get(1 << i, 0) for i in range(source.numel.bit_length() - 1))
+    return SharedLayout(source.shape, every, padding)

@@ -1,0 +1,258 @@
+"""Memory shared by the lanes of a program: who may use which bytes, and where barriers are needed.
+
+A rule takes a scratch array (`SharedMemory.scratch`), or a buffer that lives until the last use of a value
+(`SharedMemory.buffer`), and says `writes` before it stores to it and `reads` before it loads from it. Each of
+these is a place where a barrier may be needed. Which ones are is decided when the kernel is complete, over
+its graph of blocks (`needed_barriers`): a barrier stays where an access may meet one of another lane that no
+barrier separates from it, one of them a write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..analysis.allocation import Arena, Range, last_use
+from ..errors import ResourceError
+from ..ir.model import IntegerType, Operation, Type, Value
+from ..layout import Layout, SharedLayout, span
+from ..spirv.builder import I32
+from ..spirv.module import Function
+from ..spirv.module import Value as Register
+from ..spirv.types import Bool
+from . import fragment as fragments
+from .registry import RULES
+from .tensor import Fragment, Shared
+from .types import register_type, storage_bytes
+
+if TYPE_CHECKING:
+    from .context import Context
+
+#: bytes: arrays start at a multiple of it, so that a lane can move 16 bytes at once
+ALIGNMENT = 16
+
+Words = list[int]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point of the program that accesses shared memory, with the barrier that may be needed before it.
+
+    `bytes` is None for a barrier that the program itself asks for.
+    """
+
+    barrier: Words
+    writes: bool
+    bytes: Range | None
+
+
+class SharedMemory:
+    """The shared memory of one kernel."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.arena = Arena(ALIGNMENT)
+        self.places: list[Place] = []
+        self._ends: dict[Operation, list[Range]] = {}
+
+    # --- arrays -----------------------------------------------------------------------------------------
+
+    @property
+    def free(self) -> int:
+        """Bytes that the target has beyond those in use at most so far; a guide to the size of scratch
+        arrays."""
+        return self.ctx.target.shared_bytes - self.arena.in_use
+
+    def _take(self, element: Type, size: int) -> Shared:
+        bytes = self.arena.take(size * storage_bytes(element))
+        limit = self.ctx.target.shared_bytes
+        if bytes.end > limit:
+            raise ResourceError(bytes.end, limit, "shared memory")
+        self.ctx.shared_bytes = self.arena.high
+        array = self.ctx.env.shared_array(register_type(element), size, bytes.start)
+        return Shared((size,), element, array, SharedLayout.row_major((size,)), bytes)
+
+    @contextmanager
+    def scratch(self, element: Type, size: int) -> Iterator[Shared]:
+        """An array of `size` elements for as long as the `with` block is emitted."""
+        made = self._take(element, size)
+        yield made
+        self.arena.give_back(made.bytes)
+
+    def buffer(self, value: Value, element: Type, layout: SharedLayout) -> Shared:
+        """An array under `layout` that lives until nothing can read `value` any more."""
+        made = self._take(element, layout.size)
+        end = last_use(value, lambda op: op.name in RULES and RULES[op.name].kind != "lowers")
+        if end is not None:
+            self._ends.setdefault(end, []).append(made.bytes)
+        return Shared(layout.shape, element, made.array, layout, made.bytes)
+
+    def passed(self, op: Operation) -> None:
+        """`op` is lowered: buffers that it used last are free again."""
+        for bytes in self._ends.pop(op, ()):
+            self.arena.give_back(bytes)
+
+    # --- barriers ---------------------------------------------------------------------------------------
+
+    def writes(self, array: Shared) -> None:
+        """What follows stores to the array."""
+        self._mark(True, array.bytes)
+
+    def reads(self, array: Shared) -> None:
+        """What follows loads from the array."""
+        self._mark(False, array.bytes)
+
+    def barrier(self) -> None:
+        """A barrier that the program asks for."""
+        self._mark(False, None)
+
+    def _mark(self, writes: bool, bytes: Range | None) -> None:
+        self.ctx.env.barrier()
+        self.places.append(Place(self.ctx.b.module.functions[-1].instructions[-1], writes, bytes))
+
+    def finish(self, function: Function) -> None:
+        """The kernel is complete: drop the barriers that nothing needs."""
+        needed = needed_barriers(function.instructions, self.places)
+        dropped = {id(place.barrier) for place in self.places} - {id(place.barrier) for place in needed}
+        function.instructions[:] = [words for words in function.instructions if id(words) not in dropped]
+
+    # --- tensors ----------------------------------------------------------------------------------------
+
+    def store(self, array: Shared, fragment: Fragment) -> None:
+        """Write the registers of every lane to the array; what several lanes hold they all write."""
+        ctx = self.ctx
+        wide = fragments.rearrange(ctx.b, fragment, vectors(ctx, array, fragment.layout))
+        for place, register in zip(offsets(ctx, array, wide.layout), wide.registers, strict=True):
+            ctx.env.shared_store(array.array, place, register)
+
+    def load(self, array: Shared, layout: Layout) -> Fragment:
+        """The tensor that the array holds, under a layout."""
+        ctx = self.ctx
+        wide = vectors(ctx, array, layout)
+        registers = [from_shared(ctx, array.element, ctx.env.shared_load(array.array, place, wide.width))
+                     for place in offsets(ctx, array, wide)]
+        return fragments.rearrange(ctx.b, Fragment(wide, array.element, tuple(registers)), layout)
+
+
+def vectors(ctx: Context, array: Shared, layout: Layout) -> Layout:
+    """The layout with elements that are neighbours in the array as components, as many as a lane moves at
+    once."""
+    memory = array.layout
+    most = ctx.target.lane_bytes // storage_bytes(array.element)
+    most = min([most, *(interval for interval, _ in memory.padding)])
+    return fragments.grouped(layout, lambda basis: span(memory.places, basis), most)
+
+
+def from_shared(ctx: Context, element: Type, held: Register) -> Register:
+    """Bytes of i1 become Bool; everything else is held in registers as in memory."""
+    if isinstance(element, IntegerType) and element.width == 1:
+        return ctx.b.compare("OpINotEqual", held, 0)
+    assert not isinstance(held.type, Bool)
+    return held
+
+
+def offsets(ctx: Context, array: Shared, layout: Layout) -> list[Register]:
+    """Where component 0 of each register lies in the array, in elements (i32)."""
+    b, memory = ctx.b, array.layout
+    placed = Layout((memory.extent,), step=_placed(memory, layout.step), lane=_placed(memory, layout.lane),
+                    warp=_placed(memory, layout.warp))
+    dynamic = ctx.dynamic_index(placed)
+    moving = 0
+    for basis in (*placed.step, *placed.lane, *placed.warp):
+        moving |= basis
+    known: Register | None = None
+    found = []
+    for index in layout.register_indices:
+        static = memory.origin ^ span(memory.places, index)
+        if dynamic is None:
+            place = b.constant(I32, memory.padded(static))
+        elif static & moving:
+            place = padded(ctx, memory, b.ixor(dynamic, static))
+        else:  # no carries between the two: they are padded one by one
+            known = padded(ctx, memory, dynamic) if known is None else known
+            place = b.iadd(known, memory.padded(static))
+        found.append(place if array.start is None else b.iadd(place, array.start))
+    return found
+
+
+def _placed(memory: SharedLayout, bases: Sequence[int]) -> tuple[int, ...]:
+    return tuple(span(memory.places, basis) for basis in bases)
+
+
+def padded(ctx: Context, memory: SharedLayout, offset: Register) -> Register:
+    """`SharedLayout.padded` of an offset that only run time knows."""
+    b = ctx.b
+    total = offset
+    for interval, pad in memory.padding:
+        total = b.iadd(total, b.imul(b.lshr(offset, interval.bit_length() - 1), pad))
+    return total
+
+
+# --- which barriers are needed ------------------------------------------------------------------------------
+
+LABEL, BRANCH, BRANCH_CONDITIONAL, SWITCH = 248, 249, 250, 251
+
+Access = tuple[bool, Range]
+State = frozenset[Access]  # accesses since the last barrier
+
+
+def needed_barriers(instructions: Sequence[Words], places: Sequence[Place]) -> list[Place]:
+    """The places whose barrier separates two accesses, over all paths through a function.
+
+    Forward over the blocks until nothing changes, like Triton's Membar analysis: what a block ends with is
+    the union over its predecessors' ends, then its own accesses. A barrier once found needed stays.
+    """
+    blocks, edges = _graph(instructions, places)
+    ends: dict[int, State] = {}
+    needed: set[int] = set()
+    before: dict[int, list[int]] = {label: [] for label in blocks}
+    for label, following in edges.items():
+        for other in following:
+            before[other].append(label)
+    changed = True
+    while changed:
+        changed = False
+        for label, inside in blocks.items():
+            state: State = frozenset().union(*(ends.get(other, frozenset()) for other in before[label]))
+            for place in inside:
+                if place.bytes is None or _conflicts(state, place):
+                    needed.add(id(place))
+                if id(place) in needed:
+                    state = frozenset()
+                if place.bytes is not None:
+                    state |= {(place.writes, place.bytes)}
+            if ends.get(label) != state:
+                ends[label] = state
+                changed = True
+    return [place for place in places if id(place) in needed]
+
+
+def _conflicts(state: State, place: Place) -> bool:
+    assert place.bytes is not None
+    return any((writes or place.writes) and place.bytes.overlaps(bytes) for writes, bytes in state)
+
+
+def _graph(instructions: Sequence[Words],
+           places: Sequence[Place]) -> tuple[dict[int, list[Place]], dict[int, list[int]]]:
+    """Per block its places, in order, and the blocks that may follow."""
+    by_words = {id(place.barrier): place for place in places}
+    labels = {words[1] for words in instructions if words[0] & 0xFFFF == LABEL}
+    blocks: dict[int, list[Place]] = {}
+    edges: dict[int, list[int]] = {}
+    current = 0
+    for words in instructions:
+        opcode = words[0] & 0xFFFF
+        if opcode == LABEL:
+            current = words[1]
+            blocks[current], edges[current] = [], []
+        elif opcode == BRANCH:
+            edges[current] = [words[1]]
+        elif opcode == BRANCH_CONDITIONAL:
+            edges[current] = words[2:4]
+        elif opcode == SWITCH:
+            edges[current] = [word for word in words[2:] if word in labels]
+        elif id(words) in by_words:
+            blocks[current].append(by_words[id(words)])
+    return blocks, edges
