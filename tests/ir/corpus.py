@@ -1,8 +1,8 @@
 """Kernels that together print every operation of the front end, and their text after each group of passes.
 
-`texts(name)` gives {stage: text}: "front" as the front end makes it, "ttir" after the TTIR passes (descriptors kept), "rewritten" with
-descriptors as pointers, "ttgir" with layouts for a SIMT target, "pipelined" where the software pipeliner accepts the kernel.
-Needs the stock triton wheel; no device.
+`texts(name)` gives {stage: text}: "front" as the front end makes it, "ttir" after the TTIR passes
+(descriptors kept), "rewritten" with descriptors as pointers, "ttgir" with layouts for a SIMT target,
+"pipelined" where the software pipeliner accepts the kernel. Needs the stock triton wheel; no device.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ class Entry:
     function: object
     signature: dict[str, str]
     constants: dict[str, object] = field(default_factory=dict)
-    stages: tuple[str, ...] = ("front", "ttir", "rewritten", "ttgir")
-    device: str = "cuda:90"
+    by_pointers: bool = True
     options: dict[str, object] = field(default_factory=dict)
 
 
 KERNELS: dict[str, Entry] = {}
 
 
-def kernel(signature: str, stages=("front", "ttir", "rewritten", "ttgir"), device="cuda:90", options=None, **constants):
+def kernel(signature: str, by_pointers=True, options=None, **constants):
     """Register a @triton.jit function; `signature`: "a=*fp32 n=i32", constexprs by keyword."""
 
     def register(function):
         types = dict(part.split("=") for part in signature.split())
         types.update(dict.fromkeys(constants, "constexpr"))
-        KERNELS[function.__name__] = Entry(triton.jit(function), types, constants, tuple(stages), device, options or {})
+        KERNELS[function.__name__] = Entry(triton.jit(function), types, constants, by_pointers, options or {})
         return function
 
     return register
@@ -97,8 +96,7 @@ def softmax(x, y, stride, n, B: tl.constexpr):
     tl.store(y + row * stride + columns, e / tl.sum(e, 0), mask=columns < n)
 
 
-@kernel("a=*fp16 b=*fp16 c=*fp32 M=i32 N=i32 K=i32 stride=i32", stages=("front", "ttir", "rewritten", "ttgir", "pipelined"),
-        BM=64, BN=64, BK=32)
+@kernel("a=*fp16 b=*fp16 c=*fp32 M=i32 N=i32 K=i32 stride=i32", BM=64, BN=64, BK=32)
 def matmul(a, b, c, M, N, K, stride, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     pid = tl.program_id(0)
     grid_n = tl.cdiv(N, BN)
@@ -155,8 +153,8 @@ def sorting(x, y, B: tl.constexpr):
     tl.store(y + i, tl.gather(tl.load(y + i), tl.load(x + i), 0))
 
 
-@kernel("x=*i32 f=*fp32 h=*fp16 l=*i64", B=64)
-def atomics(x, f, h, l, B: tl.constexpr):
+@kernel("x=*i32 f=*fp32 h=*fp16 w=*i64", B=64)
+def atomics(x, f, h, w, B: tl.constexpr):
     i = tl.arange(0, B)
     tl.atomic_add(x + i, 1)
     tl.atomic_add(f + i, 1.0, mask=i < 20, sem="relaxed")
@@ -170,7 +168,7 @@ def atomics(x, f, h, l, B: tl.constexpr):
     tl.atomic_and(x + i, 3)
     tl.atomic_or(x + i, 3)
     tl.atomic_xor(x + i, 3)
-    tl.atomic_xchg(l + i, 5)
+    tl.atomic_xchg(w + i, 5)
     tl.store(x + i, tl.atomic_cas(x + i, i, i + 1))
     while tl.atomic_cas(x, 0, 1, sem="acquire", scope="gpu") == 1:
         pass
@@ -203,8 +201,20 @@ def scaled_dots(a, sa, b, sb, h, c, B: tl.constexpr):
     half = tl.load(a + i[:, None] * 64 + tl.arange(0, 64)[None, :])
     z = tl.load(h + k[:, None] * B + i[None, :])
     acc = tl.dot_scaled(half, scale_x, "e2m1", z, None, "bf16", acc=acc)
-    acc = tl.dot_scaled(half, scale_x, "e2m1", tl.load(b + i[:, None] * 64 + tl.arange(0, 64)[None, :]), scale_y, "e2m1", acc=acc,
-                        rhs_k_pack=False) if B < 128 else acc
+    acc = (
+        tl.dot_scaled(
+            half,
+            scale_x,
+            "e2m1",
+            tl.load(b + i[:, None] * 64 + tl.arange(0, 64)[None, :]),
+            scale_y,
+            "e2m1",
+            acc=acc,
+            rhs_k_pack=False,
+        )
+        if B < 128
+        else acc
+    )
     tl.store(c + i[:, None] * B + i[None, :], acc)
 
 
@@ -232,7 +242,7 @@ def debugging(x, y, n, B: tl.constexpr):
     tl.device_print("plain")
     tl.device_print("hex: ", tl.load(y + i), hex=True)
     tl.device_print('quote " and \\ two', tl.load(x + i), n)
-    tl.device_assert(n > 0, "n must be positive: \"quoted\"")
+    tl.device_assert(n > 0, 'n must be positive: "quoted"')
     tl.device_assert(i < n, "lane")
     tl.assume(n > 16)
     tl.debug_barrier()
@@ -251,7 +261,7 @@ def calls(x, y, n, f, B: tl.constexpr):
 @kernel("x=*fp32 y=*i32 n=i32", B=64)
 def loops(x, y, n, B: tl.constexpr):
     i = tl.arange(0, B)
-    acc = tl.zeros((B, ), tl.float32)
+    acc = tl.zeros((B,), tl.float32)
     count = 0
     for k in range(n, 0, -2):
         acc += k
@@ -286,7 +296,7 @@ def branches(x, y, n, B: tl.constexpr):
             return
         v = tl.load(x + i)
     else:
-        v = tl.zeros((B, ), tl.float32)
+        v = tl.zeros((B,), tl.float32)
     tl.store(x + i, v)
 
 
@@ -296,9 +306,26 @@ def maths(x, y, B: tl.constexpr):
     v = tl.load(x + i)
     w = tl.load(y + i)
     v = tl.exp(v) + tl.exp2(v) + tl.log(v) + tl.log2(v) + tl.sin(v) + tl.cos(v) + tl.sqrt(v) + tl.rsqrt(v)
-    v = v + tl.erf(w) + tl.floor(w) + tl.ceil(w) + tl.abs(w) + tl.fma(v, w, v) + tl.sqrt_rn(v) + tl.div_rn(v, w) + tl.fdiv(v, w)
+    v = (
+        v
+        + tl.erf(w)
+        + tl.floor(w)
+        + tl.ceil(w)
+        + tl.abs(w)
+        + tl.fma(v, w, v)
+        + tl.sqrt_rn(v)
+        + tl.div_rn(v, w)
+        + tl.fdiv(v, w)
+    )
     v = v + tl.maximum(v, w) + tl.minimum(v, w, propagate_nan=tl.PropagateNan.ALL) + tl.clamp(v, -1.0, 1.0)
-    v = v + tl.clamp(v, w, w + 1, propagate_nan=tl.PropagateNan.ALL) + v % w + tl.sigmoid(v) + tl.softmax(v) - (-w)
+    v = (
+        v
+        + tl.clamp(v, w, w + 1, propagate_nan=tl.PropagateNan.ALL)
+        + v % w
+        + tl.sigmoid(v)
+        + tl.softmax(v)
+        - (-w)
+    )
     v = tl.where(v > w, v, w)
     v = tl.where(v != w, v, 1.0)
     v = tl.where(v == w, float("nan"), v)
@@ -312,7 +339,19 @@ def integers(x, y, z, b, B: tl.constexpr):
     i = tl.arange(0, B)
     v = tl.load(x + i)
     w = v.to(tl.uint32)
-    v = v // 3 + v % 5 + (v << 2) + (v >> 1) - (v & 7) + (v | 8) + (v ^ 9) + ~v + tl.abs(v) + tl.maximum(v, 3) + tl.minimum(v, 4)
+    v = (
+        v // 3
+        + v % 5
+        + (v << 2)
+        + (v >> 1)
+        - (v & 7)
+        + (v | 8)
+        + (v ^ 9)
+        + ~v
+        + tl.abs(v)
+        + tl.maximum(v, 3)
+        + tl.minimum(v, 4)
+    )
     w = w // 3 + w % 5 + (w >> 1) + tl.maximum(w, 3) + tl.minimum(w, 4) + tl.umulhi(w, w) + tl.cdiv(w, 3)
     tl.store(x + i, tl.where((v < 3) | (v >= 5), v, w.to(tl.int32)))
     tl.store(y + i, v.to(tl.int64) * w.to(tl.int64))
@@ -335,7 +374,10 @@ def casts(f, h, b, d, i8, e5, e4, B: tl.constexpr):
     tl.store(d + i, v.to(tl.float64))
     tl.store(e5 + i, v.to(tl.float8e5))
     tl.store(e4 + i, v.to(tl.float8e4nv, fp_downcast_rounding="rtne"))
-    tl.store(f + i, tl.load(e5 + i).to(tl.float32) + tl.load(e4 + i).to(tl.float32) + tl.load(b + i) + tl.load(h + i))
+    tl.store(
+        f + i,
+        tl.load(e5 + i).to(tl.float32) + tl.load(e4 + i).to(tl.float32) + tl.load(b + i) + tl.load(h + i),
+    )
     tl.store(i8 + i, v.to(tl.int8))
     tl.store(f + i, tl.load(i8 + i).to(tl.uint8).to(tl.float32) + tl.load(i8 + i).to(tl.float32))
     tl.store(i8 + i, v.to(tl.uint8).to(tl.int8))
@@ -357,12 +399,15 @@ def views(x, y, B: tl.constexpr):
     r = tl.reshape(v, (8, 8))
     t = tl.trans(r)
     tl.store(x + tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :], t + tl.permute(r, 1, 0))
-    tl.store(x + i, tl.reshape(t, (B, ), can_reorder=True))
+    tl.store(x + i, tl.reshape(t, (B,), can_reorder=True))
     cube = tl.permute(tl.reshape(v, (4, 2, 8)), (2, 0, 1))
     tl.store(x + i, cube.ravel())
-    tl.store(x + tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :], tl.broadcast_to(tl.sum(r, 1)[:, None], (8, 8)))
-    tl.store(x, tl.reshape(tl.sum(v, 0, keep_dims=True), (1, )).item())
-    tl.store(y + i, tl.full((B, ), 3, tl.float32) + tl.view(v, (B, )))
+    tl.store(
+        x + tl.arange(0, 8)[:, None] * 8 + tl.arange(0, 8)[None, :],
+        tl.broadcast_to(tl.sum(r, 1)[:, None], (8, 8)),
+    )
+    tl.store(x, tl.reshape(tl.sum(v, 0, keep_dims=True), (1,)).item())
+    tl.store(y + i, tl.full((B,), 3, tl.float32) + tl.view(v, (B,)))
 
 
 @kernel("x=*fp32 y=*fp32", B=64)
@@ -381,9 +426,15 @@ def hints(x, y, B: tl.constexpr):
 def outside(x, y, B: tl.constexpr):
     i = tl.arange(0, B)
     v = tl.load(x + i)
-    tl.store(x + i, tl.inline_asm_elementwise("add.f32 $0, $1, $2; // <{}> \"x\"", "=f,f,f", [v, v], dtype=tl.float32, is_pure=True,
-                                              pack=1))
-    a, b = tl.inline_asm_elementwise("{ mov $0, $2; }", "=r,=r,r", [tl.load(y + i)], dtype=(tl.int32, tl.int32), is_pure=False, pack=2)
+    tl.store(
+        x + i,
+        tl.inline_asm_elementwise(
+            'add.f32 $0, $1, $2; // <{}> "x"', "=f,f,f", [v, v], dtype=tl.float32, is_pure=True, pack=1
+        ),
+    )
+    a, b = tl.inline_asm_elementwise(
+        "{ mov $0, $2; }", "=r,=r,r", [tl.load(y + i)], dtype=(tl.int32, tl.int32), is_pure=False, pack=2
+    )
     tl.store(y + i, a + b)
     tl.store(x + i, libdevice.asin(v) + libdevice.pow(v, v) + libdevice.tanh(v))
 
@@ -409,7 +460,9 @@ def descriptors(x, y, M, N, BM: tl.constexpr, BN: tl.constexpr):
         d.atomic_max([0, 0], v) if BM == 1 else None
         e.store([0, k], e.load([0, k]) * 2)
     b = tl.make_tensor_descriptor(x, [4, M, N], [M * N, N, 1], [1, BM, BN])
-    tl.store(x + tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :], b.load([0, 0, 0]).reshape(BM, BN))
+    tl.store(
+        x + tl.arange(0, BM)[:, None] * BN + tl.arange(0, BN)[None, :], b.load([0, 0, 0]).reshape(BM, BN)
+    )
 
 
 @kernel("x=*fp16 rows=*i32 M=i32 N=i32", B=32)
@@ -419,7 +472,7 @@ def descriptor_rows(x, rows, M, N, B: tl.constexpr):
     d.scatter(d.gather(at, 8), at, 16)
 
 
-@kernel("d=tensordesc<fp16[32,64]> x=*fp16", stages=("front", "ttir"))
+@kernel("d=tensordesc<fp16[32,64]> x=*fp16", by_pointers=False)
 def descriptor_arguments(d, x):
     v = d.load([0, 0])
     tl.store(x + tl.arange(0, 32)[:, None] * 64 + tl.arange(0, 64)[None, :], v)
@@ -458,64 +511,81 @@ def sanitised(x, B: tl.constexpr):
     tl.store(x + i, v * v + v - i)
 
 
+TARGET = GPUTarget("cuda", 90, 32)  # stands for any: nothing of it is in the text
+CLEAN = (
+    passes.common.add_canonicalizer,
+    passes.ttir.add_combine,
+    passes.ttir.add_reorder_broadcast,
+    passes.common.add_cse,
+    passes.ttir.add_triton_licm,
+    passes.common.add_symbol_dce,
+    passes.ttir.add_loop_unroll,
+)
+LAYOUTS = (
+    passes.ttgpuir.add_coalesce,
+    passes.ttgpuir.add_remove_layout_conversions,
+    passes.ttgpuir.add_optimize_thread_locality,
+    passes.ttgpuir.add_reduce_data_duplication,
+    passes.ttgpuir.add_reorder_instructions,
+)
+
+
+def context_for(backend):
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    return context
+
+
+def front_end(entry: Entry, backend, options, context):
+    pointers = [(k,) for k, type in enumerate(entry.signature.values()) if type[0] == "*"]
+    divisible = {place: [["tt.divisibility", 16]] for place in pointers}
+    source = ASTSource(entry.function, entry.signature, entry.constants, divisible)
+    implementations = backend.get_codegen_implementation(options)
+    module = source.make_ir(backend.target, options, implementations, backend.get_module_map(), context)
+    module.context = context  # it must live as long as the module
+    return source, module
+
+
 @functools.cache
 def texts(name: str) -> dict[str, str]:
     """stage -> text of the module"""
     entry = KERNELS[name]
-    kind, arch = entry.device.split(":")
-    backend = make_backend(GPUTarget(kind, int(arch), 32))
-    attributes = {(k,): [["tt.divisibility", 16]] for k, t in enumerate(entry.signature.values()) if t[0] == "*"}
-    source = ASTSource(entry.function, entry.signature, entry.constants, attributes)
-    options = backend.parse_options({**entry.options})
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    arguments = (backend.get_codegen_implementation(options), backend.get_module_map(), context)
-    module = source.make_ir(backend.target, options, *arguments)
+    backend = make_backend(TARGET)
+    context = context_for(backend)
+    _, module = front_end(entry, backend, backend.parse_options(entry.options), context)
     found = {"front": str(module)}
 
-    def run(*steps):
+    def run(stage, *steps):
         manager = ir.pass_manager(context)
-        for step, *args in steps:
-            step(manager, *args)
-        manager.run(module, "corpus")
+        for step in steps:
+            step(manager)
+        manager.run(module, stage)
+        found[stage] = str(module)
 
-    clean = [(passes.common.add_canonicalizer,), (passes.ttir.add_combine,), (passes.ttir.add_reorder_broadcast,),
-             (passes.common.add_cse,), (passes.ttir.add_triton_licm,), (passes.common.add_symbol_dce,), (passes.ttir.add_loop_unroll,)]
-    if "rewritten" not in entry.stages:
-        run((passes.common.add_inliner,), *clean)
-        found["ttir"] = str(module)
+    def convert(manager):
+        passes.ttir.add_convert_to_ttgpuir(manager, "spirv:any", 4, 16, 1)
+
+    run("inlined", passes.common.add_inliner)
+    if not entry.by_pointers:
+        run("ttir", *CLEAN)
         return found
-    run((passes.common.add_inliner,))
-    found["ttir"] = str(module)
-    run((passes.ttir.add_rewrite_tensor_descriptor_to_pointer,), *clean)
-    found["rewritten"] = str(module)
-    if "ttgir" in entry.stages:
-        run((passes.ttir.add_convert_to_ttgpuir, "spirv:pvc", 4, 16, 1))
-        found["converted"] = str(module)
-        run((passes.ttgpuir.add_coalesce,), (passes.ttgpuir.add_remove_layout_conversions,),
-            (passes.ttgpuir.add_optimize_thread_locality,), (passes.ttgpuir.add_optimize_dot_operands, True),
-            (passes.ttgpuir.add_reduce_data_duplication,), (passes.ttgpuir.add_reorder_instructions,))
-        found["ttgir"] = str(module)
+    run("ttir", passes.ttir.add_rewrite_tensor_descriptor_to_pointer, *CLEAN)
+    run("converted", convert)
+    run("ttgir", *LAYOUTS)
     return found
 
 
-def pipelined(name: str) -> dict[str, str]:
-    """The same for a CUDA target, where the pipeliner and the matrix units bring in asynchronous copies and shared memory."""
+@functools.cache
+def pipelined(name: str, arch: int = 80) -> str:
+    """TTGIR of a CUDA target with matrix units and a software pipeline."""
     entry = KERNELS[name]
-    found = {}
-    for arch in (80, 90, 100):
-        backend = make_backend(GPUTarget("cuda", arch, 32))
-        source = ASTSource(entry.function, entry.signature, entry.constants, {})
-        options = backend.parse_options({"num_stages": 3})
-        context = ir.context()
-        ir.load_dialects(context)
-        backend.load_dialects(context)
-        module = source.make_ir(backend.target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
-        stages: dict = {}
-        backend.add_stages(stages, options, source.language)
-        metadata = {"target": backend.target, **options.__dict__}
-        for stage in ("ttir", "ttgir"):
-            module = stages[stage](module, metadata)
-        found[f"sm{arch}"] = str(module)
-    return found
+    backend = make_backend(GPUTarget("cuda", arch, 32))
+    options = backend.parse_options({**entry.options, "num_stages": 3})
+    source, module = front_end(entry, backend, options, context_for(backend))
+    stages: dict = {}
+    backend.add_stages(stages, options, source.language)
+    metadata = {"target": backend.target, **options.__dict__}
+    for stage in ("ttir", "ttgir"):
+        module = stages[stage](module, metadata)
+    return str(module)

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from triton_spirv.errors import ParseError
 from triton_spirv.ir import numbers
 from triton_spirv.ir.lexer import END, tokenize
 from triton_spirv.ir.types import (
@@ -86,6 +85,19 @@ class Reader:
             self.fail(f"expected {token!r}, found {shown(self.tokens[i])}", i)
         return i + 1
 
+    def inner(self, text: str) -> Reader:
+        """A reader of a part of a token; it raises ValueError, for the place is known outside."""
+        inner = Reader(tokenize(text), self.aliases, _refuse)
+        inner.types, inner.flat = self.types, self.flat
+        return inner
+
+    def at(self, i: int, read: Callable[..., Any], *arguments: Any) -> Any:
+        """What `read` gives; its ValueError becomes a failure at token i."""
+        try:
+            return read(*arguments)
+        except ValueError as error:
+            self.fail(str(error), i)
+
     # types
 
     def type(self, i: int) -> tuple[Type, int]:
@@ -100,8 +112,6 @@ class Reader:
             return FunctionType(tuple(inputs), tuple(results)), i
         try:
             result = self.type_of(token)
-        except ParseError:
-            raise
         except (ValueError, KeyError) as error:
             self.fail(f"cannot read the type {token!r}: {error}", i)
         return result, i + 1
@@ -192,8 +202,7 @@ class Reader:
 
     def attribute_of(self, text: str) -> Any:
         """The value of an attribute given as text of its own."""
-        inner = Reader(tokenize(text), self.aliases, self.fail)
-        inner.types, inner.flat = self.types, self.flat
+        inner = self.inner(text)
         value, i = inner.attribute(0)
         if inner.tokens[i] != END:
             return OpaqueAttr(text)
@@ -205,7 +214,7 @@ class Reader:
         if len(token) > 1:
             found = self.flat.get(token)
             if found is None:
-                found = self.flat[token] = self._flat(token)
+                found = self.flat[token] = self.at(i, self._flat, token)
             return dict(found), i + 1
         i = self.expect(i, "{")
         return self.pairs(i, "}")
@@ -216,15 +225,13 @@ class Reader:
         if len(token) > 2:
             found = self.flat.get(token)
             if found is None:
-                found = self.flat[token] = self._flat(token[1:-1])
+                found = self.flat[token] = self.at(i, self._flat, token[1:-1])
             return dict(found), i + 1
         i = self.expect(i, "<{")
         return self.pairs(i, "}>")
 
     def _flat(self, token: str) -> dict[str, Any]:
-        inner = Reader(tokenize(token[1:-1]), self.aliases, self.fail)
-        inner.types, inner.flat = self.types, self.flat
-        return inner.pairs(0, END)[0]
+        return self.inner(token[1:-1]).pairs(0, END)[0]
 
     def pairs(self, i: int, close: str) -> tuple[dict[str, Any], int]:
         """key = value, key, ... up to `close`"""
@@ -277,12 +284,11 @@ class Reader:
         if first == "@":
             return SymbolRef(unescape(token[1:]) if token[1:2] == '"' else token[1:]), i + 1
         if first == "#":
-            return self._hash(token, i), i + 1
+            return self.at(i, self._hash, token, i), i + 1
         if token.startswith("array<"):
-            return self._array(token[6:-1]), i + 1
+            return self.at(i, self._array, token[6:-1]), i + 1
         if token.startswith("dense<"):
-            i = self.expect(i + 1, ":")
-            type, after = self.type(i)
+            type, after = self.type(self.expect(i + 1, ":"))
             if not isinstance(type, (TensorType, VectorType)):
                 self.fail(f"dense<...> of {type}, which is no tensor", i)
             return self._dense(token[6:-1], type, i), after
@@ -375,6 +381,10 @@ _PLAIN: dict[str, Type] = {
 }
 ADDRESS_SPACES = {'"global"': 1, '"constant"': 4, '"descriptor"': -1}  # newer spelling of the numbers
 _WORDS: dict[str, Any] = {"true": True, "false": False, "unit": True}
+
+
+def _refuse(message: str, i: int) -> NoReturn:
+    raise ValueError(message)
 
 
 def _frozen(value: Any) -> Any:

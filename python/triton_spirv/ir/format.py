@@ -167,7 +167,7 @@ def _attribute(name: str) -> Step:
         token = p.tokens[i]
         first = token[0]
         if first.isalpha() or first == "_":
-            state.attributes[name] = {"true": True, "false": False}.get(token, token)
+            state.attributes[name] = token
         elif first == '"':
             state.attributes[name] = unescape(token)
         elif first.isdigit() or first == "-":

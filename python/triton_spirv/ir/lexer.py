@@ -44,18 +44,21 @@ def scan_aliases(text: str) -> tuple[dict[str, str], int, int]:
     elsewhere, or over several lines, stays in the part that is tokenized (Parser.module reads it there).
     """
     aliases: dict[str, str] = {}
-    matches = list(_ALIAS.finditer(text))
-    start, end, first = 0, len(text), 0
-    for match in matches:
-        if not _whole(match[2]):
+    start, end = 0, len(text)
+    tail: list[tuple[int, int]] = []  # where the definitions after the head lie
+    for match in _ALIAS.finditer(text):
+        name, definition = match.groups()
+        if not _whole(definition):
+            continue
+        aliases[name] = definition
+        if not tail and not text[start : match.start()].strip():
+            start = match.end()
+        else:
+            tail.append(match.span())
+    for first, last in reversed(tail):
+        if text[last:end].strip():
             break
-        if not text[start : match.start()].strip():
-            start, first = match.end(), first + 1
-        aliases[match[1]] = match[2]
-    for match in reversed(matches[first:]):
-        if text[match.end() : end].strip() or not _whole(match[2]):
-            break
-        end = match.start()
+        end = first
     return aliases, start, end
 
 

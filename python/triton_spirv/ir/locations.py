@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from triton_spirv.ir.attributes import unescape
 from triton_spirv.ir.model import UNKNOWN_LOCATION, Location
 
 _FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to .*)?\Z')
@@ -30,10 +31,10 @@ class Locations(dict[str, Location]):
         """
         text = text.strip()
         if text.startswith("#"):
-            target = self.aliases.get(text, "loc(unknown)")
-            return self[target] if target.startswith("loc(") else UNKNOWN_LOCATION
+            target = self.aliases.get(text, f"loc({text})")
+            return self.get(target, UNKNOWN_LOCATION) if target == f"loc({text})" else self[target]
         if match := _FILE.match(text):
-            return Location(match[1], int(match[2]), int(match[3]))
+            return Location(unescape(f'"{match[1]}"'), int(match[2]), int(match[3]))
         if text.startswith("callsite("):
             callee, caller = _split(text[len("callsite(") : -1], " at ")
             return _called(self.read(callee), self.read(caller))
@@ -45,7 +46,7 @@ class Locations(dict[str, Location]):
             return next((part for part in parts if part.known), UNKNOWN_LOCATION)
         if match := _NAMED.match(text):
             inner = self.read(match[2]) if match[2] else UNKNOWN_LOCATION
-            return replace(inner, name=match[1])
+            return Location(inner.file, inner.line, inner.column, unescape(f'"{match[1]}"'), inner.callers)
         return UNKNOWN_LOCATION
 
 
@@ -62,7 +63,7 @@ def _split(text: str, separator: str) -> tuple[str, str]:
     """Cut at the first separator outside parentheses and strings."""
     depth, quoted = 0, False
     for index, character in enumerate(text):
-        if character == '"':
+        if character == '"' and text[index - 1 : index] != "\\":
             quoted = not quoted
         elif quoted:
             continue

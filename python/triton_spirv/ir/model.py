@@ -151,6 +151,8 @@ class Operation:
             Value(t, n, self, i) for i, (t, n) in enumerate(zip(result_types, result_names, strict=True))
         ]
         self.regions: list[Region] = regions if regions is not None else []
+        for region in self.regions:
+            region.parent = self
         self.successors: list[Block] = successors if successors is not None else []
         self.location = location
         self.segments = segments

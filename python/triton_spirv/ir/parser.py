@@ -7,6 +7,7 @@ regions, the generic form, the module.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -41,7 +42,13 @@ _READERS = _Readers()
 
 def parse(text: str, filename: str = "<ttir>") -> Module:
     """Read a module. ParseError with line, column and caret for what is malformed or unknown."""
-    return Parser(text, filename).module()
+    collecting = gc.isenabled()
+    gc.disable()  # it would walk the growing module again and again, and find nothing to free
+    try:
+        return Parser(text, filename).module()
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class Parser:
@@ -161,8 +168,6 @@ class Parser:
             regions,
             successors,
         )
-        for region in op.regions:
-            region.parent = op
         for index, token in enumerate(names):
             if not token:
                 continue
@@ -358,10 +363,10 @@ class Parser:
     def alias(self, i: int) -> int:
         """#name = attribute, !name = type, between the operations."""
         name, end = self.tokens[i], i + 2
-        read = self.reader.type if name[0] == "!" else self.reader.attribute
         if self.tokens[end][:3] == "loc":
-            _, end = self.location(end)
-        else:
-            _, end = read(end)
+            self.locations[f"loc({name})"], end = self.location(end)
+            return end
+        read = self.reader.type if name[0] == "!" else self.reader.attribute
+        _, end = read(end)
         self.reader.aliases[name] = " ".join(self.tokens[i + 2 : end])
         return end

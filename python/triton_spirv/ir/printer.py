@@ -96,7 +96,7 @@ class Printer:
         elif spec.format.startswith("custom "):
             PRINTERS[spec.format.removeprefix("custom ")](self, op, depth)
         else:
-            self.put(op.name + " " + self._formatted(op, spec))
+            self.put(f"{op.name} {self._formatted(op, spec)}".rstrip())
         if self.locations:
             self.put(f" loc({location(op.location)})")
 
@@ -159,7 +159,7 @@ class Printer:
             if isinstance(item, list) and not any(self._present(word, op, named) for word in words):
                 continue
             parts += [self._item(word, op, named, rest) for word in words]
-        return " ".join(part for part in parts if part)
+        return _joined(parts)
 
     def _present(self, word: str, op: Operation, named: dict[str, Any]) -> bool:
         if word[0] == "$" or word.startswith("T("):
@@ -173,7 +173,7 @@ class Printer:
         if word == "F":
             return f"({self.types(op.operands)}) -> {self._results(op)}"
         if word == "R":
-            return self._short(op.results[0].type, op.name)
+            return self._short(op.results[-1].type, op.name)
         if word == "R*":
             return self.types(op.results)
         if word == "T(*)":
@@ -245,6 +245,15 @@ class Printer:
                 self.region(region, depth, arguments=True)
             self.put(")")
         self.put(f" : ({self.types(op.operands)}) -> {self._results(op)}")
+
+
+def _joined(parts: list[str]) -> str:
+    """Items with spaces between them, but not before a comma nor inside brackets."""
+    text = ""
+    for part in filter(None, parts):
+        close = part in (",", "]", ")") or (part == "[" and text.rpartition(" ")[2][:1] == "%")
+        text += part if not text or close or text[-1] in "[(" else " " + part
+    return text
 
 
 def _numbered(spec: OperationSpec, attributes: dict[str, Any]) -> None:
