@@ -252,8 +252,8 @@ class SharedLayout:
     """Where a buffer of `shape` lies in shared memory.
 
     Bit `i` of an element's linear index toggles `places[i]` of its offset, counted in elements; a view of
-    part of a buffer starts at `origin`. `padding` holds (interval, pad): `pad` elements stay free behind every
-    `interval`, so that lanes which are a power of two apart do not meet in one bank.
+    part of a buffer starts at `origin`. `padding` holds (interval, pad): `pad` elements stay free behind
+    every `interval`, so that lanes which are a power of two apart do not meet in one bank.
     """
 
     shape: tuple[int, ...]

@@ -43,6 +43,7 @@ class OpenCL(Environment):
         self._builtins: dict[str, Value] = {}
         self._coordinates: dict[tuple[str, int], Value] = {}
         self._local_size = 1
+        self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
         self._shared_bytes = 0
 
@@ -82,6 +83,10 @@ class OpenCL(Environment):
         for builtin in ("WorkgroupId", "NumWorkgroups"):
             for axis in range(3):
                 self._coordinates.pop((builtin, axis), None)
+        if self.target.lanes:  # here, so that every block may use them
+            self._lane = self._builtin("SubgroupLocalInvocationId", I32)
+            alone = local_size <= self.target.sub_group_size
+            self._warp = b.constant(I32, 0) if alone else self._builtin("SubgroupId", I32)
         return values
 
     def end_kernel(self) -> None:
@@ -117,10 +122,10 @@ class OpenCL(Environment):
         return self._coordinate("NumWorkgroups", axis)
 
     def lane_id(self) -> Value:
-        return self._builtin("SubgroupLocalInvocationId", I32)
+        return self._lane
 
     def warp_id(self) -> Value:
-        return self._builtin("SubgroupId", I32)
+        return self._warp
 
     # --- pointers ---------------------------------------------------------------------------------------------------
 
@@ -276,6 +281,8 @@ class OpenCL(Environment):
         return self._sub_group("OpGroupNonUniformShuffle", value, lane)
 
     def barrier(self) -> None:
+        if self._local_size == 1:
+            return
         b = self.b
         scope = b.constant(I32, SCOPES["cta"])
         semantics = b.constant(I32, ORDERS["acq_rel"] | SHARED_MEMORY | GLOBAL_MEMORY)

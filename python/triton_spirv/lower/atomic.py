@@ -19,6 +19,7 @@ from ..spirv.control import IfElse, While
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int, Type
 from .context import Context, StepLoop
+from .exchange import from_owner
 from .elements import guarded, owner, redundant, visit_elements, visited_layout
 from .numbers import bf16_to_f32, f32_to_bf16, is_bf16
 from .registry import lowers
@@ -189,21 +190,7 @@ def _where(ctx: Context, condition: Register | None, action: Callable[[], Regist
 
 def _shared(ctx: Context, copies: tuple[int, int], old: Register) -> Register:
     """The result of the lane that acted, in all lanes that it acted for."""
-    b, env = ctx.b, ctx.env
-    lane_bits, warp_bits = copies
-    lanes, warps = ctx.target.sub_group_size, ctx.num_warps
-    if lane_bits & lanes - 1:
-        old = env.shuffle(old, b.iand(env.lane_id(), ~lane_bits))
-    if not warp_bits & warps - 1:
-        return old
-    place = b.iadd(b.imul(env.warp_id(), lanes), env.lane_id())
-    array = env.shared_array(old.type, warps * lanes)
-    env.shared_store(array, place, old)
-    env.barrier()
-    source = b.iadd(b.imul(b.iand(env.warp_id(), ~warp_bits), lanes), env.lane_id())
-    found = env.shared_load(array, source)
-    env.barrier()
-    return b.compare("OpINotEqual", found, 0) if isinstance(old.type, Bool) else found
+    return from_owner(ctx, old, *copies) if any(copies) else old
 
 
 # --- the operations -----------------------------------------------------------------------------------------

@@ -176,9 +176,20 @@ def _reduce_components(ctx: Context, region: Region, layout: Layout, rows: list[
 
 def _reduce_lanes(ctx: Context, region: Region, layout: Layout, rows: list[Row], mask: int) -> list[Row]:
     """A butterfly of shuffles over the lane bits of the axis; afterwards all those lanes hold the result."""
+    b, env = ctx.b, ctx.env
+    in_order = operation_of(region) is None  # then f(x, y) may differ from f(y, x), and lanes from each other
     for bit, basis in enumerate(layout.lane):
-        if basis & mask:
-            rows = [combine(ctx, region, row + [ctx.env.shuffle_xor(x, 1 << bit) for x in row]) for row in rows]
+        if not basis & mask:
+            continue
+        upper = b.compare("OpINotEqual", b.iand(env.lane_id(), 1 << bit), 0) if in_order else None
+        reduced = []
+        for row in rows:
+            other = [env.shuffle_xor(x, 1 << bit) for x in row]
+            pair = row + other
+            if upper is not None:
+                pair = [b.select(upper, y, x) for x, y in zip(pair, other + row, strict=True)]
+            reduced.append(combine(ctx, region, pair))
+        rows = reduced
     return rows
 
 
@@ -187,8 +198,10 @@ def _reduce_warps(ctx: Context, region: Region, layout: Layout, rows: list[Row],
     bits = [bit for bit, basis in enumerate(layout.warp) if basis & mask]
     if not bits:
         return rows
-    from .exchange import warp_values
-    for bit in bits:
-        others = warp_values(ctx, rows, 1 << bit)
-        rows = [combine(ctx, region, row + other) for row, other in zip(rows, others, strict=True)]
-    return rows
+    from .exchange import warps_along
+    reduced = []
+    for group in warps_along(ctx, rows, bits):
+        while len(group) > 1:
+            group = [combine(ctx, region, x + y) for x, y in zip(group[::2], group[1::2], strict=True)]
+        reduced.append(group[0])
+    return reduced

@@ -109,8 +109,11 @@ class SharedMemory:
         self._mark(False, None)
 
     def _mark(self, writes: bool, bytes: Range | None) -> None:
+        code = self.ctx.b.module.functions[-1].instructions
+        length = len(code)
         self.ctx.env.barrier()
-        self.places.append(Place(self.ctx.b.module.functions[-1].instructions[-1], writes, bytes))
+        if len(code) > length:  # nothing where one work-item runs the program
+            self.places.append(Place(code[-1], writes, bytes))
 
     def finish(self, function: Function) -> None:
         """The kernel is complete: drop the barriers that nothing needs."""

@@ -26,5 +26,4 @@ def num_programs(ctx: Context, op: Operation) -> Register:
 def barrier(ctx: Context, op: Operation) -> None:
     """All lanes and warps of the program arrive; nothing where one work-item runs it."""
     ctx.settle(memory_only=True)
-    if ctx.target.lanes:
-        ctx.env.barrier()
+    ctx.shared.barrier()
