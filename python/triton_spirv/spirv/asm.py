@@ -17,7 +17,9 @@ alone.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
+from functools import cache
 from math import isnan
 from os.path import basename
 
@@ -46,6 +48,7 @@ class _Writer:
         self.contents = contents
         self.names: dict[int, str] = {}
         self.taken: dict[str, int] = {}    # a name -> the number to try next for it
+        self.tails: dict[tuple[str, tuple[int, ...]], str] = {}    # operands that are no ids, written before
         for id, type in contents.types.items():
             self.names[id] = str(type)
         for id, constant in contents.constants.items():
@@ -79,7 +82,7 @@ class _Writer:
     def function(self, body: list[Decoded]) -> list[str]:
         """A function: its head, then its blocks."""
         outer_names, outer_taken = self.names, self.taken
-        self.names, self.taken = dict(outer_names), dict(outer_taken)
+        self.names, self.taken, self.tails = dict(outer_names), dict(outer_taken), {}
         roles = _block_roles(body)
         for it in body[1:]:
             if it.result:
@@ -117,9 +120,29 @@ class _Writer:
         return f"{what} {signature}{self._decorations(head.result, notes)}"
 
     def _line(self, it: Decoded) -> str:
-        result = [self.names[it.result], "="] if it.result else []
-        type = [self.names[it.type]] if it.type else []
-        return " ".join([*result, it.name, *type, *self._operands(it)]) + self._decorations(it.result)
+        names, text = self.names, it.name
+        if it.type:
+            text = f"{text} {names[it.type]}"
+        if it.result:
+            text = f"{names[it.result]} = {text}"
+        if it.words:
+            text = f"{text} {self._operand_text(it)}"
+        return text + self._decorations(it.result) if (it.result,) in self.contents.decorations else text
+
+    def _operand_text(self, it: Decoded) -> str:
+        """What `_operands` says, joined; nearly all operands are ids, and what follows them is seldom new."""
+        words, ids = it.words, _leading_ids(it.name)
+        if ids is None:
+            return " ".join(self._operands(it))
+        text = " ".join([self.names.get(word) or f"%{word}" for word in words[:ids]])
+        if len(words) <= ids:
+            return text
+        key = it.name, words[ids:]
+        tail = self.tails.get(key)
+        if tail is None:
+            tail = " ".join(self._take_all(it.instruction.operands[ids:], list(words[ids:])))
+            self.tails[key] = tail
+        return f"{text} {tail}" if text else tail
 
     def _decorations(self, id: int, notes: Iterable[str] = ()) -> str:
         decorations = self.contents.decorations.get((id,), ())
@@ -146,20 +169,20 @@ class _Writer:
             return roles.get(it.result, "block")
         if it.name == "OpExtInst":
             return self._extended(it).lower()
-        return _SHORT.get(it.name) or it.name.removeprefix("Op").lower()
+        return _short_name(it.name)
 
     def _extended(self, it: Decoded) -> str:
-        entry = grammar.extended_by_number(self.contents.sets[it.words[0]]).get(it.words[1])
-        return entry.name if entry else str(it.words[1])
+        return grammar.extended_names(self.contents.sets[it.words[0]]).get(it.words[1]) or str(it.words[1])
 
     # Operands
 
     def _operands(self, it: Decoded) -> list[str]:
         words = list(it.words)
         if it.name == "OpExtInst":
-            entry = grammar.extended_by_number(self.contents.sets[words[0]]).get(words[1])
-            operands = entry.operands if entry else (Operand("IdRef", "*", ""),)
-            return [self.names[words[0]], self._extended(it), *self._take_all(operands, words[2:])]
+            set, name = self.contents.sets[words[0]], self._extended(it)
+            is_known = words[1] in grammar.extended_names(set)
+            operands = grammar.extended(set, name).operands if is_known else (Operand("IdRef", "*", ""),)
+            return [set, name, *self._take_all(operands, words[2:])]
         if it.name == "OpSwitch":
             return self._switch(words)
         return self._take_all(it.instruction.operands, words)
@@ -186,7 +209,7 @@ class _Writer:
             return [f"[{', '.join(text for base in entry.bases for text in self._take(base, words))}]"]
         word = words.pop(0)
         if entry.category == "ValueEnum":
-            enumerant = grammar.enumerants(kind)[word]
+            enumerant = grammar.enumerant_by_value(kind, word)
             return [enumerant.name, *self._take_all(enumerant.parameters, words)]
         if entry.category == "BitEnum":
             bits = _bits(kind, word)
@@ -205,7 +228,7 @@ class _Writer:
         if constant is None or constant.name != "OpConstant":
             return self._reference(id)
         if kind == "IdScope":
-            return grammar.enumerants("Scope")[constant.words[0]].name
+            return grammar.enumerant_names("Scope")[constant.words[0]]
         return _names(_bits("MemorySemantics", constant.words[0]))
 
     def _switch(self, words: list[int]) -> list[str]:
@@ -255,9 +278,25 @@ def scalar_text(type: Type, bits: int) -> str:
     return repr(float(text))
 
 
+@cache
+def _leading_ids(name: str) -> int | None:
+    """How many operands of an instruction, from the first on, are ids of values; None where that depends."""
+    if name in ("OpExtInst", "OpSwitch"):
+        return None
+    operands = grammar.instruction(name).operands
+    for count, operand in enumerate(operands):
+        if operand.kind != "IdRef" or operand.quantifier == "?":
+            return count
+        if operand.quantifier == "*":
+            return sys.maxsize
+    return len(operands)
+
+
+@cache
 def _bits(kind: str, mask: int) -> list[Enumerant]:
     """The enumerants in a mask, in the order of their bits and so of their parameters."""
-    return [enumerant for value, enumerant in sorted(grammar.enumerants(kind).items()) if value & mask]
+    values = sorted(value for value in grammar.enumerant_names(kind) if value & mask)
+    return [grammar.enumerant_by_value(kind, value) for value in values]
 
 
 def _names(bits: list[Enumerant]) -> str:
@@ -288,6 +327,11 @@ def _block_roles(body: list[Decoded]) -> dict[int, str]:
             roles.setdefault(it.words[1], first)
             roles.setdefault(it.words[2], second)
     return roles
+
+
+@cache
+def _short_name(instruction: str) -> str:
+    return _SHORT.get(instruction) or instruction.removeprefix("Op").lower()
 
 
 _SHORT = {

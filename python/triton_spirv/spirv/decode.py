@@ -71,29 +71,36 @@ def instructions(words: bytes) -> Iterator[Decoded]:
     numbers = struct.unpack(f"{len(words) // 4}I", words)
     if len(numbers) < HEADER_WORDS or numbers[0] != MAGIC:
         raise ValueError("not a SPIR-V module: the magic number is missing")
-    at = HEADER_WORDS
-    while at < len(numbers):
-        count, opcode = numbers[at] >> 16, numbers[at] & 0xFFFF
-        entry = grammar.instruction_by_opcode(opcode)
-        result_at = at + 1 + entry.has_type
-        rest_at = result_at + entry.has_result
-        type = numbers[at + 1] if entry.has_type else 0
-        result = numbers[result_at] if entry.has_result else 0
-        yield Decoded(entry.name, type, result, numbers[rest_at:at + count], entry)
-        at += count
+    at, end = HEADER_WORDS, len(numbers)
+    shapes: dict[int, tuple[str, int, int, Instruction]] = {}    # by opcode: name, places of type and result
+    while at < end:
+        first = numbers[at]
+        shape = shapes.get(first & 0xFFFF)
+        if shape is None:
+            entry = grammar.instruction_by_opcode(first & 0xFFFF)
+            shape = entry.name, int(entry.has_type), (1 + entry.has_type) * entry.has_result, entry
+            shapes[first & 0xFFFF] = shape
+        name, type_at, result_at, entry = shape
+        next_at = at + (first >> 16)
+        yield Decoded(name, numbers[at + 1] if type_at else 0, numbers[at + result_at] if result_at else 0,
+                      numbers[at + 1 + (result_at or type_at):next_at], entry)
+        at = next_at
 
 
 def decode(words: bytes) -> Contents:
     """The contents of a module."""
     version = struct.unpack_from("I", words, 4)[0]
     contents = Contents((version >> 16 & 0xFF, version >> 8 & 0xFF))
+    value_types, types = contents.value_types, contents.types
+    body: list[Decoded] | None = None
     for it in instructions(words):
         if it.type:
-            contents.value_types[it.result] = contents.types[it.type]
+            value_types[it.result] = types[it.type]
         if it.name == "OpFunction":
-            contents.functions.append([])
-        if contents.functions:
-            contents.functions[-1].append(it)
+            body = []
+            contents.functions.append(body)
+        if body is not None:
+            body.append(it)
         else:
             _declare(contents, it)
     return contents
@@ -139,7 +146,7 @@ def _type(contents: Contents, it: Decoded) -> Type:
         case "OpTypeInt":
             return Int(words[0])
         case "OpTypeFloat":
-            return Float(words[0], grammar.enumerants("FPEncoding")[words[1]].name if words[1:] else None)
+            return Float(words[0], grammar.enumerant_names("FPEncoding")[words[1]] if words[1:] else None)
         case "OpTypeVector":
             return Vector(types[words[0]], words[1])
         case "OpTypeArray":
@@ -148,14 +155,14 @@ def _type(contents: Contents, it: Decoded) -> Type:
         case "OpTypeRuntimeArray":
             return RuntimeArray(types[words[0]], _decoration(contents, it.result, "ArrayStride"))
         case "OpTypePointer":
-            storage_class = grammar.enumerants("StorageClass")[words[0]].name
+            storage_class = grammar.enumerant_names("StorageClass")[words[0]]
             return Pointer(storage_class, types[words[1]], _decoration(contents, it.result, "ArrayStride"))
         case "OpTypeFunction":
             return FunctionType(types[words[0]], tuple(types[word] for word in words[1:]))
         case "OpTypeCooperativeMatrixKHR":
             scope, rows, columns, use = (contents.constants[word].words[0] for word in words[1:])
-            return CooperativeMatrix(types[words[0]], grammar.enumerants("Scope")[scope].name, rows, columns,
-                                     grammar.enumerants("CooperativeMatrixUse")[use].name)
+            return CooperativeMatrix(types[words[0]], grammar.enumerant_names("Scope")[scope], rows, columns,
+                                     grammar.enumerant_names("CooperativeMatrixUse")[use])
         case "OpTypeStruct":
             return _struct(contents, it)
     return Opaque(it.name)

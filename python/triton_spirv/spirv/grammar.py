@@ -19,7 +19,7 @@ A kernel uses some 40 of the 3300 lines, so a line is read on first use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -129,21 +129,25 @@ def instruction_names() -> Iterator[str]:
 @cache
 def instruction_by_opcode(opcode: int) -> Instruction:
     """The instruction of this number; KeyError if there is none."""
-    return instruction(_names_by_number(_instruction_lines)[opcode])
+    return instruction(_instructions_by_number()[opcode])
 
 
 @cache
-def enumerants(kind: str) -> dict[int, Enumerant]:
-    """All enumerants of a kind by value, aliases left out."""
-    names = _names_by_number(_enumerant_lines, f"{kind}.")
-    return {value: enumerant(kind, name.partition(".")[2]) for value, name in names.items()}
+def enumerant_names(kind: str) -> dict[int, str]:
+    """The enumerants of a kind by value, aliases left out."""
+    return _names_by_number(_enumerant_lines(), f"{kind}.")
 
 
 @cache
-def extended_by_number(set: str) -> dict[int, ExtendedInstruction]:
-    """All instructions of an extended set by number; none of a set that is not in the table."""
-    names = _names_by_number(_extended_lines, f"{set}/")
-    return {number: extended(set, name.partition("/")[2]) for number, name in names.items()}
+def enumerant_by_value(kind: str, value: int) -> Enumerant:
+    """The enumerant of this value of an enumeration; KeyError if there is none."""
+    return enumerant(kind, enumerant_names(kind)[value])
+
+
+@cache
+def extended_names(set: str) -> dict[int, str]:
+    """The instructions of an extended set by number; none of a set that is not in the table."""
+    return _names_by_number(_extended_lines(), f"{set}/")
 
 
 @cache
@@ -177,9 +181,14 @@ def _extended_lines() -> dict[str, str]:
     return _index(grammar_data.EXTENDED)
 
 
-def _names_by_number(lines: Callable[[], dict[str, str]], prefix: str = "") -> dict[int, str]:
-    entries = (line.split(" ", 2) for name, line in lines().items() if name.startswith(prefix))
-    return {int(number): name for name, number, *_ in entries if number != "="}
+@cache
+def _instructions_by_number() -> dict[int, str]:
+    return _names_by_number(_instruction_lines(), "")
+
+
+def _names_by_number(lines: dict[str, str], prefix: str) -> dict[int, str]:
+    entries = [line.split(" ", 2) for name, line in lines.items() if name.startswith(prefix)]
+    return {int(number): name[len(prefix):] for name, number, *_ in entries if number != "="}
 
 
 def _fields(lines: dict[str, str], name: str, what: str) -> list[str]:
