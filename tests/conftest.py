@@ -27,7 +27,9 @@ if not INTERPRETED:
 
 #: mode -> the environment that selects it. A mode is how a tensor is spread over work-items, see
 #: docs/architecture.md.
-MODES: dict[str, dict[str, str]] = {"vector": {}}
+MODES: dict[str, dict[str, str]] = {
+    "vector": {}, **{name: {"TRITON_SPIRV_TARGET": name} for name in ("simt", "simt8", "simt32")},
+}
 
 #: the environment that spirv-val is told, the newest OpenCL one it knows; modules that use what it lacks
 #: (cl_khr_int64_base_atomics brings this to OpenCL) are checked by the rules of their own version alone
@@ -41,8 +43,13 @@ _mode_of_kernel: dict[int, str] = {}
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--spirv-modes",
-        default=os.environ.get("TRITON_SPIRV_TEST_MODES", ",".join(MODES)),
+        default=os.environ.get("TRITON_SPIRV_TEST_MODES", "vector"),
         help=f"comma-separated modes to run the operation tests in, of {', '.join(MODES)}",
+    )
+
+
+    parser.addoption(
+        "--spirv-warps", type=int, help="num_warps of the operation tests' kernels, where a test does not say",
     )
 
 
@@ -65,18 +72,21 @@ def mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 
 
 @pytest.fixture
-def run(mode: str) -> Iterator[Callable[..., Any]]:
+def run(mode: str, pytestconfig: pytest.Config) -> Iterator[Callable[..., Any]]:
     """`run(kernel, grid, *arguments, **constexprs_and_options)` launches and gives the CompiledKernel (None
     when interpreted).
 
     After the test every SPIR-V module that its launches made must pass spirv-val.
     """
     compiled: list[Any] = []
+    warps = pytestconfig.getoption("--spirv-warps")
 
     def launch(kernel: Any, grid: int | tuple[int, ...], *arguments: Any, **options: Any) -> Any:
         if _mode_of_kernel.get(id(kernel), mode) != mode:
             kernel.device_caches.clear()  # keyed by the device alone, but the mode changes the code
         _mode_of_kernel[id(kernel)] = mode
+        if warps:
+            options.setdefault("num_warps", warps)
         result = kernel[(grid,) if isinstance(grid, int) else grid](*arguments, **options)
         compiled.append(result)
         return result
