@@ -205,7 +205,7 @@ def test_scalars_and_python_numbers() -> None:
 
 
 def test_what_cannot_be_had() -> None:
-    with pytest.raises(Exception, match=r"libdevice\.add_rz is not available .* rounds arithmetic to nearest"):
+    with pytest.raises(Exception, match=r"libdevice\.add_rz is not available .* rounds .* to nearest"):
         call("add_rz", values("float32"), values("float32"))
     with pytest.raises(Exception, match=r"libdevice\.popc takes 1 integers, got fp32"):
         call("popc", values("float32"))
