@@ -338,7 +338,6 @@ def _to_memory(ctx: Context, value: Register) -> Register:
 @lowers("tt.store")
 def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     """ptr, value [...]; masked elements are not touched."""
-    b = ctx.b
     if isinstance(ptr, Register):
         ctx.settle(memory_only=True)
         _store_scalar(ctx, ptr, value, mask)

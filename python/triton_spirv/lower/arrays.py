@@ -1,0 +1,64 @@
+"""Private arrays: large tensors in memory of the work-item, read and written under any layout."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..ir.model import Type
+from ..layout import Layout
+from ..spirv.builder import I32
+from ..spirv.module import Value as Register
+from . import fragment as fragments
+from .indices import Indices
+from .tensor import Fragment, Stored
+from .types import register_type
+
+
+class Arrays(Indices):
+    """Making, reading and writing private arrays."""
+
+    def allocate(self, shape: tuple[int, ...], element: Type) -> Stored:
+        """A private array for a whole tensor."""
+        width = min(prod(shape), self.target.vector_width)
+        return Stored(shape, element, self.env.private_array(register_type(element), prod(shape), width), width)
+
+    def write(self, stored: Stored, fragment: Fragment) -> None:
+        """Write the registers of a fragment (at the current step) to their places."""
+        b, layout = self.b, fragment.layout
+        count = min(fragments.contiguous(layout), stored.width)
+        dynamic = self.dynamic_index(layout)
+        for register, base in zip(fragment.registers, layout.register_indices, strict=True):
+            for c in range(0, layout.width, count):
+                part = fragments.components(b, register, range(c, c + count))
+                index = base ^ layout.component_indices[c]
+                self.env.private_store(stored.array, stored.width, self._at(dynamic, index), part)
+
+    def _at(self, dynamic: Register | None, static: int) -> Register:
+        b = self.b
+        return b.constant(I32, static) if dynamic is None else b.iadd(dynamic, b.constant(I32, static))
+
+    def _read(self, stored: Stored, layout: Layout) -> Fragment:
+        b = self.b
+        count = min(fragments.contiguous(layout), stored.width)
+        dynamic = self.dynamic_index(layout)
+        registers = []
+        for base in layout.register_indices:
+            parts = [self.env.private_load(stored.array, stored.width, register_type(stored.element),
+                                           self._at(dynamic, base ^ layout.component_indices[c]), count)
+                     for c in range(0, layout.width, count)]
+            registers.append(fragments.concatenate(b, parts))
+        return Fragment(layout, stored.element, tuple(registers))
+
+    def spill(self, tensor: Fragment) -> Stored:
+        """A private array with the same elements, for accesses that only run time knows."""
+        key = id(tensor)
+        for memo in reversed(self.memo):
+            if (key, "stored") in memo:  # type: ignore[comparison-overlap]
+                return memo[(key, "stored")]  # type: ignore[index,return-value]
+        stored = self.allocate(tensor.shape, tensor.element)
+        pieces, self.step_pieces = self.step_pieces, []
+        self.write(stored, tensor)
+        self.step_pieces = pieces
+        self.memo[-1][(key, "stored")] = stored  # type: ignore[index,assignment]
+        self.memo_roots.append(tensor)
+        return stored

@@ -1,0 +1,124 @@
+"""From tensors to registers: `fragment(tensor, layout)` yields registers of any tensor under any layout.
+
+Deferred operations are evaluated, private arrays read, registers that exist already rearranged; each once per scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import LoweringError
+from ..layout import Layout
+from ..spirv.module import Value as Register
+from . import fragment as fragments
+from .arrays import Arrays
+from .registry import RULES
+from .state import named
+from .tensor import Affine, Deferred, Fragment, Pointers, Shared, Stored, Uniform
+
+
+class Evaluation(Arrays):
+    """Evaluating tensors under layouts."""
+
+    def fragment(self, tensor: Any, layout: Layout) -> Fragment:
+        """Registers of `tensor` under `layout`; emits what is needed, once per scope."""
+        key = (id(tensor), layout)
+        for memo in reversed(self.memo):
+            if key in memo:
+                return memo[key]
+        made = self._fragment(tensor, layout)
+        if made.layout != layout:
+            raise LoweringError(f"a fragment under {made.layout} where {layout} was asked for")
+        self.memo[-1][key] = made
+        self.memo_roots.append(tensor)  # keeps id(tensor) unique
+        return made
+
+    def _fragment(self, tensor: Any, layout: Layout) -> Fragment:
+        if isinstance(tensor, Uniform):
+            scalar = self.env.address(tensor.scalar) if self.is_pointer(tensor.scalar) else tensor.scalar
+            return Fragment(layout, tensor.element, (self.b.splat(scalar, layout.width),) * layout.registers)
+        if isinstance(tensor, Deferred) and tensor.stored is not None:
+            return self.fragment(tensor.stored, layout)
+        bare = fragments.without_broadcast(layout)
+        if bare != layout:
+            return fragments.broadcast(self.b, self.fragment(tensor, bare), layout)
+        if isinstance(tensor, Affine):
+            return self.fragment(tensor.exact, layout) if tensor.exact is not None else self._affine(tensor, layout)
+        if isinstance(tensor, Pointers):
+            return self._addresses(tensor, layout)
+        if isinstance(tensor, Shared):
+            self.shared.reads(tensor)
+            return self.shared.load(tensor, layout)
+        if isinstance(tensor, Fragment):
+            if not _same_threads(tensor.layout, layout):
+                return self._other_threads(tensor, layout)
+            if any(layout.step):
+                return self.fragment(self.spill(tensor), layout)
+            return fragments.rearrange(self.b, tensor, layout)
+        if isinstance(tensor, Stored):
+            return self._read(tensor, layout)
+        assert isinstance(tensor, Deferred), tensor
+        return self._evaluate(tensor, layout)
+
+    def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
+        """The registers of a fragment under a layout of other lanes or warps."""
+        from .convert_layout import convert
+        return self.fragment(convert(self, tensor, layout.without_steps()), layout)
+
+    def _evaluate(self, node: Deferred, layout: Layout) -> Fragment:
+        op = node.operation
+        entry = RULES[op.name]
+        location = self.b.module.location
+        self.b.module.location = op.location
+        if entry.kind == "elementwise":
+            rows = [self.registers(x, layout) for x in node.operands]
+            registers = [self.b.splat(entry.function(self, op, *column), layout.width) for column in zip(*rows, strict=True)]
+            made = Fragment(layout, node.element, tuple(registers))
+        else:
+            every = entry.function(self, op, layout, *named(op, node.operands))
+            made = every[node.index] if isinstance(every, tuple) else every
+            if isinstance(every, tuple):
+                for sibling, fragment in zip(node.siblings, every, strict=True):
+                    self._keep(sibling, fragment)
+                self.b.module.location = location
+                return made
+        self._keep(node, made)
+        self.b.module.location = location
+        return made
+
+    def _keep(self, node: Deferred, made: Fragment) -> None:
+        """Remember a fragment just evaluated; write it to its array where it is a by-product of the current loop."""
+        key = (id(node), made.layout)
+        if key in self.memo[-1]:
+            return
+        self.memo[-1][key] = made
+        self.memo_roots.append(node)
+        for plan in self.plans:
+            if node in plan.stored and self.is_natural(made.layout):
+                self.write(plan.stored[node], made)
+
+    def registers(self, operand: Any, layout: Layout) -> Sequence[Register]:
+        """Registers of an operand under a layout; scalars and uniform tensors stay scalar registers."""
+        if isinstance(operand, Uniform):
+            return (operand.scalar,) * layout.registers
+        if isinstance(operand, Register):
+            return (operand,) * layout.registers
+        return self.fragment(operand, layout).registers
+
+    def _addresses(self, tensor: Pointers, layout: Layout) -> Fragment:
+        """64-bit addresses of a tensor of pointers."""
+        from .memory import element_offsets
+        b = self.b
+        size = self.env.pointee_bytes(tensor.base)
+        base = b.splat(self.env.address(tensor.base), layout.width)
+        offsets = element_offsets(self, tensor, layout)
+        return Fragment(layout, tensor.element, tuple(
+            base if o is None else b.iadd(base, b.imul(b.splat(o, layout.width), size)) for o in offsets))
+
+
+def _same_threads(have: Layout, want: Layout) -> bool:
+    """Does every lane hold under `have` what it needs under `want`? (No lanes: all of them hold the same.)"""
+    def own(bases: tuple[int, ...]) -> tuple[int, ...]:
+        return bases if any(bases) else ()
+    return own(have.lane) == own(want.lane) and own(have.warp) == own(want.warp)

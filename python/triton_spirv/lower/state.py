@@ -1,0 +1,134 @@
+"""What is known while a module is lowered: bound values, layouts, the scopes of evaluated fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..environment.base import Environment, Parameter
+from ..ir.dialects import OPERATIONS
+from ..ir.model import Module, Operation, PointerType, TensorType, Type, Value
+from ..layout import Layout, row_major
+from ..spirv.builder import I32, Builder
+from ..spirv.module import Value as Register
+from ..spirv.types import Pointer
+from ..target import Target
+from .shared import SharedMemory
+from .tensor import Deferred, Fragment, Stored
+from .types import storage_type
+
+
+def named(op: Operation, bound: Sequence[Any]) -> list[Any]:
+    """Bound operands by the dialect's names: None for an absent one, a tuple for a variadic one."""
+    if op.segments is None:
+        return list(bound)
+    result: list[Any] = []
+    start = 0
+    for operand, count in zip(OPERATIONS[op.name].operands, op.segments, strict=True):
+        part = tuple(bound[start:start + count])
+        result.append(part if operand.quantity == "*" else part[0] if part else None)
+        start += count
+    return result
+
+
+@dataclass
+class Frame:
+    """Values of one function instance; `parent` is set for regions that see the values around them."""
+
+    values: dict[Value, Any] = field(default_factory=dict)
+    lowered: set[Operation] = field(default_factory=set)
+    pending: list[Deferred] = field(default_factory=list)
+
+
+@dataclass
+class Plan:
+    """By-products of one walk: deferred values that the loop also writes into arrays."""
+
+    stored: dict[Deferred, Stored] = field(default_factory=dict)
+
+
+class State:
+    """`b` builds instructions, `env` knows the environment, `target` the device; the rest is what has been lowered so far."""
+
+    def __init__(self, b: Builder, env: Environment, target: Target, functions: dict[str, Operation]) -> None:
+        self.b, self.env, self.target = b, env, target
+        self.functions = functions
+        self.frames = [Frame()]
+        self.memo: list[dict[tuple[int, Layout], Fragment]] = [{}]
+        self.memo_roots: list[object] = []
+        self.step_pieces: list[tuple[Register, int]] = []
+        self.plans: list[Plan] = []
+        self.proven: list[set[tuple[int, Layout]]] = []
+        self.call_stack: list[str] = []
+        self.asserts: list[tuple[str, int, str, str]] = []
+        self.num_warps = 1
+        self.options: dict[str, Any] = {}
+        self.hidden: dict[str, Register] = {}
+        self.shared_bytes = 0
+        self.shared = SharedMemory(self)
+        self.prints = False
+        self.has_atomics = False
+
+    # --- hidden parameters ------------------------------------------------------------------------------------------
+
+    def hidden_parameters(self, module: Module) -> list[Parameter]:
+        """Pointers that the runtime adds behind the user's arguments: the assert word, where the module asserts."""
+        asserts = any(op.name == "tt.assert" for op in module.walk())
+        return [Parameter("assert_buffer", "ptr", I32)] if asserts else []
+
+    def bind_hidden(self, registers: Sequence[Register]) -> None:
+        """The values of `hidden_parameters`, in order."""
+        self.hidden = dict(zip(["assert_buffer"], registers, strict=False))
+
+    # --- layouts ----------------------------------------------------------------------------------------------------
+
+    def layout_of(self, type: Type) -> Layout:
+        """The layout under which values of a tensor type are held: its encoding's, or row-major in vector mode."""
+        assert isinstance(type, TensorType)
+        if type.encoding is not None:
+            from .encoding import layout_of_encoding
+            return layout_of_encoding(type.encoding, type.shape, self.num_warps, self.target.sub_group_size)
+        return self.default_layout(type.shape)
+
+    def default_layout(self, shape: tuple[int, ...]) -> Layout:
+        """Row-major, walked in steps where the tensor has more registers than fit."""
+        return row_major(shape, self.target.vector_width, self.target.max_registers, self.target.window)
+
+    def is_natural(self, layout: Layout) -> bool:
+        """Is this the layout under which a tensor of this shape is walked (in any order of steps)?"""
+        natural = self.default_layout(layout.shape)
+        return (layout.origin == 0 and natural.component == layout.component and natural.register == layout.register
+                and sorted(natural.step) == sorted(layout.step))
+
+    # --- bound values -----------------------------------------------------------------------------------------------
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    def value(self, value: Value) -> Any:
+        """What `value` was bound to: a register (scalars) or a Tensor."""
+        return self.frame.values[value]
+
+    def bind(self, value: Value, bound: Any) -> None:
+        if isinstance(bound, Deferred):
+            self.frame.pending.append(bound)
+        self.frame.values[value] = bound
+
+    def is_pointer(self, register: Register) -> bool:
+        """Is this a scalar pointer of the environment, rather than an address?"""
+        return isinstance(register.type, Pointer)
+
+    def as_scalar(self, register: Register, type: Type) -> Register:
+        """A component of a tensor as the scalar value of an IR type: addresses become pointers."""
+        return self.env.pointer(register, storage_type(type.pointee)) if isinstance(type, PointerType) else register
+
+    # --- the memo of evaluated fragments ----------------------------------------------------------------------------
+
+    def push_memo(self) -> None:
+        """Enter a scope whose code does not dominate what follows it."""
+        self.memo.append({})
+
+    def pop_memo(self) -> None:
+        self.memo.pop()

@@ -1,0 +1,284 @@
+"""Walking large tensors: which loop computes what.
+
+Before a loop opens, `plan` decides which deferred values are computed inside it, which of those are kept in an array as a by-product,
+and which must be computed before. `settle` computes what may not move across a write or into a region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ..ir.model import Operation
+from ..layout import Layout
+from ..spirv.builder import I32
+from ..spirv.control import For
+from ..spirv.module import Value as Register
+from . import fragment as fragments
+from .evaluation import Evaluation
+from .registry import RULES, SOURCE_LAYOUTS
+from .state import Plan
+from .tensor import Affine, Deferred, Fragment, Pointers, Stored
+from .types import register_type
+
+#: A deferred value whose evaluation costs at most this many instructions is computed again rather than kept.
+CHEAP = 6
+
+
+class StepLoop:
+    """A loop over `bits` step bits, or straight-line code where there are none; `carried` values go from turn to turn.
+
+    `index` counts turns from 0; a reversed loop visits the last step first.
+    """
+
+    def __init__(self, ctx: Evaluation, bits: int, carried: Sequence[Register] = (), reverse: bool = False) -> None:
+        self.ctx, self.bits, self.reverse = ctx, bits, reverse
+        self.carried = list(carried)
+        self.results = list(carried)
+        self.index: Register | None = None
+        self._loop: For | None = None
+
+    def __enter__(self) -> StepLoop:
+        if self.bits:
+            b = self.ctx.b
+            zero, one = b.constant(I32, 0), b.constant(I32, 1)
+            self._loop = For(b.module, zero, b.constant(I32, 1 << self.bits), one, carried=self.carried, control="DontUnroll")
+            self._loop.__enter__()
+            self.index, self.carried = self._loop.index, list(self._loop.carried)
+            step = b.isub((1 << self.bits) - 1, self.index) if self.reverse else self.index
+            self.ctx.step_pieces.insert(0, (step, self.bits))
+            self.ctx.push_memo()
+        return self
+
+    def yield_(self, values: Sequence[Register]) -> None:
+        """The carried values of the next turn."""
+        self.results = list(values)
+        if self._loop is not None:
+            self._loop.yield_(list(values))
+
+    def __exit__(self, *exception: Any) -> None:
+        if self._loop is not None:
+            self.ctx.pop_memo()
+            self.ctx.step_pieces.pop(0)
+            self._loop.__exit__(*exception)
+            if exception[0] is None:
+                self.results = list(self._loop.results)
+
+
+class Walking(Evaluation):
+    """Plans, by-products, and values computed ahead of time."""
+
+    def plan(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> Plan:
+        """Prepare a loop in which `op` consumes tensors under layouts.
+
+        Deferred values that are expensive and needed again afterwards become by-products when the loop visits them in their
+        natural order; in any other order they are computed before the loop. Small tensors that the loop indexes by its step are
+        put into arrays. Close with `finish`.
+        """
+        inputs = list(inputs)
+        requests = self.requests(inputs)
+        result = Plan()
+        dying = self._dying(op, inputs)
+        for node, layouts in requests:
+            if isinstance(node, Fragment):
+                if any(any(layout.step) for layout in layouts):
+                    self.spill(node)
+                continue
+            if node.stored is not None or _is_view(node) or not (node.reads_memory or node.weight > CHEAP):
+                continue
+            if all(self.is_natural(layout) for layout in layouts):
+                if self.needed_later(node, op, result):
+                    result.stored[node] = self._taken_over(node, dying) or self.allocate(node.shape, node.element)
+            elif any(layout.steps > 1 for layout in layouts):
+                self.materialise([node])
+        self.plans.append(result)
+        return result
+
+    def _dying(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> list[Stored]:
+        """Arrays that this walk reads element by element in natural order, and nothing reads after it.
+
+        A by-product may overwrite such an array: each element is read before it is written. Both must belong to the block of `op`; an
+        outer array is read again by the next iteration.
+        """
+        found: dict[Deferred, bool] = {}
+        seen: set[tuple[int, Layout]] = set()
+        for tensor, layout in inputs:
+            for node, asked in _walk(tensor, layout, seen):
+                if isinstance(node.stored, Stored):
+                    found[node] = found.get(node, True) and self.is_natural(asked)
+        if op is None:
+            return []
+        return [node.stored for node, natural in found.items()  # type: ignore[misc]
+                if natural and node.operation.parent is op.parent and not self.needed_later(node, op)]
+
+    def _taken_over(self, node: Deferred, dying: list[Stored]) -> Stored | None:
+        for stored in dying:
+            if prod(stored.shape) == prod(node.shape) and register_type(stored.element) == register_type(node.element):
+                dying.remove(stored)
+                return Stored(node.shape, node.element, stored.array, stored.width)
+        return None
+
+    def finish(self, plan: Plan) -> None:
+        """The loop is over: its by-products are arrays from now on."""
+        self.plans.remove(plan)
+        for node, stored in plan.stored.items():
+            node.stored = stored
+
+    def requests(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
+        """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before producers."""
+        found: dict[Any, set[Layout]] = {}
+        order: list[Any] = []
+        seen: set[tuple[int, Layout]] = set()
+
+        def visit(tensor: Any, layout: Layout) -> None:
+            if isinstance(tensor, Pointers):
+                for term in (tensor.affine, *tensor.terms):
+                    if term is not None:
+                        visit(term, layout)
+                return
+            if isinstance(tensor, Affine):
+                if tensor.exact is not None:
+                    visit(tensor.exact, layout)
+                return
+            if isinstance(tensor, Deferred) and tensor.stored is not None:
+                return visit(tensor.stored, layout)
+            if not isinstance(tensor, (Deferred, Fragment)) or (id(tensor), layout) in seen:
+                return
+            seen.add((id(tensor), layout))
+            key = tensor if isinstance(tensor, Deferred) else _Identity(tensor)
+            found.setdefault(key, set()).add(layout)
+            if isinstance(tensor, Deferred):
+                source = SOURCE_LAYOUTS.get(tensor.operation.name)
+                for operand in tensor.operands:
+                    if not isinstance(operand, Register) and operand is not None:
+                        for each in (operand if isinstance(operand, tuple) else (operand,)):
+                            visit(each, fragments.without_broadcast(source(tensor.operation, layout)) if source else layout)
+            order.append(key)
+
+        for tensor, layout in inputs:
+            visit(tensor, layout)
+        return [(key.tensor if isinstance(key, _Identity) else key, found[key]) for key in reversed(order)]
+
+    def needed_later(self, node: Deferred, op: Operation | None, plan: Plan | None = None) -> bool:
+        """Will an operation other than `op` ask for the node again?"""
+        return any(self._asks_later(user, op, plan) for user, _ in node.operation.results[node.index].uses)
+
+    def _asks_later(self, user: Operation, op: Operation | None, plan: Plan | None) -> bool:
+        if user is op:
+            return False
+        if user not in self.frame.lowered:
+            return True
+        for result in user.results:
+            bound = self.frame.values.get(result)
+            if isinstance(bound, Affine):
+                bound = bound.exact
+            if isinstance(bound, Pointers):
+                return any(self._asks_later(u, op, plan) for u, _ in result.uses)
+            if isinstance(bound, Deferred) and bound.stored is None and not (plan is not None and bound in plan.stored):
+                return any(self._asks_later(u, op, plan) for u, _ in result.uses)
+        return False
+
+    def materialise(self, nodes: Sequence[Deferred]) -> None:
+        """Compute deferred tensors now, those of one size in one loop, and keep them."""
+        groups: dict[tuple[int, ...], list[Deferred]] = {}
+        for node in nodes:
+            if node.stored is None:
+                groups.setdefault((prod(node.shape),), []).append(node)
+        for group in groups.values():
+            layouts = [self.layout_of(node.operation.results[node.index].type) for node in group]
+            if layouts[0].steps == 1:
+                for node, layout in zip(group, layouts, strict=True):
+                    node.stored = self.fragment(node, layout)
+                continue
+            from .masks import guarded
+            arrays = {node: self.allocate(node.shape, node.element) for node in group}
+            below = [x for node, layout in zip(group, layouts, strict=True) for x in self._below(node, layout)]
+            plan = self.plan(None, below)
+            plan.stored.update(arrays)
+            with StepLoop(self, len(layouts[0].step)):
+                def evaluate(group: Sequence[Deferred] = group, layouts: Sequence[Layout] = layouts) -> list[Register]:
+                    for node, layout in zip(group, layouts, strict=True):
+                        self.fragment(node, layout)
+                    return []
+                guarded(self, below, [], evaluate)
+            self.finish(plan)
+
+    def _below(self, node: Deferred, layout: Layout) -> Iterable[tuple[Any, Layout]]:
+        source = SOURCE_LAYOUTS.get(node.operation.name)
+        for operand in node.operands:
+            for each in (operand if isinstance(operand, tuple) else (operand,)):
+                if each is not None and not isinstance(each, Register):
+                    yield each, fragments.without_broadcast(source(node.operation, layout)) if source else layout
+
+    def settle(self, memory_only: bool, op: Operation | None = None) -> None:
+        """Compute what is pending before code runs that it must not move across: a write (memory_only) or a region."""
+        kept = []
+        chosen = []
+        for node in self.frame.pending:
+            if node.stored is not None:
+                continue
+            kept.append(node)
+        taken = Plan()
+        for node in reversed(kept):
+            expensive = node.reads_memory or not memory_only and node.weight > CHEAP
+            if expensive and not _is_view(node) and self.needed_later(node, op, taken):
+                taken.stored[node] = None  # type: ignore[assignment]
+                chosen.append(node)
+        self.materialise(chosen)
+        self.frame.pending = [node for node in kept if node.stored is None]
+
+    def stored(self, tensor: Any) -> Stored:
+        """The tensor in a private array; large ones are computed in one loop."""
+        if isinstance(tensor, Stored):
+            return tensor
+        if isinstance(tensor, Deferred) and isinstance(tensor.stored, Stored):
+            return tensor.stored
+        if isinstance(tensor, Deferred):
+            self.materialise([tensor])
+            return self.stored(tensor.stored)
+        if isinstance(tensor, Fragment):
+            return self.spill(tensor)
+        layout = self.default_layout(tensor.shape)
+        made = self.allocate(tensor.shape, tensor.element)
+        with StepLoop(self, len(layout.step)):
+            self.write(made, self.fragment(tensor, layout))
+        return made
+
+
+def _is_view(node: Deferred) -> bool:
+    """A view of one tensor: its operand is worth keeping, not the view."""
+    entry = RULES[node.operation.name]
+    return entry.kind == "pulled" and entry.weight == 0
+
+
+def _walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
+    """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not visited."""
+    if isinstance(tensor, (Pointers, Affine, tuple)):
+        parts = (tensor.affine, *tensor.terms) if isinstance(tensor, Pointers) else tensor
+        for part in (tensor.exact,) if isinstance(tensor, Affine) else parts:
+            yield from _walk(part, layout, seen)
+    elif isinstance(tensor, Deferred) and (id(tensor), layout) not in seen:
+        seen.add((id(tensor), layout))
+        yield tensor, layout
+        if tensor.stored is None:
+            source = SOURCE_LAYOUTS.get(tensor.operation.name)
+            below = fragments.without_broadcast(source(tensor.operation, layout)) if source else layout
+            for operand in tensor.operands:
+                yield from _walk(operand, below, seen)
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """A tensor compared by identity, as a key."""
+
+    tensor: Any
+
+    def __hash__(self) -> int:
+        return id(self.tensor)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.tensor is self.tensor
+
+
