@@ -190,7 +190,7 @@ FUNCTIONS = {
     "abs": (np.abs, 0, (-9, 9)), "floor": (np.floor, 0, (-9, 9)), "ceil": (np.ceil, 0, (-9, 9)),
     "trunc": (np.trunc, 0, (-9, 9)), "rint": (np.rint, 0, (-9, 9)), "nearbyint": (np.rint, 0, (-9, 9)),
     "round": (lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x), 0, (-9, 9)),
-    "erf": (special.erf, 16, (-4, 4)), "erfc": (special.erfc, 16, (-4, 8)),
+    "erf": (special.erf, 16, (-4, 4)), "erfc": (np.vectorize(math.erfc), 16, (-4, 8)),
     "tgamma": (special.gamma, 16, (0.1, 30)), "erfcx": (special.erfcx, None, (-3, 30)),
     "erfinv": (special.erfinv, None, (-0.99, 0.99)), "lgamma": (special.gammaln, None, (0.1, 60)),
     "j0": (special.j0, None, (-20, 20)), "j1": (special.j1, None, (-20, 20)),
