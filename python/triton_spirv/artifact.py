@@ -26,11 +26,13 @@ class Artifact:
 
     words        the module
     listing      the same, readable
-    passing      "struct": one by-value struct with the natural alignment of C; "arguments": one kernel argument per parameter
+    passing      "struct": one by-value struct with the natural alignment of C; "arguments": one kernel
+                 argument per parameter
     hidden       extra pointer parameters behind the user's, which the runtime supplies
     written      per parameter: may the kernel write through it?
     local_size   work-items per work-group in x, y, z
-    asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of one that failed
+    asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of
+                 one that failed
     """
 
     words: bytes

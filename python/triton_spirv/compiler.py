@@ -24,8 +24,20 @@ from .target import CPU, Target, find_target
 ENVIRONMENTS: dict[str, type[Environment]] = {"opencl": OpenCL}
 
 #: Operations that have no rule of their own: they end regions, or wrap everything.
-STRUCTURE = frozenset({"builtin.module", "tt.func", "tt.return", "scf.yield", "scf.condition", "cf.br", "cf.cond_br",
-                       "tt.reduce.return", "tt.scan.return", "tt.map_elementwise.return"})
+STRUCTURE = frozenset(
+    {
+        "builtin.module",
+        "tt.func",
+        "tt.return",
+        "scf.yield",
+        "scf.condition",
+        "cf.br",
+        "cf.cond_br",
+        "tt.reduce.return",
+        "tt.scan.return",
+        "tt.map_elementwise.return",
+    }
+)
 
 
 def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **options: Any) -> Artifact:
@@ -33,7 +45,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
 
     options: enable_fp_fusion (a multiplication and an addition may become one instruction with one rounding),
     print_copies (how often a work-item that runs a whole program prints a scalar: once per thread of a GPU).
-    Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError, MissingCapability.
+    Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError,
+    MissingCapability.
     """
     target = find_target(target) if isinstance(target, str) else target
     module = parse(text)
@@ -57,11 +70,21 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     ctx.shared.finish(b.module.functions[-1])
     env.end_kernel()
     return Artifact(
-        words=b.module.words(), listing=listing(b.module), entry=name,
-        parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters), passing=target.passing if bound else "arguments",
-        hidden=tuple(p.name for p in ctx.hidden_parameters(module)), written=written_arguments(module),
-        local_size=(local_size, 1, 1), shared_bytes=ctx.shared_bytes, sub_group_size=target.sub_group_size,
-        num_warps=num_warps, asserts=tuple(ctx.asserts), prints=ctx.prints, target=target)
+        words=b.module.words(),
+        listing=listing(b.module),
+        entry=name,
+        parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters),
+        passing=target.passing if bound else "arguments",
+        hidden=tuple(p.name for p in ctx.hidden_parameters(module)),
+        written=written_arguments(module),
+        local_size=(local_size, 1, 1),
+        shared_bytes=ctx.shared_bytes,
+        sub_group_size=target.sub_group_size,
+        num_warps=num_warps,
+        asserts=tuple(ctx.asserts),
+        prints=ctx.prints,
+        target=target,
+    )
 
 
 def _parameter(value: Any, kernel: Operation) -> Parameter:

@@ -14,13 +14,16 @@ from .errors import DeviceError
 class Target:
     """What the emitter may use. Sizes in bytes unless said otherwise.
 
-    vector_width     components of a register: 16 where one work-item runs a whole Triton program, 1 where lanes share it
-    max_registers    vectors of one tensor that are kept as values; a larger tensor lives in a private array walked by loops
+    vector_width     components of a register: 16 where one work-item runs a whole Triton program, 1 where
+                     lanes share it
+    max_registers    vectors of one tensor that are kept as values; a larger tensor lives in a private array
+                     walked by loops
     window           registers that one iteration of such a loop handles
     sub_group_size   lanes of a warp (1 in vector mode)
     lane_bytes       bytes that one lane of several moves at once
     stream_bytes     a store that writes at least this much over all programs bypasses the caches; 0 for never
-    masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL CPU runtime)
+    masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
+                     CPU runtime)
     """
 
     name: str
@@ -43,7 +46,9 @@ class Target:
 
     @property
     def lanes(self) -> bool:
-        """Is a program shared by the lanes of sub-groups (SIMT mode, TTGIR) rather than run by one work-item (TTIR)?"""
+        """Is a program shared by the lanes of sub-groups (SIMT mode, TTGIR) rather than run by one work-item
+        (TTIR)?
+        """
         return self.sub_group_size > 1
 
     def with_options(self, **changes: object) -> Target:
@@ -55,11 +60,24 @@ class Target:
 CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20)
 
 #: The same device running sub-groups, for SIMT mode without a GPU.
-CPU_SIMT = Target("cpu-simt", spirv_version=(1, 3), vector_width=1, sub_group_size=16, sub_group_sizes=(8, 16, 32),
-                  passing="struct", max_registers=1 << 30)
+CPU_SIMT = Target(
+    "cpu-simt",
+    spirv_version=(1, 3),
+    vector_width=1,
+    sub_group_size=16,
+    sub_group_sizes=(8, 16, 32),
+    passing="struct",
+    max_registers=1 << 30,
+)
 
-TARGETS = {target.name: target for target in (
-    CPU, CPU_SIMT, *(CPU_SIMT.with_options(name=f"cpu-simt{lanes}", sub_group_size=lanes) for lanes in (8, 32)))}
+TARGETS = {
+    target.name: target
+    for target in (
+        CPU,
+        CPU_SIMT,
+        *(CPU_SIMT.with_options(name=f"cpu-simt{lanes}", sub_group_size=lanes) for lanes in (8, 32)),
+    )
+}
 
 
 def find_target(name: str) -> Target:

@@ -1,6 +1,8 @@
-"""What differs between kinds of SPIR-V, as one object that rules ask: pointers, memory, coordinates, lanes, barriers, math, atomics.
+"""What differs between kinds of SPIR-V, as one object that rules ask: pointers, memory, coordinates, lanes,
+barriers, math, atomics.
 
-An environment sees SPIR-V values and types, never Triton operations. Rules never test which environment they are in.
+An environment sees SPIR-V values and types, never Triton operations. Rules never test which environment they
+are in.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from ..target import Target
 
 @dataclass(frozen=True)
 class Parameter:
-    """A kernel parameter: its name, its type as Artifact spells it ("ptr", "i32", "f16", ...), and the pointee of a pointer."""
+    """A kernel parameter: its name, its type as Artifact spells it ("ptr", "i32", "f16", ...), and the
+    pointee of a pointer.
+    """
 
     name: str
     type: str
@@ -30,7 +34,8 @@ class Environment(ABC):
     def __init__(self, b: Builder, target: Target) -> None:
         self.b, self.target = b, target
 
-    # --- entry ------------------------------------------------------------------------------------------------------
+    # --- entry
+    # ------------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
@@ -56,7 +61,8 @@ class Environment(ABC):
     def warp_id(self) -> Value:
         """i32: the sub-group inside its work-group."""
 
-    # --- pointers ---------------------------------------------------------------------------------------------------
+    # --- pointers
+    # ---------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def pointer_type(self, pointee: Type) -> Type:
@@ -78,7 +84,8 @@ class Environment(ABC):
     def pointee_bytes(self, pointer: Value) -> int:
         """Size of what a scalar pointer points to."""
 
-    # --- global memory; `pointer` points to the first of `count` neighbouring elements ------------------------------
+    # --- global memory; `pointer` points to the first of `count` neighbouring elements
+    # ------------------------------
 
     @abstractmethod
     def load(self, pointer: Value, count: int, volatile: bool = False) -> Value:
@@ -86,7 +93,9 @@ class Environment(ABC):
 
     @abstractmethod
     def store(self, pointer: Value, value: Value, stream: bool = False) -> None:
-        """Store a scalar or a vector of neighbouring elements; `stream`: past the caches, aligned to the whole value."""
+        """Store a scalar or a vector of neighbouring elements; `stream`: past the caches, aligned to the
+        whole value.
+        """
 
     @abstractmethod
     def fence_stream(self) -> None:
@@ -94,7 +103,9 @@ class Environment(ABC):
 
     @abstractmethod
     def masked_load(self, pointer: Value, mask: Value, other: Value) -> Value:
-        """Neighbouring elements where the mask (Bool, as wide as `other`) is true, `other` elsewhere; nothing else is touched."""
+        """Neighbouring elements where the mask (Bool, as wide as `other`) is true, `other` elsewhere; nothing
+        else is touched.
+        """
 
     @abstractmethod
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
@@ -108,7 +119,8 @@ class Environment(ABC):
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
         """Store one component per pointer, in order of components."""
 
-    # --- private arrays (vector mode) -------------------------------------------------------------------------------
+    # --- private arrays (vector mode)
+    # -------------------------------------------------------------------------------
 
     @abstractmethod
     def private_array(self, element: Type, size: int, width: int) -> Value:
@@ -122,7 +134,8 @@ class Environment(ABC):
     def private_store(self, array: Value, width: int, index: Value, value: Value) -> None:
         """Store a scalar or vector at element `index` (a multiple of its width)."""
 
-    # --- lanes ------------------------------------------------------------------------------------------------------
+    # --- lanes
+    # ------------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def shuffle_xor(self, value: Value, mask: int) -> Value:
@@ -138,7 +151,8 @@ class Environment(ABC):
 
     @abstractmethod
     def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:
-        """An array of `size` elements, `offset` bytes into the memory shared by the program; Bool is held as a byte.
+        """An array of `size` elements, `offset` bytes into the memory shared by the program; Bool is held as
+        a byte.
 
         Arrays may overlap: who may use what, and when, is the caller's business.
         """
@@ -151,7 +165,8 @@ class Environment(ABC):
     def shared_store(self, array: Value, index: Value, value: Value) -> None:
         """Store a scalar or a vector of neighbouring elements at element `index` (i32) of a shared array."""
 
-    # --- arithmetic -------------------------------------------------------------------------------------------------
+    # --- arithmetic
+    # -------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def math(self, name: str, *operands: Value) -> Value:
@@ -161,7 +176,8 @@ class Environment(ABC):
     def contract(self, value: Value) -> Value:
         """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
 
-    # --- atomics ----------------------------------------------------------------------------------------------------
+    # --- atomics
+    # ----------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def has_atomic(self, name: str, type: Type) -> bool:
@@ -181,14 +197,19 @@ class Environment(ABC):
 
     @abstractmethod
     def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
-        """The old value; name: add fadd max umax min umin fmax fmin and or xor exchange. order: relaxed acquire release acq_rel."""
+        """The old value; name: add fadd max umax min umin fmax fmin and or xor exchange. order: relaxed
+        acquire release acq_rel.
+        """
 
     @abstractmethod
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
         """The old value of an integer in memory, replaced by `value` where it equalled `compare`."""
 
-    # --- printing ---------------------------------------------------------------------------------------------------
+    # --- printing
+    # ---------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def printf(self, format: str, *values: Value) -> None:
-        """Print scalars by a format of C: integers of 32 and 64 bits (`%d`, `%ld`, ...), the widest float type there is."""
+        """Print scalars by a format of C: integers of 32 and 64 bits (`%d`, `%ld`, ...), the widest float
+        type there is.
+        """

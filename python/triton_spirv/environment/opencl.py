@@ -1,10 +1,12 @@
-"""OpenCL: physical 64-bit pointers, vectors of up to 16, the OpenCL.std math library, by-value structs as arguments."""
+"""OpenCL: physical 64-bit pointers, vectors of up to 16, the OpenCL.std math library, by-value structs as
+arguments.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..spirv.builder import Builder, I32, I64, scalar_type, width_of, with_width
+from ..spirv.builder import I32, I64, Builder, scalar_type, width_of, with_width
 from ..spirv.control import IfElse, if_
 from ..spirv.module import Function, Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type, Vector, Void
@@ -47,7 +49,8 @@ class OpenCL(Environment):
         self._shared: Value | None = None
         self._shared_bytes = 0
 
-    # --- entry ------------------------------------------------------------------------------------------------------
+    # --- entry
+    # ------------------------------------------------------------------------------------------------------
 
     def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
         b, m = self.b, self.b.module
@@ -63,14 +66,25 @@ class OpenCL(Environment):
             m.decorate(kernel.parameters[0], "FuncParamAttr", "ByVal")
             m.name(kernel.parameters[0], "arguments")
         else:
-            kernel = m.function(name, Void(), tuple(
-                Pointer(GLOBAL, p.pointee) if p.pointee is not None else type for p, type in zip(parameters, types, strict=True)))
+            kernel = m.function(
+                name,
+                Void(),
+                tuple(
+                    Pointer(GLOBAL, p.pointee) if p.pointee is not None else type
+                    for p, type in zip(parameters, types, strict=True)
+                ),
+            )
         self._kernel = kernel
         m.begin(m.label())
         values = []
         for i, (parameter, type) in enumerate(zip(parameters, types, strict=True)):
             if packed:
-                place = b.emit("OpInBoundsAccessChain", kernel.parameters[0], b.constant(I32, i), type=Pointer(PRIVATE, type))
+                place = b.emit(
+                    "OpInBoundsAccessChain",
+                    kernel.parameters[0],
+                    b.constant(I32, i),
+                    type=Pointer(PRIVATE, type),
+                )
                 value = b.emit("OpLoad", place, [("Aligned", type_bytes(type))], type=type)
                 if parameter.pointee is not None:
                     value = self.pointer(value, parameter.pointee)
@@ -127,7 +141,8 @@ class OpenCL(Environment):
     def warp_id(self) -> Value:
         return self._warp
 
-    # --- pointers ---------------------------------------------------------------------------------------------------
+    # --- pointers
+    # ---------------------------------------------------------------------------------------------------
 
     def pointer_type(self, pointee: Type) -> Type:
         return Pointer(GLOBAL, pointee)
@@ -148,14 +163,17 @@ class OpenCL(Environment):
         return type_bytes(pointer.type.pointee)
 
     def _as_vector(self, pointer: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
-        """The pointer seen as one to `count` elements; their type; the memory operand with the alignment of one element."""
+        """The pointer seen as one to `count` elements; their type; the memory operand with the alignment of
+        one element.
+        """
         element = scalar_type(pointer.type.pointee)  # type: ignore[attr-defined]
         type = with_width(element, count)
         if count > 1:
             pointer = self.b.emit("OpBitcast", pointer, type=Pointer(pointer.type.storage_class, type))  # type: ignore[attr-defined]
         return pointer, type, ("Aligned", type_bytes(element))
 
-    # --- global memory ----------------------------------------------------------------------------------------------
+    # --- global memory
+    # ----------------------------------------------------------------------------------------------
 
     def load(self, pointer: Value, count: int, volatile: bool = False) -> Value:
         place, type, aligned = self._as_vector(pointer, count)
@@ -163,11 +181,14 @@ class OpenCL(Environment):
 
     def store(self, pointer: Value, value: Value, stream: bool = False) -> None:
         place, type, aligned = self._as_vector(pointer, width_of(value.type))
-        self.b.emit("OpStore", place, value, ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned])
+        self.b.emit(
+            "OpStore", place, value, ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned]
+        )
 
     def fence_stream(self) -> None:
         if self.target.masked_access:
-            # LLVM would merge the streaming stores with the plain ones of the other path, and keep the plain form.
+            # LLVM would merge the streaming stores with the plain ones of the other path, and keep the plain
+            # form.
             callee = self.b.module.import_function("llvm.sideeffect", Void(), ())
             self.b.emit("OpFunctionCall", callee, type=Void())
 
@@ -180,15 +201,21 @@ class OpenCL(Environment):
         b, m, count = self.b, self.b.module, width_of(other.type)
         if count > 1 and self.target.masked_access:
             place, type, aligned = self._as_vector(pointer, count)
-            callee = m.import_function(self._intrinsic_name("load", type, "p1"), type, (place.type, I32, mask.type, type))
-            return b.emit("OpFunctionCall", callee, place, b.constant(I32, aligned[1]), mask, other, type=type)
+            callee = m.import_function(
+                self._intrinsic_name("load", type, "p1"), type, (place.type, I32, mask.type, type)
+            )
+            return b.emit(
+                "OpFunctionCall", callee, place, b.constant(I32, aligned[1]), mask, other, type=type
+            )
         return self._by_lanes([self.offset(pointer, b.constant(I64, c)) for c in range(count)], mask, other)
 
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         b, m, count = self.b, self.b.module, width_of(value.type)
         if count > 1 and self.target.masked_access:
             place, type, aligned = self._as_vector(pointer, count)
-            callee = m.import_function(self._intrinsic_name("store", type, "p1"), Void(), (type, place.type, I32, mask.type))
+            callee = m.import_function(
+                self._intrinsic_name("store", type, "p1"), Void(), (type, place.type, I32, mask.type)
+            )
             b.emit("OpFunctionCall", callee, value, place, b.constant(I32, aligned[1]), mask, type=Void())
             return
         self.scatter([self.offset(pointer, b.constant(I64, c)) for c in range(count)], value, mask)
@@ -201,14 +228,18 @@ class OpenCL(Environment):
         if len(pointers) > 1 and self.target.masked_access:
             m.require("MaskedGatherScatterINTEL", extension="SPV_INTEL_masked_gather_scatter")
             alignment = self.pointee_bytes(pointers[0])
-            return b.emit("OpMaskedGatherINTEL", b.construct(pointers), alignment, mask, other, type=other.type)
+            return b.emit(
+                "OpMaskedGatherINTEL", b.construct(pointers), alignment, mask, other, type=other.type
+            )
         return self._by_lanes(pointers, mask, other)
 
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
         b, m = self.b, self.b.module
         if mask is not None and len(pointers) > 1 and self.target.masked_access:
             m.require("MaskedGatherScatterINTEL", extension="SPV_INTEL_masked_gather_scatter")
-            b.emit("OpMaskedScatterINTEL", value, b.construct(pointers), self.pointee_bytes(pointers[0]), mask)
+            b.emit(
+                "OpMaskedScatterINTEL", value, b.construct(pointers), self.pointee_bytes(pointers[0]), mask
+            )
             return
         for c, pointer in enumerate(pointers):
             if mask is None:
@@ -230,7 +261,8 @@ class OpenCL(Environment):
             loaded += branch.results
         return b.construct(loaded)
 
-    # --- private arrays ---------------------------------------------------------------------------------------------
+    # --- private arrays
+    # ---------------------------------------------------------------------------------------------
 
     def private_array(self, element: Type, size: int, width: int) -> Value:
         held = Int(8) if isinstance(element, Bool) else element
@@ -243,10 +275,17 @@ class OpenCL(Environment):
         element = scalar_type(vector)
         if count == width:
             pointer = Pointer(PRIVATE, vector)
-            return b.emit("OpInBoundsAccessChain", array, b.lshr(index, width.bit_length() - 1), type=pointer), vector
+            return b.emit(
+                "OpInBoundsAccessChain", array, b.lshr(index, width.bit_length() - 1), type=pointer
+            ), vector
         part = with_width(element, count)
         first = b.emit("OpBitcast", array, type=Pointer(PRIVATE, part))
-        place = b.emit("OpInBoundsPtrAccessChain", first, b.lshr(index, count.bit_length() - 1), type=Pointer(PRIVATE, part))
+        place = b.emit(
+            "OpInBoundsPtrAccessChain",
+            first,
+            b.lshr(index, count.bit_length() - 1),
+            type=Pointer(PRIVATE, part),
+        )
         return place, part
 
     def private_load(self, array: Value, width: int, element: Type, index: Value, count: int) -> Value:
@@ -263,7 +302,8 @@ class OpenCL(Environment):
         place, type = self._place(array, width, index, width_of(value.type))
         b.emit("OpStore", place, value, [("Aligned", type_bytes(type))])
 
-    # --- lanes ------------------------------------------------------------------------------------------------------
+    # --- lanes
+    # ------------------------------------------------------------------------------------------------------
 
     def _sub_group(self, opcode: str, value: Value, operand: Value) -> Value:
         b, m = self.b, self.b.module
@@ -317,7 +357,8 @@ class OpenCL(Environment):
         place, _, aligned = self._shared_place(array, index, count)
         b.emit("OpStore", place, value, [aligned])
 
-    # --- arithmetic -------------------------------------------------------------------------------------------------
+    # --- arithmetic
+    # -------------------------------------------------------------------------------------------------
 
     def math(self, name: str, *operands: Value) -> Value:
         return self.b.ext(name, *operands)
@@ -328,7 +369,8 @@ class OpenCL(Environment):
         m.decorate(value, "FPFastMathMode", "AllowContractFastINTEL")
         return value
 
-    # --- atomics ----------------------------------------------------------------------------------------------------
+    # --- atomics
+    # ----------------------------------------------------------------------------------------------------
 
     def _order(self, order: str) -> Value:
         bits = ORDERS[order]
@@ -343,7 +385,9 @@ class OpenCL(Environment):
 
     def atomic_load(self, pointer: Value, scope: str, order: str) -> Value:
         type = self._integer_atomics(pointer)
-        return self.b.emit("OpAtomicLoad", pointer, self.b.constant(I32, SCOPES[scope]), self._order(order), type=type)
+        return self.b.emit(
+            "OpAtomicLoad", pointer, self.b.constant(I32, SCOPES[scope]), self._order(order), type=type
+        )
 
     def atomic_store(self, pointer: Value, value: Value, scope: str, order: str) -> None:
         self._integer_atomics(pointer)
@@ -364,9 +408,18 @@ class OpenCL(Environment):
     def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
         b, m = self.b, self.b.module
         opcode = {
-            "add": "OpAtomicIAdd", "fadd": "OpAtomicFAddEXT", "max": "OpAtomicSMax", "umax": "OpAtomicUMax", "min": "OpAtomicSMin",
-            "umin": "OpAtomicUMin", "fmax": "OpAtomicFMaxEXT", "fmin": "OpAtomicFMinEXT", "and": "OpAtomicAnd",
-            "or": "OpAtomicOr", "xor": "OpAtomicXor", "exchange": "OpAtomicExchange",
+            "add": "OpAtomicIAdd",
+            "fadd": "OpAtomicFAddEXT",
+            "max": "OpAtomicSMax",
+            "umax": "OpAtomicUMax",
+            "min": "OpAtomicSMin",
+            "umin": "OpAtomicUMin",
+            "fmax": "OpAtomicFMaxEXT",
+            "fmin": "OpAtomicFMinEXT",
+            "and": "OpAtomicAnd",
+            "or": "OpAtomicOr",
+            "xor": "OpAtomicXor",
+            "exchange": "OpAtomicExchange",
         }[name]
         width = scalar_type(value.type).width  # type: ignore[attr-defined]
         if name == "fadd":
@@ -375,7 +428,9 @@ class OpenCL(Environment):
             m.require(f"AtomicFloat{width}MinMaxEXT", extension="SPV_EXT_shader_atomic_float_min_max")
         elif width == 64:
             m.require("Int64Atomics")
-        return b.emit(opcode, pointer, b.constant(I32, SCOPES[scope]), self._order(order), value, type=value.type)
+        return b.emit(
+            opcode, pointer, b.constant(I32, SCOPES[scope]), self._order(order), value, type=value.type
+        )
 
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
         b = self.b
@@ -386,10 +441,13 @@ class OpenCL(Environment):
         return b.emit("OpAtomicCompareExchange", pointer, b.constant(I32, SCOPES[scope]), self._order(order),
                       self._order(unequal), value, compare, type=value.type)
 
-    # --- printing ---------------------------------------------------------------------------------------------------
+    # --- printing
+    # ---------------------------------------------------------------------------------------------------
 
     def printf(self, format: str, *values: Value) -> None:
         b, m = self.b, self.b.module
         text = m.text(format)
-        first = b.emit("OpInBoundsAccessChain", text, b.constant(I32, 0), type=Pointer("UniformConstant", Int(8)))
+        first = b.emit(
+            "OpInBoundsAccessChain", text, b.constant(I32, 0), type=Pointer("UniformConstant", Int(8))
+        )
         m.ext("OpenCL.std", "printf", first, *values, type=I32)

@@ -20,7 +20,9 @@ class Arrays(Indices):
     def allocate(self, shape: tuple[int, ...], element: Type) -> Stored:
         """A private array for a whole tensor."""
         width = min(prod(shape), self.target.vector_width)
-        return Stored(shape, element, self.env.private_array(register_type(element), prod(shape), width), width)
+        return Stored(
+            shape, element, self.env.private_array(register_type(element), prod(shape), width), width
+        )
 
     def write(self, stored: Stored, fragment: Fragment) -> None:
         """Write the registers of a fragment (at the current step) to their places."""

@@ -19,8 +19,8 @@ from ..spirv.control import IfElse, While
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int, Type
 from .context import Context, StepLoop
-from .exchange import from_owner
 from .elements import guarded, owner, redundant, visit_elements, visited_layout
+from .exchange import from_owner
 from .numbers import bf16_to_f32, f32_to_bf16, is_bf16
 from .registry import lowers
 from .tensor import Fragment, Uniform

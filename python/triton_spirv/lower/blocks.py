@@ -1,7 +1,7 @@
 """Functions as graphs of basic blocks: cf.br, cf.cond_br, early returns.
 
-Most functions have one block and are lowered in line. Otherwise every block becomes a SPIR-V block; block arguments become phis, and
-all returns meet in one block behind the function's.
+Most functions have one block and are lowered in line. Otherwise every block becomes a SPIR-V block; block
+arguments become phis, and all returns meet in one block behind the function's.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from .context import Context
 
 
 class Join:
-    """A place that several blocks branch to with values: a block and its arguments, or the end of the function and its results."""
+    """A place that several blocks branch to with values: a block and its arguments, or the end of the
+    function and its results.
+    """
 
     def __init__(self, ctx: Context, types: Sequence[Type]) -> None:
         self.ctx = ctx
@@ -30,8 +32,14 @@ class Join:
     def branch(self, values: Sequence[Any]) -> None:
         """Record an edge from the current block; the caller emits the branch itself."""
         parts = self._parts(values)
-        write_stored(self.ctx, [(carrier.array, value) for carrier, value in zip(self.carriers, values, strict=True)
-                                if isinstance(carrier, StoredCarrier)])
+        write_stored(
+            self.ctx,
+            [
+                (carrier.array, value)
+                for carrier, value in zip(self.carriers, values, strict=True)
+                if isinstance(carrier, StoredCarrier)
+            ],
+        )
         self._edge(parts)
 
     def select(self, condition: Register, values: Sequence[Any], otherwise: Sequence[Any]) -> None:
@@ -110,7 +118,9 @@ def _leave(ctx: Context, op: Operation, joins: dict[Block, Join], end: Join) -> 
         ways = [joins[block] for block in op.successors]
         arguments = [values(op.true_dest_operands), values(op.false_dest_operands)]
         if any(isinstance(c, StoredCarrier) for way in ways for c in way.carriers):
-            raise LoweringError(f"{op.location}: cf.cond_br with large tensors as block arguments has no rule; return once, at the end")
+            raise LoweringError(
+                f"{op.location}: cf.cond_br with large tensors as block arguments has no rule; return once, at the end"  # noqa: E501
+            )
         if ways[0] is ways[1]:
             ways[0].select(ctx.value(op.operands[0]), *arguments)
             m.emit("OpBranch", ways[0].label)

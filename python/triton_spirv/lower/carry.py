@@ -1,8 +1,8 @@
 """How values cross the edges of control flow: loop iterations, branches, blocks.
 
-A *carrier* turns a bound value into registers that phis can merge, and back. Scalars carry themselves; a tensor that moves by a
-uniform step carries one displacement; a small tensor carries its registers; a large one carries nothing, since it lives in an array
-that every iteration overwrites.
+A *carrier* turns a bound value into registers that phis can merge, and back. Scalars carry themselves; a
+tensor that moves by a uniform step carries one displacement; a small tensor carries its registers; a large
+one carries nothing, since it lives in an array that every iteration overwrites.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from .types import register_type, storage_type
 
 
 class Carrier(Protocol):
-    """`registers(bound)` are what phis merge; `bound(registers)` is the value on the other side; `types` are those of the phis."""
+    """`registers(bound)` are what phis merge; `bound(registers)` is the value on the other side; `types` are
+    those of the phis.
+    """
 
     @property
     def types(self) -> list[SpirvType]: ...
@@ -123,7 +125,9 @@ def can_move(initial: Any, ctx: Context) -> bool:
     """Can this form be displaced by a scalar? (Not an affine form that holds for addresses only.)"""
     if isinstance(initial, Affine):
         return initial.exact is None
-    return isinstance(initial, (Pointers, Uniform)) and not (isinstance(initial, Uniform) and ctx.is_pointer(initial.scalar))
+    return isinstance(initial, (Pointers, Uniform)) and not (
+        isinstance(initial, Uniform) and ctx.is_pointer(initial.scalar)
+    )
 
 
 def carrier_of(ctx: Context, type: Type) -> Carrier:
@@ -138,13 +142,22 @@ def carrier_of(ctx: Context, type: Type) -> Carrier:
 def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
     """Copy large tensors into their carriers' arrays, as if all at once.
 
-    Tensors of one size share a loop that reads everything of a step before it writes: a value may be computed from the arrays that it
-    replaces, element by element. A value that reads such an array in any other order is computed into an array of its own first.
+    Tensors of one size share a loop that reads everything of a step before it writes: a value may be computed
+    from the arrays that it replaces, element by element. A value that reads such an array in any other order
+    is computed into an array of its own first.
     """
-    pairs = [(array, bound) for array, bound in pairs if not (isinstance(bound, Stored) and bound.array is array.array)]
+    pairs = [
+        (array, bound)
+        for array, bound in pairs
+        if not (isinstance(bound, Stored) and bound.array is array.array)
+    ]
     arrays = {id(array.array): array for array, _ in pairs}
     for array, bound in pairs:
-        if isinstance(bound, Deferred) and bound.stored is None and _reads_elsewhere(bound, arrays, array.shape):
+        if (
+            isinstance(bound, Deferred)
+            and bound.stored is None
+            and _reads_elsewhere(bound, arrays, array.shape)
+        ):
             ctx.materialise([bound])
     groups: dict[int, list[tuple[Stored, Any]]] = {}
     sizes = {id(array): ctx.default_layout(array.shape).numel for array, _ in pairs}
@@ -183,7 +196,11 @@ def _reads(tensor: Any, arrays: dict[int, Stored]) -> bool:
     if isinstance(tensor, Stored):
         return id(tensor.array) in arrays
     if isinstance(tensor, Deferred):
-        return _reads(tensor.stored, arrays) if tensor.stored is not None else any(_reads(x, arrays) for x in tensor.operands)
+        return (
+            _reads(tensor.stored, arrays)
+            if tensor.stored is not None
+            else any(_reads(x, arrays) for x in tensor.operands)
+        )
     if isinstance(tensor, Pointers):
         return any(_reads(x, arrays) for x in (tensor.affine, *tensor.terms))
     if isinstance(tensor, Affine):

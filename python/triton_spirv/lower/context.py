@@ -1,7 +1,8 @@
 """`Context`: what a rule is given. It lowers operations one by one and binds their results.
 
-The parts stand in layers, each a file of its own: state (bound values, layouts, scopes), indices (what step, lane and warp add),
-arrays (large tensors in private memory), evaluation (tensors to registers), walking (loops over large tensors).
+The parts stand in layers, each a file of its own: state (bound values, layouts, scopes), indices (what step,
+lane and warp add), arrays (large tensors in private memory), evaluation (tensors to registers), walking
+(loops over large tensors).
 """
 
 from __future__ import annotations
@@ -31,20 +32,28 @@ class Context(Walking):
         return block.operations[-1]
 
     def leave(self, terminator: Operation) -> None:
-        """The block of `terminator` is done and its values are passed on: nothing pending in it can be asked for any more."""
+        """The block of `terminator` is done and its values are passed on: nothing pending in it can be asked
+        for any more.
+        """
         self.frame.lowered.add(terminator)
-        self.frame.pending = [node for node in self.frame.pending if node.operation.parent is not terminator.parent]
+        self.frame.pending = [
+            node for node in self.frame.pending if node.operation.parent is not terminator.parent
+        ]
 
     def lower(self, op: Operation) -> None:
-        """Bind the results of `op`; errors are wrapped once, with the operation, its types and the user's line."""
+        """Bind the results of `op`; errors are wrapped once, with the operation, its types and the user's
+        line.
+        """
         self.b.module.location = op.location
         try:
             self._lower(op)
         except TritonSpirvError:
             raise
         except Exception as error:
-            raise LoweringError(f"{op.location}: {op.name} on {', '.join(str(v.type) for v in op.operands) or 'nothing'}: "
-                                f"{type(error).__name__}: {error}") from error
+            raise LoweringError(
+                f"{op.location}: {op.name} on {', '.join(str(v.type) for v in op.operands) or 'nothing'}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         self.frame.lowered.add(op)
         self.shared.passed(op)
 
@@ -65,7 +74,9 @@ class Context(Walking):
             self.bind(value, bound)
 
     def _defer(self, op: Operation, operands: list[Any], weight: int) -> Sequence[Any]:
-        """The cheapest form of tensor results: symbolic, deferred, or registers where that is no longer cheap."""
+        """The cheapest form of tensor results: symbolic, deferred, or registers where that is no longer
+        cheap.
+        """
         form = SYMBOLIC.get(op.name)
         if form is not None:
             known = form(self, op, *named(op, operands))
@@ -84,8 +95,18 @@ class Context(Walking):
         reads = op.name == "tt.load" or any(x.reads_memory for x in below)
         nodes: list[Deferred] = []
         for index, result in enumerate(op.results):
-            nodes.append(Deferred(type.shape, element_of(result.type), op, tuple(operands), index, total, reads,
-                                  siblings=nodes))
+            nodes.append(
+                Deferred(
+                    type.shape,
+                    element_of(result.type),
+                    op,
+                    tuple(operands),
+                    index,
+                    total,
+                    reads,
+                    siblings=nodes,
+                )
+            )
         layout = self.layout_of(type)
         if layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:

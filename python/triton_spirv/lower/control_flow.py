@@ -1,7 +1,7 @@
 """scf and cf: loops, branches, blocks, calls.
 
-Everything that an operation inside a region may need is computed before the region opens (`Context.settle`); what is computed inside
-is forgotten when it closes.
+Everything that an operation inside a region may need is computed before the region opens (`Context.settle`);
+what is computed inside is forgotten when it closes.
 """
 
 from __future__ import annotations
@@ -30,8 +30,12 @@ def _split(registers: Sequence[Register], carriers: Sequence[Carrier], counts: S
     return bound
 
 
-def _pack(ctx: Context, carriers: Sequence[Carrier], values: Sequence[Any]) -> tuple[list[Register], list[int]]:
-    """All registers that cross an edge, and how many each carrier has; arrays are written last, when nothing reads them any more."""
+def _pack(
+    ctx: Context, carriers: Sequence[Carrier], values: Sequence[Any]
+) -> tuple[list[Register], list[int]]:
+    """All registers that cross an edge, and how many each carrier has; arrays are written last, when nothing
+    reads them any more.
+    """
     parts = [carrier.registers(value) for carrier, value in zip(carriers, values, strict=True)]
     write_stored(ctx, [(carrier.array, value) for carrier, value in zip(carriers, values, strict=True)
                        if isinstance(carrier, StoredCarrier)])
@@ -39,7 +43,9 @@ def _pack(ctx: Context, carriers: Sequence[Carrier], values: Sequence[Any]) -> t
 
 
 @lowers("scf.for")
-def for_loop(ctx: Context, op: Operation, lower: Register, upper: Register, step: Register, init: tuple[Any, ...]) -> Any:
+def for_loop(
+    ctx: Context, op: Operation, lower: Register, upper: Register, step: Register, init: tuple[Any, ...]
+) -> Any:
     """A counted loop with carried values."""
     b = ctx.b
     ctx.settle(memory_only=False)
@@ -93,7 +99,10 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
     carriers = [carrier_of(ctx, value.type) for value in op.results]
     branch = IfElse(ctx.b.module, condition)
     counts: list[int] = []
-    for arm, region in ((branch.then, op.regions[0]), (branch.otherwise, op.regions[1] if len(op.regions) > 1 else None)):
+    for arm, region in (
+        (branch.then, op.regions[0]),
+        (branch.otherwise, op.regions[1] if len(op.regions) > 1 else None),
+    ):
         with arm():
             if region is not None and region.blocks:
                 ctx.push_memo()
@@ -123,7 +132,9 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
         forwarded, forward_counts = _pack(ctx, forward, values)
         loop.condition(go_on, forwarded)
     with loop.body():
-        for argument, bound in zip(after.arguments, _split(loop.arguments, forward, forward_counts), strict=True):
+        for argument, bound in zip(
+            after.arguments, _split(loop.arguments, forward, forward_counts), strict=True
+        ):
             ctx.bind(argument, bound)
         terminator = ctx.lower_block(after)
         following, _ = _pack(ctx, carriers, [ctx.value(v) for v in terminator.operands])
@@ -141,7 +152,8 @@ def execute_region(ctx: Context, op: Operation) -> Any:
     return tuple(ctx.value(v) for v in terminator.operands)
 
 
-# --- calls ----------------------------------------------------------------------------------------------------------------
+# --- calls
+# ----------------------------------------------------------------------------------------------------------------
 
 
 @lowers("tt.call")

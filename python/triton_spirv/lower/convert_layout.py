@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 from ..analysis.conversion import Moves, moves
-from ..ir.model import Operation
+from ..ir.model import Operation, Type, Value
 from ..layout import Layout, SharedLayout, span
 from ..spirv.builder import I32
 from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .context import Context
-from .registry import lowers
+from .registry import RULES, lowers
 from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
 from .types import storage_bytes
 
@@ -29,8 +29,34 @@ BANK_BYTES = 128
 
 @lowers("ttg.convert_layout")
 def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
-    """src [...] -> the same elements under the layout of the result."""
-    return moved(ctx, src, ctx.layout_of(op.src.type), ctx.layout_of(op.results[0].type))
+    """src [...] -> the same elements under the layout of the result.
+
+    An operand of a matrix product, which many lanes hold, stays in shared memory for the product to read.
+    """
+    source, result = ctx.layout_of(op.src.type), op.results[0]
+    if feeds_products(result) and not is_anywhere(src):
+        array = ctx.shared.buffer(result, result.type.element, resting_layout(source.shape, src.element))
+        ctx.shared.writes(array)
+        ctx.shared.store(array, ctx.fragment(src, source))
+        return array
+    return moved(ctx, src, source, ctx.layout_of(result.type))
+
+
+def feeds_products(value: Value) -> bool:
+    """Is the tensor used by matrix products as an operand, and by element by element operations that are?"""
+    def is_operand(user: Operation, index: int) -> bool:
+        if user.name in ("tt.dot", "tt.dot_scaled"):
+            return user.operands[index] is not user.c
+        entry = RULES[user.name]
+        return entry.kind == "elementwise" and all(map(feeds_products, user.results))
+
+    return bool(value.uses) and all(is_operand(user, index) for user, index in value.uses)
+
+
+def resting_layout(shape: tuple[int, ...], element: Type) -> SharedLayout:
+    """Row-major, each row of banks followed by the widest access of a lane."""
+    bytes = storage_bytes(element)
+    return SharedLayout.row_major(shape, ((BANK_BYTES // bytes, max(1, 16 // bytes)),))
 
 
 def moved(ctx: Context, tensor: Any, source: Layout, target: Layout) -> Any:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from ..errors import LoweringError
 from ..ir.model import FloatType, IntegerType, Operation, Type, Value
 from ..spirv.builder import I32, scalar_type, with_width
 from ..spirv.control import For
@@ -25,6 +24,7 @@ from ..spirv.types import Float
 from ..target import Target
 from .cast import to_float
 from .context import Context, StepLoop
+from .dot_fma import product_in_lanes
 from .dot_operand import Block, Operand, Plain, stage_left, stage_right
 from .registry import RULES, lowers
 from .tensor import Deferred, Fragment, Stored, Uniform
@@ -59,9 +59,8 @@ def compute_type(operand: Type, accumulator: Type) -> Type:
 
 def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Any:
     """left x right + c for any operands; `op` has an operand `c` and one result."""
-    if ctx.target.lanes:
-        raise LoweringError(f"{op.location}: {op.name} on {op.results[0].type}: no rule for target "
-                            f"{ctx.target.name}, whose lanes share a program; use target cpu")
+    if ctx.layout_of(op.results[0].type).lane:
+        return product_in_lanes(ctx, op, left, right, c)
     shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
     width = min(shape[-1], ctx.target.vector_width)
     kernel = Kernel(left.target, element, width, left.shape[-1],

@@ -1,7 +1,8 @@
 """Operations that act element by element: arithmetic, comparisons, elementary functions.
 
-Regular families are tables from operation to SPIR-V instruction; a function remains where an operation says more than its
-instruction. Registers may be scalars or vectors of any width: scalars meet vectors by splatting.
+Regular families are tables from operation to SPIR-V instruction; a function remains where an operation says
+more than its instruction. Registers may be scalars or vectors of any width: scalars meet vectors by
+splatting.
 """
 
 from __future__ import annotations
@@ -21,10 +22,19 @@ from .tensor import Affine, Deferred, Fragment, Tensor, Uniform
 from .types import element_of, register_type, shape_of
 
 INTEGER = {
-    "arith.addi": "OpIAdd", "arith.subi": "OpISub", "arith.muli": "OpIMul",
-    "arith.divsi": "OpSDiv", "arith.divui": "OpUDiv", "arith.remsi": "OpSRem", "arith.remui": "OpUMod",
-    "arith.shli": "OpShiftLeftLogical", "arith.shrsi": "OpShiftRightArithmetic", "arith.shrui": "OpShiftRightLogical",
+    "arith.addi": "OpIAdd",
+    "arith.subi": "OpISub",
+    "arith.muli": "OpIMul",
+    "arith.divsi": "OpSDiv",
+    "arith.divui": "OpUDiv",
+    "arith.remsi": "OpSRem",
+    "arith.remui": "OpUMod",
+    "arith.shli": "OpShiftLeftLogical",
+    "arith.shrsi": "OpShiftRightArithmetic",
+    "arith.shrui": "OpShiftRightLogical",
 }
+#: Worth keeping rather than computing twice.
+DIVISION = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
 INTEGER_FUNCTION = {
     "arith.maxsi": "s_max", "arith.maxui": "u_max", "arith.minsi": "s_min", "arith.minui": "u_min",
     "math.ctlz": "clz", "math.cttz": "ctz", "math.ctpop": "popcount", "tt.mulhiui": "u_mul_hi",
@@ -36,31 +46,77 @@ BITWISE = {
 FLOAT = {"arith.addf": "OpFAdd", "arith.subf": "OpFSub", "arith.mulf": "OpFMul", "arith.divf": "OpFDiv",
          "tt.precise_divf": "OpFDiv", "tt.approx_divf": "OpFDiv"}
 FLOAT_FUNCTION = {
-    "arith.maxnumf": "fmax", "arith.minnumf": "fmin", "arith.remf": "fmod",
-    "math.absf": "fabs", "math.floor": "floor", "math.ceil": "ceil", "math.trunc": "trunc", "math.round": "round",
-    "math.roundeven": "rint", "math.copysign": "copysign",
+    "arith.maxnumf": "fmax",
+    "arith.minnumf": "fmin",
+    "arith.remf": "fmod",
+    "math.absf": "fabs",
+    "math.floor": "floor",
+    "math.ceil": "ceil",
+    "math.trunc": "trunc",
+    "math.round": "round",
+    "math.roundeven": "rint",
+    "math.copysign": "copysign",
 }
 #: Elementary functions: worth keeping rather than computing twice.
 ELEMENTARY = {
-    "math.exp": "exp", "math.exp2": "exp2", "math.expm1": "expm1", "math.log": "log", "math.log2": "log2", "math.log10": "log10",
-    "math.log1p": "log1p", "math.sin": "sin", "math.cos": "cos", "math.tan": "tan", "math.asin": "asin", "math.acos": "acos",
-    "math.atan": "atan", "math.atan2": "atan2", "math.sinh": "sinh", "math.cosh": "cosh", "math.tanh": "tanh",
-    "math.asinh": "asinh", "math.acosh": "acosh", "math.atanh": "atanh", "math.erf": "erf", "math.erfc": "erfc",
-    "math.sqrt": "sqrt", "math.rsqrt": "rsqrt", "math.cbrt": "cbrt", "math.powf": "pow", "tt.precise_sqrt": "sqrt",
+    "math.exp": "exp",
+    "math.exp2": "exp2",
+    "math.expm1": "expm1",
+    "math.log": "log",
+    "math.log2": "log2",
+    "math.log10": "log10",
+    "math.log1p": "log1p",
+    "math.sin": "sin",
+    "math.cos": "cos",
+    "math.tan": "tan",
+    "math.asin": "asin",
+    "math.acos": "acos",
+    "math.atan": "atan",
+    "math.atan2": "atan2",
+    "math.sinh": "sinh",
+    "math.cosh": "cosh",
+    "math.tanh": "tanh",
+    "math.asinh": "asinh",
+    "math.acosh": "acosh",
+    "math.atanh": "atanh",
+    "math.erf": "erf",
+    "math.erfc": "erfc",
+    "math.sqrt": "sqrt",
+    "math.rsqrt": "rsqrt",
+    "math.cbrt": "cbrt",
+    "math.powf": "pow",
+    "tt.precise_sqrt": "sqrt",
 }
 COMPARE_INTEGERS = {
-    "eq": "OpIEqual", "ne": "OpINotEqual", "slt": "OpSLessThan", "sle": "OpSLessThanEqual", "sgt": "OpSGreaterThan",
-    "sge": "OpSGreaterThanEqual", "ult": "OpULessThan", "ule": "OpULessThanEqual", "ugt": "OpUGreaterThan",
+    "eq": "OpIEqual",
+    "ne": "OpINotEqual",
+    "slt": "OpSLessThan",
+    "sle": "OpSLessThanEqual",
+    "sgt": "OpSGreaterThan",
+    "sge": "OpSGreaterThanEqual",
+    "ult": "OpULessThan",
+    "ule": "OpULessThanEqual",
+    "ugt": "OpUGreaterThan",
     "uge": "OpUGreaterThanEqual",
 }
 COMPARE_FLOATS = {
-    "oeq": "OpFOrdEqual", "ogt": "OpFOrdGreaterThan", "oge": "OpFOrdGreaterThanEqual", "olt": "OpFOrdLessThan",
-    "ole": "OpFOrdLessThanEqual", "one": "OpFOrdNotEqual", "ueq": "OpFUnordEqual", "ugt": "OpFUnordGreaterThan",
-    "uge": "OpFUnordGreaterThanEqual", "ult": "OpFUnordLessThan", "ule": "OpFUnordLessThanEqual", "une": "OpFUnordNotEqual",
+    "oeq": "OpFOrdEqual",
+    "ogt": "OpFOrdGreaterThan",
+    "oge": "OpFOrdGreaterThanEqual",
+    "olt": "OpFOrdLessThan",
+    "ole": "OpFOrdLessThanEqual",
+    "one": "OpFOrdNotEqual",
+    "ueq": "OpFUnordEqual",
+    "ugt": "OpFUnordGreaterThan",
+    "uge": "OpFUnordGreaterThanEqual",
+    "ult": "OpFUnordLessThan",
+    "ule": "OpFUnordLessThanEqual",
+    "une": "OpFUnordNotEqual",
 }
 
 
-@elementwise(*INTEGER)
+@elementwise(*(name for name in INTEGER if name not in DIVISION))
+@elementwise(*DIVISION, weight=12)
 def integer(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
     """Two's complement, wrapping; i1 is computed modulo 2."""
     b = ctx.b
@@ -77,7 +133,12 @@ def integer_function(ctx: Context, op: Operation, *operands: Register) -> Regist
     b = ctx.b
     if is_bool(operands[0]):
         true = -1 if op.name.endswith("si") else 1
-        return int_to_bool(b, ctx.env.math(INTEGER_FUNCTION[op.name], *b.match(*[bool_to_int(b, x, true=true) for x in operands])))
+        return int_to_bool(
+            b,
+            ctx.env.math(
+                INTEGER_FUNCTION[op.name], *b.match(*[bool_to_int(b, x, true=true) for x in operands])
+            ),
+        )
     return ctx.env.math(INTEGER_FUNCTION[op.name], *b.match(*operands))
 
 
@@ -120,7 +181,11 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
 
     def formula(x: Register, y: Register) -> Register:
         value = b.binary(FLOAT[op.name], x, y)
-        fuses = ctx.options.get("enable_fp_fusion", True) and op.name in ("arith.addf", "arith.subf", "arith.mulf")
+        fuses = ctx.options.get("enable_fp_fusion", True) and op.name in (
+            "arith.addf",
+            "arith.subf",
+            "arith.mulf",
+        )
         return ctx.env.contract(value) if fuses and not is_bits(element_of(op.operands[0].type)) else value
     return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
 
@@ -150,7 +215,9 @@ def elementary(ctx: Context, op: Operation, *operands: Register) -> Register:
 @elementwise("math.fma", weight=2)
 def fused_multiply_add(ctx: Context, op: Operation, a: Register, b: Register, c: Register) -> Register:
     """a * b + c with one rounding."""
-    return in_f32(ctx.b, element_of(op.operands[0].type), lambda *x: ctx.env.math("fma", *ctx.b.match(*x)), a, b, c)
+    return in_f32(
+        ctx.b, element_of(op.operands[0].type), lambda *x: ctx.env.math("fma", *ctx.b.match(*x)), a, b, c
+    )
 
 
 @elementwise("arith.maximumf", "arith.minimumf", weight=4)
@@ -206,11 +273,14 @@ def compare_floats(ctx: Context, op: Operation, lhs: Register, rhs: Register) ->
 
 
 @elementwise("arith.select")
-def select(ctx: Context, op: Operation, condition: Register, true_value: Register, false_value: Register) -> Register:
+def select(
+    ctx: Context, op: Operation, condition: Register, true_value: Register, false_value: Register
+) -> Register:
     return ctx.b.select(condition, true_value, false_value)
 
 
-# --- constants and index arithmetic -------------------------------------------------------------------------------------
+# --- constants and index arithmetic
+# -------------------------------------------------------------------------------------
 
 
 def constant_scalar(ctx: Context, type: Any, value: Any) -> Register:
@@ -218,7 +288,9 @@ def constant_scalar(ctx: Context, type: Any, value: Any) -> Register:
     b = ctx.b
     if isinstance(type, FloatType) and isinstance(register_type(type), Int):
         return b.constant(register_type(type), to_bits(value, type))
-    return b.constant(register_type(type), bool(value) if isinstance(type, IntegerType) and type.width == 1 else value)
+    return b.constant(
+        register_type(type), bool(value) if isinstance(type, IntegerType) and type.width == 1 else value
+    )
 
 
 @symbolic("arith.constant")
@@ -226,7 +298,11 @@ def constant_symbolic(ctx: Context, op: Operation) -> Any:
     type, value = op.results[0].type, op.attributes["value"]
     if not isinstance(value, DenseAttr):
         return constant_scalar(ctx, type, value)
-    return Uniform(shape_of(type), element_of(type), constant_scalar(ctx, element_of(type), value.values)) if value.splat else None
+    return (
+        Uniform(shape_of(type), element_of(type), constant_scalar(ctx, element_of(type), value.values))
+        if value.splat
+        else None
+    )
 
 
 @pulled("arith.constant")
@@ -234,8 +310,12 @@ def constant(ctx: Context, op: Operation, layout: Layout) -> Fragment:
     """A tensor of listed values (splats and scalars are symbolic)."""
     b, values = ctx.b, op.attributes["value"].values
     element = element_of(op.results[0].type)
-    registers = [b.construct([constant_scalar(ctx, element, values[base ^ offset]) for offset in layout.component_indices])
-                 for base in layout.register_indices]
+    registers = [
+        b.construct(
+            [constant_scalar(ctx, element, values[base ^ offset]) for offset in layout.component_indices]
+        )
+        for base in layout.register_indices
+    ]
     return Fragment(layout, element, tuple(registers))
 
 
@@ -256,7 +336,11 @@ def as_affine(tensor: Any) -> Affine | None:
     """Uniform integers are affine with strides of zero."""
     if isinstance(tensor, Affine):
         return tensor
-    if isinstance(tensor, Uniform) and isinstance(scalar_type(tensor.scalar.type), Int) and not isinstance(tensor.element, PointerType):
+    if (
+        isinstance(tensor, Uniform)
+        and isinstance(scalar_type(tensor.scalar.type), Int)
+        and not isinstance(tensor.element, PointerType)
+    ):
         return Affine(tensor.shape, tensor.element, tensor.scalar, (0,) * len(tensor.shape))
     return None
 
@@ -279,15 +363,25 @@ def _is_index(op: Operation) -> bool:
 def add_symbolic(ctx: Context, op: Operation, lhs: Any, rhs: Any) -> Tensor | None:
     """affine +- affine; uniform operands alone stay uniform by the plain rule."""
     x, y = as_affine(lhs), as_affine(rhs)
-    if not _is_index(op) or x is None or y is None or not (isinstance(lhs, Affine) or isinstance(rhs, Affine)):
+    if (
+        not _is_index(op)
+        or x is None
+        or y is None
+        or not (isinstance(lhs, Affine) or isinstance(rhs, Affine))
+    ):
         return None
     b = ctx.b
     combine = b.iadd if op.name == "arith.addi" else b.isub
-    strides = tuple(_combine(ctx, op.name == "arith.addi", s, t, x.base) for s, t in zip(x.strides, y.strides, strict=True))
+    strides = tuple(
+        _combine(ctx, op.name == "arith.addi", s, t, x.base)
+        for s, t in zip(x.strides, y.strides, strict=True)
+    )
     return Affine(x.shape, x.element, combine(x.base, y.base), strides, _exact(op, (lhs, rhs)))
 
 
-def _combine(ctx: Context, adds: bool, s: Register | int, t: Register | int, like: Register) -> Register | int:
+def _combine(
+    ctx: Context, adds: bool, s: Register | int, t: Register | int, like: Register
+) -> Register | int:
     if isinstance(s, int) and isinstance(t, int):
         return s + t if adds else s - t
     if isinstance(t, int) and t == 0:
@@ -312,7 +406,13 @@ def multiply_symbolic(ctx: Context, op: Operation, lhs: Any, rhs: Any) -> Tensor
 
 def _scaled(ctx: Context, stride: Register | int, factor: Register) -> Register | int:
     if isinstance(stride, int):
-        return stride * factor.constant if isinstance(factor.constant, int) else ctx.b.imul(factor, stride) if stride else 0
+        return (
+            stride * factor.constant
+            if isinstance(factor.constant, int)
+            else ctx.b.imul(factor, stride)
+            if stride
+            else 0
+        )
     return ctx.b.imul(stride, factor)
 
 
@@ -320,7 +420,11 @@ def _scaled(ctx: Context, stride: Register | int, factor: Register) -> Register 
 @symbolic("arith.extui")
 def extend_symbolic(ctx: Context, op: Operation, operand: Any) -> Tensor | None:
     """Affine for addresses (no wrap assumed, as AxisInfo does); data is extended exactly."""
-    if not isinstance(operand, Affine) or isinstance(operand.element, IntegerType) and operand.element.width == 1:
+    if (
+        not isinstance(operand, Affine)
+        or (isinstance(operand.element, IntegerType)
+        and operand.element.width == 1)
+    ):
         return None
     type = op.results[0].type
     element = element_of(type)

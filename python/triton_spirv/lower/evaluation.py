@@ -1,6 +1,7 @@
 """From tensors to registers: `fragment(tensor, layout)` yields registers of any tensor under any layout.
 
-Deferred operations are evaluated, private arrays read, registers that exist already rearranged; each once per scope.
+Deferred operations are evaluated, private arrays read, registers that exist already rearranged; each once per
+scope.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ class Evaluation(Arrays):
         if bare != layout:
             return fragments.broadcast(self.b, self.fragment(tensor, bare), layout)
         if isinstance(tensor, Affine):
-            return self.fragment(tensor.exact, layout) if tensor.exact is not None else self._affine(tensor, layout)
+            return (
+                self.fragment(tensor.exact, layout)
+                if tensor.exact is not None
+                else self._affine(tensor, layout)
+            )
         if isinstance(tensor, Pointers):
             return self._addresses(tensor, layout)
         if isinstance(tensor, Shared):
@@ -73,7 +78,10 @@ class Evaluation(Arrays):
         self.b.module.location = op.location
         if entry.kind == "elementwise":
             rows = [self.registers(x, layout) for x in node.operands]
-            registers = [self.b.splat(entry.function(self, op, *column), layout.width) for column in zip(*rows, strict=True)]
+            registers = [
+                self.b.splat(entry.function(self, op, *column), layout.width)
+                for column in zip(*rows, strict=True)
+            ]
             made = Fragment(layout, node.element, tuple(registers))
         else:
             every = entry.function(self, op, layout, *named(op, node.operands))
@@ -88,7 +96,9 @@ class Evaluation(Arrays):
         return made
 
     def _keep(self, node: Deferred, made: Fragment) -> None:
-        """Remember a fragment just evaluated; write it to its array where it is a by-product of the current loop."""
+        """Remember a fragment just evaluated; write it to its array where it is a by-product of the current
+        loop.
+        """
         key = (id(node), made.layout)
         if key in self.memo[-1]:
             return

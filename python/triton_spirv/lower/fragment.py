@@ -1,7 +1,7 @@
 """Rearranging the registers of one work-item: views, broadcasts and permutations that need no other lane.
 
-All functions are static: they emit shuffles, extracts and constructs whose components are known when compiling, and as few as the
-bits allow.
+All functions are static: they emit shuffles, extracts and constructs whose components are known when
+compiling, and as few as the bits allow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from ..spirv.builder import Builder, width_of
 from ..spirv.module import Value as Register
 from .tensor import Fragment
 
-#: Beyond this many source vectors one OpCompositeConstruct of extracted components is shorter than a chain of shuffles.
+#: Beyond this many source vectors one OpCompositeConstruct of extracted components is shorter than a chain of
+#: shuffles.
 SHUFFLE_CHAIN = 6
 
 
@@ -22,7 +23,11 @@ def without_broadcast(layout: Layout) -> Layout:
     """The layout without the component and register bits that hold elements twice."""
     if 0 not in layout.component and 0 not in layout.register:
         return layout
-    return replace(layout, component=tuple(x for x in layout.component if x), register=tuple(x for x in layout.register if x))
+    return replace(
+        layout,
+        component=tuple(x for x in layout.component if x),
+        register=tuple(x for x in layout.register if x),
+    )
 
 
 def contiguous(layout: Layout) -> int:
@@ -75,7 +80,9 @@ def concatenate(b: Builder, parts: Sequence[Register]) -> Register:
     if width_of(parts[0].type) == 1:
         return b.construct(parts)
     while len(parts) > 1:
-        parts = [b.shuffle(x, y, range(2 * width_of(x.type))) for x, y in zip(parts[::2], parts[1::2], strict=True)]
+        parts = [
+            b.shuffle(x, y, range(2 * width_of(x.type))) for x, y in zip(parts[::2], parts[1::2], strict=True)
+        ]
     return parts[0]
 
 
@@ -123,7 +130,8 @@ def rearrange(b: Builder, source: Fragment, layout: Layout) -> Fragment:
 
 
 def _exchanges(have: Layout, want: Layout) -> list[tuple[int, int]]:
-    """The component bits of `have` to exchange for register bits, so that components hold what they do in `want`.
+    """The component bits of `have` to exchange for register bits, so that components hold what they do in
+    `want`.
 
     Empty where that is not all there is to do: other widths, or elements held twice.
     """
@@ -142,7 +150,9 @@ def _exchanges(have: Layout, want: Layout) -> list[tuple[int, int]]:
 
 
 def exchange(b: Builder, source: Fragment, component: int, register: int) -> Fragment:
-    """The same elements with a component bit and a register bit in each other's place: one shuffle a register."""
+    """The same elements with a component bit and a register bit in each other's place: one shuffle a
+    register.
+    """
     layout = source.layout
     high, other = 1 << component, 1 << register
     lower = [c if not c & high else layout.width + c - high for c in range(layout.width)]
@@ -167,7 +177,14 @@ def broadcast(b: Builder, source: Fragment, layout: Layout) -> Fragment:
         return sum((value >> bit & 1) << i for i, bit in enumerate(bits))
 
     which = [packed(c, component_bits) for c in range(layout.width)]
-    wide = [register if len(which) == len(source.layout.component_indices) and which == list(range(len(which)))
-            else b.splat(register, layout.width) if width_of(register.type) == 1
-            else components(b, register, which) for register in source.registers]
-    return Fragment(layout, source.element, tuple(wide[packed(r, register_bits)] for r in range(layout.registers)))
+    wide = [
+        register
+        if len(which) == len(source.layout.component_indices) and which == list(range(len(which)))
+        else b.splat(register, layout.width)
+        if width_of(register.type) == 1
+        else components(b, register, which)
+        for register in source.registers
+    ]
+    return Fragment(
+        layout, source.element, tuple(wide[packed(r, register_bits)] for r in range(layout.registers))
+    )

@@ -1,8 +1,9 @@
 """May a store overwrite what a load of the same loop still has to read?
 
-A large tensor is walked in steps. Loading, computing and storing in one loop is right only if no step stores to memory that a later
-step loads. Two pointers of one argument can be compared when compiling (`in_place`); others are compared when running: if the spans
-of memory that the load and the store touch are disjoint, or the very same, the fused loop is taken, else everything is loaded first.
+A large tensor is walked in steps. Loading, computing and storing in one loop is right only if no step stores
+to memory that a later step loads. Two pointers of one argument can be compared when compiling (`in_place`);
+others are compared when running: if the spans of memory that the load and the store touch are disjoint, or
+the very same, the fused loop is taken, else everything is loaded first.
 """
 
 from __future__ import annotations
@@ -74,11 +75,13 @@ def _same_walk(x: Pointers, y: Pointers) -> bool:
     """Do both accesses touch their elements in the same pattern?"""
     strides = [p.affine.strides if p.affine is not None else (0,) * len(p.shape) for p in (x, y)]
     return x.shape == y.shape and str(x.element) == str(y.element) and all(
-        s is t or isinstance(s, int) and s == t for s, t in zip(*strides, strict=True))
+        s is t or (isinstance(s, int) and s == t) for s, t in zip(*strides, strict=True))
 
 
 def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Layout]]) -> Register | None:
-    """A scalar Bool: no load below `inputs` can read what an earlier step of the store has written. None where it is unknown."""
+    """A scalar Bool: no load below `inputs` can read what an earlier step of the store has written. None
+    where it is unknown.
+    """
     b = ctx.b
     loads = [(node, layouts) for node, layouts in ctx.requests(inputs)
              if isinstance(node, Deferred) and node.operation.name == "tt.load"]
@@ -94,15 +97,21 @@ def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Lay
         if touched is None:
             return None
         low, high = touched
-        disjoint = b.logical_or(b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low))
+        disjoint = b.logical_or(
+            b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low)
+        )
         if _same_walk(source, ptr) and all(ctx.is_natural(layout) for layout in layouts):
             disjoint = b.logical_or(disjoint, b.compare("OpIEqual", low, first))
         safe = disjoint if safe is None else b.logical_and(safe, disjoint)
     return safe
 
 
-def versioned(ctx: Context, op: Operation, ptr: Any, inputs: list[tuple[Any, Layout]], body: Callable[[], None]) -> None:
-    """Run `body`, a loop that stores: fused with the loads below `inputs` where that is safe, behind them where it is not."""
+def versioned(
+    ctx: Context, op: Operation, ptr: Any, inputs: list[tuple[Any, Layout]], body: Callable[[], None]
+) -> None:
+    """Run `body`, a loop that stores: fused with the loads below `inputs` where that is safe, behind them
+    where it is not.
+    """
     if in_place(op, *(tensor for tensor, _ in inputs)):
         ctx.settle(memory_only=True, op=op)
         body()

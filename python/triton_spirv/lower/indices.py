@@ -15,7 +15,9 @@ class Indices(State):
     """Index arithmetic under a layout."""
 
     def dynamic_index(self, layout: Layout, mask: int = -1, shift: int = 0) -> Register | None:
-        """What step, lane and warp contribute to the linear index (its bits `mask`, shifted right), as i32; None for nothing."""
+        """What step, lane and warp contribute to the linear index (its bits `mask`, shifted right), as i32;
+        None for nothing.
+        """
         total: Register | None = None
         low = 0
         for index, bits in self.step_pieces if layout.step else ():
@@ -27,8 +29,12 @@ class Indices(State):
             total = self._span(total, layout.warp, self.env.warp_id(), mask, shift)
         return total
 
-    def _span(self, total: Register | None, bases: tuple[int, ...], index: Register, mask: int, shift: int) -> Register | None:
-        """total + the xor of the bases of the bits set in `index`; runs of doubling bases become one shift."""
+    def _span(
+        self, total: Register | None, bases: tuple[int, ...], index: Register, mask: int, shift: int
+    ) -> Register | None:
+        """total + the xor of the bases of the bits set in `index`; runs of doubling bases become one
+        shift.
+        """
         b = self.b
         i = 0
         while i < len(bases):
@@ -76,7 +82,9 @@ class Indices(State):
         parts = [layout.unravel(i) for i in layout.component_indices]
         vector: Register | None = None
         if layout.width > 1:
-            constant = [sum(s * p[d] for d, s in enumerate(tensor.strides) if isinstance(s, int)) for p in parts]
+            constant = [
+                sum(s * p[d] for d, s in enumerate(tensor.strides) if isinstance(s, int)) for p in parts
+            ]
             vector = b.constant(with_width(tensor.base.type, layout.width), tuple(constant))
             for d, stride in enumerate(tensor.strides):
                 column = tuple(p[d] for p in parts)
@@ -91,5 +99,9 @@ class Indices(State):
                 if i and not (isinstance(stride, int) and stride == 0):
                     factor = stride if isinstance(stride, Register) else b.constant(scalar.type, stride)
                     scalar = b.iadd(scalar, b.imul(factor, i))
-            registers.append(b.splat(scalar, layout.width) if vector is None else b.iadd(b.splat(scalar, layout.width), vector))
+            registers.append(
+                b.splat(scalar, layout.width)
+                if vector is None
+                else b.iadd(b.splat(scalar, layout.width), vector)
+            )
         return Fragment(layout, tensor.element, tuple(registers))

@@ -1,9 +1,9 @@
 """Masks that one scalar comparison proves true for a whole window.
 
-`offsets < n` with affine offsets holds everywhere in a window if it holds for the largest offset. The test costs two scalar
-instructions, and the path behind it loads and stores plain vectors without computing any mask; the other path computes the masks
-component by component. Comparisons are made in 64 bits, where 32-bit index arithmetic cannot wrap: a wrapping window fails the test
-and takes the exact path.
+`offsets < n` with affine offsets holds everywhere in a window if it holds for the largest offset. The test
+costs two scalar instructions, and the path behind it loads and stores plain vectors without computing any
+mask; the other path computes the masks component by component. Comparisons are made in 64 bits, where 32-bit
+index arithmetic cannot wrap: a wrapping window fails the test and takes the exact path.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ ORDERED = {"slt": ("OpSLessThan", True), "sle": ("OpSLessThanEqual", True),
 
 
 def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
-    """A scalar Bool that implies that every element of the window is true; None where none is known. Emits scalar code."""
+    """A scalar Bool that implies that every element of the window is true; None where none is known. Emits
+    scalar code.
+    """
     if isinstance(mask, Uniform):
         return mask.scalar
     if not isinstance(mask, Deferred) or mask.stored is not None:
@@ -58,7 +60,9 @@ def _ordered(ctx: Context, op: Operation, operands: Sequence[Any], layout: Layou
 
 
 def _extremes(ctx: Context, tensor: Any, layout: Layout) -> tuple[Register, int, int] | None:
-    """(origin in 64 bits, least, greatest): the values of the window lie between origin + least and origin + greatest."""
+    """(origin in 64 bits, least, greatest): the values of the window lie between origin + least and origin +
+    greatest.
+    """
     affine = as_affine(tensor)
     if affine is not None and affine.exact is not None:
         inner = affine.exact
@@ -66,13 +70,15 @@ def _extremes(ctx: Context, tensor: Any, layout: Layout) -> tuple[Register, int,
     if not isinstance(affine, Affine) or affine.exact is not None:
         return None
     kind = affine.base.type
-    if not isinstance(kind, Int) or kind.width == 64 and any(affine.strides):
+    if not isinstance(kind, Int) or (kind.width == 64 and any(affine.strides)):
         return None
     reach = 0
     for index in (*layout.component, *layout.register):
         reach |= index
     low = high = 0
-    for stride, size, start in zip(affine.strides, layout.unravel(reach), layout.unravel(layout.origin), strict=True):
+    for stride, size, start in zip(
+        affine.strides, layout.unravel(reach), layout.unravel(layout.origin), strict=True
+    ):
         if not size and not start:
             continue
         if not isinstance(stride, int):
@@ -88,7 +94,7 @@ def _origin(ctx: Context, affine: Affine, layout: Layout) -> Register:
 
 def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
     """Is the mask absent, true, or known true on the path being emitted?"""
-    if mask is None or isinstance(mask, Uniform) and mask.scalar.constant is True:
+    if mask is None or (isinstance(mask, Uniform) and mask.scalar.constant is True):
         return True
     return any((id(mask), layout) in proven for proven in ctx.proven)
 
@@ -97,9 +103,14 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
             body: Callable[[], Sequence[Register]]) -> list[Register]:
     """Run `body` (one step of a walk) twice: where a scalar test proves all masks, and where it does not.
 
-    The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is emitted once.
+    The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is
+    emitted once.
     """
-    wanted = [(mask, layout) for mask, layout in [*masks, *_load_masks(ctx, inputs)] if not is_proven(ctx, mask, layout)]
+    wanted = [
+        (mask, layout)
+        for mask, layout in [*masks, *_load_masks(ctx, inputs)]
+        if not is_proven(ctx, mask, layout)
+    ]
     proven, test = set(), None
     for mask, layout in wanted:
         if (id(mask), layout) in proven:

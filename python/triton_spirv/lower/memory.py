@@ -1,8 +1,8 @@
 """Loads, stores and pointer arithmetic on global memory.
 
-Accesses are found contiguous from the affine part of their pointers: neighbouring components whose offsets differ by one element
-move as one vector. A mask that is true everywhere at run time takes the plain access; the masked form is the cold path. Offsets
-that are not affine (a gather) move one element per component.
+Accesses are found contiguous from the affine part of their pointers: neighbouring components whose offsets
+differ by one element move as one vector. A mask that is true everywhere at run time takes the plain access;
+the masked form is the cold path. Offsets that are not affine (a gather) move one element per component.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..analysis.axis import axis_facts
 from ..ir.model import IntegerType, Operation, PointerType
 from ..layout import Layout, log2
 from ..spirv.builder import I64, width_of, with_width
@@ -29,7 +30,8 @@ INDEX = IntegerType(64)
 STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
 
 
-# --- pointers -------------------------------------------------------------------------------------------------------------
+# --- pointers
+# -------------------------------------------------------------------------------------------------------------
 
 
 @symbolic("tt.addptr")
@@ -44,10 +46,21 @@ def addptr_symbolic(ctx: Context, op: Operation, ptr: Any, offset: Any) -> Any:
         return None
     if isinstance(offset, Uniform):
         return replace(ptr, base=ctx.env.offset(ptr.base, b.resize(offset.scalar, 64)))
-    affine = as_affine(offset)
-    if affine is None:
-        return replace(ptr, terms=(*ptr.terms, offset))
-    return replace(ptr, affine=add_affine(ctx, ptr.affine, widened(ctx, affine)))
+    for part in summands(offset):
+        affine = as_affine(part)
+        if affine is None:
+            ptr = replace(ptr, terms=(*ptr.terms, part))
+        else:
+            ptr = replace(ptr, affine=add_affine(ctx, ptr.affine, widened(ctx, affine)))
+    return ptr
+
+
+def summands(offset: Any) -> list[Any]:
+    """A sum of index arithmetic that is affine in part, as its parts; it is taken not to wrap, as in Triton's AxisInfo."""
+    if not isinstance(offset, Deferred) or offset.stored is not None or offset.operation.name != "arith.addi":
+        return [offset]
+    parts = [part for operand in offset.operands for part in summands(operand)]
+    return parts if any(as_affine(part) is not None for part in parts) else [offset]
 
 
 def widened(ctx: Context, affine: Affine) -> Affine:
@@ -131,21 +144,36 @@ def invariant(tensor: Any) -> int:
     return 0
 
 
+def growth(tensor: Any, basis: int, layout: Layout) -> int | None:
+    """What an offset grows by from one element to the one whose index has bit `basis` too; None where that is unknown."""
+    if isinstance(tensor, Affine):
+        moved = 0
+        for stride, index in zip(tensor.strides, layout.unravel(basis), strict=True):
+            if index and not isinstance(stride, int):
+                return None
+            moved += index * stride if index else 0
+        return moved
+    if not basis & ~invariant(tensor):
+        return 0
+    if not isinstance(tensor, Deferred):
+        return None
+    info = axis_facts(tensor.operation.results[tensor.index])
+    moved_dims = [(d, index) for d, index in enumerate(layout.unravel(basis)) if index]
+    if info is None or len(moved_dims) != 1:
+        return None
+    d, index = moved_dims[0]
+    return index if info.contiguity[d] >= 2 * index else 0 if info.constancy[d] >= 2 * index else None
+
+
 def run_length(pointers: Any, layout: Layout) -> int:
     """Neighbouring components whose addresses are neighbours: a power of two."""
-    if not isinstance(pointers, Pointers) or pointers.affine is None:
+    if not isinstance(pointers, Pointers):
         return 1
-    same = -1
-    for term in pointers.terms:
-        same &= invariant(term)
+    parts = [part for part in (pointers.affine, *pointers.terms) if part is not None]
     bits = 0
     for i, basis in enumerate(layout.component):
-        moved = 0
-        for stride, index in zip(pointers.affine.strides, layout.unravel(basis), strict=True):
-            if index and not isinstance(stride, int):
-                return 1 << bits
-            moved += index * stride if index else 0
-        if moved != 1 << i or basis & ~same:
+        moved = [growth(part, basis, layout) for part in parts]
+        if None in moved or sum(moved) != 1 << i:  # type: ignore[arg-type]
             break
         bits = i + 1
     return 1 << bits
@@ -165,16 +193,27 @@ class Access:
             ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
         if isinstance(ptr, Pointers):
             self.base = ptr.base
-            if self.run == layout.width and all(not term for term in ptr.terms) and ptr.affine is not None:
-                self.firsts = self._affine_firsts(ptr.affine)
+            if self.run == layout.width and (self.run > 1 or (ptr.affine is not None and not ptr.terms)):
+                self.firsts = self._firsts(ptr)
                 return
             self.offsets = element_offsets(ctx, ptr, layout)
         else:
             self.offsets = list(ctx.fragment(ptr, layout).registers)
         self.firsts = None
 
+    def _firsts(self, pointers: Pointers) -> list[Register]:
+        """The offset of component 0 of each register."""
+        b, count = self.ctx.b, self.layout.registers
+        firsts = [b.constant(I64, 0)] * count if pointers.affine is None else self._affine_firsts(pointers.affine)
+        heads = replace(self.layout, component=())
+        for term in pointers.terms:
+            self.steps = [None] * count
+            added = self.ctx.fragment(term, heads).registers
+            firsts = [b.iadd(x, b.resize(y, 64)) for x, y in zip(firsts, added, strict=True)]
+        return firsts
+
     def _affine_firsts(self, affine: Affine) -> list[Register]:
-        """The offset of component 0 of each register: one scalar, plus what the register adds."""
+        """The same for an affine offset: one scalar, plus what the register adds."""
         ctx, b = self.ctx, self.ctx.b
         origin = ctx.affine_scalar(affine, self.layout)
         firsts = []

@@ -1,7 +1,7 @@
 """tt.reduce with any combiner, over any axis, of any number of tensors at once.
 
-Registers first, then the steps of a loop, then components, then lanes, then warps: each stage is empty where the axis has no bits
-of that coordinate. What is left lies under the operand's layout without the axis.
+Registers first, then the steps of a loop, then components, then lanes, then warps: each stage is empty where
+the axis has no bits of that coordinate. What is left lies under the operand's layout without the axis.
 """
 
 from __future__ import annotations
@@ -34,13 +34,24 @@ def identity(name: str | None, type: Any) -> float | int | None:
                 "arith.maximumf": -inf, "arith.minimumf": inf}.get(name or "")
     if isinstance(element, Int):
         top = 1 << (element.width - 1)
-        return {"arith.addi": 0, "arith.muli": 1, "arith.ori": 0, "arith.xori": 0, "arith.andi": -1, "arith.maxsi": -top,
-                "arith.minsi": top - 1, "arith.maxui": 0, "arith.minui": -1}.get(name or "")
+        return {
+            "arith.addi": 0,
+            "arith.muli": 1,
+            "arith.ori": 0,
+            "arith.xori": 0,
+            "arith.andi": -1,
+            "arith.maxsi": -top,
+            "arith.minsi": top - 1,
+            "arith.maxui": 0,
+            "arith.minui": -1,
+        }.get(name or "")
     return None
 
 
 def without_axis(layout: Layout, axis: int) -> Layout:
-    """The layout of the result: index bits of the axis are dropped, coordinates that had only those hold it repeatedly."""
+    """The layout of the result: index bits of the axis are dropped, coordinates that had only those hold it
+    repeatedly.
+    """
     low, bits = layout.dim_bits[axis]
     shape = layout.shape[:axis] + layout.shape[axis + 1:]
     below = (1 << low) - 1
@@ -49,12 +60,16 @@ def without_axis(layout: Layout, axis: int) -> Layout:
 
 @lowers("tt.reduce")
 def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """[..., N, ...] x k -> [..., ...] x k; the combiner takes 2k scalars and must be associative and commutative."""
+    """[..., N, ...] x k -> [..., ...] x k; the combiner takes 2k scalars and must be associative and
+    commutative.
+    """
     b = ctx.b
     region, axis = op.regions[0], op.attributes["axis"]
     layout = ctx.layout_of(op.srcs[0].type)
     if not is_elementwise(region):
-        ctx.settle(memory_only=False)  # the combiner may open blocks, in which nothing pending must be computed
+        ctx.settle(
+            memory_only=False
+        )  # the combiner may open blocks, in which nothing pending must be computed
     mask = layout.axis_mask(axis)
     inner = tuple(basis for basis in layout.step if basis & mask)
     outer = tuple(basis for basis in layout.step if not basis & mask)
@@ -68,8 +83,18 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
     with StepLoop(ctx, len(outer)):
         start = start_rows(ctx, op, elements, widths, len(kept))
         with StepLoop(ctx, len(inner), [x for row in start for x in row]) as loop:
-            flat = guarded(ctx, inputs, [], lambda: [
-                x for row in _reduce_registers(ctx, region, [ctx.fragment(src, layout) for src in srcs], mask) for x in row])
+            flat = guarded(
+                ctx,
+                inputs,
+                [],
+                lambda: [
+                    x
+                    for row in _reduce_registers(
+                        ctx, region, [ctx.fragment(src, layout) for src in srcs], mask
+                    )
+                    for x in row
+                ],
+            )
             rows = [flat[i:i + len(srcs)] for i in range(0, len(flat), len(srcs))]
             if inner:
                 before = [list(loop.carried[i:i + len(srcs)]) for i in range(0, len(loop.carried), len(srcs))]
@@ -86,11 +111,15 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
         rows = _reduce_lanes(ctx, region, partial, rows, mask)
         rows = _reduce_warps(ctx, region, partial, rows, mask)
         shrunk = without_axis(partial, axis)
-        made = [Fragment(shrunk, element, tuple(row[i] for row in rows)) for i, element in enumerate(elements)]
+        made = [
+            Fragment(shrunk, element, tuple(row[i] for row in rows)) for i, element in enumerate(elements)
+        ]
         for array, piece in zip(stored, made, strict=False):
             ctx.write(array, piece)
     ctx.finish(plan)
-    return tuple(_result(ctx, value.type, stored[i] if outer else made[i]) for i, value in enumerate(op.results))
+    return tuple(
+        _result(ctx, value.type, stored[i] if outer else made[i]) for i, value in enumerate(op.results)
+    )
 
 
 def _kept_shape(layout: Layout, axis: int) -> tuple[int, ...]:
@@ -113,17 +142,29 @@ def has_identity(op: Operation, elements: Sequence[Any]) -> bool:
     name = operation_of(op.regions[0])
     if any(isinstance(x, IntegerType) and x.width == 1 for x in elements):
         return False
-    return len(elements) == 1 and identity(name, register_type(elements[0])) is not None and str(elements[0]) != "bf16"
+    return (
+        len(elements) == 1
+        and identity(name, register_type(elements[0])) is not None
+        and str(elements[0]) != "bf16"
+    )
 
 
 def start_rows(ctx: Context, op: Operation, elements: Sequence[Any], width: int, rows: int) -> list[Row]:
-    """The carried values before the first step: the identity, or anything where the first step replaces it."""
+    """The carried values before the first step: the identity, or anything where the first step replaces
+    it.
+    """
     name = operation_of(op.regions[0])
     has = has_identity(op, elements)
     row = []
     for element in elements:
         type = with_width(register_type(element), width)
-        value = identity(name, type) if has else False if isinstance(element, IntegerType) and element.width == 1 else 0
+        value = (
+            identity(name, type)
+            if has
+            else False
+            if isinstance(element, IntegerType) and element.width == 1
+            else 0
+        )
         row.append(ctx.b.constant(type, value))  # type: ignore[arg-type]
     return [list(row) for _ in range(rows)]
 
@@ -144,11 +185,14 @@ def _reduce_registers(ctx: Context, region: Region, fragments: Sequence[Fragment
     return rows
 
 
-def _reduce_components(ctx: Context, region: Region, layout: Layout, rows: list[Row], mask: int) -> tuple[Layout, list[Row]]:
+def _reduce_components(
+    ctx: Context, region: Region, layout: Layout, rows: list[Row], mask: int
+) -> tuple[Layout, list[Row]]:
     """Combine components that differ only along the axis.
 
-    While several registers are left, two are merged: the halves of both are interleaved into two full vectors and combined, so that
-    vectors stay wide and a reduction of 16 rows of 16 costs 15 combinations, not 64. A last register is halved.
+    While several registers are left, two are merged: the halves of both are interleaved into two full vectors
+    and combined, so that vectors stay wide and a reduction of 16 rows of 16 costs 15 combinations, not 64. A
+    last register is halved.
     """
     b = ctx.b
     while True:
@@ -169,7 +213,9 @@ def _reduce_components(ctx: Context, region: Region, layout: Layout, rows: list[
             component = layout.component[:bit] + layout.component[bit + 1:] + (layout.register[-1],)
             layout = replace(layout, component=component, register=layout.register[:-1])
             continue
-        halves = [[b.shuffle(x, x, part) if width_of(x.type) > 1 else x for x in rows[0]] for part in (zeros, ones)]
+        halves = [
+            [b.shuffle(x, x, part) if width_of(x.type) > 1 else x for x in rows[0]] for part in (zeros, ones)
+        ]
         rows = [combine(ctx, region, halves[0] + halves[1])]
         layout = replace(layout, component=layout.component[:bit] + layout.component[bit + 1:])
 
@@ -194,7 +240,9 @@ def _reduce_lanes(ctx: Context, region: Region, layout: Layout, rows: list[Row],
 
 
 def _reduce_warps(ctx: Context, region: Region, layout: Layout, rows: list[Row], mask: int) -> list[Row]:
-    """Exchange through shared memory over the warp bits of the axis; afterwards all those warps hold the result."""
+    """Exchange through shared memory over the warp bits of the axis; afterwards all those warps hold the
+    result.
+    """
     bits = [bit for bit, basis in enumerate(layout.warp) if basis & mask]
     if not bits:
         return rows

@@ -16,7 +16,8 @@ from .registry import RULES
 def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list[Register]:
     """The region's result registers for these arguments.
 
-    Element by element operations run on whole vectors; a region with control flow or calls runs once per component.
+    Element by element operations run on whole vectors; a region with control flow or calls runs once per
+    component.
     """
     width = max(width_of(x.type) for x in arguments)
     if width > 1 and not is_elementwise(region):
@@ -41,7 +42,7 @@ def _register(ctx: Context, value: Any) -> Register:
 def is_elementwise(region: Region) -> bool:
     """One block of operations that act register by register."""
     return len(region.blocks) == 1 and all(
-        op.name == "arith.constant" or op.name in RULES and RULES[op.name].kind == "elementwise"
+        op.name == "arith.constant" or (op.name in RULES and RULES[op.name].kind == "elementwise")
         for op in region.entry.operations[:-1])
 
 
@@ -50,6 +51,10 @@ def operation_of(region: Region) -> str | None:
     operations = region.entry.operations
     if len(region.blocks) == 1 and len(operations) == 2 and len(region.entry.arguments) == 2:
         op = operations[0]
-        if set(op.operands) == set(region.entry.arguments) and len(op.operands) == 2 and operations[1].operands == op.results:
+        if (
+            set(op.operands) == set(region.entry.arguments)
+            and len(op.operands) == 2
+            and operations[1].operands == op.results
+        ):
             return op.name
     return None

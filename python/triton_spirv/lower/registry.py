@@ -2,12 +2,15 @@
 
 Three kinds, by what a rule needs:
 
-    @elementwise   register(s) in, register out. Serves scalars, tensors (register by register) and combiner regions alike.
-    @pulled        run under the layout that a consumer asks for; yields a Fragment. Views and reads of memory.
+    @elementwise   register(s) in, register out. Serves scalars, tensors (register by register) and combiner
+                   regions alike.
+    @pulled        run under the layout that a consumer asks for; yields a Fragment. Views and reads of
+                   memory.
     @lowers        run once, where the operation stands: effects, and operations that need whole tensors.
 
-A rule's parameter names after `ctx` and `op` (and `layout`) are the operand names of its operation, checked when this package is
-imported. `@symbolic` adds a form that stays unmaterialised (Uniform, Affine, Pointers), tried before the others.
+A rule's parameter names after `ctx` and `op` (and `layout`) are the operand names of its operation, checked
+when this package is imported. `@symbolic` adds a form that stays unmaterialised (Uniform, Affine, Pointers),
+tried before the others.
 """
 
 from __future__ import annotations
@@ -24,7 +27,9 @@ Rule = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Entry:
-    """One rule: its kind ("elementwise", "pulled", "lowers"), the function, and for deferred ones the cost in instructions."""
+    """One rule: its kind ("elementwise", "pulled", "lowers"), the function, and for deferred ones the cost in
+    instructions.
+    """
 
     name: str
     kind: str
@@ -44,7 +49,9 @@ SOURCE_LAYOUTS: dict[str, Rule] = {}
 
 
 def _check_parameters(name: str, function: Rule, skipped: int) -> None:
-    """The rule's parameters are the operands of the dialect's table line; a mismatch is our mistake, found at import."""
+    """The rule's parameters are the operands of the dialect's table line; a mismatch is our mistake, found at
+    import.
+    """
     parameters = [p.name for p in list(inspect.signature(function).parameters.values())[skipped:]]
     operands = [operand.name for operand in OPERATIONS[name].operands]
     assert parameters == operands, f"{name}: rule takes {parameters}, the operation has {operands}"
@@ -66,7 +73,9 @@ def elementwise(*names: str, weight: int = 1) -> Callable[[Rule], Rule]:
 
 
 def pulled(*names: str, weight: int = 1, source_layout: Rule | None = None) -> Callable[[Rule], Rule]:
-    """Register (ctx, op, layout, *operands) -> Fragment; `source_layout(op, layout)` gives the layout asked of its operand."""
+    """Register (ctx, op, layout, *operands) -> Fragment; `source_layout(op, layout)` gives the layout asked
+    of its operand.
+    """
     def add(function: Rule) -> Rule:
         for name in names:
             _check_parameters(name, function, 3)

@@ -72,11 +72,11 @@ class SharedMemory:
             raise ResourceError(bytes.end, limit, "shared memory")
         self.ctx.shared_bytes = self.arena.high
         array = self.ctx.env.shared_array(register_type(element), size, bytes.start)
-        return Shared((size,), element, array, SharedLayout.row_major((size,)), bytes)
+        return Shared((), element, array, SharedLayout((), ()), bytes)
 
     @contextmanager
     def scratch(self, element: Type, size: int) -> Iterator[Shared]:
-        """An array of `size` elements for as long as the `with` block is emitted."""
+        """An array of `size` elements for as long as the `with` block is emitted; it has no layout of its own."""
         made = self._take(element, size)
         yield made
         self.arena.give_back(made.bytes)

@@ -49,7 +49,9 @@ class Plan:
 
 
 class State:
-    """`b` builds instructions, `env` knows the environment, `target` the device; the rest is what has been lowered so far."""
+    """`b` builds instructions, `env` knows the environment, `target` the device; the rest is what has been
+    lowered so far.
+    """
 
     def __init__(self, b: Builder, env: Environment, target: Target, functions: dict[str, Operation]) -> None:
         self.b, self.env, self.target = b, env, target
@@ -70,10 +72,13 @@ class State:
         self.prints = False
         self.has_atomics = False
 
-    # --- hidden parameters ------------------------------------------------------------------------------------------
+    # --- hidden parameters
+    # ------------------------------------------------------------------------------------------
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
-        """Pointers that the runtime adds behind the user's arguments: the assert word, where the module asserts."""
+        """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
+        asserts.
+        """
         asserts = any(op.name == "tt.assert" for op in module.walk())
         return [Parameter("assert_buffer", "ptr", I32)] if asserts else []
 
@@ -81,10 +86,13 @@ class State:
         """The values of `hidden_parameters`, in order."""
         self.hidden = dict(zip(["assert_buffer"], registers, strict=False))
 
-    # --- layouts ----------------------------------------------------------------------------------------------------
+    # --- layouts
+    # ----------------------------------------------------------------------------------------------------
 
     def layout_of(self, type: Type) -> Layout:
-        """The layout under which values of a tensor type are held: its encoding's, or row-major in vector mode."""
+        """The layout under which values of a tensor type are held: its encoding's, or row-major in vector
+        mode.
+        """
         assert isinstance(type, TensorType)
         if type.encoding is not None:
             from .encoding import layout_of_encoding
@@ -98,10 +106,15 @@ class State:
     def is_natural(self, layout: Layout) -> bool:
         """Is this the layout under which a tensor of this shape is walked (in any order of steps)?"""
         natural = self.default_layout(layout.shape)
-        return (layout.origin == 0 and natural.component == layout.component and natural.register == layout.register
-                and sorted(natural.step) == sorted(layout.step))
+        return (
+            layout.origin == 0
+            and natural.component == layout.component
+            and natural.register == layout.register
+            and sorted(natural.step) == sorted(layout.step)
+        )
 
-    # --- bound values -----------------------------------------------------------------------------------------------
+    # --- bound values
+    # -----------------------------------------------------------------------------------------------
 
     @property
     def frame(self) -> Frame:
@@ -122,9 +135,14 @@ class State:
 
     def as_scalar(self, register: Register, type: Type) -> Register:
         """A component of a tensor as the scalar value of an IR type: addresses become pointers."""
-        return self.env.pointer(register, storage_type(type.pointee)) if isinstance(type, PointerType) else register
+        return (
+            self.env.pointer(register, storage_type(type.pointee))
+            if isinstance(type, PointerType)
+            else register
+        )
 
-    # --- the memo of evaluated fragments ----------------------------------------------------------------------------
+    # --- the memo of evaluated fragments
+    # ----------------------------------------------------------------------------
 
     def push_memo(self) -> None:
         """Enter a scope whose code does not dominate what follows it."""

@@ -1,7 +1,7 @@
 """What an IR tensor value is while its function is lowered.
 
-A tensor is kept in the cheapest form that says everything about it, and becomes registers only where a rule asks for them under a
-layout (`Context.fragment`):
+A tensor is kept in the cheapest form that says everything about it, and becomes registers only where a rule
+asks for them under a layout (`Context.fragment`):
 
     Uniform     one scalar for all elements (tt.splat, constants)
     Affine      base + the dot product of strides and the element's index (make_range and index arithmetic)
@@ -11,8 +11,8 @@ layout (`Context.fragment`):
     Stored      a private array in row-major order, for tensors too large for registers
     Shared      an array in shared memory, for tensors that many lanes read
 
-The first four emit no code of their own: that is how contiguous accesses are found, why index arithmetic costs nothing, and how
-neighbouring operations on a large tensor come to share one loop.
+The first four emit no code of their own: that is how contiguous accesses are found, why index arithmetic
+costs nothing, and how neighbouring operations on a large tensor come to share one loop.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from ..spirv.module import Value as Register
 
 @dataclass(frozen=True)
 class Fragment:
-    """Registers of a tensor under `layout`: 1 << len(layout.register) values of layout.width components each."""
+    """Registers of a tensor under `layout`: 1 << len(layout.register) values of layout.width components
+    each.
+    """
 
     layout: Layout
     element: Type
@@ -53,10 +55,11 @@ class Uniform:
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """Element at (i0, i1, ...) is base + sum of strides[d] * i[d], in integers of the element's width, wrapping.
+    """Element at (i0, i1, ...) is base + sum of strides[d] * i[d], in integers of the element's width,
+    wrapping.
 
-    `exact` is the operation that computes the same from its operands where wrapping in a narrower type was ignored (an extension):
-    addresses use the affine form, as Triton's own AxisInfo does; data uses `exact`.
+    `exact` is the operation that computes the same from its operands where wrapping in a narrower type was
+    ignored (an extension): addresses use the affine form, as Triton's own AxisInfo does; data uses `exact`.
     """
 
     shape: tuple[int, ...]
@@ -68,7 +71,8 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class Pointers:
-    """Pointers base + (affine + sum of terms) elements; `terms` are integer tensors of any kind, sign-extended.
+    """Pointers base + (affine + sum of terms) elements; `terms` are integer tensors of any kind, sign-
+    extended.
 
     element is the pointer type (its pointee gives the size of an element); base is a scalar pointer.
     """
@@ -82,7 +86,9 @@ class Pointers:
 
 @dataclass(eq=False)
 class Deferred:
-    """Result `index` of `operation`, to be evaluated under the layout asked for; operands are bound as they were at definition."""
+    """Result `index` of `operation`, to be evaluated under the layout asked for; operands are bound as they
+    were at definition.
+    """
 
     shape: tuple[int, ...]
     element: Type
@@ -97,7 +103,9 @@ class Deferred:
 
 @dataclass(frozen=True, eq=False)
 class Stored:
-    """A private array of `vectors` (row-major, as wide as the target's vectors) that holds the whole tensor."""
+    """A private array of `vectors` (row-major, as wide as the target's vectors) that holds the whole
+    tensor.
+    """
 
     shape: tuple[int, ...]
     element: Type

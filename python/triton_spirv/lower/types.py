@@ -1,7 +1,7 @@
 """How element types of Triton are held in SPIR-V registers and in memory.
 
-bf16 and fp8 have no arithmetic in core SPIR-V: registers hold their bits, and the rules convert to f32 and back. i1 is Bool in
-registers and a byte in memory. A pointer inside a tensor is its 64-bit address.
+bf16 and fp8 have no arithmetic in core SPIR-V: registers hold their bits, and the rules convert to f32 and
+back. i1 is Bool in registers and a byte in memory. A pointer inside a tensor is its 64-bit address.
 """
 
 from __future__ import annotations

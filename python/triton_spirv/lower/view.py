@@ -1,6 +1,7 @@
 """Views: operations that say which element is which, and compute nothing.
 
-A view evaluates its operand under the layout whose indices are the view's: no data moves until two layouts really differ.
+A view evaluates its operand under the layout whose indices are the view's: no data moves until two layouts
+really differ.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from .types import element_of, shape_of
 
 
 def reshaped(tensor: Tensor, shape: tuple[int, ...], dims: list[int | None]) -> Tensor | None:
-    """An unmaterialised tensor with dimension i of the result being dimension dims[i] of the source (None: a new one)."""
+    """An unmaterialised tensor with dimension i of the result being dimension dims[i] of the source (None: a
+    new one).
+    """
     if isinstance(tensor, Uniform):
         return replace(tensor, shape=shape)
     if isinstance(tensor, Affine) and tensor.exact is None:
-        return replace(tensor, shape=shape, strides=tuple(0 if d is None else tensor.strides[d] for d in dims))
+        return replace(
+            tensor, shape=shape, strides=tuple(0 if d is None else tensor.strides[d] for d in dims)
+        )
     return None
 
 
@@ -60,7 +65,9 @@ def reshape(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
 
 
 def reshape_dims(source: tuple[int, ...], result: tuple[int, ...]) -> list[int | None] | None:
-    """Per dimension of the result the source dimension that it is, where a reshape only adds or drops ones."""
+    """Per dimension of the result the source dimension that it is, where a reshape only adds or drops
+    ones.
+    """
     kept = [d for d, size in enumerate(source) if size > 1]
     dims: list[int | None] = []
     for size in result:
@@ -76,7 +83,9 @@ def reshape_dims(source: tuple[int, ...], result: tuple[int, ...]) -> list[int |
 @symbolic("tt.expand_dims")
 @symbolic("tt.reshape")
 def reshape_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor | None:
-    """Uniform stays uniform under any shape; index arithmetic stays affine where only dimensions of size one come or go."""
+    """Uniform stays uniform under any shape; index arithmetic stays affine where only dimensions of size one
+    come or go.
+    """
     shape = shape_of(op.results[0].type)
     if isinstance(src, Uniform):
         return replace(src, shape=shape)
@@ -93,12 +102,16 @@ def _broadcast_source(op: Operation, layout: Layout) -> Layout:
         if source > 1:
             kept += [(low + i, len(kept) + i) for i in range(log2(size))]
         low += log2(size)
-    return layout.map(shape, lambda basis: sum((basis >> high & 1) << bit for bit, (high, _) in enumerate(kept)))
+    return layout.map(
+        shape, lambda basis: sum((basis >> high & 1) << bit for bit, (high, _) in enumerate(kept))
+    )
 
 
 @pulled("tt.broadcast", weight=0, source_layout=_broadcast_source)
 def broadcast(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
-    """[..., 1, ...] -> [..., N, ...]; the index bits of the repeated dimensions do not matter to the operand."""
+    """[..., 1, ...] -> [..., N, ...]; the index bits of the repeated dimensions do not matter to the
+    operand.
+    """
     made = ctx.fragment(src, _broadcast_source(op, layout))
     return Fragment(layout, made.element, made.registers)
 
@@ -174,7 +187,9 @@ def _cat_source(op: Operation, layout: Layout) -> Layout:
 
 @pulled("tt.cat", source_layout=_cat_source)
 def cat(ctx: Context, op: Operation, layout: Layout, lhs: Any, rhs: Any) -> Fragment:
-    """Two [N] -> [2N], one behind the other (Triton allows any order of elements; this is the natural one)."""
+    """Two [N] -> [2N], one behind the other (Triton allows any order of elements; this is the natural
+    one).
+    """
     half = _cat_source(op, layout)
     return _choose(ctx, layout, layout.numel // 2, ctx.fragment(lhs, half), ctx.fragment(rhs, half))
 

@@ -1,7 +1,8 @@
 """Walking large tensors: which loop computes what.
 
-Before a loop opens, `plan` decides which deferred values are computed inside it, which of those are kept in an array as a by-product,
-and which must be computed before. `settle` computes what may not move across a write or into a region.
+Before a loop opens, `plan` decides which deferred values are computed inside it, which of those are kept in
+an array as a by-product, and which must be computed before. `settle` computes what may not move across a
+write or into a region.
 """
 
 from __future__ import annotations
@@ -28,12 +29,15 @@ CHEAP = 6
 
 
 class StepLoop:
-    """A loop over `bits` step bits, or straight-line code where there are none; `carried` values go from turn to turn.
+    """A loop over `bits` step bits, or straight-line code where there are none; `carried` values go from turn
+    to turn.
 
     `index` counts turns from 0; a reversed loop visits the last step first.
     """
 
-    def __init__(self, ctx: Evaluation, bits: int, carried: Sequence[Register] = (), reverse: bool = False) -> None:
+    def __init__(
+        self, ctx: Evaluation, bits: int, carried: Sequence[Register] = (), reverse: bool = False
+    ) -> None:
         self.ctx, self.bits, self.reverse = ctx, bits, reverse
         self.carried = list(carried)
         self.results = list(carried)
@@ -44,7 +48,14 @@ class StepLoop:
         if self.bits:
             b = self.ctx.b
             zero, one = b.constant(I32, 0), b.constant(I32, 1)
-            self._loop = For(b.module, zero, b.constant(I32, 1 << self.bits), one, carried=self.carried, control="DontUnroll")
+            self._loop = For(
+                b.module,
+                zero,
+                b.constant(I32, 1 << self.bits),
+                one,
+                carried=self.carried,
+                control="DontUnroll",
+            )
             self._loop.__enter__()
             self.index, self.carried = self._loop.index, list(self._loop.carried)
             step = b.isub((1 << self.bits) - 1, self.index) if self.reverse else self.index
@@ -73,9 +84,9 @@ class Walking(Evaluation):
     def plan(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> Plan:
         """Prepare a loop in which `op` consumes tensors under layouts.
 
-        Deferred values that are expensive and needed again afterwards become by-products when the loop visits them in their
-        natural order; in any other order they are computed before the loop. Small tensors that the loop indexes by its step are
-        put into arrays. Close with `finish`.
+        Deferred values that are expensive and needed again afterwards become by-products when the loop visits
+        them in their natural order; in any other order they are computed before the loop. Small tensors that
+        the loop indexes by its step are put into arrays. Close with `finish`.
         """
         inputs = list(inputs)
         requests = self.requests(inputs)
@@ -90,7 +101,9 @@ class Walking(Evaluation):
                 continue
             if all(self.is_natural(layout) for layout in layouts):
                 if self.needed_later(node, op, result):
-                    result.stored[node] = self._taken_over(node, dying) or self.allocate(node.shape, node.element)
+                    result.stored[node] = self._taken_over(node, dying) or self.allocate(
+                        node.shape, node.element
+                    )
             elif any(layout.steps > 1 for layout in layouts):
                 self.materialise([node])
         self.plans.append(result)
@@ -99,8 +112,8 @@ class Walking(Evaluation):
     def _dying(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> list[Stored]:
         """Arrays that this walk reads element by element in natural order, and nothing reads after it.
 
-        A by-product may overwrite such an array: each element is read before it is written. Both must belong to the block of `op`; an
-        outer array is read again by the next iteration.
+        A by-product may overwrite such an array: each element is read before it is written. Both must belong
+        to the block of `op`; an outer array is read again by the next iteration.
         """
         found: dict[Deferred, bool] = {}
         seen: set[tuple[int, Layout]] = set()
@@ -115,7 +128,9 @@ class Walking(Evaluation):
 
     def _taken_over(self, node: Deferred, dying: list[Stored]) -> Stored | None:
         for stored in dying:
-            if prod(stored.shape) == prod(node.shape) and register_type(stored.element) == register_type(node.element):
+            if prod(stored.shape) == prod(node.shape) and register_type(stored.element) == register_type(
+                node.element
+            ):
                 dying.remove(stored)
                 return Stored(node.shape, node.element, stored.array, stored.width)
         return None
@@ -127,7 +142,9 @@ class Walking(Evaluation):
             node.stored = stored
 
     def requests(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
-        """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before producers."""
+        """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before
+        producers.
+        """
         found: dict[Any, set[Layout]] = {}
         order: list[Any] = []
         seen: set[tuple[int, Layout]] = set()
@@ -154,7 +171,12 @@ class Walking(Evaluation):
                 for operand in tensor.operands:
                     if not isinstance(operand, Register) and operand is not None:
                         for each in (operand if isinstance(operand, tuple) else (operand,)):
-                            visit(each, fragments.without_broadcast(source(tensor.operation, layout)) if source else layout)
+                            visit(
+                                each,
+                                fragments.without_broadcast(source(tensor.operation, layout))
+                                if source
+                                else layout,
+                            )
             order.append(key)
 
         for tensor, layout in inputs:
@@ -162,22 +184,25 @@ class Walking(Evaluation):
         return [(key.tensor if isinstance(key, _Identity) else key, found[key]) for key in reversed(order)]
 
     def needed_later(self, node: Deferred, op: Operation | None, plan: Plan | None = None) -> bool:
-        """Will an operation other than `op` ask for the node again?"""
-        return any(self._asks_later(user, op, plan) for user, _ in node.operation.results[node.index].uses)
-
-    def _asks_later(self, user: Operation, op: Operation | None, plan: Plan | None) -> bool:
-        if user is op:
-            return False
-        if user not in self.frame.lowered:
-            return True
-        for result in user.results:
-            bound = self.frame.values.get(result)
-            if isinstance(bound, Affine):
-                bound = bound.exact
-            if isinstance(bound, Pointers):
-                return any(self._asks_later(u, op, plan) for u, _ in result.uses)
-            if isinstance(bound, Deferred) and bound.stored is None and not (plan is not None and bound in plan.stored):
-                return any(self._asks_later(u, op, plan) for u, _ in result.uses)
+        """Will an operation other than `op` ask for the node again, directly or through what is not kept?"""
+        waiting = [user for user, _ in node.operation.results[node.index].uses]
+        seen = {op}
+        while waiting:
+            user = waiting.pop()
+            if user in seen:
+                continue
+            seen.add(user)
+            if user not in self.frame.lowered:
+                return True
+            for result in user.results:
+                bound = self.frame.values.get(result)
+                if isinstance(bound, Affine):
+                    bound = bound.exact
+                kept = isinstance(bound, Deferred) and (
+                    bound.stored is not None or (plan is not None and bound in plan.stored)
+                )
+                if isinstance(bound, (Pointers, Deferred)) and not kept:
+                    waiting += [user for user, _ in result.uses]
         return False
 
     def materialise(self, nodes: Sequence[Deferred]) -> None:
@@ -194,11 +219,16 @@ class Walking(Evaluation):
                 continue
             from .masks import guarded
             arrays = {node: self.allocate(node.shape, node.element) for node in group}
-            below = [x for node, layout in zip(group, layouts, strict=True) for x in self._below(node, layout)]
+            below = [
+                x for node, layout in zip(group, layouts, strict=True) for x in self._below(node, layout)
+            ]
             plan = self.plan(None, below)
             plan.stored.update(arrays)
             with StepLoop(self, len(layouts[0].step)):
-                def evaluate(group: Sequence[Deferred] = group, layouts: Sequence[Layout] = layouts) -> list[Register]:
+
+                def evaluate(
+                    group: Sequence[Deferred] = group, layouts: Sequence[Layout] = layouts
+                ) -> list[Register]:
                     for node, layout in zip(group, layouts, strict=True):
                         self.fragment(node, layout)
                     return []
@@ -210,10 +240,15 @@ class Walking(Evaluation):
         for operand in node.operands:
             for each in (operand if isinstance(operand, tuple) else (operand,)):
                 if each is not None and not isinstance(each, Register):
-                    yield each, fragments.without_broadcast(source(node.operation, layout)) if source else layout
+                    yield (
+                        each,
+                        fragments.without_broadcast(source(node.operation, layout)) if source else layout,
+                    )
 
     def settle(self, memory_only: bool, op: Operation | None = None) -> None:
-        """Compute what is pending before code runs that it must not move across: a write (memory_only) or a region."""
+        """Compute what is pending before code runs that it must not move across: a write (memory_only) or a
+        region.
+        """
         kept = []
         chosen = []
         for node in self.frame.pending:
@@ -222,7 +257,7 @@ class Walking(Evaluation):
             kept.append(node)
         taken = Plan()
         for node in reversed(kept):
-            expensive = node.reads_memory or not memory_only and node.weight > CHEAP
+            expensive = node.reads_memory or (not memory_only and node.weight > CHEAP)
             if expensive and not _is_view(node) and self.needed_later(node, op, taken):
                 taken.stored[node] = None  # type: ignore[assignment]
                 chosen.append(node)
@@ -254,7 +289,9 @@ def _is_view(node: Deferred) -> bool:
 
 
 def _walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
-    """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not visited."""
+    """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not
+    visited.
+    """
     if isinstance(tensor, (Pointers, Affine, tuple)):
         parts = (tensor.affine, *tensor.terms) if isinstance(tensor, Pointers) else tensor
         for part in (tensor.exact,) if isinstance(tensor, Affine) else parts:

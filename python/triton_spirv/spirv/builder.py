@@ -1,7 +1,9 @@
-"""Arithmetic on a Module: typed helpers that fold constants and splat scalars, so that rules read as formulas.
+"""Arithmetic on a Module: typed helpers that fold constants and splat scalars, so that rules read as
+formulas.
 
-Every helper takes `Value`s (or Python numbers where another operand gives the type) and returns a `Value`. Where a scalar meets a
-vector it is splatted. Index arithmetic folds: adding 0, multiplying by 1 or by constants emits nothing.
+Every helper takes `Value`s (or Python numbers where another operand gives the type) and returns a `Value`.
+Where a scalar meets a vector it is splatted. Index arithmetic folds: adding 0, multiplying by 1 or by
+constants emits nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def is_constant(operand: Operand, number: int) -> bool:
 
 def _covers(value: Operand, other: Operand) -> bool:
     """Is `value` a Value whose width would stay as it is when combined with `other`?"""
-    return isinstance(value, Value) and (not isinstance(other, Value) or width_of(other.type) <= width_of(value.type))
+    return isinstance(value, Value) and (
+        not isinstance(other, Value) or width_of(other.type) <= width_of(value.type)
+    )
 
 
 class Builder:
@@ -59,7 +63,8 @@ class Builder:
         self.module = module
         self.emit = module.emit
 
-    # --- constants, vectors -----------------------------------------------------------------------------------------
+    # --- constants, vectors
+    # -----------------------------------------------------------------------------------------
 
     def constant(self, type: Type, value: Number | Sequence[Number]) -> Value:
         return self.module.constant(type, value)
@@ -74,7 +79,9 @@ class Builder:
                 width = max(width, width_of(x.type))
         assert model is not None
         type = with_width(scalar_type(model.type), width)
-        return [self.splat(x, width) if isinstance(x, Value) else self.module.constant(type, x) for x in operands]
+        return [
+            self.splat(x, width) if isinstance(x, Value) else self.module.constant(type, x) for x in operands
+        ]
 
     def splat(self, value: Value, width: int) -> Value:
         """A scalar in every component; a vector of that width already is returned as it is."""
@@ -106,7 +113,9 @@ class Builder:
         if len(components) == 1:
             c, n = components[0], width_of(x.type)
             return self.extract(x, c) if c < n else self.extract(y, c - n)
-        return self.emit("OpVectorShuffle", x, y, *components, type=Vector(scalar_type(x.type), len(components)))
+        return self.emit(
+            "OpVectorShuffle", x, y, *components, type=Vector(scalar_type(x.type), len(components))
+        )
 
     def select(self, condition: Value, x: Operand, y: Operand) -> Value:
         """OpSelect per component; a scalar condition chooses whole values."""
@@ -119,7 +128,8 @@ class Builder:
         x, y, condition = self.splat(x, width), self.splat(y, width), self.splat(condition, width)
         return self.emit("OpSelect", condition, x, y, type=x.type)
 
-    # --- integers ---------------------------------------------------------------------------------------------------
+    # --- integers
+    # ---------------------------------------------------------------------------------------------------
 
     def _fold(self, opcode: str, x: Operand, y: Operand, fold: Callable[[int, int], int]) -> Value:
         x, y = self.match(x, y)
@@ -182,10 +192,13 @@ class Builder:
         type = with_width(Int(bits), width_of(value.type))
         if isinstance(value.constant, int) and isinstance(value.type, Int):
             mask = (1 << source.width) - 1
-            return self.module.constant(type, to_signed(value.constant, source.width) if signed else value.constant & mask)
+            return self.module.constant(
+                type, to_signed(value.constant, source.width) if signed else value.constant & mask
+            )
         return self.emit("OpSConvert" if signed else "OpUConvert", value, type=type)
 
-    # --- anything ---------------------------------------------------------------------------------------------------
+    # --- anything
+    # ---------------------------------------------------------------------------------------------------
 
     def unary(self, opcode: str, x: Value) -> Value:
         """An instruction whose result has the type of its operand."""
@@ -216,7 +229,7 @@ class Builder:
 
     def logical_and(self, x: Value, y: Value) -> Value:
         for true, other in ((x, y), (y, x)):
-            if true.constant is True or isinstance(true.constant, tuple) and all(true.constant):
+            if true.constant is True or (isinstance(true.constant, tuple) and all(true.constant)):
                 return self.splat(other, max(width_of(x.type), width_of(y.type)))
         return self.binary("OpLogicalAnd", x, y)
 

@@ -1,0 +1,122 @@
+"""Matrix products of lanes that share a program: every lane sums its own elements of the result.
+
+A lane that holds rows m and columns n of the result multiplies and adds over all of K. The operands are asked for under layouts
+made from the result's: rows (or columns) as in the result, K in registers. An operand that waits in shared memory is read inside a
+loop over K, a few steps at a time, so that registers hold only the sums and one slice of each operand; one that is in registers
+already has its steps unrolled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..ir.model import FloatType, IntegerType, Operation
+from ..layout import Layout, log2
+from ..spirv.module import Value as Register
+from ..spirv.types import Float
+from .cast import to_float
+from .context import Context, StepLoop
+from .dot_operand import Operand, converted
+from .tensor import Affine, Deferred, Fragment, Shared, Stored, Uniform
+from .types import element_of, shape_of
+
+F32 = FloatType("f32")
+
+#: Multiplications in one turn of the loop over K, at most.
+UNROLLED = 512
+
+
+def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Fragment:
+    """left [..., M, K] x right [..., K, N] + c [..., M, N], under the layout of the result."""
+    layout, element = ctx.layout_of(op.results[0].type), element_of(op.results[0].type)
+    target = element if isinstance(element, IntegerType) or str(element) == "f64" else F32
+    left, right = (replace(x, target=target) for x in (left, right))  # type: ignore[type-var]
+    depth = left.shape[-1]
+    shape = shape_of(op.results[0].type)
+    rows = _operand_layout(layout, left.shape, lambda batch, m, n: (batch * shape[-2] + m) * depth, 1)
+    columns = _operand_layout(layout, right.shape, lambda batch, m, n: batch * depth * shape[-1] + n, shape[-1])
+    tensors = [tensor for tensor, _ in (*left.inputs(rows), *right.inputs(columns))]
+    inner = log2(depth)
+    if all(map(_can_step, tensors)):
+        inner = min(inner, log2(max(1, UNROLLED // layout.registers)))
+    rows, columns = _stepped(rows, inner, depth), _stepped(columns, inner, depth)
+    for tensor in tensors:
+        _announce(ctx, tensor)
+    sums = [converted(ctx, x, element, target) for x in ctx.registers(c, layout)]
+    with StepLoop(ctx, len(rows.step), sums) as loop:
+        a, b = left.fragment(ctx, rows), right.fragment(ctx, columns)
+        loop.yield_(_accumulated(ctx, layout, a, b, list(loop.carried), 1 << inner))
+    results = [_rounded(ctx, x, target, element) for x in loop.results]
+    return Fragment(layout, element, tuple(results))
+
+
+def _operand_layout(result: Layout, shape: tuple[int, ...], place: Any, stride: int) -> Layout:
+    """The layout of an operand whose rows, or columns, lie as in the result; K in the lowest registers.
+
+    `place(batch, m, n)` is the linear index in the operand for k = 0, `stride` the distance of neighbours along K.
+    """
+    def index(basis: int) -> int:
+        *batch, m, n = result.unravel(basis)
+        outer = 0
+        for size, i in zip(result.shape[:-2], batch, strict=True):
+            outer = outer * size + i
+        return place(outer, m, n)
+
+    moved = Layout(result.shape, (), result.register, (), result.lane, result.warp)
+    depth = shape[-1] if stride == 1 else shape[-2]
+    inner = tuple(stride << i for i in range(log2(depth)))
+    outer = tuple(index(basis) for basis in moved.register if index(basis))
+    return Layout(shape, (), inner + outer, (), tuple(map(index, moved.lane)), tuple(map(index, moved.warp)))
+
+
+def _stepped(layout: Layout, inner: int, depth: int) -> Layout:
+    """The layout with all but the lowest `inner` bits of K walked by a loop."""
+    bits = log2(depth)
+    return replace(layout, register=layout.register[:inner] + layout.register[bits:], step=layout.register[inner:bits])
+
+
+def _can_step(tensor: Any) -> bool:
+    """Can a slice of the tensor be had that only run time knows, without keeping all of it in registers?"""
+    if isinstance(tensor, Deferred):
+        return tensor.stored is None and all(map(_can_step, tensor.operands))
+    if isinstance(tensor, Affine):
+        return tensor.exact is None or _can_step(tensor.exact)
+    return tensor is None or isinstance(tensor, (Uniform, Shared, Stored, Register))
+
+
+def _announce(ctx: Context, tensor: Any) -> None:
+    """Say before the loop what it reads from shared memory: one barrier there is enough."""
+    if isinstance(tensor, Shared):
+        ctx.shared.reads(tensor)
+    elif isinstance(tensor, Deferred) and tensor.stored is None:
+        for operand in tensor.operands:
+            _announce(ctx, operand)
+
+
+def _accumulated(ctx: Context, layout: Layout, a: Fragment, b: Fragment, sums: list[Register], count: int) -> list[Register]:
+    """The sums after `count` more steps along K."""
+    rows = {index: r for r, index in enumerate(a.layout.register_indices)}
+    columns = {index: r for r, index in enumerate(b.layout.register_indices)}
+    *_, m_size, n_size = layout.shape
+    depth = a.layout.shape[-1]
+    for k in range(count):
+        for r, index in enumerate(layout.register_indices):
+            outer, n = divmod(index, n_size)
+            batch, m = divmod(outer, m_size)
+            x = a.registers[rows[(batch * m_size + m) * depth + k]]
+            y = b.registers[columns[(batch * depth + k) * n_size + n]]
+            sums[r] = _multiply_add(ctx, x, y, sums[r])
+    return sums
+
+
+def _multiply_add(ctx: Context, x: Register, y: Register, z: Register) -> Register:
+    """x * y + z; floats may be fused."""
+    b = ctx.b
+    if isinstance(z.type, Float):
+        return ctx.env.contract(b.binary("OpFAdd", ctx.env.contract(b.binary("OpFMul", x, y)), z))
+    return b.iadd(b.imul(x, y), z)
+
+
+def _rounded(ctx: Context, value: Register, source: Any, target: Any) -> Register:
+    return value if source == target else to_float(ctx, value, source, target)
