@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from ir.signature import signature
 from triton_spirv.errors import ParseError
 from triton_spirv.ir import (
     DenseAttr,
@@ -18,6 +19,7 @@ from triton_spirv.ir import (
     TensorType,
     parse,
 )
+from triton_spirv.ir.printer import print_module
 
 
 def function(body: str, arguments: str = "%p: !tt.ptr<f32>, %n: i32, %x: tensor<4xf32>, %b: i1") -> Module:
@@ -85,6 +87,30 @@ def test_cache_policy_of_newer_versions():
              : !tt.ptr<f32>
     """)
     assert only(module, "tt.load").attributes == {"cache": "cg", "evict": "evict_last"}
+
+
+def test_block_pointers_and_names_of_older_versions():
+    module = parse("""
+      tt.func @k(%p: !tt.ptr<f32>, %n: i32, %w: i64) {
+        %b = tt.make_tensor_ptr %p, [%w, %w], [%w, %w], [%n, %n] {order = array<i32: 1, 0>}
+              : <tensor<32x64xf32>>
+        %v = tt.load %b {boundaryCheck = array<i32: 0, 1>, padding = 2 : i32} : !tt.ptr<tensor<32x64xf32>>
+        %c = tt.advance %b, [%n, %n] : <tensor<32x64xf32>>
+        tt.store %c, %v {boundaryCheck = array<i32: 0>} : !tt.ptr<tensor<32x64xf32>>
+        %d = tt.make_tensor_descriptor %p, [%n, %n], [%w, %w] {padding = 2 : i32} : <f32>, <tensor<32x64xf32>>
+        %z = tt.call @"m.zeros____(0, 0)cconstexpr_64_"() : () -> i32
+        tt.return
+      }
+      tt.func private @"m.zeros____(0, 0)cconstexpr_64_"() -> i32
+    """)
+    made, load = only(module, "tt.make_tensor_ptr"), only(module, "tt.load")
+    assert len(made.shape) == len(made.strides) == len(made.offsets) == 2
+    assert made.result.type == PointerType(load.result.type)
+    assert load.attributes == {"boundaryCheck": (0, 1), "padding": "nan"}
+    assert only(module, "tt.advance").ptr is made.result
+    assert str(only(module, "tt.make_tensor_descriptor").result.type) == "!tt.tensordesc<tensor<32x64xf32>>"
+    assert only(module, "tt.call").attributes["callee"] in module.functions
+    assert signature(parse(print_module(module))) == signature(module)
 
 
 def test_uses_and_owners():

@@ -108,7 +108,8 @@ _RETURN = "$values* {} : T(values*)"
 # tt: memory
 _op("tt.addptr", "ptr offset", "$ptr , $offset {} : T(ptr) , T(offset)", "ptr")
 _op("tt.load", "ptr mask? other?",
-    f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr", cache="cache", evict="evict")
+    f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr",
+    cache="cache", evict="evict", padding="padding")
 _op("tt.store", "ptr value mask?",
     f"$ptr , $value (? , $mask )? {_MEMORY} T(ptr)", cache="cache", evict="evict")
 _op("tt.atomic_rmw", "ptr val mask?", "@atomic_rmw_op , @sem , @scope , $ptr , $val (? , $mask )? {} : F",

@@ -171,8 +171,7 @@ def _attribute(name: str) -> Step:
         elif first == '"':
             state.attributes[name] = unescape(token)
         elif first.isdigit() or first == "-":
-            state.attributes[name], i = p.reader.attribute(i)
-            return i
+            state.attributes[name] = int(token)  # the format knows its type and does not print it
         else:
             p.fail(f"expected {name}, found {shown(token)}", i)
         return i + 1

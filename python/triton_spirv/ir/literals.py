@@ -32,6 +32,12 @@ def quote(text: str) -> str:
     return '"' + "".join(parts) + '"'
 
 
+def symbol(name: str) -> str:
+    """@name, in quotes where MLIR wants them."""
+    plain = name.replace(".", "_").replace("$", "_").isidentifier() and name.isascii()
+    return "@" + (name if plain else quote(name))
+
+
 def number(value: int | float | bool, type: Type) -> str:
     """A literal of the type, without the type."""
     if isinstance(value, bool):
@@ -66,7 +72,9 @@ def attribute(value: Any, name: str = "") -> str:
             type = "i1" if value and isinstance(value[0], bool) else "i32"
             return f"array<{type}: {words}>" if value else "array<i32>"
         return "[" + ", ".join(attribute(v, name) for v in value) + "]"
-    assert isinstance(value, (Type, Encoding, OpaqueAttr, SymbolRef)), value
+    if isinstance(value, SymbolRef):
+        return symbol(value.name)
+    assert isinstance(value, (Type, Encoding, OpaqueAttr)), value
     return str(value)
 
 

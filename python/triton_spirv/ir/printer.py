@@ -11,7 +11,7 @@ from typing import Any
 
 from triton_spirv.ir.dialects import ENUMS, OPERATIONS, OperationSpec
 from triton_spirv.ir.format import items_of
-from triton_spirv.ir.literals import dictionary, location, number, quote
+from triton_spirv.ir.literals import dictionary, location, number, quote, symbol
 from triton_spirv.ir.model import (
     Block,
     DenseAttr,
@@ -191,7 +191,7 @@ class Printer:
             value = named[word[1:].rstrip("*")]
             return self.use(value if isinstance(value, tuple) else [value])
         if word.startswith("@@"):
-            return "@" + op.attributes[word[2:]]
+            return symbol(op.attributes[word[2:]])
         if word[0] == '"':
             return quote(op.attributes[word[1:]])
         if word[0] == "#":

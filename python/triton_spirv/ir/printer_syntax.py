@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from triton_spirv.ir.literals import dense, dictionary, number, quote
+from triton_spirv.ir.literals import dense, dictionary, number, quote, symbol
 from triton_spirv.ir.model import DenseAttr, Operation, Value
 from triton_spirv.ir.types import FunctionType, IntegerType
 
@@ -23,7 +23,7 @@ def _without(op: Operation, *names: str) -> dict[str, Any]:
 
 def _module(p: Printer, op: Operation, depth: int) -> None:
     attributes = dictionary(_without(op, "sym_name"))
-    name = _spaced("@" + op.attributes["sym_name"] if "sym_name" in op.attributes else "")
+    name = _spaced(symbol(op.attributes["sym_name"]) if "sym_name" in op.attributes else "")
     p.put(f"module{name}{' attributes ' + attributes if attributes else ''} ")
     p.region(op.regions[0], depth)
 
@@ -38,7 +38,7 @@ def _function(p: Printer, op: Operation, depth: int) -> None:
     results = " -> " + str(FunctionType((), type.results))[6:] if type.results else ""
     rest = dictionary(_without(op, "sym_name", "sym_visibility", "function_type", "arg_attrs"))
     visibility = _spaced(op.attributes.get("sym_visibility", ""))
-    p.put(f"tt.func{visibility} @{op.attributes['sym_name']}({', '.join(parts)}){results}")
+    p.put(f"tt.func{visibility} {symbol(op.attributes['sym_name'])}({', '.join(parts)}){results}")
     p.put(" attributes " + rest if rest else "")
     if op.regions:
         p.put(" ")
