@@ -9,8 +9,7 @@ What to look at:
 
 * `tl.arange` makes a block of indices, and arithmetic on blocks is elementwise;
 * the last block usually hangs over the end of the data, so loads and stores carry a *mask*: masked lanes
-touch no
-  memory;
+  touch no memory;
 * `BLOCK` is a `tl.constexpr`: part of the kernel's identity, so that each value is compiled once and kept.
 
 Arguments are torch CPU tensors, or, where there is no torch, `triton_spirv.asarray` of numpy arrays; neither

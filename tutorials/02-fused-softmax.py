@@ -7,12 +7,11 @@ that keeps a row in registers reads it once and writes it once, which is all tha
 Two kernels:
 
 * `softmax_rows` holds a whole row in one block, padded to the next power of two. The padding is loaded as
--inf: it
-  never is the maximum, and exp(-inf) adds nothing to the sum, so no step after the load needs a mask.
+  -inf: it never is the maximum, and exp(-inf) adds nothing to the sum, so no step after the load needs a
+  mask.
 * `softmax_long_rows` takes rows that are too long for that, in two walks over the row. The first carries a
-running
-  maximum and a running sum; when a block raises the maximum, the sum so far is rescaled by exp(old - new).
-  This is the idea that attention (tutorial 06) is built on.
+  running maximum and a running sum; when a block raises the maximum, the sum so far is rescaled by exp(old -
+  new). This is the idea that attention (tutorial 06) is built on.
 
 Both are *persistent*: a fixed number of programs shares the rows, every program taking every num_programs-th.
 """

@@ -8,16 +8,13 @@ of the blocks, on a GPU its matrix units.
 What to look at:
 
 * *two-dimensional blocks of pointers*: `rows[:, None] * stride + columns[None, :]`. The strides are
-arguments, so a
-  transposed matrix needs no copy;
+  arguments, so a transposed matrix needs no copy;
 * *the order of the programs*. Numbered row by row, neighbouring programs share A but walk through all of B.
   `tl.swizzle2d` renumbers them in groups of GROUP rows, so that the blocks in flight at one time share both;
 * *`@triton.autotune`* tries the configurations once per value of `key` and keeps the fastest. One that needs
-more of
-  the device than there is counts as infinitely slow;
+  more of the device than there is counts as infinitely slow;
 * *the epilogue* is a `@triton.jit` function given as a constexpr: it runs on the accumulator before the only
-store,
-  so a fused activation costs no memory traffic.
+  store, so a fused activation costs no memory traffic.
 """
 
 from _report import QUICK, Report, median_ms  # turns the SPIR-V backend on, so it comes first

@@ -13,8 +13,7 @@ GROUPS lines, and a program adds its row's terms to line `row % GROUPS`. Two pro
 at the same time, so each line has a lock, an integer in memory:
 
 * `tl.atomic_cas(lock, 0, 1)` takes it: it writes 1 if it finds 0, and says what it found. A program spins
-until it
-  was 0;
+  until it was 0;
 * after `tl.debug_barrier()`, when all lanes have written, `tl.atomic_xchg(lock, 0)` gives it back.
 
 A second, small kernel adds up the GROUPS lines. The order of the sums depends on who came first, so repeated

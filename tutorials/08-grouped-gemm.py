@@ -7,12 +7,11 @@ them all: a fixed number of programs shares the blocks of all products, as if th
 What to look at:
 
 * *pointers as data*. The addresses of the matrices lie in an int64 tensor; the kernel reads one and makes a
-pointer of
-  it: `tl.load(p).to(tl.pointer_type(tl.float32))`. The sizes lie beside them, three integers per product;
+  pointer of it: `tl.load(p).to(tl.pointer_type(tl.float32))`. The sizes lie beside them, three integers per
+  product;
 * *a while loop inside a for loop*, both with bounds from memory: for each product, as long as the next block
-of this
-  program falls into it, compute that block and move on by the number of programs. No table of blocks is
-  needed;
+  of this program falls into it, compute that block and move on by the number of programs. No table of blocks
+  is needed;
 * sizes that come from memory are not known when the kernel is compiled, so every access is masked.
 """
 

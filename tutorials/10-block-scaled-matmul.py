@@ -15,13 +15,11 @@ What to look at:
 
 * the scale is an exponent alone: byte s means 2^(s - 127);
 * packed mxfp4: the element with the lower index sits in the lower half of the byte, and the block of K
-elements is
-  K / 2 bytes wide;
+  elements is K / 2 bytes wide;
 * both matrices are stored with K along the rows, so the second one is loaded transposed, by its strides;
 * two errors are printed. The check compares with the product of the *decoded* matrices in f64: only the sums
-round.
-  The lines at the end say how far that product is from the one of the original matrices: the price of the
-  format.
+  round. The lines at the end say how far that product is from the one of the original matrices: the price of
+  the format.
 """
 
 from _report import Report, median_ms  # turns the SPIR-V backend on, so it comes first
