@@ -222,14 +222,18 @@ def fused_multiply_add(ctx: Context, op: Operation, a: Register, b: Register, c:
 
 @elementwise("arith.maximumf", "arith.minimumf", weight=4)
 def propagating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
-    """Maximum or minimum; NaN where an operand is NaN."""
+    """IEEE 754-2019 maximum or minimum: NaN where an operand is NaN, -0 below 0."""
     b = ctx.b
-    name = "fmax" if op.name == "arith.maximumf" else "fmin"
+    largest = op.name == "arith.maximumf"
+    first = "OpFOrdGreaterThan" if largest else "OpFOrdLessThan"
 
     def formula(x: Register, y: Register) -> Register:
         x, y = b.match(x, y)
-        either = b.compare("OpUnordered", x, y)
-        return b.select(either, b.binary("OpFAdd", x, y), ctx.env.math(name, x, y))
+        kind = scalar_type(x.type)
+        bits = [b.bitcast(value, Int(kind.width)) for value in (x, y)]  # type: ignore[attr-defined]
+        zero = b.bitcast(b.iand(*bits) if largest else b.ior(*bits), kind)  # of equal numbers: their bits
+        chosen = b.select(b.compare("OpFOrdEqual", x, y), zero, b.select(b.compare(first, x, y), x, y))
+        return b.select(b.compare("OpUnordered", x, y), b.binary("OpFAdd", x, y), chosen)
     return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
 
 
