@@ -291,6 +291,19 @@ def test_minimum_and_maximum(run, name, dtype):
     numeric.assert_same(apply2(run, function, x, y, dtype), reference(x, y), signed_zeros=False)
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", [name for name in MIN_MAX if "nan" in name])
+def test_zeros_are_ordered(run, name, dtype):
+    """Where NaN is passed on, -0 is below 0 (IEEE 754-2019 maximum and minimum)."""
+    numeric.interpreter_is_wrong("it takes either zero")
+    kind = DTYPES[dtype].values
+    x = np.tile(np.array([0.0, 0.0, -0.0, -0.0], kind), 64)
+    y = np.tile(np.array([0.0, -0.0, 0.0, -0.0], kind), 64)
+    negative = np.signbit(x) & np.signbit(y) if "max" in name else np.signbit(x) | np.signbit(y)
+    expected = np.where(negative, kind(-0.0), kind(0.0))
+    numeric.assert_same(apply2(run, MIN_MAX[name][0], x, y, dtype), expected)
+
+
 @pytest.mark.parametrize("dtype", SIGNED + FLOATS)
 def test_negate(run, dtype):
     numeric.interpreter_is_wrong_on_bf16(dtype)
