@@ -232,7 +232,7 @@ class Walking(Evaluation):
                     for node, layout in zip(group, layouts, strict=True):
                         self.fragment(node, layout)
                     return []
-                guarded(self, below, [], evaluate)
+                guarded(self, below, [], evaluate)  # type: ignore[arg-type]  # a Context
             self.finish(plan)
 
     def _below(self, node: Deferred, layout: Layout) -> Iterable[tuple[Any, Layout]]:
@@ -292,9 +292,12 @@ def _walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterabl
     """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not
     visited.
     """
-    if isinstance(tensor, (Pointers, Affine, tuple)):
-        parts = (tensor.affine, *tensor.terms) if isinstance(tensor, Pointers) else tensor
-        for part in (tensor.exact,) if isinstance(tensor, Affine) else parts:
+    if isinstance(tensor, Pointers):
+        yield from _walk((tensor.affine, *tensor.terms), layout, seen)
+    elif isinstance(tensor, Affine):
+        yield from _walk(tensor.exact, layout, seen)
+    elif isinstance(tensor, tuple):
+        for part in tensor:
             yield from _walk(part, layout, seen)
     elif isinstance(tensor, Deferred) and (id(tensor), layout) not in seen:
         seen.add((id(tensor), layout))
