@@ -53,14 +53,13 @@ class Arrays(Indices):
 
     def spill(self, tensor: Fragment) -> Stored:
         """A private array with the same elements, for accesses that only run time knows."""
-        key = id(tensor)
-        for memo in reversed(self.memo):
-            if (key, "stored") in memo:  # type: ignore[comparison-overlap]
-                return memo[(key, "stored")]  # type: ignore[index,return-value]
+        for scope in reversed(self.spilled):
+            if id(tensor) in scope:
+                return scope[id(tensor)]
         stored = self.allocate(tensor.shape, tensor.element)
         pieces, self.step_pieces = self.step_pieces, []
         self.write(stored, tensor)
         self.step_pieces = pieces
-        self.memo[-1][(key, "stored")] = stored  # type: ignore[index,assignment]
+        self.spilled[-1][id(tensor)] = stored
         self.memo_roots.append(tensor)
         return stored

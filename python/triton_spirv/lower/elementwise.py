@@ -432,7 +432,7 @@ def extend_symbolic(ctx: Context, op: Operation, operand: Any) -> Tensor | None:
         return None
     type = op.results[0].type
     element = element_of(type)
-    bits = element.width  # type: ignore[union-attr]
+    bits = element.width  # type: ignore[attr-defined]
     signed = op.name == "arith.extsi"
     exact = Deferred(shape_of(type), element, op, (operand,))
     strides = tuple(s if isinstance(s, int) else ctx.b.resize(s, bits) for s in operand.strides)

@@ -69,7 +69,8 @@ class Evaluation(Arrays):
     def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
         """The registers of a fragment under a layout of other lanes or warps."""
         from .convert_layout import convert
-        return self.fragment(convert(self, tensor, layout.without_steps()), layout)
+        moved = convert(self, tensor, layout.without_steps())  # type: ignore[arg-type]  # a Context
+        return self.fragment(moved, layout)
 
     def _evaluate(self, node: Deferred, layout: Layout) -> Fragment:
         op = node.operation
@@ -122,7 +123,7 @@ class Evaluation(Arrays):
         b = self.b
         size = self.env.pointee_bytes(tensor.base)
         base = b.splat(self.env.address(tensor.base), layout.width)
-        offsets = element_offsets(self, tensor, layout)
+        offsets = element_offsets(self, tensor, layout)  # type: ignore[arg-type]  # a Context
         return Fragment(layout, tensor.element, tuple(
             base if o is None else b.iadd(base, b.imul(b.splat(o, layout.width), size)) for o in offsets))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ..layout import Layout
 from ..spirv.builder import with_width
 from ..spirv.module import Value as Register
+from ..spirv.types import Int
 from .state import State
 from .tensor import Affine, Fragment
 
@@ -65,6 +66,8 @@ class Indices(State):
         b = self.b
         total = tensor.base
         kind = total.type
+        assert isinstance(kind, Int)
+        bits = kind.width
         static = layout.unravel(index)
         for d, stride in enumerate(tensor.strides):
             if isinstance(stride, int) and stride == 0:
@@ -72,7 +75,7 @@ class Indices(State):
             factor = stride if isinstance(stride, Register) else b.constant(kind, stride)
             dynamic = self.dynamic_coordinate(layout, d)
             if dynamic is not None:
-                total = b.iadd(total, b.imul(b.resize(dynamic, kind.width), factor))
+                total = b.iadd(total, b.imul(b.resize(dynamic, bits), factor))
             if static[d]:
                 total = b.iadd(total, b.imul(factor, static[d]))
         return total

@@ -51,10 +51,10 @@ def _ordered(ctx: Context, op: Operation, operands: Sequence[Any], layout: Layou
     if op.attributes["predicate"] not in ORDERED:
         return None
     opcode, left_is_small = ORDERED[op.attributes["predicate"]]
-    sides = [_extremes(ctx, operand, layout) for operand in operands]
-    if sides[0] is None or sides[1] is None:
+    first, second = (_extremes(ctx, operand, layout) for operand in operands)
+    if first is None or second is None:
         return None
-    (left, left_low, left_high), (right, right_low, right_high) = sides
+    (left, left_low, left_high), (right, right_low, right_high) = first, second
     return b.compare(opcode, b.iadd(left, left_high if left_is_small else left_low),
                      b.iadd(right, right_low if left_is_small else right_high))
 
@@ -66,7 +66,8 @@ def _extremes(ctx: Context, tensor: Any, layout: Layout) -> tuple[Register, int,
     affine = as_affine(tensor)
     if affine is not None and affine.exact is not None:
         inner = affine.exact
-        affine = inner.operands[0] if inner.operation.name == "arith.extsi" else None
+        narrow = inner.operands[0] if inner.operation.name == "arith.extsi" else None
+        affine = narrow if isinstance(narrow, Affine) else None
     if not isinstance(affine, Affine) or affine.exact is not None:
         return None
     kind = affine.base.type

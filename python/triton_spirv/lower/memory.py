@@ -151,7 +151,7 @@ def growth(tensor: Any, basis: int, layout: Layout) -> int | None:
         for stride, index in zip(tensor.strides, layout.unravel(basis), strict=True):
             if index and not isinstance(stride, int):
                 return None
-            moved += index * stride if index else 0
+            moved += index * stride if isinstance(stride, int) else 0
         return moved
     if not basis & ~invariant(tensor):
         return 0
@@ -188,6 +188,7 @@ class Access:
         self.pointee = storage_type(pointee)
         self.size = storage_bytes(pointee)
         self.base: Register | None = None
+        self.firsts: list[Register] | None = None
         self.steps: list[int | None] = []  # elements from register 0 to each register, where they are known
         if isinstance(ptr, Uniform):
             ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
@@ -199,7 +200,6 @@ class Access:
             self.offsets = element_offsets(ctx, ptr, layout)
         else:
             self.offsets = list(ctx.fragment(ptr, layout).registers)
-        self.firsts = None
 
     def _firsts(self, pointers: Pointers) -> list[Register]:
         """The offset of component 0 of each register."""
@@ -396,7 +396,7 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
 
 def _store_window(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> list[Register]:
     """Store one step of a tensor. Returns no registers."""
-    access = Access(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[union-attr]
+    access = Access(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
     values = [_to_memory(ctx, x) for x in ctx.fragment(value, layout).registers]
     masks = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout).registers
 

@@ -58,7 +58,8 @@ class State:
         self.functions = functions
         self.frames = [Frame()]
         self.memo: list[dict[tuple[int, Layout], Fragment]] = [{}]
-        self.memo_roots: list[object] = []
+        self.spilled: list[dict[int, Stored]] = [{}]
+        self.memo_roots: list[object] = []  # keeps what the scopes know by its id
         self.step_pieces: list[tuple[Register, int]] = []
         self.plans: list[Plan] = []
         self.proven: list[set[tuple[int, Layout]]] = []
@@ -68,7 +69,7 @@ class State:
         self.options: dict[str, Any] = {}
         self.hidden: dict[str, Register] = {}
         self.shared_bytes = 0
-        self.shared = SharedMemory(self)
+        self.shared = SharedMemory(self)  # type: ignore[arg-type]  # every State is a Context
         self.prints = False
         self.has_atomics = False
 
@@ -147,6 +148,8 @@ class State:
     def push_memo(self) -> None:
         """Enter a scope whose code does not dominate what follows it."""
         self.memo.append({})
+        self.spilled.append({})
 
     def pop_memo(self) -> None:
         self.memo.pop()
+        self.spilled.pop()

@@ -97,7 +97,8 @@ def reshape_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor | None:
 
 def _broadcast_source(op: Operation, layout: Layout) -> Layout:
     shape = shape_of(op.src.type)
-    kept, low = [], 0  # (bit in the result's index, bit in the source's index)
+    kept: list[tuple[int, int]] = []  # (bit in the result's index, bit in the source's index)
+    low = 0
     for size, source in zip(reversed(layout.shape), reversed(shape), strict=True):
         if source > 1:
             kept += [(low + i, len(kept) + i) for i in range(log2(size))]
