@@ -16,7 +16,7 @@ Arguments are torch CPU tensors, or, where there is no torch, `triton_spirv.asar
 is copied.
 """
 
-# This import turns the SPIR-V backend on, which must precede `import triton`.
+# turns the SPIR-V backend on, which must precede `import triton`
 from _report import Report, as_argument, median_ms
 
 # isort: split

@@ -16,7 +16,8 @@ Two kernels:
 Both are *persistent*: a fixed number of programs shares the rows, every program taking every num_programs-th.
 """
 
-from _report import Report, as_argument, median_ms  # turns the SPIR-V backend on, so it comes first
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import Report, as_argument, median_ms
 
 # isort: split
 import numpy as np

@@ -17,7 +17,8 @@ What to look at:
   store, so a fused activation costs no memory traffic.
 """
 
-from _report import QUICK, Report, median_ms  # turns the SPIR-V backend on, so it comes first
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import QUICK, Report, median_ms
 
 # isort: split
 import torch

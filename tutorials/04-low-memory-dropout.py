@@ -14,7 +14,8 @@ What to look at:
 * the checks below do not only count zeros: they compare the kept elements with Philox written in numpy.
 """
 
-from _report import Report, max_error, median_ms  # turns the SPIR-V backend on, so it comes first
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import Report, max_error, median_ms
 
 # isort: split
 import numpy as np

@@ -20,7 +20,8 @@ A second, small kernel adds up the GROUPS lines. The order of the sums depends o
 runs may differ in the last bits: that is the price of this way.
 """
 
-from _report import INTERPRETED, Report, median_ms  # turns the SPIR-V backend on, so it comes first
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import INTERPRETED, Report, median_ms
 
 # isort: split
 import torch

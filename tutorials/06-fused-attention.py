@@ -25,7 +25,8 @@ the block on the diagonal is masked. Powers of two replace exp: exp(x) = exp2(x 
 joins the scale.
 """
 
-from _report import INTERPRETED, Report, median_ms  # turns the SPIR-V backend on, so it comes first
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import INTERPRETED, Report, median_ms
 
 # isort: split
 import math

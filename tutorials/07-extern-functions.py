@@ -14,12 +14,8 @@ What to look at:
 * a kernel in f64 needs a device that can do f64. CPUs do.
 """
 
-from _report import (  # turns the SPIR-V backend on, so it comes first
-    INTERPRETED,
-    Report,
-    max_error,
-    median_ms,
-)
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import INTERPRETED, Report, max_error, median_ms
 
 # isort: split
 import sys

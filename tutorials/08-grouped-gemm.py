@@ -15,7 +15,8 @@ What to look at:
 * sizes that come from memory are not known when the kernel is compiled, so every access is masked.
 """
 
-from _report import Report, median_ms  # turns the SPIR-V backend on, so it comes first
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import Report, median_ms
 
 # isort: split
 import torch

@@ -18,7 +18,8 @@ everywhere else Triton rewrites it to masked pointers, so one kernel serves both
 contiguous and rows must start at multiples of 16 bytes.
 """
 
-from _report import Report, median_ms  # turns the SPIR-V backend on, so it comes first
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import Report, median_ms
 
 # isort: split
 import torch

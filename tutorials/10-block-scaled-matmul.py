@@ -22,7 +22,8 @@ What to look at:
   the format.
 """
 
-from _report import Report, median_ms  # turns the SPIR-V backend on, so it comes first
+# turns the SPIR-V backend on, which must precede `import triton`
+from _report import Report, median_ms
 
 # isort: split
 from dataclasses import dataclass
