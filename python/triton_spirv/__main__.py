@@ -1,7 +1,9 @@
 """`python -m triton_spirv`: what the emitter can do.
 
-    --list-rules      every operation that has a rule, and where the rule stands
-    --list-targets    the known targets
+    --list-rules         every operation that has a rule, and where the rule stands
+    --list-targets       the known targets
+    --list-devices       the devices that kernels can run on, a star at the one that is chosen
+    --operations-table   the page docs/operations.md
 """
 
 from __future__ import annotations
@@ -10,11 +12,15 @@ import argparse
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m triton_spirv", description="What the SPIR-V emitter can do.")
+    """Print what is asked for; 2 if nothing is."""
+    parser = argparse.ArgumentParser(prog="python -m triton_spirv",
+                                     description="What the SPIR-V emitter can do.")
     parser.add_argument("--list-rules", action="store_true", help="operation -> file:line of its rule")
     parser.add_argument("--list-targets", action="store_true", help="the known targets")
+    parser.add_argument("--list-devices", action="store_true", help="OpenCL devices, a star at the chosen one")
+    parser.add_argument("--operations-table", action="store_true", help="the page docs/operations.md")
     options = parser.parse_args(arguments)
-    if not (options.list_rules or options.list_targets):
+    if not any(vars(options).values()):
         parser.print_help()
         return 2
     if options.list_rules:
@@ -24,7 +30,16 @@ def main(arguments: list[str] | None = None) -> int:
     if options.list_targets:
         from .target import TARGETS
         for name, target in sorted(TARGETS.items()):
-            print(f"{name:16} {target.environment}, vectors of {target.vector_width}, sub-group size {target.sub_group_size}")
+            print(f"{name:16} {target.environment}, vectors of {target.vector_width}, "
+                  f"sub-group size {target.sub_group_size}")
+    if options.list_devices:
+        from .runtime.devices import choose, devices, selection
+        chosen = choose(selection())
+        for device in devices():
+            print(f"{'*' if device == chosen else ' '} {device}")
+    if options.operations_table:
+        from .cli.operations import table
+        print(table(), end="")
     return 0
 
 

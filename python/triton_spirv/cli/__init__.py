@@ -1,0 +1,1 @@
+"""What `python -m triton_spirv` prints, a file for each thing."""
