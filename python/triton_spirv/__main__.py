@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
                                      description="What the SPIR-V emitter can do.")
     parser.add_argument("--list-rules", action="store_true", help="operation -> file:line of its rule")
     parser.add_argument("--list-targets", action="store_true", help="the known targets")
-    parser.add_argument("--list-devices", action="store_true", help="OpenCL devices, a star at the chosen one")
+    parser.add_argument("--list-devices", action="store_true", help="OpenCL devices; a star: the chosen one")
     parser.add_argument("--operations-table", action="store_true", help="the page docs/operations.md")
     options = parser.parse_args(arguments)
     if not any(vars(options).values()):

@@ -50,8 +50,8 @@ output of
     python -m triton_spirv --operations-table > docs/operations.md
 
 and a test compares the two. `python -m triton_spirv --list-rules` prints the same rules with their line
-numbers. An operation without a rule is refused before any work is done, all of a module at once, each with the
-user's file and line.
+numbers. An operation without a rule is refused before any work is done, all of a module at once, each with
+the user's file and line.
 
 A rule is used in one of three ways (see [architecture.md](architecture.md)):
 
