@@ -32,7 +32,8 @@ MODES: dict[str, dict[str, str]] = {
 }
 
 #: the environment that spirv-val is told, the newest OpenCL one it knows; modules that use what it lacks
-#: (cl_khr_int64_base_atomics brings this to OpenCL) are checked by the rules of their own version alone
+#: (cl_khr_int64_base_atomics brings this to OpenCL), or newer SPIR-V than its 1.2, are checked by the rules of
+#: their own version alone
 VALIDATION_ENVIRONMENT = "opencl2.2"
 BEYOND_ENVIRONMENT = "Int64Atomics"
 
@@ -106,6 +107,7 @@ def assert_valid(compiled: Any) -> None:
         return
     from triton_spirv.tools import spirv_tools
 
-    beyond = BEYOND_ENVIRONMENT in compiled.asm["spvasm"]
+    newer = int.from_bytes(words[4:8], "little") > 0x00010200
+    beyond = newer or BEYOND_ENVIRONMENT in compiled.asm["spvasm"]
     spirv_tools.validate(words, None if beyond else VALIDATION_ENVIRONMENT)
     _validated.add(digest)
