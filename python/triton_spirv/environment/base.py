@@ -127,12 +127,14 @@ class Environment(ABC):
         """An array of `size` elements that belongs to the work-item, in vectors of `width`."""
 
     @abstractmethod
-    def private_load(self, array: Value, width: int, element: Type, index: Value, count: int) -> Value:
-        """`count` elements of type `element` from element `index` (a multiple of count) on."""
+    def private_load(
+        self, array: Value, width: int, element: Type, index: Value, count: int, offset: int = 0
+    ) -> Value:
+        """`count` elements of type `element` from element `index` + `offset` (multiples of count) on."""
 
     @abstractmethod
-    def private_store(self, array: Value, width: int, index: Value, value: Value) -> None:
-        """Store a scalar or vector at element `index` (a multiple of its width)."""
+    def private_store(self, array: Value, width: int, index: Value, value: Value, offset: int = 0) -> None:
+        """Store a scalar or vector at element `index` + `offset` (multiples of its width)."""
 
     # --- lanes
     # ------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, Builder, scalar_type, width_of, with_width
 from ..spirv.control import IfElse, if_
-from ..spirv.module import Function, Value
+from ..spirv.module import Function, Label, Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Environment, Parameter
@@ -45,6 +45,7 @@ class OpenCL(Environment):
         self._builtins: dict[str, Value] = {}
         self._coordinates: dict[tuple[str, int], Value] = {}
         self._local_size = 1
+        self._places: dict[tuple[int, int, int], tuple[Label | None, Value]] = {}
         self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
         self._shared_bytes = 0
@@ -269,37 +270,50 @@ class OpenCL(Environment):
         vector = with_width(held, width)
         return self.b.module.variable(Array(vector, size // width))
 
-    def _place(self, array: Value, width: int, index: Value, count: int) -> tuple[Value, Type]:
+    def _place(self, array: Value, width: int, index: Value, count: int, offset: int) -> tuple[Value, Type]:
+        """A pointer to `count` elements; the constant offset stays apart, where addressing modes take it."""
         b = self.b
-        vector = array.type.pointee.element  # type: ignore[attr-defined]
-        element = scalar_type(vector)
-        if count == width:
-            pointer = Pointer(PRIVATE, vector)
-            return b.emit(
-                "OpInBoundsAccessChain", array, b.lshr(index, width.bit_length() - 1), type=pointer
-            ), vector
+        element = scalar_type(array.type.pointee.element)  # type: ignore[attr-defined]
         part = with_width(element, count)
-        first = b.emit("OpBitcast", array, type=Pointer(PRIVATE, part))
-        place = b.emit(
-            "OpInBoundsPtrAccessChain",
-            first,
-            b.lshr(index, count.bit_length() - 1),
-            type=Pointer(PRIVATE, part),
-        )
-        return place, part
+        if isinstance(index.constant, int):
+            index, offset = b.constant(index.type, index.constant + offset), 0
+        first = self._first_place(array, width, index, part)
+        if not offset:
+            return first, part
+        parts = b.constant(I32, offset // count)
+        return b.emit("OpInBoundsPtrAccessChain", first, parts, type=Pointer(PRIVATE, part)), part
 
-    def private_load(self, array: Value, width: int, element: Type, index: Value, count: int) -> Value:
+    def _first_place(self, array: Value, width: int, index: Value, part: Type) -> Value:
+        """The same within one block is computed once."""
+        b, count = self.b, width_of(part)
+        name = (array.id, index.id, count)
+        block, place = self._places.get(name, (None, None))
+        if place is not None and block is b.module.block:
+            return place
+        pointer = Pointer(PRIVATE, part)
+        position = b.lshr(index, count.bit_length() - 1)
+        if count == width:
+            place = b.emit("OpInBoundsAccessChain", array, position, type=pointer)
+        else:
+            whole = b.emit("OpBitcast", array, type=pointer)
+            place = b.emit("OpInBoundsPtrAccessChain", whole, position, type=pointer)
+        self._places[name] = (b.module.block, place)
+        return place
+
+    def private_load(
+        self, array: Value, width: int, element: Type, index: Value, count: int, offset: int = 0
+    ) -> Value:
         b = self.b
-        place, type = self._place(array, width, index, count)
+        place, type = self._place(array, width, index, count, offset)
         value = b.emit("OpLoad", place, [("Aligned", type_bytes(type))], type=type)
         return b.compare("OpINotEqual", value, 0) if isinstance(element, Bool) else value
 
-    def private_store(self, array: Value, width: int, index: Value, value: Value) -> None:
+    def private_store(self, array: Value, width: int, index: Value, value: Value, offset: int = 0) -> None:
         b = self.b
         if isinstance(scalar_type(value.type), Bool):
             held = with_width(Int(8), width_of(value.type))
             value = b.select(value, b.constant(held, 1), b.constant(held, 0))
-        place, type = self._place(array, width, index, width_of(value.type))
+        place, type = self._place(array, width, index, width_of(value.type), offset)
         b.emit("OpStore", place, value, [("Aligned", type_bytes(type))])
 
     # --- lanes

@@ -28,25 +28,27 @@ class Arrays(Indices):
         """Write the registers of a fragment (at the current step) to their places."""
         b, layout = self.b, fragment.layout
         count = min(fragments.contiguous(layout), stored.width)
-        dynamic = self.dynamic_index(layout)
+        dynamic = self._dynamic_place(layout)
         for register, base in zip(fragment.registers, layout.register_indices, strict=True):
             for c in range(0, layout.width, count):
                 part = fragments.components(b, register, range(c, c + count))
                 index = base ^ layout.component_indices[c]
-                self.env.private_store(stored.array, stored.width, self._at(dynamic, index), part)
+                self.env.private_store(stored.array, stored.width, dynamic, part, index)
 
-    def _at(self, dynamic: Register | None, static: int) -> Register:
-        b = self.b
-        return b.constant(I32, static) if dynamic is None else b.iadd(dynamic, b.constant(I32, static))
+    def _dynamic_place(self, layout: Layout) -> Register:
+        """What only run time knows of the places of elements; what is known when compiling comes on top."""
+        dynamic = self.dynamic_index(layout)
+        return self.b.constant(I32, 0) if dynamic is None else dynamic
 
     def _read(self, stored: Stored, layout: Layout) -> Fragment:
         b = self.b
         count = min(fragments.contiguous(layout), stored.width)
-        dynamic = self.dynamic_index(layout)
+        dynamic = self._dynamic_place(layout)
+        element = register_type(stored.element)
         registers = []
         for base in layout.register_indices:
-            parts = [self.env.private_load(stored.array, stored.width, register_type(stored.element),
-                                           self._at(dynamic, base ^ layout.component_indices[c]), count)
+            parts = [self.env.private_load(stored.array, stored.width, element, dynamic, count,
+                                           base ^ layout.component_indices[c])
                      for c in range(0, layout.width, count)]
             registers.append(fragments.concatenate(b, parts))
         return Fragment(layout, stored.element, tuple(registers))
