@@ -1,9 +1,9 @@
 """Matrix products of lanes that share a program: every lane sums its own elements of the result.
 
-A lane that holds rows m and columns n of the result multiplies and adds over all of K. The operands are asked for under layouts
-made from the result's: rows (or columns) as in the result, K in registers. An operand that waits in shared memory is read inside a
-loop over K, a few steps at a time, so that registers hold only the sums and one slice of each operand; one that is in registers
-already has its steps unrolled.
+A lane that holds rows m and columns n of the result multiplies and adds over all of K. The operands are asked
+for under layouts made from the result's: rows (or columns) as in the result, K in registers. An operand that
+waits in shared memory is read inside a loop over K, a few steps at a time, so that registers hold only the
+sums and one slice of each operand; one that is in registers already has its steps unrolled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .types import element_of, shape_of
 F32 = FloatType("f32")
 
 #: Multiplications in one turn of the loop over K, at most.
-UNROLLED = 512
+UNROLLED = 128
 
 
 def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Fragment:
@@ -54,7 +54,8 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
 def _operand_layout(result: Layout, shape: tuple[int, ...], place: Any, stride: int) -> Layout:
     """The layout of an operand whose rows, or columns, lie as in the result; K in the lowest registers.
 
-    `place(batch, m, n)` is the linear index in the operand for k = 0, `stride` the distance of neighbours along K.
+    `place(batch, m, n)` is the linear index in the operand for k = 0, `stride` the distance of neighbours
+    along K.
     """
     def index(basis: int) -> int:
         *batch, m, n = result.unravel(basis)

@@ -81,6 +81,11 @@ def owner(ctx: Context, lane_bits: int, warp_bits: int) -> Register | None:
     return None if mine is None else b.compare("OpIEqual", mine, 0)
 
 
+def acting(ctx: Context) -> Register | None:
+    """Is this the lane that acts for the whole program, as for effects on scalars? None where there is only one."""
+    return owner(ctx, -1, -1) if ctx.target.lanes else None
+
+
 def guarded(ctx: Context, condition: Register | None, action: Callable[[], object]) -> None:
     """Run `action` where the condition holds; None: always."""
     if condition is None or condition.constant is True:

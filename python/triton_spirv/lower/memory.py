@@ -17,16 +17,19 @@ from ..spirv.builder import I64, width_of, with_width
 from ..spirv.control import IfElse, if_
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Int
+from . import elements
 from . import fragment as fragments
 from .context import Context, StepLoop
+from .convert_layout import is_anywhere
 from .elementwise import as_affine
 from .hazard import versioned
 from .masks import all_true, guarded, is_proven
 from .registry import elementwise, lowers, pulled, symbolic
 from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
-from .types import element_of, shape_of, storage_bytes, storage_type
+from .types import element_of, register_type, shape_of, storage_bytes, storage_type
 
 INDEX = IntegerType(64)
+BRANCHES = 8  # masked elements that are loaded or stored by a branch each
 STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
 
 
@@ -179,6 +182,23 @@ def run_length(pointers: Any, layout: Layout) -> int:
     return 1 << bits
 
 
+def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
+    """The layout with registers whose elements are neighbours in memory as components: one access moves them."""
+    if not isinstance(ptr, Pointers) or ptr.affine is None:
+        return layout
+    same = -1
+    for term in ptr.terms:
+        same &= invariant(term)
+
+    def moved(basis: int) -> int | None:
+        steps = list(zip(ptr.affine.strides, layout.unravel(basis), strict=True))
+        if basis & ~same or any(index and not isinstance(stride, int) for stride, index in steps):
+            return None
+        return sum(index * stride for stride, index in steps if index)
+
+    return fragments.grouped(layout, moved, ctx.target.lane_bytes // storage_bytes(pointee))
+
+
 class Access:
     """The pointers of one tensor access under a layout, ready to be loaded from or stored to, register by register."""
 
@@ -312,32 +332,77 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
     element = element_of(op.results[0].type)
     b = ctx.b
     volatile = bool(op.attributes.get("isVolatile", False))
-    access = Access(ctx, ptr, layout, element)
+    _exchange_first(ctx, layout, ptr, mask, other)
+    wide = by_memory(ctx, ptr, layout, element)
+    access = Access(ctx, ptr, wide, element)
 
-    def plain() -> list[Register]:
-        return [access.load(r, None, None, volatile) for r in range(layout.registers)]
+    def plain() -> Fragment:
+        return Fragment(wide, element, _from_memory(ctx, element, [
+            access.load(r, None, None, volatile) for r in range(wide.registers)]))
 
     if is_proven(ctx, mask, layout):
-        return Fragment(layout, element, _from_memory(ctx, element, plain()))
-    others = _others(ctx, other, layout, access)
+        return fragments.rearrange(b, plain(), layout)
     test = all_true(ctx, mask, layout)
-    masks = ctx.fragment(mask, layout).registers if test is None else ()
-    branch = IfElse(b.module, true_everywhere(ctx, masks) if test is None else test)
+    known = ctx.fragment(mask, layout) if test is None else None
+    branch = IfElse(b.module, true_everywhere(ctx, known.registers) if known is not None else test)
     with branch.then():
-        branch.yield_(plain())
+        branch.yield_(plain().registers)
     with branch.otherwise():
         ctx.push_memo()
-        masks = masks or ctx.fragment(mask, layout).registers
-        branch.yield_([access.load(r, masks[r], others[r], volatile) for r in range(layout.registers)])
+        if _one_by_one(ctx, layout):
+            made = _load_elements(ctx, op, layout, ptr, mask, other)
+            branch.yield_(fragments.rearrange(b, made, wide).registers)
+        else:
+            masks = fragments.rearrange(b, known or ctx.fragment(mask, layout), wide).registers
+            others = _others(ctx, other, layout, wide, access)
+            branch.yield_(_from_memory(ctx, element, [
+                access.load(r, masks[r], others[r], volatile) for r in range(wide.registers)]))
         ctx.pop_memo()
-    return Fragment(layout, element, _from_memory(ctx, element, branch.results))
+    return fragments.rearrange(b, Fragment(wide, element, tuple(branch.results)), layout)
 
 
-def _others(ctx: Context, other: Any, layout: Layout, access: Access) -> list[Register]:
+def _exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
+    """Make what lanes exchange for these tensors, before the lanes part ways over their masks."""
+    for tensor in tensors:
+        if isinstance(tensor, Pointers):
+            _exchange_first(ctx, layout, *tensor.terms)
+        elif isinstance(tensor, Deferred) and layout.lane and not is_anywhere(tensor):
+            ctx.fragment(tensor, layout)
+
+
+def _one_by_one(ctx: Context, layout: Layout) -> bool:
+    """Are masked elements better visited by a loop than by a branch each?"""
+    return not ctx.target.masked_access and layout.registers * layout.width > BRANCHES
+
+
+def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> Fragment:
+    """The elements whose mask is true, one after the other."""
+    element = element_of(op.results[0].type)
+    kind = register_type(element)
+    nothing = ctx.b.constant(kind, False if isinstance(kind, Bool) else 0)
+
+    def visit(row: list[Any]) -> Register:
+        address, inside, default = row
+        branch = IfElse(ctx.b.module, inside)
+        with branch.then():
+            held = ctx.env.load(ctx.env.pointer(address, storage_type(element)), 1)
+            branch.yield_(_from_memory(ctx, element, [held]))
+        with branch.otherwise():
+            branch.yield_([nothing if default is None else default])
+        return branch.results[0]
+
+    made = elements.visit_elements(ctx, layout, (ptr, mask, other), visit, element)
+    assert made is not None
+    return made
+
+
+def _others(ctx: Context, other: Any, layout: Layout, wide: Layout, access: Access) -> list[Register]:
     b = ctx.b
     if other is None:
-        return [b.constant(with_width(access.pointee, layout.width), 0)] * layout.registers
-    return [_to_memory(ctx, b.splat(x, layout.width)) for x in ctx.registers(other, layout)]
+        return [b.constant(with_width(access.pointee, wide.width), 0)] * wide.registers
+    if isinstance(other, Uniform):
+        return [_to_memory(ctx, b.splat(other.scalar, wide.width))] * wide.registers
+    return [_to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(other, layout), wide).registers]
 
 
 def _load_scalar(ctx: Context, op: Operation, ptr: Register, mask: Register | None, other: Register | None) -> Register:
@@ -382,6 +447,7 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
         _store_scalar(ctx, ptr, value, mask)
         return
     layout = ctx.layout_of(op.ptr.type)
+    _exchange_first(ctx, layout, ptr, value, mask)
     inputs = [(x, layout) for x in (ptr, value, mask) if x is not None]
 
     def walk() -> None:
@@ -395,12 +461,24 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
 
 
 def _store_window(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> list[Register]:
-    """Store one step of a tensor. Returns no registers."""
-    access = Access(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
-    values = [_to_memory(ctx, x) for x in ctx.fragment(value, layout).registers]
-    masks = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout).registers
+    """Store one step of a tensor; what several lanes hold one of them stores. Returns no registers."""
+    owns = elements.owner(ctx, *elements.redundant(layout))
+    elements.guarded(ctx, owns, lambda: _store_registers(ctx, op, layout, ptr, value, mask))
+    return []
+
+
+def _store_registers(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> list[Register]:
+    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
+    b = ctx.b
+    wide = by_memory(ctx, ptr, layout, pointee)
+    access = Access(ctx, ptr, wide, pointee)
+    values = [_to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(value, layout), wide).registers]
+    known = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout)
+    masks = None if known is None else fragments.rearrange(b, known, wide).registers
 
     def each(masks: Any, stream: bool = False) -> None:
+        if masks is not None and _one_by_one(ctx, layout):
+            return _store_elements(ctx, op, layout, ptr, value, mask)
         for r, register in enumerate(values):
             access.store(r, register, None if masks is None else masks[r], stream)
 
@@ -425,13 +503,26 @@ def _store_window(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: 
     return []
 
 
+def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> None:
+    """Store the elements whose mask is true, one after the other."""
+    held = storage_type(element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
+
+    def visit(row: list[Any]) -> None:
+        address, put, inside = row
+        with if_(ctx.b.module, inside):
+            ctx.env.store(ctx.env.pointer(address, held), _to_memory(ctx, put))
+
+    ctx.push_memo()
+    elements.visit_elements(ctx, layout, (ptr, value, mask), visit)
+    ctx.pop_memo()
+
+
 def _store_scalar(ctx: Context, ptr: Register, value: Register, mask: Register | None) -> None:
     held = _to_memory(ctx, value)
-    if mask is None or mask.constant is True:
-        ctx.env.store(ptr, held)
-        return
-    with if_(ctx.b.module, mask):
-        ctx.env.store(ptr, held)
+    acts = elements.acting(ctx)
+    if mask is not None and mask.constant is not True:
+        acts = mask if acts is None else ctx.b.logical_and(acts, mask)
+    elements.guarded(ctx, acts, lambda: ctx.env.store(ptr, held))
 
 
 __all__ = ["Access", "Stored", "Tensor", "element_offsets", "invariant", "log2", "run_length"]
