@@ -131,9 +131,11 @@ def device() -> str:
     if INTERPRETED:
         return "Triton's interpreter"
     import triton
+    from triton_spirv.runtime import devices
 
+    chosen = devices.choose(devices.selection())
     target = triton.runtime.driver.active.get_current_target()
-    return f"{target.backend} {target.arch}"
+    return f"{chosen.name} ({chosen.platform} {chosen.driver_version}), target {target.backend} {target.arch}"
 
 
 def as_argument(array: np.ndarray) -> Any:
