@@ -7,6 +7,7 @@ what an iteration does not keep, until nothing changes; blocks of a control flow
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from triton_spirv.analysis.axis_info import AxisInfo, hinted, meet, meet_all, power_of_two_divisor, unknown
@@ -14,7 +15,7 @@ from triton_spirv.analysis.axis_rules import rule_for
 from triton_spirv.analysis.axis_shapes import lengths, unit
 from triton_spirv.ir.model import Block, DenseAttr, Operation, Region, Value
 
-__all__ = ["AxisInfo", "axis_info"]
+__all__ = ["AxisInfo", "axis_facts", "axis_info"]
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 
@@ -25,6 +26,21 @@ def axis_info(function: Operation) -> dict[Value, AxisInfo]:
     if function.regions:
         analysis.function(function)
     return analysis.known
+
+
+def axis_facts(value: Value) -> AxisInfo | None:
+    """What is known of one value; the function around it is analysed once."""
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    while block is not None and (holder := block.parent.parent) is not None:
+        if holder.name == "tt.func":
+            return _facts(holder).get(value)
+        block = holder.parent
+    return None
+
+
+@lru_cache(maxsize=4)
+def _facts(function: Operation) -> dict[Value, AxisInfo]:
+    return axis_info(function)
 
 
 def _hints(attributes: dict[str, Any], rank: int) -> dict[str, tuple[int, ...]]:
