@@ -80,6 +80,24 @@ def test_assertion_in_a_branch(run, values, fails):
 
 
 @triton.jit
+def far_away(x_ptr, i_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.load(i_ptr + tl.arange(0, BLOCK))
+    tl.device_assert(i < 1000, "out of bounds")
+    tl.store(out_ptr + tl.arange(0, BLOCK), tl.load(x_ptr + i))
+
+
+def test_assertion_ends_the_program(run, mode):
+    """What it guards is not executed: this load would end the process."""
+    if mode != "vector":
+        pytest.skip("lanes that share a program go on, for the sake of its barriers")
+    x, out = numeric.tensor(np.arange(1000), "i32"), numeric.poisoned(32, "i32")
+    index = numeric.tensor(np.where(np.arange(32) == 20, 1 << 45, 7), "i64")
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        run(far_away, 1, x, index, out, 32, debug=True)
+    numeric.assert_same(out, numeric.array(numeric.poisoned(32, "i32")))
+
+
+@triton.jit
 def add_sub_mul(x_ptr, y_ptr, out_ptr, KIND: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)

@@ -249,6 +249,25 @@ def test_divide_and_remainder_truncate(run, dtype, small_divisors):
 
 
 @pytest.mark.parametrize("dtype", ("i1",) + INTEGERS)
+@triton.jit
+def divide_and_shift(x, y):
+    return (x // y) ^ (x % y) ^ (x << y) ^ (x >> y)
+
+
+@pytest.mark.parametrize("block", (1, 16, 256))
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_undefined_results_harm_nobody(run, dtype, block):
+    """Division by zero, the overflowing one, shifts beyond the width: any value, and no trap; others are right."""
+    numeric.interpreter_is_wrong("numpy raises or warns")
+    x, y = (side.copy() for side in numeric.pairs(dtype, COUNT))
+    x[::4], y[::4] = 97, 3
+    x[1::4], y[1::4] = np.iinfo(x.dtype).min, np.array(-1).astype(y.dtype)
+    y[2::4] = 0
+    out = numeric.array(apply2(run, divide_and_shift, x, y, dtype, block=block))[::4]
+    exact = (97 // 3) ^ (97 % 3) ^ (97 << 3) ^ (97 >> 3)
+    numeric.assert_same(out, np.full(len(out), np.array(exact).astype(x.dtype)))
+
+
 @pytest.mark.parametrize("name", BITWISE)
 def test_bitwise(run, name, dtype):
     function, reference = BITWISE[name]
