@@ -32,8 +32,8 @@ MODES: dict[str, dict[str, str]] = {
 }
 
 #: the environment that spirv-val is told, the newest OpenCL one it knows; modules that use what it lacks
-#: (cl_khr_int64_base_atomics brings this to OpenCL), or newer SPIR-V than its 1.2, are checked by the rules of
-#: their own version alone
+#: (cl_khr_int64_base_atomics brings this to OpenCL), or newer SPIR-V than its 1.2, are checked by the rules
+#: of their own version alone
 VALIDATION_ENVIRONMENT = "opencl2.2"
 BEYOND_ENVIRONMENT = "Int64Atomics"
 
