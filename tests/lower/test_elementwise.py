@@ -257,7 +257,7 @@ def divide_and_shift(x, y):
 @pytest.mark.parametrize("block", (1, 16, 256))
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_undefined_results_harm_nobody(run, dtype, block):
-    """Division by zero, the overflowing one, shifts beyond the width: any value, no trap; the rest is right."""
+    """Division by zero, the one that overflows, shifts beyond the width: any value, no trap."""
     numeric.interpreter_is_wrong("numpy raises or warns")
     x, y = (side.copy() for side in numeric.pairs(dtype, COUNT))
     x[::4], y[::4] = 97, 3
