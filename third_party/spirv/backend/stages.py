@@ -25,7 +25,7 @@ TTIR_PASSES = (
 )
 TTGIR_PASSES = (
     "ttgpuir.add_coalesce", "ttgpuir.add_remove_layout_conversions", "ttgpuir.add_optimize_thread_locality",
-    "ttgpuir.add_fuse_nested_loops",
+    "ttgpuir.add_fuse_nested_loops", "common.add_canonicalizer", "common.add_cse",
 )
 
 #: Bytes that a GPU would exchange between warps for a reduction or a scan. Kernels that size their grid by
