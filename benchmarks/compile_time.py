@@ -1,0 +1,197 @@
+"""Cold compile times, with what they are made of, against Triton's own CUDA pipeline, which needs no GPU.
+
+Both pipelines start from the same Python function and the same signature, without any cache, in turns, in
+one process that has compiled something before. Triton's compilation listener gives the stages; the emitter's
+parts are timed where `triton_spirv.compiler` calls them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import triton
+from measure import Sample, processor_time
+from triton import knobs
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+CUDA = GPUTarget("cuda", 90, 32)
+
+#: name -> (kernel's name in kernels.py, types of its parameters, constants)
+SOURCES: dict[str, tuple[str, dict[str, str], dict[str, int]]] = {
+    "add": ("add_kernel", {**dict.fromkeys(("x_ptr", "y_ptr", "out_ptr"), "*fp32"), "n": "i32"},
+            {"BLOCK": 1024}),
+    "softmax": ("softmax_kernel", {**dict.fromkeys(("x_ptr", "out_ptr"), "*fp32"),
+                                   **dict.fromkeys(("stride", "rows", "columns"), "i32")}, {"BLOCK": 1024}),
+    "matmul": ("matmul_kernel", {**dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16"),
+                                 **dict.fromkeys(("M", "N", "K", "a_row", "b_row", "c_row"), "i32")},
+               {"BM": 128, "BN": 128, "BK": 64}),
+}
+#: functions that `triton_spirv.compiler` calls -> the part of our Python that they are
+PARTS = {"parse": "parse", "require_rules": "analysis", "written_arguments": "analysis",
+         "run_function": "lower", "listing": "listing"}
+COLUMNS = ("front end", "passes", *dict.fromkeys(PARTS.values()), "words", "keys, files", "driver")
+
+
+def source(name: str) -> ASTSource:
+    """What Triton compiles: every pointer and number divisible by 16, as aligned tensors give."""
+    import kernels
+
+    function, types, constants = SOURCES[name]
+    signature = {**types, **dict.fromkeys(constants, "constexpr")}
+    attributes = {(index,): [["tt.divisibility", 16]] for index in range(len(types))}
+    return ASTSource(getattr(kernels, function), signature, constants, attributes)
+
+
+def target() -> GPUTarget:
+    """Ours."""
+    return triton.runtime.driver.active.get_current_target()
+
+
+def compiled(name: str, target: GPUTarget) -> tuple[Any, float, dict[str, float]]:
+    """One compilation from nothing -> the kernel, milliseconds in all and of each of Triton's stages."""
+    times: dict[str, float] = {}
+
+    def listen(*, times: Any, record: dict[str, float] = times, **_: Any) -> None:
+        record["front end"] = times.ir_initialization / 1e3
+        record["store"] = times.store_results / 1e3
+        record.update({stage: duration / 1e3 for stage, duration in times.lowering_stages})
+
+    before = knobs.compilation.listener, knobs.compilation.always_compile
+    knobs.compilation.listener, knobs.compilation.always_compile = listen, True
+    try:
+        start = time.perf_counter()
+        kernel = triton.compile(source(name), target=target)
+        total = (time.perf_counter() - start) * 1e3
+    finally:
+        knobs.compilation.listener, knobs.compilation.always_compile = before
+    return kernel, total, times
+
+
+@contextmanager
+def timed_parts() -> Iterator[dict[str, float]]:
+    """Within it the emitter's parts add up their milliseconds."""
+    import triton_spirv.compiler as compiler
+    from triton_spirv.spirv import Module
+
+    spent = dict.fromkeys([*PARTS.values(), "words"], 0.0)
+
+    def timed(function: Callable[..., Any], part: str) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return function(*arguments, **options)
+            finally:
+                spent[part] += (time.perf_counter() - start) * 1e3
+        return call
+
+    plain = [(compiler, name, getattr(compiler, name)) for name in PARTS] + [(Module, "words", Module.words)]
+    for place, name, function in plain:
+        setattr(place, name, timed(function, PARTS.get(name, "words")))
+    # the listing decodes the words that it makes for itself: count those with it
+    listing = compiler.listing
+
+    def listing_alone(module: Any) -> str:
+        before = spent["words"]
+        text = listing(module)
+        spent["listing"] -= spent["words"] - before
+        return text
+    compiler.listing = listing_alone  # type: ignore[attr-defined]
+    try:
+        yield spent
+    finally:
+        for place, name, function in plain:
+            setattr(place, name, function)
+
+
+def driver_build(kernel: Any) -> float:
+    """Milliseconds of the OpenCL driver for these words, neither from memory nor from disk."""
+    from triton_spirv.runtime import binary_cache, devices, program
+
+    context = devices.open_device(devices.choose(devices.selection()))
+    words = kernel.asm["spv"]
+    binary_cache.remove(binary_cache.key(words, context.device, ""))
+    start = time.perf_counter()
+    built = program.build(context, words, kernel.metadata.name)
+    spent = (time.perf_counter() - start) * 1e3
+    del built
+    return spent
+
+
+def ours(name: str) -> dict[str, float]:
+    """One compilation for our device, by columns; `total` includes the driver."""
+    begin = processor_time()
+    with timed_parts() as parts:
+        kernel, total, stages = compiled(name, target())
+    build = driver_build(kernel)
+    row = {"front end": stages["front end"], "passes": stages["ttir"] + stages["ttgir"], **parts,
+           "driver": build, "total": total + build, "processor": processor_time() - begin}
+    row["keys, files"] = row["total"] - sum(row[column] for column in COLUMNS if column in row)
+    return row
+
+
+def theirs(name: str) -> dict[str, float]:
+    """One compilation by the CUDA pipeline, by its stages."""
+    begin = processor_time()
+    _, total, stages = compiled(name, CUDA)
+    return {**stages, "total": total, "processor": processor_time() - begin}
+
+
+def measure(rounds: int) -> dict[str, dict[str, dict[str, Sample]]]:
+    """kernel -> "ours"/"cuda" -> column -> times, compiled in turns."""
+    result: dict[str, dict[str, dict[str, Sample]]] = {}
+    for name in SOURCES:
+        ours(name), theirs(name)
+        rows = [(ours(name), theirs(name)) for _ in range(rounds)]
+        result[name] = {
+            side: {column: Sample.of([row[index][column] for row in rows]) for column in rows[0][index]}
+            for index, side in enumerate(("ours", "cuda"))}
+    return result
+
+
+def first_in_process(rounds: int) -> dict[str, dict[str, dict[str, Sample]]]:
+    """The first compilation of a fresh process, the emitter's import and the driver's start included.
+
+    Triton and the kernels are imported before.
+    """
+    result: dict[str, dict[str, dict[str, Sample]]] = {}
+    for name in SOURCES:
+        times: dict[str, list[list[float]]] = {"ours": [], "cuda": []}
+        for _ in range(rounds + 1):  # the first writes bytecode
+            for side, values in times.items():
+                values.append(_child(side, name))
+        result[name] = {
+            side: {column: Sample.of([value[index] for value in values[1:]])
+                   for index, column in enumerate(("total", "processor"))}
+            for side, values in times.items()}
+    return result
+
+
+def _child(side: str, name: str) -> list[float]:
+    """Milliseconds by the clock, and of processors, of one compilation in a process of its own."""
+    settings = {**os.environ, "PYTHONPYCACHEPREFIX": os.path.join(os.environ["TRITON_CACHE_DIR"], "bytecode")}
+    settings.pop("PYTHONDONTWRITEBYTECODE", None)
+    command = [sys.executable, __file__, side, name]
+    done = subprocess.run(command, capture_output=True, text=True, env=settings)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return [float(number) for number in done.stdout.split()]
+
+
+if __name__ == "__main__":  # what _child runs
+    sys.path.insert(0, str(Path(__file__).parent))
+    import kernels  # noqa: F401
+
+    side, chosen_name = sys.argv[1:]
+    start, before = time.perf_counter(), processor_time()
+    made, _, _ = compiled(chosen_name, target() if side == "ours" else CUDA)
+    if side == "ours":
+        driver_build(made)
+    print((time.perf_counter() - start) * 1e3, processor_time() - before)
