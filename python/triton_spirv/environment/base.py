@@ -167,6 +167,10 @@ class Environment(ABC):
     def shared_store(self, array: Value, index: Value, value: Value) -> None:
         """Store a scalar or a vector of neighbouring elements at element `index` (i32) of a shared array."""
 
+    @abstractmethod
+    def shared_add(self, array: Value, index: Value, value: Value) -> None:
+        """Add to element `index` (i32) of a shared array of i32, atomically among the lanes of the program."""
+
     # --- arithmetic
     # -------------------------------------------------------------------------------------------------
 

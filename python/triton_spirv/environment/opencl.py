@@ -371,6 +371,11 @@ class OpenCL(Environment):
         place, _, aligned = self._shared_place(array, index, count)
         b.emit("OpStore", place, value, [aligned])
 
+    def shared_add(self, array: Value, index: Value, value: Value) -> None:
+        place, type, _ = self._shared_place(array, index, 1)
+        scope, relaxed = self.b.constant(I32, SCOPES["cta"]), self.b.constant(I32, 0)
+        self.b.emit("OpAtomicIAdd", place, scope, relaxed, value, type=type)
+
     # --- arithmetic
     # -------------------------------------------------------------------------------------------------
 

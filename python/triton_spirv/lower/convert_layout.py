@@ -35,7 +35,7 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
     """
     source, result = ctx.layout_of(op.src.type), op.results[0]
     if feeds_products(result) and not is_anywhere(src):
-        array = ctx.shared.buffer(result, result.type.element, resting_layout(source.shape, src.element))
+        array = ctx.shared.buffer(result, src.element, resting_layout(source.shape, src.element))
         ctx.shared.writes(array)
         ctx.shared.store(array, ctx.fragment(src, source))
         return array

@@ -35,7 +35,8 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
     depth = left.shape[-1]
     shape = shape_of(op.results[0].type)
     rows = _operand_layout(layout, left.shape, lambda batch, m, n: (batch * shape[-2] + m) * depth, 1)
-    columns = _operand_layout(layout, right.shape, lambda batch, m, n: batch * depth * shape[-1] + n, shape[-1])
+    columns = _operand_layout(layout, right.shape, lambda batch, m, n: batch * depth * shape[-1] + n,
+                              shape[-1])
     tensors = [tensor for tensor, _ in (*left.inputs(rows), *right.inputs(columns))]
     inner = log2(depth)
     if all(map(_can_step, tensors)):
@@ -74,7 +75,8 @@ def _operand_layout(result: Layout, shape: tuple[int, ...], place: Any, stride: 
 def _stepped(layout: Layout, inner: int, depth: int) -> Layout:
     """The layout with all but the lowest `inner` bits of K walked by a loop."""
     bits = log2(depth)
-    return replace(layout, register=layout.register[:inner] + layout.register[bits:], step=layout.register[inner:bits])
+    registers = layout.register[:inner] + layout.register[bits:]
+    return replace(layout, register=registers, step=layout.register[inner:bits])
 
 
 def _can_step(tensor: Any) -> bool:
@@ -95,7 +97,8 @@ def _announce(ctx: Context, tensor: Any) -> None:
             _announce(ctx, operand)
 
 
-def _accumulated(ctx: Context, layout: Layout, a: Fragment, b: Fragment, sums: list[Register], count: int) -> list[Register]:
+def _accumulated(ctx: Context, layout: Layout, a: Fragment, b: Fragment, sums: list[Register],
+                 count: int) -> list[Register]:
     """The sums after `count` more steps along K."""
     rows = {index: r for r, index in enumerate(a.layout.register_indices)}
     columns = {index: r for r, index in enumerate(b.layout.register_indices)}

@@ -6,15 +6,18 @@ that the code does not grow with the tensor: a 128x128 tensor of atomics is one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from ..layout import Layout
+from ..layout import Layout, SharedLayout
 from ..spirv.builder import I32
 from ..spirv.control import For, if_
 from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .context import Context
+from .shared import from_shared
 from .tensor import Fragment, Pointers, Uniform
 from .types import register_type
 
@@ -63,6 +66,28 @@ def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Any], visit:
     return Fragment(layout, result, tuple(registers))
 
 
+@contextmanager
+def lookup(ctx: Context, tensor: Any, type: Any) -> Iterator[Callable[[Register], Register]]:
+    """A function from the row-major index of an element (i32), known at run time only, to the element.
+
+    The tensor stands where every lane that holds a part of it can read all of it: in a private array, or in
+    shared memory while the `with` block is emitted.
+    """
+    layout = ctx.layout_of(type)
+    if not layout.lane:
+        stored = ctx.stored(tensor)
+        kind = register_type(stored.element)
+        yield lambda place: ctx.env.private_load(stored.array, stored.width, kind, place, 1)
+        return
+    made = ctx.fragment(tensor, layout)
+    with ctx.shared.scratch(made.element, layout.numel) as scratch:
+        array = replace(scratch, shape=layout.shape, layout=SharedLayout.row_major(layout.shape))
+        ctx.shared.writes(array)
+        ctx.shared.store(array, made)
+        ctx.shared.reads(array)
+        yield lambda place: from_shared(ctx, made.element, ctx.env.shared_load(array.array, place))
+
+
 def redundant(layout: Layout) -> tuple[int, int]:
     """The bits of the lane's and of the warp's number on which the elements that it holds do not depend."""
     def zeros(bases: Sequence[int]) -> int:
@@ -82,7 +107,7 @@ def owner(ctx: Context, lane_bits: int, warp_bits: int) -> Register | None:
 
 
 def acting(ctx: Context) -> Register | None:
-    """Is this the lane that acts for the whole program, as for effects on scalars? None where there is only one."""
+    """Is this the lane that acts for the whole program, as for effects on scalars? None: it is alone."""
     return owner(ctx, -1, -1) if ctx.target.lanes else None
 
 

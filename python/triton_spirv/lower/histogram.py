@@ -1,17 +1,21 @@
 """tt.histogram: how often each bin's number occurs in a tensor.
 
-The counts stand in a private array that every element increments in turn; elements that are masked, or that
-no bin takes, go to an entry behind the last bin, so that nothing branches.
+The counts stand in an array that every element increments in turn: a private one, or one in shared memory
+that all lanes increment atomically. Elements that are masked, or that no bin takes, go to an entry behind the
+last bin, so that nothing branches.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..ir.model import IntegerType, Operation
-from ..layout import row_major
+from ..layout import Layout, SharedLayout, row_major
 from ..spirv.builder import I32, with_width
+from ..spirv.module import Value as Register
 from .context import Context, StepLoop
+from .elements import guarded, owner, redundant
 from .registry import lowers
 from .tensor import Fragment, Stored
 from .types import shape_of
@@ -20,25 +24,56 @@ from .types import shape_of
 @lowers("tt.histogram")
 def histogram(ctx: Context, op: Operation, src: Any, mask: Any) -> Any:
     """src, mask [N] -> counts [BINS] in i32; numbers are read as unsigned, those from BINS on are dropped."""
-    b = ctx.b
-    shape = shape_of(op.results[0].type)
-    bins = shape[0]
+    bins = shape_of(op.results[0].type)[0]
+    if ctx.layout_of(op.src.type).lane:
+        return _in_lanes(ctx, op, src, mask, bins)
     walk = row_major(op.src.type.shape, ctx.target.vector_width, 1, 1)
     plan = ctx.plan(op, [(x, walk) for x in (src, mask) if x is not None])
     counts = _zeros(ctx, bins)
     with StepLoop(ctx, len(walk.step)):
-        number = b.resize(ctx.fragment(src, walk).registers[0], 32, signed=False)
-        counted = b.compare("OpULessThan", number, bins)
-        if mask is not None:
-            counted = b.logical_and(counted, ctx.fragment(mask, walk).registers[0])
-        places = b.select(counted, number, bins)
+        places, = _places(ctx, src, mask, walk, bins)
         for c in range(walk.width):
-            place = b.extract(places, c)
+            place = ctx.b.extract(places, c)
             seen = ctx.env.private_load(counts.array, counts.width, I32, place, 1)
-            ctx.env.private_store(counts.array, counts.width, place, b.iadd(seen, 1))
+            ctx.env.private_store(counts.array, counts.width, place, ctx.b.iadd(seen, 1))
     ctx.finish(plan)
     layout = ctx.layout_of(op.results[0].type)
     return counts if layout.step else ctx.fragment(counts, layout)
+
+
+def _places(ctx: Context, src: Any, mask: Any, layout: Layout, bins: int) -> list[Register]:
+    """Per register the entries that its elements increment."""
+    b = ctx.b
+    places = []
+    masks = [None] * layout.registers if mask is None else ctx.fragment(mask, layout).registers
+    for register, inside in zip(ctx.fragment(src, layout).registers, masks, strict=True):
+        number = b.resize(register, 32, signed=False)
+        counted = b.compare("OpULessThan", number, bins)
+        if inside is not None:
+            counted = b.logical_and(counted, inside)
+        places.append(b.select(counted, number, bins))
+    return places
+
+
+def _in_lanes(ctx: Context, op: Operation, src: Any, mask: Any, bins: int) -> Fragment:
+    """Counts in shared memory; what several lanes hold one of them counts."""
+    env, layout, result = ctx.env, ctx.layout_of(op.src.type), ctx.layout_of(op.results[0].type)
+    one = ctx.b.constant(I32, 1)
+    nothing = Fragment(result, IntegerType(32), (ctx.b.constant(I32, 0),) * result.registers)
+    places = _places(ctx, src, mask, layout, bins)
+    with ctx.shared.scratch(nothing.element, bins + 1) as scratch:
+        counts = replace(scratch, shape=(bins,), layout=SharedLayout.row_major((bins,)))
+        ctx.shared.writes(counts)
+        ctx.shared.store(counts, nothing)
+        ctx.shared.writes(counts)
+
+        def count() -> None:
+            for place in places:
+                env.shared_add(counts.array, place, one)
+
+        guarded(ctx, owner(ctx, *redundant(layout)), count)
+        ctx.shared.reads(counts)
+        return ctx.shared.load(counts, result)
 
 
 def _zeros(ctx: Context, bins: int) -> Stored:
