@@ -150,6 +150,7 @@ def draw(path: str, results: dict[str, Any]) -> None:
     for name, pair in results.get("kernels", {}).items():
         right.barh(name, pair["torch"].median / pair["ours"].median, color="C0")
     right.axvline(1, color="black", linewidth=0.8)
+    right.set_xscale("log")
     right.set_xlabel("time of torch / ours")
     for axes in (left, right):
         axes.invert_yaxis()
