@@ -1,7 +1,7 @@
 """The errors of the package: each names the cause and the way out.
 
-They are raised where the knowledge is: reading the IR, choosing rules, lowering, building SPIR-V, validating it, running a tool,
-launching. Catch `TritonSpirvError` for all of them.
+They are raised where the knowledge is: reading the IR, choosing rules, lowering, building SPIR-V, validating
+it, running a tool, launching. Catch `TritonSpirvError` for all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ class TritonSpirvError(Exception):
 class ParseError(TritonSpirvError):
     """The IR text cannot be read: `filename:line:column: message`, the line, and a caret below the place."""
 
-    def __init__(self, message: str, filename: str = "<ttir>", line: int = 0, column: int = 0, text: str = "") -> None:
+    def __init__(
+        self, message: str, filename: str = "<ttir>", line: int = 0, column: int = 0, text: str = ""
+    ) -> None:
         self.filename, self.line, self.column, self.text = filename, line, column, text
         caret = f"\n  {text}\n  {' ' * max(column - 1, 0)}^" if text else ""
         super().__init__(f"{filename}:{line}:{column}: {message}{caret}")
@@ -33,7 +35,9 @@ class MissingCapability(TritonSpirvError):
 
 
 class ValidationError(TritonSpirvError):
-    """spirv-val refused a module: its words, the listing around the instruction, the path of the kept module."""
+    """spirv-val refused a module: its words, the listing around the instruction, the path of the kept
+    module.
+    """
 
 
 class ToolError(TritonSpirvError):
@@ -45,7 +49,9 @@ class DeviceError(TritonSpirvError):
 
 
 class LaunchError(TritonSpirvError):
-    """The arguments or the grid of a launch are not usable; the message names the argument and the way out."""
+    """The arguments or the grid of a launch are not usable; the message names the argument and the way
+    out.
+    """
 
 
 class ResourceError(TritonSpirvError):

@@ -17,6 +17,7 @@ from . import (  # noqa: F401
     histogram,
     map_elementwise,
     memory,
+    pointer,
     reduce,
     scan,
     spmd,

@@ -69,7 +69,7 @@ def for_loop(
         terminator = ctx.lower_block(body)
         values = []
         offset = 0
-        for carrier, chain, count, operand in zip(carriers, chains, counts, terminator.operands, strict=True):
+        for chain, count, operand in zip(chains, counts, terminator.operands, strict=True):
             if chain is None:
                 values.append(ctx.value(operand))
             else:

@@ -119,7 +119,7 @@ class Evaluation(Arrays):
 
     def _addresses(self, tensor: Pointers, layout: Layout) -> Fragment:
         """64-bit addresses of a tensor of pointers."""
-        from .memory import element_offsets
+        from .access import element_offsets
         b = self.b
         size = self.env.pointee_bytes(tensor.base)
         base = b.splat(self.env.address(tensor.base), layout.width)

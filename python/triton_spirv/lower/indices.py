@@ -98,7 +98,7 @@ class Indices(State):
         registers = []
         for index in layout.register_indices:
             scalar = origin
-            for d, (stride, i) in enumerate(zip(zero.strides, layout.unravel(index), strict=True)):
+            for stride, i in zip(zero.strides, layout.unravel(index), strict=True):
                 if i and not (isinstance(stride, int) and stride == 0):
                     factor = stride if isinstance(stride, Register) else b.constant(scalar.type, stride)
                     scalar = b.iadd(scalar, b.imul(factor, i))
