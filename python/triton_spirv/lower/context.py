@@ -17,7 +17,7 @@ from .registry import RULES, SYMBOLIC
 from .state import Frame, named
 from .tensor import Deferred, Uniform
 from .types import element_of
-from .walking import CHEAP, StepLoop, Walking
+from .walking import CHEAP, DEEP, StepLoop, Walking
 
 __all__ = ["CHEAP", "Context", "Frame", "StepLoop", "named"]
 
@@ -105,10 +105,13 @@ class Context(Walking):
                     total,
                     reads,
                     siblings=nodes,
+                    depth=1 + max((x.depth for x in below), default=0),
                 )
             )
         layout = self.layout_of(type)
         if layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:
                 node.stored = self.fragment(node, layout)
+        elif nodes[0].depth > DEEP:
+            self.materialise(nodes)
         return nodes

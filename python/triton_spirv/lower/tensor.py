@@ -87,7 +87,7 @@ class Pointers:
 @dataclass(eq=False)
 class Deferred:
     """Result `index` of `operation`, to be evaluated under the layout asked for; operands are bound as they
-    were at definition.
+    were at definition. `depth` counts the operations in a row that are not evaluated yet.
     """
 
     shape: tuple[int, ...]
@@ -99,6 +99,7 @@ class Deferred:
     reads_memory: bool = False
     stored: Stored | Fragment | None = None
     siblings: list[Deferred] = field(default_factory=list)
+    depth: int = 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,10 @@ from .types import register_type
 #: A deferred value whose evaluation costs at most this many instructions is computed again rather than kept.
 CHEAP = 6
 
+#: So many operations in a row wait for their consumer at most; then their value is computed. Evaluation is
+#: recursive, a few of Python's calls an operation, and a loop over all that a program computes would spill.
+DEEP = 100
+
 
 class StepLoop:
     """A loop over `bits` step bits, or straight-line code where there are none; `carried` values go from turn
@@ -90,24 +94,27 @@ class Walking(Evaluation):
         """
         inputs = list(inputs)
         requests = self.requests(inputs)
+        while astray := [x for x, asked in requests if any(self._is_astray(x, layout) for layout in asked)]:
+            self.materialise(astray[:1])
+            requests = self.requests(inputs)  # what lies below it is asked for by this walk no longer
         result = Plan()
         dying = self._dying(op, inputs)
         for node, layouts in requests:
             if isinstance(node, Fragment):
                 if any(any(layout.step) for layout in layouts):
                     self.spill(node)
-                continue
-            if node.stored is not None or _is_view(node) or not (node.reads_memory or node.weight > CHEAP):
-                continue
-            if all(self.is_natural(layout) for layout in layouts):
+            elif _is_worth_keeping(node) and all(self.is_natural(layout) for layout in layouts):
                 if self.needed_later(node, op, result):
                     result.stored[node] = self._taken_over(node, dying) or self.allocate(
                         node.shape, node.element
                     )
-            elif any(layout.steps > 1 for layout in layouts):
-                self.materialise([node])
         self.plans.append(result)
         return result
+
+    def _is_astray(self, node: Any, layout: Layout) -> bool:
+        """Would a walk come to this value in another order than its own? Then it is computed before."""
+        worth_keeping = isinstance(node, Deferred) and _is_worth_keeping(node)
+        return worth_keeping and layout.steps > 1 and not self.is_natural(layout)
 
     def _dying(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> list[Stored]:
         """Arrays that this walk reads element by element in natural order, and nothing reads after it.
@@ -143,7 +150,7 @@ class Walking(Evaluation):
 
     def requests(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
         """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before
-        producers.
+        producers. Nothing is asked of what lies below a value that is computed before the walk.
         """
         found: dict[Any, set[Layout]] = {}
         order: list[Any] = []
@@ -166,7 +173,7 @@ class Walking(Evaluation):
             seen.add((id(tensor), layout))
             key = tensor if isinstance(tensor, Deferred) else _Identity(tensor)
             found.setdefault(key, set()).add(layout)
-            if isinstance(tensor, Deferred):
+            if isinstance(tensor, Deferred) and not self._is_astray(tensor, layout):
                 source = SOURCE_LAYOUTS.get(tensor.operation.name)
                 for operand in tensor.operands:
                     if not isinstance(operand, Register) and operand is not None:
@@ -204,6 +211,13 @@ class Walking(Evaluation):
                 if isinstance(bound, (Pointers, Deferred)) and not kept:
                     waiting += [user for user, _ in result.uses]
         return False
+
+    def precompute(self, node: Deferred) -> None:
+        """Compute a value, or what it is a view of, now, where that is worth keeping."""
+        while _is_view(node) and isinstance(node.operands[0], Deferred):
+            node = node.operands[0]
+        if _is_worth_keeping(node):
+            self.materialise([node])
 
     def materialise(self, nodes: Sequence[Deferred]) -> None:
         """Compute deferred tensors now, those of one size in one loop, and keep them."""
@@ -280,6 +294,11 @@ class Walking(Evaluation):
         with StepLoop(self, len(layout.step)):
             self.write(made, self.fragment(tensor, layout))
         return made
+
+
+def _is_worth_keeping(node: Deferred) -> bool:
+    """Is it cheaper to keep a value than to compute it again?"""
+    return node.stored is None and not _is_view(node) and (node.reads_memory or node.weight > CHEAP)
 
 
 def _is_view(node: Deferred) -> bool:
