@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .analysis.pointers import written_arguments
+from .analysis.simplify import simplify
 from .analysis.support import require_rules
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
@@ -50,6 +51,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     """
     target = find_target(target) if isinstance(target, str) else target
     module = parse(text)
+    simplify(module)
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
     kernel = module.entry
     name = kernel.attributes["sym_name"]

@@ -162,6 +162,9 @@ _family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R")
 _op("tt.split", "src", "$src {} : T(src) -> R", "both")
 _op("tt.gather", "src indices", "$src [ $indices ] {} : F")
 
+# ts: what analysis/simplify.py writes; Triton does not know it
+_op("ts.swap", "src", "$src {} : T(src)", "src")
+
 # tt: ids, ranges
 _op("tt.get_program_id", "", "@axis {} : R", axis="dim")
 _op("tt.get_num_programs", "", "@axis {} : R", axis="dim")

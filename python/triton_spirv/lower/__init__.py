@@ -21,6 +21,7 @@ from . import (  # noqa: F401
     reduce,
     scan,
     spmd,
+    swap,
     uncommon,
     view,
 )

@@ -255,6 +255,8 @@ def compare_integers(ctx: Context, op: Operation, lhs: Register, rhs: Register) 
     b = ctx.b
     predicate = op.attributes["predicate"]
     if is_bool(lhs):
+        if predicate in ("eq", "ne"):
+            return b.compare("OpLogicalEqual" if predicate == "eq" else "OpLogicalNotEqual", lhs, rhs)
         true = -1 if predicate[0] == "s" else 1
         lhs, rhs = bool_to_int(b, lhs, true=true), bool_to_int(b, rhs, true=true)
     return b.compare(COMPARE_INTEGERS[predicate], lhs, rhs)

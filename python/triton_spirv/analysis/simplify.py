@@ -1,0 +1,82 @@
+"""Algebra that Triton leaves to the compiler behind it, done on the IR because whole tensors hang on it.
+
+Triton's sort and flip exchange the two elements along an axis of size 2 by three xors:
+
+    s = xor-reduction of x along the axis          x0 ^ x1
+    y = x ^ s, repeated along the axis             x0 ^ (x0 ^ x1) = x1,  x1 ^ (x0 ^ x1) = x0
+
+which is `ts.swap`, a view: no arithmetic, and what a sort does between two of them shares a loop.
+"""
+
+from __future__ import annotations
+
+from triton_spirv.ir.model import IntegerType, Module, Operation, TensorType, Value
+
+SWAP = "ts.swap"
+
+#: The operations between x and the sum of its neighbours, repeated.
+CHAIN = ("tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.reduce")
+
+
+def simplify(module: Module) -> None:
+    """Rewrite xors that exchange neighbours, in place; operations that this leaves unused are removed."""
+    for op in list(module.walk()):
+        if op.name == "arith.xori":
+            _swap(op)
+
+
+def _swap(op: Operation) -> None:
+    for x, other in (op.operands, op.operands[::-1]):
+        axis = _summed_axis(x, other)
+        if axis is not None:
+            _rewrite(op, SWAP, x, axis)
+            _remove_unused(other.defining_op)
+            return
+
+
+def _summed_axis(x: Value, other: Value) -> int | None:
+    """The axis along which `other` repeats x0 ^ x1; None where it is anything else.
+
+    Only on TTIR: under an encoding the axis may lie in lanes. Not on masks, of which other analyses ask more.
+    """
+    repeat = other.defining_op
+    if not isinstance(x.type, TensorType) or x.type.encoding is not None or x.type.element == IntegerType(1):
+        return None
+    if repeat is None or repeat.name != "tt.broadcast":
+        return None
+    widen = repeat.operands[0].defining_op
+    if widen is None or widen.name not in ("tt.expand_dims", "tt.reshape"):
+        return None
+    reduction = widen.operands[0].defining_op
+    if reduction is None or reduction.name != "tt.reduce" or reduction.operands != [x]:
+        return None
+    axis, shape = reduction.attributes["axis"], x.type.shape
+    kept = TensorType((*shape[:axis], 1, *shape[axis + 1:]), x.type.element, None)
+    return axis if shape[axis] == 2 and widen.result.type == kept and _is_xor(reduction) else None
+
+
+def _is_xor(reduction: Operation) -> bool:
+    block = reduction.regions[0].entry
+    if len(reduction.regions[0].blocks) != 1 or len(block.operations) != 2:
+        return False
+    combine, end = block.operations
+    takes_both = set(combine.operands) == set(block.arguments)
+    return combine.name == "arith.xori" and takes_both and end.operands == combine.results
+
+
+def _rewrite(op: Operation, name: str, operand: Value, axis: int) -> None:
+    for value in set(op.operands):
+        value.uses = [(user, index) for user, index in value.uses if user is not op]
+    op.name, op.operands, op.attributes = name, [operand], {"axis": axis}
+    operand.uses.append((op, 0))
+
+
+def _remove_unused(op: Operation | None) -> None:
+    """Take `op` and what it alone used out of its block."""
+    if op is None or op.parent is None or any(value.uses for value in op.results):
+        return
+    op.parent.operations.remove(op)
+    for value in op.operands:
+        value.uses = [(user, index) for user, index in value.uses if user is not op]
+        if value.defining_op is not None and value.defining_op.name in CHAIN:
+            _remove_unused(value.defining_op)
