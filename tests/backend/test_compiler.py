@@ -6,8 +6,10 @@ import copy
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import triton_spirv
 from triton.backends.compiler import GPUTarget
 from triton.runtime.errors import OutOfResources
 from triton_spirv import zeros
-from triton_spirv.errors import DeviceError, ResourceError, UnsupportedOperation
+from triton_spirv.errors import DeviceError, LaunchError, ResourceError, UnsupportedOperation
 from triton_spirv.runtime.program import BuildError
 from triton_spirv_backend import errors, fingerprint, options, stages
 from triton_spirv_backend.compiler import SPIRVBackend
@@ -85,6 +87,25 @@ launched()
         command = [sys.executable, "-c", script, str(Path(__file__).parent), turn]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "truncated": lambda words: words[:-8], "empty": lambda words: b"",
+    "changed": lambda words: words[:40] + b"\xff" + words[41:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_cache_file(cache: Path, damage: Callable[[bytes], bytes]) -> None:
+    """An error that says what to delete, and then it works; the driver, which would crash, sees nothing."""
+    launched()
+    (file,) = cache.rglob("row_sum.spv")
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(LaunchError, match="SPIR-V of row_sum is damaged") as caught:
+        launched()
+    assert f"delete the folder {file.parent}," in str(caught.value)
+    shutil.rmtree(file.parent)
+    launched()
 
 
 def test_metadata() -> None:

@@ -165,6 +165,20 @@ except KeyError:
     assert done.returncode == 0, done.stderr
 
 
+def test_kernels_may_die_later(script: Script) -> None:
+    """A kernel that ends with the switch off says nothing, whatever Triton wants to do with it then."""
+    done = script(ADD + """
+import gc, triton_spirv
+with triton_spirv.backend():
+    check()
+add.device_caches.clear()
+gc.collect()
+with triton_spirv.backend():
+    check()
+""")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
 def test_enabled_before_triton_is_imported(script: Script) -> None:
     done = script("import triton_spirv\ntriton_spirv.enable()\n" + ADD + "check()")
     assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 from dataclasses import dataclass, field
 
@@ -188,7 +189,8 @@ class _Queue:
         self.handle, self._release = handle, library.clReleaseCommandQueue
 
     def __del__(self) -> None:
-        self._release(self.handle)
+        if not sys.is_finalizing():
+            self._release(self.handle)
 
 
 _contexts: dict[int, Context] = {}

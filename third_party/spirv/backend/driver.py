@@ -7,6 +7,7 @@ OpenCL is loaded by the first launch, not by compiling.
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -113,6 +114,18 @@ def _switched() -> None:
             os.environ["TRITON_DEFAULT_BACKEND"] = _default_backend
         if config is not None:
             config._default, config._active = _before
+            _release_kernels()
+
+
+def _release_kernels() -> None:
+    """Triton 3.9 unloads a dying kernel through the driver that is active then, which is no longer ours.
+
+    Our programs need no unloading: they go with the last reference.
+    """
+    kind = getattr(sys.modules.get("triton.compiler.compiler"), "CompiledKernel", None)
+    for kernel in gc.get_objects():
+        if type(kernel) is kind and hasattr(kernel.function, "bind"):
+            kernel._module_pid = None
 
 
 def _silence_others() -> None:

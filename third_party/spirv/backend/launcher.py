@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+from triton import knobs
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import cores
@@ -29,14 +33,14 @@ class SPIRVUtils:
 
     def load_binary(self, name: str, binary: bytes, shared: int,
                     device: Any) -> tuple[Any, Any, int, int, int]:
-        """The program twice (Triton's module and function), registers and spills of a lane, most threads of a
-        work-group."""
-        from triton_spirv.runtime import program
+        """Triton's module and function, registers and spills of a lane, most threads of a work-group.
 
+        Module and function are one object. It is built by its first launch, which knows whether the words are
+        those that were compiled: a damaged module would end the process inside of the driver.
+        """
         context = devices.open_device(devices.choose(devices.selection()))
-        with as_triton_errors():
-            loaded = program.build(context, binary, name)
-        return loaded, Function(context, loaded), REGISTERS_PER_LANE, 0, THREADS
+        function = Function(context, binary, name)
+        return function, function, REGISTERS_PER_LANE, 0, THREADS
 
     def unload_module(self, module: Any) -> None:
         """Programs are released with the last reference to them."""
@@ -48,16 +52,23 @@ class SPIRVUtils:
 
 
 class Function:
-    """A loaded program on its device; becomes launchable together with a kernel's metadata."""
+    """The words of a kernel and the device to run them on; launchable together with the kernel's metadata."""
 
-    def __init__(self, context: devices.Context, program: Any) -> None:
-        self.context, self.program = context, program
+    def __init__(self, context: devices.Context, words: bytes, name: str) -> None:
+        self.context, self.words, self.name = context, words, name
 
-    def bind(self, artifact: Any) -> Callable[[int, int, int, Sequence[Any]], None]:
-        """The runtime's launch function."""
-        from triton_spirv.runtime.launch import Kernel
+    def bind(self, metadata: Any) -> Callable[[int, int, int, Sequence[Any]], None]:
+        """The runtime's launch function; LaunchError where the words are not those that were compiled."""
+        from triton_spirv import Artifact
+        from triton_spirv.runtime import launch, program
 
-        return Kernel(self.context, self.program, artifact).launch
+        if hashlib.sha256(self.words).hexdigest() != metadata.spirv_digest:
+            folder = base64.b32encode(bytes.fromhex(metadata.hash)).decode().rstrip("=")  # as Triton names it
+            raise LaunchError(f"the cached SPIR-V of {self.name} is damaged; delete the folder "
+                              f"{os.path.join(knobs.cache.dir, folder)}, or set TRITON_ALWAYS_COMPILE=1")
+        with as_triton_errors():
+            built = program.build(self.context, self.words, self.name)
+        return launch.Kernel(self.context, built, Artifact.from_json(metadata.artifact)).launch
 
 
 def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
@@ -70,7 +81,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
                launch_metadata: Any, enter_hook: Any, exit_hook: Any, *arguments: Any) -> None:
         nonlocal bound, run
         if function is not bound:
-            run, bound = function.bind(_artifact(metadata)), function
+            run, bound = function.bind(metadata), function
         if enter_hook is not None:
             enter_hook(launch_metadata)
         run(x, y, z, select(arguments) if select else arguments)
@@ -78,12 +89,6 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
             exit_hook(launch_metadata)
 
     return launch
-
-
-def _artifact(metadata: Any) -> Any:
-    from triton_spirv import Artifact
-
-    return Artifact.from_json(metadata.artifact)
 
 
 def selector(signature: Sequence[Any]) -> Callable[[Sequence[Any]], Sequence[Any]] | None:

@@ -3,6 +3,7 @@ lacks is left out."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -114,6 +115,7 @@ class Pipeline:
     def spv(self, stage: Any, metadata: dict[str, Any]) -> bytes:
         """The module's words."""
         assert self.artifact is not None
+        metadata["spirv_digest"] = hashlib.sha256(self.artifact.words).hexdigest()
         return self.artifact.words
 
 
