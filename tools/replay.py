@@ -107,7 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
     for command in (recording, comparing):
         command.add_argument("file", type=Path)
     recording.add_argument("parts", nargs="*", help="only kernels whose names contain one of these")
-    comparing.add_argument("--show", action="append", default=[], metavar="PART", help="show how these differ")
+    comparing.add_argument("--show", action="append", default=[], metavar="PART", help="how these differ")
     options = parser.parse_args(arguments)
     if options.command == "record":
         return record(options.file, options.parts)
