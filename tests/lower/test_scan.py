@@ -7,6 +7,8 @@ exact.
 
 from __future__ import annotations
 
+import itertools
+
 import numeric
 import numpy as np
 import pytest
@@ -229,3 +231,144 @@ def test_compaction(run, count):
     expected[: (x > 0).sum()] = x[x > 0]
     run(compact, 1, numeric.tensor(x, "i32"), out, count, triton.next_power_of_2(count))
     numeric.assert_same(out, expected)
+
+
+# ---- large blocks, and blocks below the width of a vector
+
+
+@triton.jit
+def vectors(scale_ptr, shift_ptr, out_ptr, REVERSE: tl.constexpr, SIZE: tl.constexpr):
+    i = tl.arange(0, SIZE)
+    maps = (tl.load(scale_ptr + i), tl.load(shift_ptr + i))
+    scale, shift = tl.associative_scan(maps, 0, compose, reverse=REVERSE)
+    tl.store(out_ptr + i, scale)
+    tl.store(out_ptr + SIZE + i, shift)
+
+
+def recurrences(scale, shift, axis, reverse):
+    """The linear maps composed along an axis; element by element, wrapping."""
+    out = np.zeros((2, *scale.shape), scale.dtype)
+    a, b = np.ones_like(scale.take(0, axis)), np.zeros_like(scale.take(0, axis))
+    for i in range(scale.shape[axis])[:: -1 if reverse else 1]:
+        a, b = a * scale.take(i, axis), b * scale.take(i, axis) + shift.take(i, axis)
+        at = tuple(i if d == axis else slice(None) for d in range(scale.ndim))
+        out[(0, *at)], out[(1, *at)] = a, b
+    return out
+
+
+@pytest.mark.parametrize("reverse", (False, True), ids=("forward", "reverse"))
+@pytest.mark.parametrize("size", (1, 2, 4, 8, 16, 32, 512, 1024, 4096))
+@pytest.mark.parametrize("dtype", ("u8", "u32", "u64"))
+def test_recurrence_of_vectors(run, dtype, size, reverse):
+    scale, shift = numeric.random(size, dtype, 2), numeric.random(size, dtype, 3)
+    out = numeric.poisoned((2, size), dtype)
+    run(vectors, 1, numeric.tensor(scale, dtype), numeric.tensor(shift, dtype), out, reverse, size)
+    with np.errstate(over="ignore"):
+        numeric.assert_same(out, recurrences(scale, shift, 0, reverse))
+
+
+@pytest.mark.parametrize("reverse", (False, True), ids=("forward", "reverse"))
+@pytest.mark.parametrize("axis", (0, 1))
+@pytest.mark.parametrize("shape", [(128, 128), (4, 1024), (1024, 4), (256, 8)], ids=str)
+def test_recurrence_of_large_blocks(run, shape, axis, reverse):
+    scale, shift = numeric.random(shape, "u32", 4), numeric.random(shape, "u32", 5)
+    out = numeric.poisoned((2, *shape), "u32")
+    run(recurrence, 1, numeric.tensor(scale, "u32"), numeric.tensor(shift, "u32"), out, axis, reverse, *shape)
+    numeric.assert_same(out, recurrences(scale, shift, axis, reverse))
+
+
+@triton.jit
+def later_of_equals(value_a, index_a, value_b, index_b):
+    take = value_b >= value_a
+    return tl.where(take, value_b, value_a), tl.where(take, index_b, index_a)
+
+
+@triton.jit
+def running_argmax(x_ptr, value_ptr, index_ptr, REVERSE: tl.constexpr, SIZE: tl.constexpr):
+    i = tl.arange(0, SIZE)
+    x = tl.load(x_ptr + i)
+    value, index = tl.associative_scan((x, i.to(tl.int64)), 0, later_of_equals, reverse=REVERSE)
+    tl.store(value_ptr + i, value)
+    tl.store(index_ptr + i, index)
+
+
+@pytest.mark.parametrize("reverse", (False, True), ids=("forward", "reverse"))
+@pytest.mark.parametrize("size", (4, 64, 2048))
+@pytest.mark.parametrize("dtype", ("f16", "bf16", "i8"))
+def test_operands_of_different_types(run, dtype, size, reverse):
+    numeric.interpreter_is_wrong_on_bf16(dtype)
+    x = numeric.random(size, dtype)
+    value, index = numeric.poisoned(size, dtype), numeric.poisoned(size, "i64")
+    run(running_argmax, 1, numeric.tensor(x, dtype), value, index, reverse, size)
+    best, where = x.copy(), np.arange(size)
+    order = range(size)[:: -1 if reverse else 1]
+    for before, i in itertools.pairwise(order):
+        if not x[i] >= best[before]:
+            best[i], where[i] = best[before], where[before]
+    numeric.assert_same(value, best)
+    numeric.assert_same(index, where)
+
+
+@triton.jit
+def exclusive_or(a, b):
+    return a ^ b
+
+
+@triton.jit
+def parities(x_ptr, out_ptr, SIZE: tl.constexpr):
+    i = tl.arange(0, SIZE)
+    tl.store(out_ptr + i, tl.associative_scan(tl.load(x_ptr + i) != 0, 0, exclusive_or))
+
+
+@pytest.mark.parametrize("size", (2, 16, 256, 4096))
+def test_bits(run, size):
+    """A scan of i1."""
+    x, out = numeric.random(size, "i32", low=0, high=2), numeric.poisoned(size, "i1")
+    run(parities, 1, numeric.tensor(x, "i32"), out, size)
+    numeric.assert_same(out, np.cumsum(x) % 2 == 1)
+
+
+@pytest.mark.parametrize("reverse", (False, True), ids=("forward", "reverse"))
+@pytest.mark.parametrize("function", (cumsum, running_max), ids=("sum", "maximum"))
+def test_nan_and_infinity_go_forward_only(run, function, reverse):
+    """What stands behind a NaN does not change what stands before it."""
+    x = numeric.random((4, 1024), "f32")
+    x[0, 500], x[1, 3], x[2, 700], x[3, 1020] = np.nan, np.inf, -np.inf, np.nan
+    x[1, 900] = -np.inf
+    got = numeric.array(scan(run, function, x, "f32", 1, reverse))
+    with np.errstate(invalid="ignore"):
+        reference = np.cumsum if function is cumsum else np.fmax.accumulate
+        expected = along(lambda a, d: reference(a, axis=d), x.astype(np.float64), 1, reverse)
+    assert np.array_equal(np.isnan(got), np.isnan(expected))
+    assert np.array_equal(np.isinf(got), np.isinf(expected))
+    np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-3)
+
+
+# ---- combiners that branch
+
+
+@triton.jit
+def branching(a, b):
+    """The latest value that is not zero, by an early return."""
+    if b != 0:
+        return b
+    return a
+
+
+@triton.jit
+def scan_rows(x_ptr, out_ptr, REVERSE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    x = load_block(x_ptr, ROWS, COLUMNS)
+    store_block(out_ptr, tl.associative_scan(x, 1, branching, reverse=REVERSE), ROWS, COLUMNS)
+
+
+@pytest.mark.parametrize("reverse", (False, True), ids=("forward", "reverse"))
+@pytest.mark.parametrize("shape", [(1, 1), (2, 4), (8, 16), (16, 128)], ids=str)
+def test_combiner_with_early_return(run, shape, reverse):
+    x = numeric.random(shape, "i32")
+    x[numeric.random(shape, "i32", 1) % 3 != 0] = 0
+    out = numeric.poisoned(shape, "i32")
+    run(scan_rows, 1, numeric.tensor(x, "i32"), out, reverse, *shape)
+    expected = np.flip(x, 1).copy() if reverse else x.copy()
+    for i in range(1, shape[1]):
+        expected[:, i] = np.where(expected[:, i] != 0, expected[:, i], expected[:, i - 1])
+    numeric.assert_same(out, np.flip(expected, 1) if reverse else expected)
