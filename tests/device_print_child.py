@@ -1,9 +1,9 @@
-"""Run by test_debug.py in a process of its own, since device_print writes to the C library's stdout. One
-argument: what."""
+"""Run by lower/test_debug.py in a process of its own, since device_print writes to the C library's stdout.
+
+Every case prints with a prefix of its own, so that one run serves all tests.
+"""
 
 from __future__ import annotations
-
-import sys
 
 import numpy as np
 import torch
@@ -12,13 +12,8 @@ import triton.language as tl
 
 
 @triton.jit
-def print_vector(x_ptr, BLOCK: tl.constexpr):
-    tl.device_print("x: ", tl.load(x_ptr + tl.arange(0, BLOCK)))
-
-
-@triton.jit
-def print_hex(x_ptr, BLOCK: tl.constexpr):
-    tl.device_print("x: ", tl.load(x_ptr + tl.arange(0, BLOCK)), hex=True)
+def print_vector(x_ptr, PREFIX: tl.constexpr, HEX: tl.constexpr, BLOCK: tl.constexpr):
+    tl.device_print(PREFIX, tl.load(x_ptr + tl.arange(0, BLOCK)), hex=HEX)
 
 
 @triton.jit
@@ -62,23 +57,17 @@ VECTORS = {
 }
 
 
-def main(what: str) -> None:
+def main() -> None:
     integers = torch.arange(16, dtype=torch.int32)
-    if what in VECTORS:
-        print_vector[(1,)](torch.from_numpy(VECTORS[what]), 4)
-    elif what == "hex":
-        print_hex[(1,)](torch.from_numpy(VECTORS["i32"]), 4)
-    elif what == "block":
-        print_block[(1,)](integers, 4, 4)
-    elif what == "scalar":
-        print_scalar[(3, 1, 1)](integers)
-    elif what == "text":
-        print_text[(2, 1, 2)]()
-    elif what == "two":
-        print_two[(1,)](integers, 4)
-    else:
-        print_in_branch[(5,)](integers)
+    for name, values in VECTORS.items():
+        print_vector[(1,)](torch.from_numpy(values), name, False, 4)
+    print_vector[(1,)](torch.from_numpy(VECTORS["i32"]), "hex", True, 4)
+    print_block[(1,)](integers, 4, 4)
+    print_scalar[(3, 1, 1)](integers)
+    print_text[(2, 1, 2)]()
+    print_two[(1,)](integers, 4)
+    print_in_branch[(5,)](integers)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

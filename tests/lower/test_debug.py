@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 import sys
@@ -148,9 +149,10 @@ def test_overflow_is_found(run, kind, dtype, x, y):
 LINE = re.compile(r"pid \((\d+), (\d+), (\d+)\)(?: idx \(([\d, ]*)\))? ?(.*)")
 
 
-def printed(what: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
+@functools.cache
+def printed(mode: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
     """What the child printed: (program, index, text) once each, in order of program and index."""
-    command = [sys.executable, device_print_child.__file__, what]
+    command = [sys.executable, device_print_child.__file__]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     lines = {m.groups() for line in result.stdout.splitlines() if (m := LINE.match(line.strip()))}
@@ -160,59 +162,51 @@ def printed(what: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
     )
 
 
-def value(text: str) -> float:
-    return float(text.rsplit(" ", 1)[1])
+def printed_with(mode: str, prefix: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
+    """The same of one prefix, without the prefix."""
+    lines = printed(mode)
+    start = f"{prefix}: "
+    return [(pid, index, text.removeprefix(start)) for pid, index, text in lines if text.startswith(start)]
 
 
 @pytest.mark.parametrize("dtype", device_print_child.VECTORS)
 def test_print_vector(mode, dtype):
     """`pid (x, y, z) idx (i) prefix: value`, signed and unsigned, floats with six decimals."""
-    lines = printed(dtype)
+    lines, kind = printed_with(mode, dtype), float if dtype[0] == "f" else int
     assert [index for _, index, _ in lines] == [(i,) for i in range(4)]
-    assert [text.split(" ")[0] for _, _, text in lines] == ["x:"] * 4
-    if dtype[0] == "f":
-        assert [value(text) for _, _, text in lines] == device_print_child.VECTORS[dtype].astype(
-            float
-        ).tolist()
-    else:
-        assert [int(text.split(" ")[1]) for _, _, text in lines] == device_print_child.VECTORS[dtype].tolist()
+    assert [kind(text) for _, _, text in lines] == device_print_child.VECTORS[dtype].astype(kind).tolist()
 
 
 def test_print_hex(mode):
-    assert [text for _, _, text in printed("hex")] == [
-        "x: 0x80000000",
-        "x: 0xffffffff",
-        "x: 0x00000000",
-        "x: 0x7fffffff",
-    ]
+    expected = ["0x80000000", "0xffffffff", "0x00000000", "0x7fffffff"]
+    assert [text for _, _, text in printed_with(mode, "hex")] == expected
 
 
 def test_print_block(mode):
-    lines = printed("block")
-    assert [(index, value(text)) for _, index, text in lines] == [((i // 4, i % 4), i) for i in range(16)]
+    lines = printed_with(mode, "block")
+    assert [(index, int(text)) for _, index, text in lines] == [((i // 4, i % 4), i) for i in range(16)]
 
 
 def test_print_scalar(mode):
     """Perhaps once per lane, with an empty index or the lane's: each program's value is there."""
-    assert {(pid, text) for pid, _, text in printed("scalar")} == {
-        ((i, 0, 0), f"scalar: {i}") for i in range(3)
-    }
+    lines = printed_with(mode, "scalar")
+    assert {(pid, text) for pid, _, text in lines} == {((i, 0, 0), str(i)) for i in range(3)}
 
 
 def test_print_text(mode):
-    lines = printed("text")
-    assert {pid for pid, _, _ in lines} == {(x, 0, z) for x in range(2) for z in range(2)}
-    assert all("only text" in text for _, _, text in lines)
+    pids = {pid for pid, _, text in printed(mode) if text.strip() == "only text"}
+    assert pids == {(x, 0, z) for x in range(2) for z in range(2)}
 
 
 def test_print_two_operands(mode):
-    lines = printed("two")
-    values = {(index, value(text)) for _, index, text in lines}
+    """Each with its index; which operand it is stands before the value."""
+    values = {(index, int(text.rsplit(" ", 1)[1])) for _, index, text in printed(mode) if "pair" in text}
     assert values == {((i,), i) for i in range(4)} | {((i,), 10 * i) for i in range(4)}
 
 
 def test_print_in_a_branch(mode):
-    assert {(pid, text) for pid, _, text in printed("branch")} == {((i, 0, 0), f"large: {i}") for i in (3, 4)}
+    lines = printed_with(mode, "large")
+    assert {(pid, text) for pid, _, text in lines} == {((i, 0, 0), str(i)) for i in (3, 4)}
 
 
 @triton.jit
