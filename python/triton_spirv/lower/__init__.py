@@ -15,6 +15,7 @@ from . import (  # noqa: F401
     extern,
     gather,
     histogram,
+    local,
     map_elementwise,
     memory,
     pointer,

@@ -13,13 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..analysis.conversion import Moves, moves
-from ..ir.model import Operation, Type, Value
+from ..ir.model import Operation, Type
 from ..layout import Layout, SharedLayout, span
 from ..spirv.builder import I32
 from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .context import Context
-from .registry import RULES, lowers
+from .registry import lowers
+from .shared import feeds_products
 from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
 from .types import storage_bytes
 
@@ -40,17 +41,6 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
         ctx.shared.store(array, ctx.fragment(src, source))
         return array
     return moved(ctx, src, source, ctx.layout_of(result.type))
-
-
-def feeds_products(value: Value) -> bool:
-    """Is the tensor used by matrix products as an operand, and by element by element operations that are?"""
-    def is_operand(user: Operation, index: int) -> bool:
-        if user.name in ("tt.dot", "tt.dot_scaled"):
-            return user.operands[index] is not user.c
-        entry = RULES[user.name]
-        return entry.kind == "elementwise" and all(map(feeds_products, user.results))
-
-    return bool(value.uses) and all(is_operand(user, index) for user, index in value.uses)
 
 
 def resting_layout(shape: tuple[int, ...], element: Type) -> SharedLayout:
@@ -151,16 +141,15 @@ def through_memory(ctx: Context, source: Fragment, target: Layout) -> Fragment:
 
     A round handles the elements with one value of some index bits that are registers on both sides.
     """
-    size = source.layout.numel
     bytes = storage_bytes(source.element)
     common = [basis for basis in source.layout.register
               if _is_apart(basis, source.layout) and _is_apart(basis, target)]
     apart: list[int] = []
-    while size * bytes * 2 > ctx.shared.free and common:
+    memory = exchange_layout(source.layout, target, 0, bytes)
+    while memory.size * bytes > ctx.shared.free and common:
         apart.append(common.pop())
-        size //= 2
+        memory = exchange_layout(source.layout, target, sum(apart), bytes)
     mask = sum(apart)
-    memory = exchange_layout(source.layout, target, mask, bytes)
     registers: list[Register | None] = [None] * target.registers
     indices, wanted = source.layout.register_indices, target.register_indices
     with ctx.shared.scratch(source.element, memory.size) as array:

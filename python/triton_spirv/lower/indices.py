@@ -40,11 +40,11 @@ class Indices(State):
         i = 0
         while i < len(bases):
             basis = (bases[i] & mask) >> shift
-            run = 1
-            while basis and i + run < len(bases) and (bases[i + run] & mask) >> shift == basis << run:
+            run, single = 1, basis & (basis - 1) == 0
+            while basis and single and i + run < len(bases) and (bases[i + run] & mask) >> shift == basis << run:
                 run += 1
             if basis:
-                if basis & (basis - 1):  # several dimensions move at once: select the whole basis
+                if not single:  # several dimensions move at once: select the whole basis
                     bit = b.iand(b.lshr(index, i), 1)
                     part = b.imul(bit, basis)
                 else:

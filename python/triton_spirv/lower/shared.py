@@ -76,7 +76,8 @@ class SharedMemory:
 
     @contextmanager
     def scratch(self, element: Type, size: int) -> Iterator[Shared]:
-        """An array of `size` elements for as long as the `with` block is emitted; it has no layout of its own."""
+        """An array of `size` elements for as long as the `with` block is emitted; it has no layout of its
+        own."""
         made = self._take(element, size)
         yield made
         self.arena.give_back(made.bytes)
@@ -84,7 +85,7 @@ class SharedMemory:
     def buffer(self, value: Value, element: Type, layout: SharedLayout) -> Shared:
         """An array under `layout` that lives until nothing can read `value` any more."""
         made = self._take(element, layout.size)
-        end = last_use(value, lambda op: op.name in RULES and RULES[op.name].kind != "lowers")
+        end = last_use(value, _may_be_read_later)
         if end is not None:
             self._ends.setdefault(end, []).append(made.bytes)
         return Shared(layout.shape, element, made.array, layout, made.bytes)
@@ -146,6 +147,24 @@ def vectors(ctx: Context, array: Shared, layout: Layout) -> Layout:
     most = ctx.target.lane_bytes // storage_bytes(array.element)
     most = min([most, *(interval for interval, _ in memory.padding)])
     return fragments.grouped(layout, lambda basis: span(memory.places, basis), most)
+
+
+def _may_be_read_later(op: Operation) -> bool:
+    """May the results of an operation read its operands' buffers later than where it stands?"""
+    if op.name == "ttg.local_load":
+        return feeds_products(op.results[0])
+    return op.name in RULES and RULES[op.name].kind != "lowers"
+
+
+def feeds_products(value: Value) -> bool:
+    """Is the tensor used by matrix products as an operand, and by element by element operations that are?"""
+    def is_operand(user: Operation, index: int) -> bool:
+        if user.name in ("tt.dot", "tt.dot_scaled"):
+            return user.operands[index] is not user.c
+        entry = RULES[user.name]
+        return entry.kind == "elementwise" and all(map(feeds_products, user.results))
+
+    return bool(value.uses) and all(is_operand(user, index) for user, index in value.uses)
 
 
 def from_shared(ctx: Context, element: Type, held: Register) -> Register:

@@ -1,0 +1,106 @@
+"""ttg.convert_layout on the device: every pair of layouts moves every element to where it belongs."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from ttgir import launched, module
+
+BODY = """
+    %range = tt.make_range {{end = {size} : i32, start = 0 : i32}} : tensor<{size}xi32, {one}>
+    %from = tt.reshape %range : tensor<{size}xi32, {one}> -> tensor<{shape}xi32, #from>
+    %to = tt.reshape %range : tensor<{size}xi32, {one}> -> tensor<{shape}xi32, #to>
+    %x = tt.splat %xp : !tt.ptr<{type}> -> tensor<{shape}x!tt.ptr<{type}>, #from>
+    %xs = tt.addptr %x, %from : tensor<{shape}x!tt.ptr<{type}>, #from>, tensor<{shape}xi32, #from>
+    %value = tt.load %xs : tensor<{shape}x!tt.ptr<{type}>, #from>
+    %moved = ttg.convert_layout %value : tensor<{shape}x{type}, #from> -> tensor<{shape}x{type}, #to>
+    %o = tt.splat %op : !tt.ptr<{type}> -> tensor<{shape}x!tt.ptr<{type}>, #to>
+    %os = tt.addptr %o, %to : tensor<{shape}x!tt.ptr<{type}>, #to>, tensor<{shape}xi32, #to>
+    tt.store %os, %moved : tensor<{shape}x!tt.ptr<{type}>, #to>"""
+
+DTYPES = {"f32": np.float32, "i8": np.int8, "i64": np.int64, "f16": np.float16, "i1": np.bool_}
+
+
+def converted(source: str, target: str, shape: tuple[int, int], type: str = "f32", warps: int = 4,
+              lanes: int = 16, **options: int) -> str:
+    """Run a conversion of a whole tensor; the listing."""
+    size = shape[0] * shape[1]
+    whole = (f"#ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [{lanes}], "
+             f"warpsPerCTA = [{warps}], order = [0]}}>")
+    body = BODY.format(size=size, shape=f"{shape[0]}x{shape[1]}", type=type, one="#one")
+    aliases = f"#one = {whole}\n#from = {source}\n#to = {target}"
+    text = module(body, f"%xp: !tt.ptr<{type}>, %op: !tt.ptr<{type}>", aliases, warps, lanes)
+    values = np.random.default_rng(0).integers(0, 255, size).astype(DTYPES[type])
+    out = np.zeros_like(values)
+    artifact = launched(text, values, out, lanes=lanes, **options)
+    np.testing.assert_array_equal(out, values)
+    return artifact.listing
+
+
+def blocked(per_thread: tuple[int, int], threads: tuple[int, int], warps: tuple[int, int],
+            order: tuple[int, int] = (1, 0)) -> str:
+    return (f"#ttg.blocked<{{sizePerThread = {list(per_thread)}, threadsPerWarp = {list(threads)}, "
+            f"warpsPerCTA = {list(warps)}, order = {list(order)}}}>")
+
+
+def linear(shape: tuple[int, int], lanes: int, warps: int, seed: int) -> str:
+    """Index bits dealt out at random."""
+    bits = [[1 << i, 0] for i in range(shape[0].bit_length() - 1)]
+    bits += [[0, 1 << i] for i in range(shape[1].bit_length() - 1)]
+    generator = random.Random(seed)
+    generator.shuffle(bits)
+    lane, warp = (n.bit_length() - 1 for n in (lanes, warps))
+    parts = bits[:lane], bits[lane:lane + warp], bits[lane + warp:]
+    padded = [part + [[0, 0]] * (n - len(part)) for part, n in zip(parts, (lane, warp, 0), strict=True)]
+    return f"#ttg.linear<{{register = {padded[2]}, lane = {padded[0]}, warp = {padded[1]}, block = []}}>"
+
+
+ROWS = blocked((1, 4), (2, 8), (4, 1))
+
+
+@pytest.mark.parametrize("shape", [(32, 32), (4, 8), (1, 64), (64, 64)])
+@pytest.mark.parametrize("target", [
+    blocked((4, 1), (8, 2), (1, 4), (0, 1)),
+    blocked((1, 1), (1, 16), (4, 1)),
+    blocked((2, 2), (4, 4), (2, 2)),
+])
+def test_blocked(shape: tuple[int, int], target: str) -> None:
+    converted(ROWS, target, shape)
+
+
+@pytest.mark.parametrize("type", DTYPES)
+def test_types(type: str) -> None:
+    converted(ROWS, blocked((4, 1), (8, 2), (1, 4), (0, 1)), (32, 32), type)
+
+
+@pytest.mark.parametrize("lanes, warps", [(8, 1), (16, 1), (16, 8), (32, 2)])
+@pytest.mark.parametrize("seed", range(4))
+def test_any_bits(lanes: int, warps: int, seed: int) -> None:
+    shape = (16, 32) if seed % 2 else (8, 4)
+    layouts = linear(shape, lanes, warps, seed), linear(shape, lanes, warps, seed + 100)
+    converted(*layouts, shape, "f32", warps, lanes)
+
+
+def test_registers_change_places_without_a_shuffle() -> None:
+    rest = "lane = [[0, 4], [0, 8], [0, 16], [1, 0]], warp = [[2, 0], [4, 0]], block = []"
+    layouts = [f"#ttg.linear<{{register = {bits}, {rest}}}>"
+               for bits in ("[[0, 1], [0, 2], [8, 0]]", "[[8, 0], [0, 2], [0, 1]]")]
+    listing = converted(layouts[0], layouts[1], (16, 32))
+    assert "Select" not in listing and listing.count("OpGroupNonUniformShuffle") == 0
+
+
+def test_lanes_of_a_warp_shuffle() -> None:
+    listing = converted(ROWS, blocked((2, 1), (1, 16), (4, 1)), (8, 32))
+    assert "OpGroupNonUniformShuffle" in listing and "OpControlBarrier" not in listing
+
+
+def test_warps_exchange_through_shared_memory_with_one_barrier() -> None:
+    listing = converted(ROWS, blocked((1, 4), (2, 8), (1, 4)), (32, 128))
+    assert listing.count("OpControlBarrier") == 1
+
+
+def test_a_tensor_larger_than_shared_memory_goes_in_rounds() -> None:
+    listing = converted(ROWS, blocked((1, 4), (2, 8), (1, 4)), (32, 128), shared_bytes=5000)
+    assert listing.count("OpControlBarrier") == 7, "four rounds of writing and reading"
