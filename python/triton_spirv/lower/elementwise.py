@@ -193,7 +193,7 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
 @elementwise("arith.negf")
 def negate(ctx: Context, op: Operation, operand: Register) -> Register:
     b, type = ctx.b, element_of(op.operands[0].type)
-    if is_bf16(type):
+    if is_bf16(type) and isinstance(scalar_type(operand.type), Int):
         return b.ixor(operand, -0x8000)
     return in_f32(b, type, lambda x: b.unary("OpFNegate", x), operand)
 
@@ -282,6 +282,10 @@ def compare_floats(ctx: Context, op: Operation, lhs: Register, rhs: Register) ->
 def select(
     ctx: Context, op: Operation, condition: Register, true_value: Register, false_value: Register
 ) -> Register:
+    type = element_of(op.results[0].type)
+    if isinstance(type, FloatType) and scalar_type(true_value.type) != scalar_type(false_value.type):
+        # One of them is held wide (region.held_types).
+        true_value, false_value = (to_arithmetic(ctx.b, x, type) for x in (true_value, false_value))
     return ctx.b.select(condition, true_value, false_value)
 
 

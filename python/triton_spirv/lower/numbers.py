@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir.model import FloatType, Type
-from ..spirv.builder import I32, Builder
+from ..spirv.builder import I32, Builder, scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int
 from .float8 import float8_to_float, float_to_float8, is_float8
@@ -46,6 +46,8 @@ def is_bits(type: Type) -> bool:
 
 def to_arithmetic(b: Builder, value: Register, type: Type) -> Register:
     """A float of any type in one that has arithmetic: f32 for those that are bits."""
+    if isinstance(scalar_type(value.type), Float):
+        return value  # held wide: see region.held_types
     if is_float8(type):
         return float8_to_float(b, value, type, FloatType("f32"))
     return bf16_to_f32(b, value) if is_bf16(type) else value
@@ -59,15 +61,19 @@ def from_arithmetic(b: Builder, value: Register, type: Type) -> Register:
 
 
 def in_f32(b: Builder, type: Type, function: Callable[..., Register], *operands: Register) -> Register:
-    """Run a float formula; operands that are bits are widened first, the result (a float) rounded back."""
+    """Run a float formula; operands that are bits are widened first, the result (a float) rounded back.
+
+    Where an operand is held wide already, so is the result.
+    """
     if not is_bits(type):
         return function(*operands)
-    return from_arithmetic(b, function(*[to_arithmetic(b, x, type) for x in operands]), type)
+    made = function(*[to_arithmetic(b, x, type) for x in operands])
+    wide = any(isinstance(scalar_type(x.type), Float) for x in operands)
+    return made if wide else from_arithmetic(b, made, type)
 
 
 def bool_to_int(b: Builder, value: Register, element: Int = I32, true: int = 1) -> Register:
     """false, true -> 0, `true` (1, or -1 where i1 is read as signed)."""
-    from ..spirv.builder import width_of, with_width
     type = with_width(element, width_of(value.type))
     return b.select(value, b.constant(type, true), b.constant(type, 0))
 
@@ -78,5 +84,4 @@ def int_to_bool(b: Builder, value: Register) -> Register:
 
 
 def is_bool(value: Register) -> bool:
-    from ..spirv.builder import scalar_type
     return isinstance(scalar_type(value.type), Bool)

@@ -17,7 +17,7 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Float, Int
 from .context import Context, StepLoop
 from .masks import guarded
-from .region import combine, is_elementwise, operation_of
+from .region import combine, held, held_types, is_elementwise, operation_of, released
 from .registry import lowers
 from .tensor import Fragment
 from .types import element_of, register_type, shape_of
@@ -75,31 +75,27 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
     outer = tuple(basis for basis in layout.step if not basis & mask)
     layout = replace(layout, step=inner + outer)
     elements = [element_of(v.type) for v in op.srcs]
+    types = held_types(region, elements)
     inputs = [(src, layout) for src in srcs]
     plan = ctx.plan(op, inputs)
     kept = [r for r, index in enumerate(layout.register_indices) if not index & mask]
     widths = layout.width
     stored = [ctx.allocate(_kept_shape(layout, axis), element) for element in elements] if outer else []
     with StepLoop(ctx, len(outer)):
-        start = start_rows(ctx, op, elements, widths, len(kept))
+        start = start_rows(ctx, op, types, widths, len(kept))
         with StepLoop(ctx, len(inner), [x for row in start for x in row]) as loop:
-            flat = guarded(
-                ctx,
-                inputs,
-                [],
-                lambda: [
-                    x
-                    for row in _reduce_registers(
-                        ctx, region, [ctx.fragment(src, layout) for src in srcs], mask
-                    )
-                    for x in row
-                ],
-            )
+
+            def reduced() -> list[Register]:
+                columns = [[held(ctx, x, element, type) for x in ctx.fragment(src, layout).registers]
+                           for src, element, type in zip(srcs, elements, types, strict=True)]
+                return [x for row in _reduce_registers(ctx, region, layout, columns, mask) for x in row]
+
+            flat = guarded(ctx, inputs, [], reduced)
             rows = [flat[i:i + len(srcs)] for i in range(0, len(flat), len(srcs))]
             if inner:
                 before = [list(loop.carried[i:i + len(srcs)]) for i in range(0, len(loop.carried), len(srcs))]
                 joined = [combine(ctx, region, x + y) for x, y in zip(before, rows, strict=True)]
-                if not has_identity(op, elements):
+                if not has_identity(op, types):
                     first = b.compare("OpIEqual", loop.index, 0)  # type: ignore[arg-type]
                     joined = [[b.select(first, y, x) for x, y in zip(old, new, strict=True)]
                               for old, new in zip(joined, rows, strict=True)]
@@ -111,9 +107,8 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
         rows = _reduce_lanes(ctx, region, partial, rows, mask)
         rows = _reduce_warps(ctx, region, partial, rows, mask)
         shrunk = without_axis(partial, axis)
-        made = [
-            Fragment(shrunk, element, tuple(row[i] for row in rows)) for i, element in enumerate(elements)
-        ]
+        made = [Fragment(shrunk, element, tuple(released(ctx, row[i], element, type) for row in rows))
+                for i, (element, type) in enumerate(zip(elements, types, strict=True))]
         for array, piece in zip(stored, made, strict=False):
             ctx.write(array, piece)
     ctx.finish(plan)
@@ -142,11 +137,7 @@ def has_identity(op: Operation, elements: Sequence[Any]) -> bool:
     name = operation_of(op.regions[0])
     if any(isinstance(x, IntegerType) and x.width == 1 for x in elements):
         return False
-    return (
-        len(elements) == 1
-        and identity(name, register_type(elements[0])) is not None
-        and str(elements[0]) != "bf16"
-    )
+    return len(elements) == 1 and identity(name, register_type(elements[0])) is not None
 
 
 def start_rows(ctx: Context, op: Operation, elements: Sequence[Any], width: int, rows: int) -> list[Row]:
@@ -158,25 +149,20 @@ def start_rows(ctx: Context, op: Operation, elements: Sequence[Any], width: int,
     row = []
     for element in elements:
         type = with_width(register_type(element), width)
-        value = (
-            identity(name, type)
-            if has
-            else False
-            if isinstance(element, IntegerType) and element.width == 1
-            else 0
-        )
+        anything = False if isinstance(element, IntegerType) and element.width == 1 else 0
+        value = identity(name, type) if has else anything
         row.append(ctx.b.constant(type, value))  # type: ignore[arg-type]
     return [list(row) for _ in range(rows)]
 
 
-def _reduce_registers(ctx: Context, region: Region, fragments: Sequence[Fragment], mask: int) -> list[Row]:
+def _reduce_registers(ctx: Context, region: Region, layout: Layout, columns: Sequence[Row], mask: int) -> list[Row]:
     """Combine registers that differ only along the axis; rows in the order of the registers that are kept.
 
     A tree, not a chain: the operations of one level do not wait for each other.
     """
     groups: dict[int, list[Row]] = {}
-    for r, index in enumerate(fragments[0].layout.register_indices):
-        groups.setdefault(index & ~mask, []).append([f.registers[r] for f in fragments])
+    for index, row in zip(layout.register_indices, zip(*columns, strict=True), strict=True):
+        groups.setdefault(index & ~mask, []).append(list(row))
     rows = []
     for group in groups.values():
         while len(group) > 1:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ir.model import Region, Type
-from ..spirv.builder import width_of
+from ..ir.model import FloatType, Region, Type
+from ..spirv.builder import scalar_type, width_of
 from ..spirv.module import Value as Register
+from ..spirv.types import Float
 from .blocks import run_function
 from .context import Context
+from .numbers import from_arithmetic, is_bf16, to_arithmetic
 from .registry import RULES
 
 
@@ -25,8 +27,33 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
         return [ctx.b.construct(list(row)) for row in zip(*columns, strict=True)]
     for value, bound in zip(region.entry.arguments, arguments, strict=True):
         ctx.frame.values[value] = ctx.as_scalar(bound, value.type) if width == 1 else bound
-    results = run_function(ctx, region, _result_types(region))
-    return [ctx.b.splat(_register(ctx, value), width) for value in results]
+    types = _result_types(region)
+    results = [_register(ctx, value) for value in run_function(ctx, region, types)]
+    if any(is_bf16(v.type) and isinstance(scalar_type(x.type), Float)
+           for v, x in zip(region.entry.arguments, arguments, strict=True)):
+        results = [to_arithmetic(ctx.b, x, type) for x, type in zip(results, types, strict=True)]
+    return [ctx.b.splat(x, width) for x in results]
+
+
+def held_types(region: Region, elements: Sequence[Type]) -> list[Type]:
+    """The types in which values are kept between combinations: f32 for bf16.
+
+    bf16 has 8 bits of precision: a sum of a few dozen numbers that is rounded after each addition is off in the
+    second digit. Rounded once, at the end, it is right. (Only for regions whose operations take a value wider than
+    its type: arithmetic, comparisons, selections.)
+    """
+    wide = is_elementwise(region) and not any("bitcast" in op.name for op in region.entry.operations)
+    return [FloatType("f32") if wide and is_bf16(element) else element for element in elements]
+
+
+def held(ctx: Context, register: Register, element: Type, type: Type) -> Register:
+    """A register of an element type as `held_types` has it."""
+    return register if element == type else to_arithmetic(ctx.b, register, element)
+
+
+def released(ctx: Context, register: Register, element: Type, type: Type) -> Register:
+    """The way back, rounded to nearest even."""
+    return register if element == type else from_arithmetic(ctx.b, register, element)
 
 
 def _result_types(region: Region) -> list[Type]:

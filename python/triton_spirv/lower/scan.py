@@ -33,7 +33,7 @@ from ..spirv.types import Bool
 from .context import Context, StepLoop
 from .masks import guarded
 from .reduce import Row, has_identity, start_rows
-from .region import combine, is_elementwise
+from .region import combine, held, held_types, is_elementwise, released
 from .registry import lowers
 from .tensor import Fragment
 from .types import element_of, register_type
@@ -47,6 +47,7 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
     axis, reverse = op.attributes["axis"], bool(op.attributes.get("reverse", False))
     layout = ctx.layout_of(op.srcs[0].type)
     elements = [element_of(value.type) for value in op.srcs]
+    types = held_types(op.regions[0], elements)
     if not is_elementwise(op.regions[0]) and not ctx.target.lanes:
         return _scan_in_order(ctx, op, srcs, elements, reverse)
     mask = layout.axis_mask(axis)
@@ -55,18 +56,19 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
     plan = ctx.plan(op, inputs)
     stored = [ctx.allocate(layout.shape, element) for element in elements] if layout.step else []
     with StepLoop(ctx, outer):
-        before = start_rows(ctx, op, elements, layout.width, _rows_off_axis(layout, mask)) if inner else []
+        before = start_rows(ctx, op, types, layout.width, _rows_off_axis(layout, mask)) if inner else []
         with StepLoop(ctx, inner, [x for row in before for x in row], reverse) as loop:
             flat = guarded(ctx, inputs, [], lambda: [
-                x for src in srcs for x in ctx.fragment(src, layout).registers])
+                held(ctx, x, element, type) for src, element, type in zip(srcs, elements, types, strict=True)
+                for x in ctx.fragment(src, layout).registers])
             columns = [flat[i:i + layout.registers] for i in range(0, len(flat), layout.registers)]
             blocks = Blocks(ctx, op, layout, reverse, [list(row) for row in zip(*columns, strict=True)])
             first = None
-            if loop.index is not None and not has_identity(op, elements):
+            if loop.index is not None and not has_identity(op, types):
                 first = ctx.b.compare("OpIEqual", loop.index, 0)
             blocks.scan(_rows(loop.carried, len(srcs)), first)
-            made = [Fragment(layout, element, tuple(row[i] for row in blocks.rows))
-                    for i, element in enumerate(elements)]
+            made = [Fragment(layout, element, tuple(released(ctx, row[i], element, type) for row in blocks.rows))
+                    for i, (element, type) in enumerate(zip(elements, types, strict=True))]
             for array, piece in zip(stored, made, strict=False):
                 ctx.write(array, piece)
             loop.yield_([x for row in blocks.totals() for x in row] if inner else [])
