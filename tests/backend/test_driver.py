@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import triton
 import triton.language as tl
 from triton_spirv import asarray, zeros
 from triton_spirv.errors import LaunchError
+from triton_spirv.runtime import loader
 from triton_spirv_backend import interface, launcher
 
 
@@ -90,6 +92,39 @@ def test_read_only_output() -> None:
     memory.flags.writeable = False
     with pytest.raises(LaunchError, match=r"scale_by, argument 1 .*read-only"):
         scale_by[(4,)](zeros(100), asarray(memory), 2.0, 100, BLOCK=32)
+
+
+def test_pyopencl_arrays() -> None:
+    cl = loader.pyopencl()
+    import pyopencl.array
+
+    device = next(device for platform in cl.get_platforms() for device in platform.get_devices())
+    context = cl.Context([device])
+    queue = cl.CommandQueue(context)
+    x = pyopencl.array.to_device(queue, np.arange(100, dtype=np.float32))
+    out = pyopencl.array.zeros_like(x)
+    for factor in (2.0, 3.0):
+        scale_by[(4,)](asarray(x), asarray(out), factor, 100, BLOCK=32)
+        np.testing.assert_array_equal(out.get(), factor * np.arange(100, dtype=np.float32))
+
+
+def test_threads() -> None:
+    """Threads launch through Triton at the same time; the first launch compiles."""
+    failures: list[int] = []
+
+    def work(number: int) -> None:
+        x, out = asarray(np.arange(100, dtype=np.float32)), zeros(100)
+        for _ in range(50):
+            scale_by[(4,)](x, out, float(number), 100, BLOCK=32)
+            if not np.array_equal(out.numpy(), x.numpy() * number):
+                failures.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
 
 
 def test_launch_hooks() -> None:
