@@ -1,0 +1,73 @@
+"""Which barriers are needed: over straight code, branches and loops, given as instructions."""
+
+from __future__ import annotations
+
+from triton_spirv.analysis.allocation import Range
+from triton_spirv.lower.shared import Place, needed_barriers
+
+LABEL, BRANCH, BRANCH_CONDITIONAL, BARRIER = 248, 249, 250, 224
+LOW, HIGH, BOTH = Range(0, 16), Range(16, 32), Range(8, 24)
+
+
+class Program:
+    """Blocks of accesses; `needed` names those whose barrier stays."""
+
+    def __init__(self) -> None:
+        self.code: list[list[int]] = []
+        self.places: list[Place] = []
+        self.names: dict[int, str] = {}
+
+    def block(self, label: int, *accesses: tuple[str, str, Range | None], to: tuple[int, ...] = ()) -> None:
+        """Accesses are (name, "r" or "w", bytes); a barrier of the program has no bytes."""
+        self.code.append([LABEL, label])
+        for name, kind, bytes in accesses:
+            words = [BARRIER, len(self.code)]
+            self.code.append(words)
+            self.places.append(Place(words, kind == "w", bytes))
+            self.names[id(self.places[-1])] = name
+        self.code.append([BRANCH, *to] if len(to) == 1 else [BRANCH_CONDITIONAL, 99, *to])
+
+    def needed(self) -> str:
+        return " ".join(self.names[id(place)] for place in needed_barriers(self.code, self.places))
+
+
+def test_straight_code() -> None:
+    p = Program()
+    p.block(1, ("a", "w", LOW), ("b", "r", LOW), ("c", "r", LOW), ("d", "w", LOW), ("e", "w", LOW))
+    assert p.needed() == "b d e"
+
+
+def test_ranges_apart_do_not_meet() -> None:
+    p = Program()
+    p.block(1, ("a", "w", LOW), ("b", "w", HIGH), ("c", "r", LOW), ("d", "r", HIGH), ("e", "w", BOTH))
+    assert p.needed() == "c e", "one barrier serves both readers"
+
+
+def test_a_barrier_of_the_program_counts() -> None:
+    p = Program()
+    p.block(1, ("a", "w", LOW), ("own", "r", None), ("b", "r", LOW))
+    assert p.needed() == "own"
+
+
+def test_branches_join_what_either_did() -> None:
+    p = Program()
+    p.block(1, to=(2, 3))
+    p.block(2, ("a", "w", LOW), to=(4,))
+    p.block(3, ("b", "r", HIGH), to=(4,))
+    p.block(4, ("c", "r", LOW), ("d", "r", HIGH), ("e", "w", HIGH))
+    assert p.needed() == "c e"
+
+
+def test_loops_meet_themselves() -> None:
+    p = Program()
+    p.block(1, ("a", "w", LOW), to=(2,))
+    p.block(2, to=(3, 4))
+    p.block(3, ("b", "r", LOW), to=(2,))
+    p.block(4, ("c", "r", LOW))
+    assert p.needed() == "b c", "both follow the write before the loop; the reads do not meet each other"
+    p = Program()
+    p.block(1, to=(2,))
+    p.block(2, to=(3, 4))
+    p.block(3, ("a", "w", LOW), ("b", "r", LOW), to=(2,))
+    p.block(4)
+    assert p.needed() == "a b", "the write follows the read of the round before"
