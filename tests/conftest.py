@@ -48,9 +48,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help=f"comma-separated modes to run the operation tests in, of {', '.join(MODES)}",
     )
 
-
     parser.addoption(
-        "--spirv-warps", type=int, help="num_warps of the operation tests' kernels, where a test does not say",
+        "--spirv-warps",
+        type=int,
+        help="num_warps of the operation tests' kernels, where a test does not say",
     )
 
 

@@ -318,13 +318,15 @@ def through_e4b15(x_ptr, bits_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 def test_fp8e4b15(run):
-    """Exponent bias 15, neither infinity nor NaN; every value but the largest, to which targets may not round,
-    survives the way through f16 and back."""
+    """Exponent bias 15, neither infinity nor NaN; every value but the largest, to which targets may not
+    round, survives the way through f16 and back."""
     numeric.interpreter_is_wrong("the conversion of f16 to fp8e4b15 is off by a bit")
     raw = np.arange(256)
     raw[[127, 255]] = 126, 254
     fraction, exponent = raw & 7, (raw >> 3) & 15
-    magnitude = np.where(exponent == 0, fraction / 8 * 2.0**-14, (1 + fraction / 8) * 2.0 ** (exponent - 15.0))
+    magnitude = np.where(
+        exponent == 0, fraction / 8 * 2.0**-14, (1 + fraction / 8) * 2.0 ** (exponent - 15.0)
+    )
     value = np.where(raw >= 128, -magnitude, magnitude).astype(np.float16)
     out = numeric.poisoned(512, "f16")
     run(through_e4b15, 1, numeric.tensor(value, "f16"), numeric.tensor(raw.astype(np.uint8), "u8"), out, 256)

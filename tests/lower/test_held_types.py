@@ -29,6 +29,7 @@ def test_bf16_sums_are_rounded_once(run, rows, columns):
     total, running = torch.empty(columns, dtype=torch.bfloat16), torch.empty_like(x)
     run(sums, (1,), x, total, running, ROWS=rows, COLUMNS=columns)
     exact = x.double().cumsum(0)
-    # The f32 sum is off by far less than a bf16 ulp; only a tie may then round the other way: one ulp is 2**-8.
+    # The f32 sum is off by far less than a bf16 ulp; only a tie may then round the other way: one ulp is
+    # 2**-8.
     torch.testing.assert_close(running.double(), exact, rtol=2**-8, atol=0)
     torch.testing.assert_close(total.double(), exact[-1], rtol=2**-8, atol=0)

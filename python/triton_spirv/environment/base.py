@@ -34,8 +34,7 @@ class Environment(ABC):
     def __init__(self, b: Builder, target: Target) -> None:
         self.b, self.target = b, target
 
-    # --- entry
-    # ------------------------------------------------------------------------------------------------------
+    # --- entry ----------------------------------------------------------------------------------------------
 
     @abstractmethod
     def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
@@ -61,8 +60,7 @@ class Environment(ABC):
     def warp_id(self) -> Value:
         """i32: the sub-group inside its work-group."""
 
-    # --- pointers
-    # ---------------------------------------------------------------------------------------------------
+    # --- pointers -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def pointer_type(self, pointee: Type) -> Type:
@@ -84,8 +82,7 @@ class Environment(ABC):
     def pointee_bytes(self, pointer: Value) -> int:
         """Size of what a scalar pointer points to."""
 
-    # --- global memory; `pointer` points to the first of `count` neighbouring elements
-    # ------------------------------
+    # --- global memory; `pointer` points to the first of `count` neighbouring elements ----------------------
 
     @abstractmethod
     def load(self, pointer: Value, count: int, volatile: bool = False) -> Value:
@@ -119,8 +116,7 @@ class Environment(ABC):
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
         """Store one component per pointer, in order of components."""
 
-    # --- private arrays (vector mode)
-    # -------------------------------------------------------------------------------
+    # --- private arrays (vector mode) -----------------------------------------------------------------------
 
     @abstractmethod
     def private_array(self, element: Type, size: int, width: int) -> Value:
@@ -136,8 +132,7 @@ class Environment(ABC):
     def private_store(self, array: Value, width: int, index: Value, value: Value, offset: int = 0) -> None:
         """Store a scalar or vector at element `index` + `offset` (multiples of its width)."""
 
-    # --- lanes
-    # ------------------------------------------------------------------------------------------------------
+    # --- lanes ----------------------------------------------------------------------------------------------
 
     @abstractmethod
     def shuffle_xor(self, value: Value, mask: int) -> Value:
@@ -169,10 +164,11 @@ class Environment(ABC):
 
     @abstractmethod
     def shared_add(self, array: Value, index: Value, value: Value) -> None:
-        """Add to element `index` (i32) of a shared array of i32, atomically among the lanes of the program."""
+        """Add to element `index` (i32) of a shared array of i32, atomically among the lanes of the
+        program.
+        """
 
-    # --- arithmetic
-    # -------------------------------------------------------------------------------------------------
+    # --- arithmetic -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def math(self, name: str, *operands: Value) -> Value:
@@ -182,8 +178,7 @@ class Environment(ABC):
     def contract(self, value: Value) -> Value:
         """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
 
-    # --- atomics
-    # ----------------------------------------------------------------------------------------------------
+    # --- atomics --------------------------------------------------------------------------------------------
 
     @abstractmethod
     def has_atomic(self, name: str, type: Type) -> bool:
@@ -211,8 +206,7 @@ class Environment(ABC):
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
         """The old value of an integer in memory, replaced by `value` where it equalled `compare`."""
 
-    # --- printing
-    # ---------------------------------------------------------------------------------------------------
+    # --- printing -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def printf(self, format: str, *values: Value) -> None:

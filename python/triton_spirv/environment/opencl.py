@@ -50,8 +50,7 @@ class OpenCL(Environment):
         self._shared: Value | None = None
         self._shared_bytes = 0
 
-    # --- entry
-    # ------------------------------------------------------------------------------------------------------
+    # --- entry ----------------------------------------------------------------------------------------------
 
     def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
         b, m = self.b, self.b.module
@@ -142,8 +141,7 @@ class OpenCL(Environment):
     def warp_id(self) -> Value:
         return self._warp
 
-    # --- pointers
-    # ---------------------------------------------------------------------------------------------------
+    # --- pointers -------------------------------------------------------------------------------------------
 
     def pointer_type(self, pointee: Type) -> Type:
         return Pointer(GLOBAL, pointee)
@@ -173,8 +171,7 @@ class OpenCL(Environment):
             pointer = self.b.emit("OpBitcast", pointer, type=Pointer(pointer.type.storage_class, type))  # type: ignore[attr-defined]
         return pointer, type, ("Aligned", type_bytes(element))
 
-    # --- global memory
-    # ----------------------------------------------------------------------------------------------
+    # --- global memory --------------------------------------------------------------------------------------
 
     def load(self, pointer: Value, count: int, volatile: bool = False) -> Value:
         place, type, aligned = self._as_vector(pointer, count)
@@ -221,6 +218,13 @@ class OpenCL(Environment):
             return
         self.scatter([self.offset(pointer, b.constant(I64, c)) for c in range(count)], value, mask)
 
+    def prefetch(self, pointer: Value) -> None:
+        b, m = self.b, self.b.module
+        if self.target.masked_access:
+            place = b.emit("OpBitcast", pointer, type=Pointer(GLOBAL, Int(8)))
+            callee = m.import_function("llvm.prefetch.p1", Void(), (place.type, I32, I32, I32))
+            b.emit("OpFunctionCall", callee, place, b.constant(I32, 0), b.constant(I32, 3), b.constant(I32, 1), type=Void())
+
     def gather(self, pointers: Sequence[Value], mask: Value | None, other: Value | None) -> Value:
         b, m = self.b, self.b.module
         if mask is None:
@@ -262,8 +266,7 @@ class OpenCL(Environment):
             loaded += branch.results
         return b.construct(loaded)
 
-    # --- private arrays
-    # ---------------------------------------------------------------------------------------------
+    # --- private arrays -------------------------------------------------------------------------------------
 
     def private_array(self, element: Type, size: int, width: int) -> Value:
         held = Int(8) if isinstance(element, Bool) else element
@@ -316,8 +319,7 @@ class OpenCL(Environment):
         place, type = self._place(array, width, index, width_of(value.type), offset)
         b.emit("OpStore", place, value, [("Aligned", type_bytes(type))])
 
-    # --- lanes
-    # ------------------------------------------------------------------------------------------------------
+    # --- lanes ----------------------------------------------------------------------------------------------
 
     def _sub_group(self, opcode: str, value: Value, operand: Value) -> Value:
         b, m = self.b, self.b.module
@@ -376,8 +378,7 @@ class OpenCL(Environment):
         scope, relaxed = self.b.constant(I32, SCOPES["cta"]), self.b.constant(I32, 0)
         self.b.emit("OpAtomicIAdd", place, scope, relaxed, value, type=type)
 
-    # --- arithmetic
-    # -------------------------------------------------------------------------------------------------
+    # --- arithmetic -----------------------------------------------------------------------------------------
 
     def math(self, name: str, *operands: Value) -> Value:
         return self.b.ext(name, *operands)
@@ -388,8 +389,7 @@ class OpenCL(Environment):
         m.decorate(value, "FPFastMathMode", "AllowContractFastINTEL")
         return value
 
-    # --- atomics
-    # ----------------------------------------------------------------------------------------------------
+    # --- atomics --------------------------------------------------------------------------------------------
 
     def _order(self, order: str) -> Value:
         bits = ORDERS[order]
@@ -460,8 +460,7 @@ class OpenCL(Environment):
         return b.emit("OpAtomicCompareExchange", pointer, b.constant(I32, SCOPES[scope]), self._order(order),
                       self._order(unequal), value, compare, type=value.type)
 
-    # --- printing
-    # ---------------------------------------------------------------------------------------------------
+    # --- printing -------------------------------------------------------------------------------------------
 
     def printf(self, format: str, *values: Value) -> None:
         b, m = self.b, self.b.module

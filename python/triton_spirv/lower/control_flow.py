@@ -152,8 +152,7 @@ def execute_region(ctx: Context, op: Operation) -> Any:
     return tuple(ctx.value(v) for v in terminator.operands)
 
 
-# --- calls
-# ----------------------------------------------------------------------------------------------------------------
+# --- calls --------------------------------------------------------------------------------------------------
 
 
 @lowers("tt.call")
@@ -161,7 +160,8 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
     """A function is lowered in place; a recursive one is refused."""
     name = op.attributes["callee"]
     if name in ctx.call_stack:
-        raise LoweringError(f"{op.location}: tt.call: {name} calls itself; recursion has no rule: write a loop")
+        raise LoweringError(f"{op.location}: tt.call: {name} calls itself; recursion has no rule: write "
+                            "a loop")
     ctx.settle(memory_only=False)
     function = ctx.functions[name]
     ctx.call_stack.append(name)

@@ -289,8 +289,7 @@ def select(
     return ctx.b.select(condition, true_value, false_value)
 
 
-# --- constants and index arithmetic
-# -------------------------------------------------------------------------------------
+# --- constants and index arithmetic -------------------------------------------------------------------------
 
 
 def constant_scalar(ctx: Context, type: Any, value: Any) -> Register:

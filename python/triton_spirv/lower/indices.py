@@ -41,7 +41,9 @@ class Indices(State):
         while i < len(bases):
             basis = (bases[i] & mask) >> shift
             run, single = 1, basis & (basis - 1) == 0
-            while basis and single and i + run < len(bases) and (bases[i + run] & mask) >> shift == basis << run:
+            while (
+                basis and single and i + run < len(bases) and (bases[i + run] & mask) >> shift == basis << run
+            ):
                 run += 1
             if basis:
                 if not single:  # several dimensions move at once: select the whole basis

@@ -155,7 +155,9 @@ def start_rows(ctx: Context, op: Operation, elements: Sequence[Any], width: int,
     return [list(row) for _ in range(rows)]
 
 
-def _reduce_registers(ctx: Context, region: Region, layout: Layout, columns: Sequence[Row], mask: int) -> list[Row]:
+def _reduce_registers(
+    ctx: Context, region: Region, layout: Layout, columns: Sequence[Row], mask: int
+) -> list[Row]:
     """Combine registers that differ only along the axis; rows in the order of the registers that are kept.
 
     A tree, not a chain: the operations of one level do not wait for each other.

@@ -38,9 +38,9 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
 def held_types(region: Region, elements: Sequence[Type]) -> list[Type]:
     """The types in which values are kept between combinations: f32 for bf16.
 
-    bf16 has 8 bits of precision: a sum of a few dozen numbers that is rounded after each addition is off in the
-    second digit. Rounded once, at the end, it is right. (Only for regions whose operations take a value wider than
-    its type: arithmetic, comparisons, selections.)
+    bf16 has 8 bits of precision: a sum of a few dozen numbers that is rounded after each addition is off in
+    the second digit. Rounded once, at the end, it is right. (Only for regions whose operations take a value
+    wider than its type: arithmetic, comparisons, selections.)
     """
     wide = is_elementwise(region) and not any("bitcast" in op.name for op in region.entry.operations)
     return [FloatType("f32") if wide and is_bf16(element) else element for element in elements]

@@ -67,8 +67,10 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
             if loop.index is not None and not has_identity(op, types):
                 first = ctx.b.compare("OpIEqual", loop.index, 0)
             blocks.scan(_rows(loop.carried, len(srcs)), first)
-            made = [Fragment(layout, element, tuple(released(ctx, row[i], element, type) for row in blocks.rows))
-                    for i, (element, type) in enumerate(zip(elements, types, strict=True))]
+            made = [
+                Fragment(layout, element, tuple(released(ctx, row[i], element, type) for row in blocks.rows))
+                for i, (element, type) in enumerate(zip(elements, types, strict=True))
+            ]
             for array, piece in zip(stored, made, strict=False):
                 ctx.write(array, piece)
             loop.yield_([x for row in blocks.totals() for x in row] if inner else [])

@@ -73,8 +73,7 @@ class State:
         self.prints = False
         self.has_atomics = False
 
-    # --- hidden parameters
-    # ------------------------------------------------------------------------------------------
+    # --- hidden parameters ----------------------------------------------------------------------------------
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
         """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
@@ -87,8 +86,7 @@ class State:
         """The values of `hidden_parameters`, in order."""
         self.hidden = dict(zip(["assert_buffer"], registers, strict=False))
 
-    # --- layouts
-    # ----------------------------------------------------------------------------------------------------
+    # --- layouts --------------------------------------------------------------------------------------------
 
     def layout_of(self, type: Type) -> Layout:
         """The layout under which values of a tensor type are held: its encoding's, or row-major in vector
@@ -114,8 +112,7 @@ class State:
             and sorted(natural.step) == sorted(layout.step)
         )
 
-    # --- bound values
-    # -----------------------------------------------------------------------------------------------
+    # --- bound values ---------------------------------------------------------------------------------------
 
     @property
     def frame(self) -> Frame:
@@ -142,8 +139,7 @@ class State:
             else register
         )
 
-    # --- the memo of evaluated fragments
-    # ----------------------------------------------------------------------------
+    # --- the memo of evaluated fragments --------------------------------------------------------------------
 
     def push_memo(self) -> None:
         """Enter a scope whose code does not dominate what follows it."""

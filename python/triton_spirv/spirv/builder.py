@@ -63,14 +63,20 @@ class Builder:
         self.module = module
         self.emit = module.emit
 
-    # --- constants, vectors
-    # -----------------------------------------------------------------------------------------
+    # --- constants, vectors ---------------------------------------------------------------------------------
 
     def constant(self, type: Type, value: Number | Sequence[Number]) -> Value:
         return self.module.constant(type, value)
 
     def match(self, *operands: Operand) -> list[Value]:
         """The operands with the width of the widest; numbers take the type of the first value."""
+        first, *others = operands
+        if isinstance(first, Value) and len(others) == 1:    # nearly always
+            second = others[0]
+            if not isinstance(second, Value):
+                return [first, self.module.constant(first.type, second)]
+            if first.type is second.type:
+                return [first, second]
         model = None
         width = 1
         for x in operands:
@@ -128,8 +134,7 @@ class Builder:
         x, y, condition = self.splat(x, width), self.splat(y, width), self.splat(condition, width)
         return self.emit("OpSelect", condition, x, y, type=x.type)
 
-    # --- integers
-    # ---------------------------------------------------------------------------------------------------
+    # --- integers -------------------------------------------------------------------------------------------
 
     def _fold(self, opcode: str, x: Operand, y: Operand, fold: Callable[[int, int], int]) -> Value:
         x, y = self.match(x, y)
@@ -197,8 +202,7 @@ class Builder:
             )
         return self.emit("OpSConvert" if signed else "OpUConvert", value, type=type)
 
-    # --- anything
-    # ---------------------------------------------------------------------------------------------------
+    # --- anything -------------------------------------------------------------------------------------------
 
     def unary(self, opcode: str, x: Value) -> Value:
         """An instruction whose result has the type of its operand."""
