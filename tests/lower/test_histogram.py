@@ -62,3 +62,27 @@ def test_in_a_loop(run):
     x, out = numeric.random(1000, "i32", low=0, high=64), numeric.poisoned(64, "i32")
     run(accumulated, 1, numeric.tensor(x, "i32"), out, 1000, 64, 128)
     numeric.assert_same(out, np.bincount(x, minlength=64).astype(np.int32))
+
+
+@triton.jit
+def of_computed_values(x_ptr, out_ptr, n, SHIFT: tl.constexpr, BINS: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    counts = tl.histogram((x >> SHIFT) & (BINS - 1), BINS, mask=(i < n) & (x % 3 != 0))
+    tl.store(out_ptr + tl.arange(0, BINS), tl.cumsum(counts, 0))
+
+
+@pytest.mark.parametrize("bins, block", [(2, 8), (16, 16), (64, 1024), (4096, 4096)])
+def test_of_computed_values(run, bins, block):
+    """The counting step of a radix sort; masked loads, and a mask that is computed."""
+    count = block - 3
+    x, out = numeric.random(count, "i32", low=0, high=1 << 20), numeric.poisoned(bins, "i32")
+    run(of_computed_values, 1, numeric.tensor(x, "i32"), out, count, 4, bins, block)
+    counted = ((x >> 4) & (bins - 1))[x % 3 != 0]
+    numeric.assert_same(out, np.cumsum(np.bincount(counted, minlength=bins)).astype(np.int32))
+
+
+def test_negative_values_are_dropped(run):
+    x, out = numeric.random(256, "i32", low=-64, high=64), numeric.poisoned(64, "i32")
+    run(histogram, 1, numeric.tensor(x, "i32"), out, 256, False, 64, 256)
+    numeric.assert_same(out, np.bincount(x[x >= 0], minlength=64).astype(np.int32))

@@ -83,3 +83,98 @@ def test_flip(run, dtype, dimension):
     x, out = numeric.random((4, 8, 16), dtype), numeric.poisoned((4, 8, 16), dtype)
     run(flip_blocks, 1, numeric.tensor(x, dtype), out, dimension, 4, 8, 16)
     numeric.assert_same(out, np.flip(x, dimension))
+
+
+@pytest.mark.parametrize("descending", (False, True))
+@pytest.mark.parametrize("shape", [(1, 1024), (1, 4096), (128, 128), (64, 16), (1024, 2)], ids=str)
+@pytest.mark.parametrize("dtype", ("i8", "u32", "f32", "bf16", "i64"))
+def test_sort_large_blocks(run, dtype, shape, descending):
+    """Blocks that are walked in steps, of which some exchanges cross and some do not."""
+    numeric.interpreter_is_wrong_on_bf16(dtype)
+    x, out = numeric.random(shape, dtype), numeric.poisoned(shape, dtype)
+    x[:, 0] = x[:, -1]
+    run(sort_rows, 1, numeric.tensor(x, dtype), out, 0, descending, *shape)
+    numeric.assert_same(out, ordered(x, descending))
+
+
+@pytest.mark.parametrize(
+    "k, shape", [(1, (8, 512)), (16, (8, 1024)), (128, (2, 4096)), (2, (1024, 8))], ids=str
+)
+def test_topk_large_blocks(run, k, shape):
+    x, out = numeric.random(shape, "f32"), numeric.poisoned((shape[0], k), "f32")
+    run(sort_rows, 1, numeric.tensor(x, "f32"), out, k, True, *shape)
+    numeric.assert_same(out, ordered(x, True)[:, :k])
+
+
+@triton.jit
+def sort_in_loop(x_ptr, out_ptr, turns, N: tl.constexpr):
+    """The carried block is sorted again and again, with a change between."""
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    for turn in range(turns):
+        x = tl.sort(x) * -1 + turn
+    tl.store(out_ptr + i, x)
+
+
+@pytest.mark.parametrize("size", (4, 128, 1024))
+def test_sort_in_a_loop(run, size):
+    x, out = numeric.random(size, "i32", low=-999, high=999), numeric.poisoned(size, "i32")
+    run(sort_in_loop, 1, numeric.tensor(x, "i32"), out, 5, size)
+    for turn in range(5):
+        x = -np.sort(x) + turn
+    numeric.assert_same(out, x)
+
+
+@triton.jit
+def sort_in_place(x_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + i)
+    tl.store(x_ptr + i, tl.flip(x))
+    tl.store(x_ptr + i, tl.sort(tl.load(x_ptr + i)) + x)
+
+
+@pytest.mark.parametrize("size", (8, 512, 2048))
+def test_what_is_stored_was_read_before(run, size):
+    """Flipped and sorted blocks replace the memory that they come from."""
+    x = numeric.random(size, "i32", low=-999, high=999)
+    data = numeric.tensor(x.copy(), "i32")
+    run(sort_in_place, 1, data, size)
+    numeric.assert_same(data, np.sort(x) + x)
+
+
+@triton.jit
+def halves_exchanged(x_ptr, sum_ptr, out_ptr, A: tl.constexpr, B: tl.constexpr):
+    """The same by hand, where the sum of the neighbours is wanted too."""
+    i = tl.arange(0, A * 2 * B)
+    x = tl.reshape(tl.load(x_ptr + i), [A, 2, B])
+    both = tl.xor_sum(x, 1, True)
+    tl.store(out_ptr + i, tl.reshape(x ^ both, [A * 2 * B]))
+    tl.store(sum_ptr + tl.arange(0, A * B), tl.reshape(both, [A * B]))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 16), (4, 2), (2, 512), (512, 2), (64, 64)], ids=str)
+@pytest.mark.parametrize("dtype", ("i8", "i32", "i64"))
+def test_exchange_by_xor(run, dtype, shape):
+    x = numeric.random((shape[0], 2, shape[1]), dtype)
+    total, out = numeric.poisoned(shape, dtype), numeric.poisoned(x.shape, dtype)
+    run(halves_exchanged, 1, numeric.tensor(x, dtype), total, out, *shape)
+    numeric.assert_same(out, x[:, ::-1])
+    numeric.assert_same(total, x[:, 0] ^ x[:, 1])
+
+
+@triton.jit
+def flip_strided(x_ptr, out_ptr, n, A: tl.constexpr, B: tl.constexpr, DIMENSION: tl.constexpr):
+    """Masked and strided loads below a flip; what is masked is zero wherever it goes."""
+    a, b = tl.arange(0, A)[:, None], tl.arange(0, B)[None, :]
+    x = tl.load(x_ptr + b * A + a, mask=a * B + b < n, other=0)
+    tl.store(out_ptr + a * B + b, tl.flip(x, DIMENSION) * 2)
+
+
+@pytest.mark.parametrize("dimension", (0, 1))
+@pytest.mark.parametrize("shape", [(4, 4), (32, 64), (128, 8)], ids=str)
+def test_flip_of_masked_transposed_loads(run, shape, dimension):
+    count = shape[0] * shape[1] - 7
+    x, out = numeric.random(shape[::-1], "i32"), numeric.poisoned(shape, "i32")
+    run(flip_strided, 1, numeric.tensor(x, "i32"), out, count, *shape, dimension)
+    seen = np.where(np.arange(x.size).reshape(shape) < count, x.T, 0)
+    numeric.assert_same(out, np.flip(seen, dimension) * 2)
