@@ -97,15 +97,16 @@ def reshape_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor | None:
 
 def _broadcast_source(op: Operation, layout: Layout) -> Layout:
     shape = shape_of(op.src.type)
-    kept: list[tuple[int, int]] = []  # (bit in the result's index, bit in the source's index)
-    low = 0
+    kept: list[tuple[int, int]] = []  # (bits in the result's index, how far down they are in the source's)
+    low = dropped = 0
     for size, source in zip(reversed(layout.shape), reversed(shape), strict=True):
+        bits = log2(size)
         if source > 1:
-            kept += [(low + i, len(kept) + i) for i in range(log2(size))]
-        low += log2(size)
-    return layout.map(
-        shape, lambda basis: sum((basis >> high & 1) << bit for bit, (high, _) in enumerate(kept))
-    )
+            kept.append(((size - 1) << low, dropped))
+        else:
+            dropped += bits
+        low += bits
+    return layout.map(shape, lambda basis: sum((basis & mask) >> down for mask, down in kept))
 
 
 @pulled("tt.broadcast", weight=0, source_layout=_broadcast_source)
