@@ -21,6 +21,7 @@ class Target:
     window           registers that one iteration of such a loop handles
     sub_group_size   lanes of a warp (1 in vector mode)
     lane_bytes       bytes that one lane of several moves at once
+    branches         masked elements that a lane loads or stores by a branch each; more are visited by a loop
     stream_bytes     a store that writes at least this much over all programs bypasses the caches; 0 for never
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)
@@ -35,6 +36,7 @@ class Target:
     window: int = 4
     sub_group_size: int = 1
     lane_bytes: int = 16
+    branches: int = 8
     sub_group_sizes: tuple[int, ...] = ()
     shared_bytes: int = 256 * 1024
     private_bytes: int = 64 * 1024 * 1024

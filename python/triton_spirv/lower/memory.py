@@ -24,7 +24,6 @@ from .registry import lowers, pulled
 from .tensor import Deferred, Fragment, Pointers, Uniform
 from .types import element_of, register_type, storage_type
 
-BRANCHES = 8  # masked elements that are loaded or stored by a branch each
 
 
 def true_everywhere(ctx: Context, masks: Any) -> Register:
@@ -87,7 +86,7 @@ def _exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
 
 def _one_by_one(ctx: Context, layout: Layout) -> bool:
     """Are masked elements better visited by a loop than by a branch each?"""
-    return not ctx.target.masked_access and layout.registers * layout.width > BRANCHES
+    return not ctx.target.masked_access and layout.registers * layout.width > ctx.target.branches
 
 
 def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> Fragment:
