@@ -13,10 +13,9 @@ from triton import knobs
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import cores
-from triton_spirv.target import find_target
 
 from .errors import as_triton_errors
-from .targets import CPU_WARP_SIZE
+from .targets import current_target, emitter_target
 
 #: what kernels that compute an occupancy divide by; a CPU device has no such limits, the figures make the
 #: quotients sensible
@@ -47,8 +46,9 @@ class SPIRVUtils:
 
     def get_device_properties(self, device: Any) -> dict[str, int]:
         """What kernels ask to size their grids; OpenCL is not loaded for it."""
-        return {"max_shared_mem": find_target("cpu").shared_bytes, "multiprocessor_count": cores(),
-                "warpSize": CPU_WARP_SIZE, "max_num_regs": REGISTERS}
+        target = current_target()
+        return {"max_shared_mem": emitter_target(target).shared_bytes, "multiprocessor_count": cores(),
+                "warpSize": target.warp_size, "max_num_regs": REGISTERS}
 
 
 class Function:

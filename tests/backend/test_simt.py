@@ -1,0 +1,60 @@
+"""TRITON_SPIRV_TARGET: SIMT mode on the CPU device, from TTGIR, with the warps that a launch asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from triton_spirv.errors import DeviceError
+from triton_spirv.tools import spirv_tools
+from triton_spirv_backend import targets
+
+
+@triton.jit
+def row_sum(x, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    row = tl.program_id(0)
+    tl.store(out + row, tl.sum(tl.load(x + row * n + i, mask=i < n, other=0.0)))
+
+
+def launched(warps: int) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The compiled kernel, what it wrote, and what it should have."""
+    values = np.arange(3 * 200, dtype=np.float32).reshape(3, 200)
+    out = triton_spirv.zeros(3, "float32")
+    row_sum.device_caches.clear()
+    made = row_sum[(3,)](triton_spirv.asarray(values), out, 200, BLOCK=256, num_warps=warps)
+    return made, out.numpy(), values.sum(axis=1)
+
+
+@pytest.mark.parametrize("name, lanes", [("simt", 16), ("simt8", 8), ("cpu-simt32", 32)])
+@pytest.mark.parametrize("warps", [1, 4, 8])
+def test_lanes_and_warps(monkeypatch: pytest.MonkeyPatch, name: str, lanes: int, warps: int) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", name)
+    made, actual, expected = launched(warps)
+    np.testing.assert_array_equal(actual, expected)
+    assert made.metadata.artifact["local_size"][0] == lanes * warps
+    assert made.metadata.artifact["sub_group_size"] == lanes
+    assert f'"ttg.threads-per-warp" = {lanes}' in made.asm["ttgir"]
+    assert f'"ttg.num-warps" = {warps}' in made.asm["ttgir"]
+    assert ("OpControlBarrier" in made.asm["spvasm"]) == (warps > 1)
+    assert (made.metadata.artifact["shared_bytes"] > 0) == (warps > 1)
+    spirv_tools.validate(made.asm["spv"], "spv1.3")
+
+
+def test_what_kernels_ask_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_spirv_backend.launcher import SPIRVUtils
+
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt8")
+    assert SPIRVUtils().get_device_properties(0)["warpSize"] == 8
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "cpu")
+    assert targets.current_target().backend == "cpu"
+
+
+def test_an_unknown_target_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt64")
+    with pytest.raises(DeviceError, match="unknown target 'cpu-simt64'; known targets: cpu, cpu-simt"):
+        targets.current_target()
