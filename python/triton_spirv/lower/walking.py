@@ -116,11 +116,11 @@ class Walking(Evaluation):
         worth_keeping = isinstance(node, Deferred) and _is_worth_keeping(node)
         return worth_keeping and layout.steps > 1 and not self.is_natural(layout)
 
-    def _dying(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> list[Stored]:
-        """Arrays that this walk reads element by element in natural order, and nothing reads after it.
+    def _dying(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> list[Deferred]:
+        """Values in arrays that this walk reads element by element in natural order, and nothing reads after
+        it.
 
-        A by-product may overwrite such an array: each element is read before it is written. Both must belong
-        to the block of `op`; an outer array is read again by the next iteration.
+        They belong to the block of `op`; an outer array is read again by the next iteration.
         """
         found: dict[Deferred, bool] = {}
         seen: set[tuple[int, Layout]] = set()
@@ -128,19 +128,47 @@ class Walking(Evaluation):
             for node, asked in _walk(tensor, layout, seen):
                 if isinstance(node.stored, Stored):
                     found[node] = found.get(node, True) and self.is_natural(asked)
-        if op is None:
-            return []
-        return [node.stored for node, natural in found.items()  # type: ignore[misc]
-                if natural and node.operation.parent is op.parent and not self.needed_later(node, op)]
+        return [node for node, natural in found.items()
+                if natural and op is not None and node.operation.parent is op.parent
+                and not self.needed_later(node, op)]
 
-    def _taken_over(self, node: Deferred, dying: list[Stored]) -> Stored | None:
-        for stored in dying:
-            if prod(stored.shape) == prod(node.shape) and register_type(stored.element) == register_type(
-                node.element
-            ):
-                dying.remove(stored)
+    def _taken_over(self, node: Deferred, dying: list[Deferred]) -> Stored | None:
+        """The array of a dying value that only `node` is computed from: each element is read before it is
+        written.
+
+        A value that anything else of the walk reads too may not be overwritten: that may come after.
+        """
+        for value in dying:
+            stored = value.stored
+            assert isinstance(stored, Stored)
+            same_size = prod(stored.shape) == prod(node.shape)
+            if (same_size and register_type(stored.element) == register_type(node.element)
+                    and self._feeds_only(value, node)):
+                dying.remove(value)
                 return Stored(node.shape, node.element, stored.array, stored.width)
         return None
+
+    def _feeds_only(self, value: Deferred, node: Deferred) -> bool:
+        """Is every use of `value` that is still to come a step of one chain that ends in `node`?"""
+        while value is not node:
+            users = {user for user, _ in value.operation.results[value.index].uses if not self._is_done(user)}
+            if len(users) != 1:
+                return False
+            bound = [self.frame.values.get(result) for result in users.pop().results]
+            if len(bound) != 1 or not isinstance(bound[0], Deferred):
+                return False
+            value = bound[0]
+        return True
+
+    def _is_done(self, user: Operation) -> bool:
+        """Has an operation been executed, or its value been kept, so that it asks for its operands no
+        more?
+        """
+        values = [self.frame.values.get(result) for result in user.results]
+        waits = any(
+            isinstance(x, (Pointers, Affine)) or (isinstance(x, Deferred) and x.stored is None) for x in values
+        )
+        return user in self.frame.lowered and not waits
 
     def finish(self, plan: Plan) -> None:
         """The loop is over: its by-products are arrays from now on."""
