@@ -223,7 +223,15 @@ class OpenCL(Environment):
         if self.target.masked_access:
             place = b.emit("OpBitcast", pointer, type=Pointer(GLOBAL, Int(8)))
             callee = m.import_function("llvm.prefetch.p1", Void(), (place.type, I32, I32, I32))
-            b.emit("OpFunctionCall", callee, place, b.constant(I32, 0), b.constant(I32, 3), b.constant(I32, 1), type=Void())
+            b.emit(
+                "OpFunctionCall",
+                callee,
+                place,
+                b.constant(I32, 0),
+                b.constant(I32, 3),
+                b.constant(I32, 1),
+                type=Void(),
+            )
 
     def gather(self, pointers: Sequence[Value], mask: Value | None, other: Value | None) -> Value:
         b, m = self.b, self.b.module
