@@ -166,7 +166,8 @@ class Walking(Evaluation):
         """
         values = [self.frame.values.get(result) for result in user.results]
         waits = any(
-            isinstance(x, (Pointers, Affine)) or (isinstance(x, Deferred) and x.stored is None) for x in values
+            isinstance(x, (Pointers, Affine)) or (isinstance(x, Deferred) and x.stored is None)
+            for x in values
         )
         return user in self.frame.lowered and not waits
 
