@@ -108,6 +108,10 @@ class Environment(ABC):
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         """Store the components whose mask is true; nothing else is touched."""
 
+    def prefetch(self, pointer: Value) -> None:  # noqa: B027
+        """The cache line there will be read soon; any address may be given. A hint: the default does nothing.
+        """
+
     @abstractmethod
     def gather(self, pointers: Sequence[Value], mask: Value | None, other: Value | None) -> Value:
         """One element per pointer; masked lanes give `other` and are not touched."""

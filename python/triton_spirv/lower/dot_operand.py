@@ -24,6 +24,7 @@ from . import fragment as fragments
 from .cast import to_float
 from .context import CHEAP, Context, StepLoop
 from .masks import proven_whole
+from .prefetch import prefetch_next
 from .registry import RULES
 from .tensor import Deferred, Fragment, Pointers, Stored
 from .types import register_type
@@ -172,6 +173,7 @@ def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored:
     def walk() -> None:
         with StepLoop(ctx, len(layout.step)):
             ctx.write(stored, place(operand.fragment(ctx, layout)))
+            prefetch_next(ctx, inputs)
     proven_whole(ctx, inputs, walk)
 
 

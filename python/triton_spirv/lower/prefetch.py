@@ -1,0 +1,122 @@
+"""Fetching what the next iteration of a loop will load, while this one computes.
+
+The operands of a product in a loop are short runs of many rows: too short for processors to foresee. How far
+their pointers move from one iteration to the next follows from the IR: a derivative with respect to the
+iteration, where loop-carried values grow by what is added to them and the counter by the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..analysis.uniform import uniform_step
+from ..ir.model import Block, Operation, Value
+from ..layout import Layout
+from ..spirv.builder import I64
+from ..spirv.module import Value as Register
+from ..spirv.types import Int
+from .access import Access
+from .context import Context
+from .tensor import Deferred, Pointers, Uniform
+from .types import element_of
+
+LINE = 64  # bytes that a processor fetches at a time, at least
+
+#: The result grows as the operand does.
+AS_OPERAND = frozenset((
+    "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "arith.extsi", "arith.extui",
+    "arith.trunci", "arith.index_cast",
+))
+
+
+def prefetch_next(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> None:
+    """Inside a walk of `inputs`: fetch what the loads below them will read here in the next iteration."""
+    for node, layouts in ctx.requests(inputs):
+        if not isinstance(node, Deferred) or node.operation.name != "tt.load" or node.stored is not None:
+            continue
+        pointers = node.operands[0]
+        moved = distance(ctx, node.operation)
+        if moved is None or not isinstance(pointers, Pointers):
+            continue
+        following = replace(pointers, base=ctx.env.offset(pointers.base, moved))
+        for layout in layouts:
+            access = Access(ctx, following, layout, element_of(node.operation.results[0].type))
+            if access.run == layout.width > 1:
+                _fetch(ctx, access, layout)
+
+
+def _fetch(ctx: Context, access: Access, layout: Layout) -> None:
+    """Every line that the registers touch, once for registers side by side."""
+    per_line = max(1, LINE // access.size)
+    along = next(d for d, i in enumerate(layout.unravel(layout.component[0])) if i)
+    lines = set()
+    for r, index in enumerate(layout.register_indices):
+        place = list(layout.unravel(index))
+        place[along] //= per_line
+        if tuple(place) not in lines:
+            lines.add(tuple(place))
+            for c in range(0, layout.width, per_line):
+                ctx.env.prefetch(access.pointer(r, c))
+
+
+def distance(ctx: Context, load: Operation) -> Register | None:
+    """Elements that the pointers of a load move by in an iteration of the scf.for around it; None where they
+    do not move, or not all alike."""
+    block = load.parent
+    if block is None or block.parent is None or block.parent.parent is None:
+        return None
+    loop = block.parent.parent
+    if loop.name != "scf.for":
+        return None
+    moved = _growth(ctx, load.ptr, loop, block)
+    return moved if isinstance(moved, Register) else None
+
+
+def _growth(ctx: Context, value: Value, loop: Operation, body: Block) -> Register | int | None:
+    """What a value grows by in an iteration, in 64 bits: 0, or one number for all elements; None: unknown."""
+    op = value.defining_op
+    if op is None:
+        if value.owner is not body:
+            return 0
+        if value.index == 0:
+            return _scalar(ctx, loop.operands[2])
+        chain = uniform_step(loop, value.index - 1)
+        return None if chain is None else _sum(ctx, [_scalar(ctx, step) for step in chain])
+    if op.parent is not body:
+        return 0
+    if op.name in AS_OPERAND:
+        return _growth(ctx, op.operands[0], loop, body)
+    parts = [_growth(ctx, operand, loop, body) for operand in op.operands]
+    if None in parts:
+        return None
+    moving = [part for part in parts if isinstance(part, Register)]
+    if not moving:
+        return 0
+    if op.name in ("arith.addi", "tt.addptr"):
+        return _sum(ctx, parts)
+    if op.name == "arith.muli" and len(moving) == 1:
+        factor = _scalar(ctx, op.operands[1 - parts.index(moving[0])])
+        return None if factor is None else ctx.b.imul(moving[0], factor)
+    return None
+
+
+def _sum(ctx: Context, parts: Sequence[Register | int | None]) -> Register | int | None:
+    total: Register | int = 0
+    for part in parts:
+        if part is None:
+            return None
+        if isinstance(part, Register):
+            total = part if not isinstance(total, Register) else ctx.b.iadd(total, part)
+    return total
+
+
+def _scalar(ctx: Context, value: Value) -> Register | None:
+    """A uniform value that is known where the code stands, in 64 bits."""
+    bound = ctx.frame.values.get(value)
+    if isinstance(bound, Uniform):
+        bound = bound.scalar
+    if not isinstance(bound, Register) or not isinstance(bound.type, Int):
+        return None
+    return ctx.b.resize(bound, I64.width)
