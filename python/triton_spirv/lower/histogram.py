@@ -8,6 +8,7 @@ last bin, so that nothing branches.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from ..ir.model import IntegerType, Operation
@@ -28,22 +29,54 @@ def histogram(ctx: Context, op: Operation, src: Any, mask: Any) -> Any:
     if ctx.layout_of(op.src.type).lane:
         return _in_lanes(ctx, op, src, mask, bins)
     walk = row_major(op.src.type.shape, ctx.target.vector_width, 1, 1)
+    copies = _copies(walk, bins)
     plan = ctx.plan(op, [(x, walk) for x in (src, mask) if x is not None])
-    counts = _zeros(ctx, bins)
+    counts = _zeros(ctx, copies, bins)
     with StepLoop(ctx, len(walk.step)):
-        places, = _places(ctx, src, mask, walk, bins)
+        places, = _places(ctx, src, mask, walk, bins, copies)
         for c in range(walk.width):
             place = ctx.b.extract(places, c)
             seen = ctx.env.private_load(counts.array, counts.width, I32, place, 1)
             ctx.env.private_store(counts.array, counts.width, place, ctx.b.iadd(seen, 1))
     ctx.finish(plan)
+    return _sum(ctx, op, counts)
+
+
+def _copies(walk: Layout, bins: int) -> int:
+    """Components of a vector count in so many arrays, in turn, which are added in the end.
+
+    An increment waits for the one before it where both may mean one bin, and processors guess which do. On
+    Zen 4 an element takes 6 to 14 ns with one array of bins, about 1 ns with two or more; the more, the
+    fewer numbers repeat within one.
+    """
+    copies = min(2, walk.width)
+    while copies < walk.width and 2 * copies * bins <= min(walk.numel, 4096):
+        copies *= 2
+    return copies
+
+
+def _sum(ctx: Context, op: Operation, counts: Stored) -> Any:
+    """[copies, BINS] -> [BINS]"""
     layout = ctx.layout_of(op.results[0].type)
-    return counts if layout.step else ctx.fragment(counts, layout)
+    copies, bins = counts.shape
+    total = ctx.allocate((bins,), counts.element) if layout.step else None
+    with StepLoop(ctx, len(layout.step)):
+        rows = [ctx.fragment(counts, replace(layout, shape=counts.shape, origin=copy * bins)).registers
+                for copy in range(copies)]
+        sums = tuple(reduce(ctx.b.iadd, column) for column in zip(*rows, strict=True))
+        made = Fragment(layout, counts.element, sums)
+        if total is not None:
+            ctx.write(total, made)
+    return total or made
 
 
-def _places(ctx: Context, src: Any, mask: Any, layout: Layout, bins: int) -> list[Register]:
-    """Per register the entries that its elements increment."""
+def _places(ctx: Context, src: Any, mask: Any, layout: Layout, bins: int, copies: int) -> list[Register]:
+    """Per register the entries that its elements increment; component c counts in copy c modulo `copies`."""
     b = ctx.b
+    starts: Register | int = 0
+    if copies > 1:
+        parts = tuple(c % copies * bins for c in range(layout.width))
+        starts = b.constant(with_width(I32, layout.width), parts)
     places = []
     masks = [None] * layout.registers if mask is None else ctx.fragment(mask, layout).registers
     for register, inside in zip(ctx.fragment(src, layout).registers, masks, strict=True):
@@ -51,7 +84,7 @@ def _places(ctx: Context, src: Any, mask: Any, layout: Layout, bins: int) -> lis
         counted = b.compare("OpULessThan", number, bins)
         if inside is not None:
             counted = b.logical_and(counted, inside)
-        places.append(b.select(counted, number, bins))
+        places.append(b.select(counted, b.iadd(number, starts), copies * bins))
     return places
 
 
@@ -60,7 +93,7 @@ def _in_lanes(ctx: Context, op: Operation, src: Any, mask: Any, bins: int) -> Fr
     env, layout, result = ctx.env, ctx.layout_of(op.src.type), ctx.layout_of(op.results[0].type)
     one = ctx.b.constant(I32, 1)
     nothing = Fragment(result, IntegerType(32), (ctx.b.constant(I32, 0),) * result.registers)
-    places = _places(ctx, src, mask, layout, bins)
+    places = _places(ctx, src, mask, layout, bins, 1)
     with ctx.shared.scratch(nothing.element, bins + 1) as scratch:
         counts = replace(scratch, shape=(bins,), layout=SharedLayout.row_major((bins,)))
         ctx.shared.writes(counts)
@@ -76,11 +109,12 @@ def _in_lanes(ctx: Context, op: Operation, src: Any, mask: Any, bins: int) -> Fr
         return ctx.shared.load(counts, result)
 
 
-def _zeros(ctx: Context, bins: int) -> Stored:
-    """An array of zeros for the bins, and at least one entry more."""
-    width = min(bins, ctx.target.vector_width)
-    counts = Stored((bins,), IntegerType(32), ctx.env.private_array(I32, bins + width, width), width)
-    walk = row_major((bins,), width, ctx.target.window, ctx.target.window)
+def _zeros(ctx: Context, copies: int, bins: int) -> Stored:
+    """An array [copies, BINS] of zeros, and at least one entry more."""
+    size, width = copies * bins, min(copies * bins, ctx.target.vector_width)
+    array = ctx.env.private_array(I32, size + width, width)
+    counts = Stored((copies, bins), IntegerType(32), array, width)
+    walk = row_major(counts.shape, width, ctx.target.window, ctx.target.window)
     zero = ctx.b.constant(with_width(I32, width), 0)
     with StepLoop(ctx, len(walk.step)):
         ctx.write(counts, Fragment(walk, counts.element, (zero,) * walk.registers))
