@@ -22,6 +22,8 @@ class Target:
     sub_group_size   lanes of a warp (1 in vector mode)
     lane_bytes       bytes that one lane of several moves at once
     branches         masked elements that a lane loads or stores by a branch each; more are visited by a loop
+    accumulators     rows x vectors of a product that are summed in registers; as many as hide the latency of a
+                     multiply-add and leave registers for the operands
     stream_bytes     a store that writes at least this much over all programs bypasses the caches; 0 for never
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)
@@ -61,6 +63,9 @@ class Target:
 #: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
 CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20)
 
+#: What the registers of an instruction set hold: 32 of a whole vector, against 16 of half a vector.
+ACCUMULATORS = {"x86_64-v4": (8, 2)}
+
 #: The same device running sub-groups, for SIMT mode without a GPU.
 CPU_SIMT = Target(
     "cpu-simt",
@@ -80,6 +85,11 @@ TARGETS = {
         *(CPU_SIMT.with_options(name=f"cpu-simt{lanes}", sub_group_size=lanes) for lanes in (8, 32)),
     )
 }
+
+
+def cpu_target(architecture: str) -> Target:
+    """CPU for a processor of an architecture, as runtime/processor.py spells them ("x86_64-v3")."""
+    return CPU.with_options(accumulators=ACCUMULATORS.get(architecture, CPU.accumulators))
 
 
 def find_target(name: str) -> Target:

@@ -7,7 +7,7 @@ import os
 from triton.backends.compiler import GPUTarget
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
-from triton_spirv.target import Target, find_target
+from triton_spirv.target import Target, cpu_target, find_target
 
 #: Names a target of the emitter in place of the device's own: TRITON_SPIRV_TARGET=cpu-simt; "simt" is short
 #: for that.
@@ -37,4 +37,4 @@ def current_target() -> GPUTarget:
 
 def emitter_target(target: GPUTarget) -> Target:
     """What the emitter may use; DeviceError for a device that it has no target for."""
-    return find_target("cpu" if target.backend == "cpu" else str(target.arch))
+    return cpu_target(str(target.arch)) if target.backend == "cpu" else find_target(str(target.arch))
