@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .analysis.pointers import written_arguments
+from .analysis.pointers import pointer_roots, written_arguments
 from .analysis.simplify import simplify
 from .analysis.support import require_rules
 from .artifact import Artifact
@@ -59,6 +59,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     env = ENVIRONMENTS[target.environment](b, target)
     ctx = Context(b, env, target, module.functions)
     ctx.options = options
+    ctx.shared.roots = pointer_roots(module)
     ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())
     ctx.num_warps = int(module.attributes.get("ttg.num-warps", num_warps)) if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_spirv.analysis.allocation import Range
-from triton_spirv.lower.shared import Place, needed_barriers
+from triton_spirv.lower.barriers import Global, Place, needed_barriers
 
 LABEL, BRANCH, BRANCH_CONDITIONAL, BARRIER = 248, 249, 250, 224
 LOW, HIGH, BOTH = Range(0, 16), Range(16, 32), Range(8, 24)
@@ -17,7 +17,8 @@ class Program:
         self.places: list[Place] = []
         self.names: dict[int, str] = {}
 
-    def block(self, label: int, *accesses: tuple[str, str, Range | None], to: tuple[int, ...] = ()) -> None:
+    def block(self, label: int, *accesses: tuple[str, str, Range | Global | None],
+              to: tuple[int, ...] = ()) -> None:
         """Accesses are (name, "r" or "w", bytes); a barrier of the program has no bytes."""
         self.code.append([LABEL, label])
         for name, kind, bytes in accesses:
@@ -56,6 +57,18 @@ def test_branches_join_what_either_did() -> None:
     p.block(3, ("b", "r", HIGH), to=(4,))
     p.block(4, ("c", "r", LOW), ("d", "r", HIGH), ("e", "w", HIGH))
     assert p.needed() == "c e"
+
+
+def test_global_memory_of_one_argument_is_kept_in_order() -> None:
+    pointers = object()
+    mine, other, moved = Global(1, pointers), Global(2), Global(1)
+    p = Program()
+    p.block(1, ("a", "r", mine), ("b", "w", mine), ("c", "w", other), ("d", "r", moved))
+    assert p.needed() == "d", "a lane may overwrite what it read itself; others must wait"
+    p = Program()
+    p.block(1, ("a", "r", other), ("b", "w", Global(1, publishes=True)), ("c", "r", other),
+            ("d", "w", Global(4)), ("e", "w", Global(1, publishes=True)))
+    assert p.needed() == "e", "who sees the last access must see the write before it"
 
 
 def test_loops_meet_themselves() -> None:

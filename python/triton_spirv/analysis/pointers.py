@@ -41,6 +41,17 @@ UNKNOWN = frozenset(["tt.load", "tt.int_to_ptr", "tt.atomic_rmw", "tt.atomic_cas
 def written_arguments(module: Module) -> tuple[bool, ...]:
     """Per argument of the kernel: may it be written through? False for what is no pointer."""
     arguments = module.entry.regions[0].entry.arguments
+    roots = pointer_roots(module)
+    written = 0
+    for op in module.walk():
+        for value in _written(op):
+            written |= roots.get(value, 0)
+    return tuple(is_pointer(argument.type) and bool(written >> i & 1) for i, argument in enumerate(arguments))
+
+
+def pointer_roots(module: Module) -> dict[Value, int]:
+    """Per pointer, or tensor of pointers, the arguments of the kernel that it may be made from, as bits."""
+    arguments = module.entry.regions[0].entry.arguments
     roots: dict[Value, int] = {argument: 1 << i for i, argument in enumerate(arguments)}
     every = (1 << len(arguments)) - 1
     targets: dict[Value, list[Value]] = {}
@@ -58,11 +69,7 @@ def written_arguments(module: Module) -> tuple[bool, ...]:
             if roots[value] & ~known:
                 roots[target] = known | roots[value]
                 pending.append(target)
-    written = 0
-    for op in module.walk():
-        for value in _written(op):
-            written |= roots.get(value, 0)
-    return tuple(is_pointer(argument.type) and bool(written >> i & 1) for i, argument in enumerate(arguments))
+    return roots
 
 
 def is_pointer(type: Type) -> bool:

@@ -131,6 +131,7 @@ def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     What action returns, of IR element type `result`, is the operation's result; 0 where the mask is false.
     """
     ctx.settle(memory_only=True)
+    ctx.shared.touches(op, writes=True, publishes=op.attributes["sem"] in ("release", "acq_rel"))
     ptr = ctx.value(op.ptr)
     pointer = element_of(op.ptr.type)
     assert isinstance(pointer, PointerType)

@@ -38,6 +38,7 @@ def true_everywhere(ctx: Context, masks: Any) -> Register:
 @pulled("tt.load")
 def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
     """ptr [...] -> [...]; masked elements give `other` (0 where there is none) and are not touched."""
+    ctx.shared.touches(op, writes=False)
     if layout is None:
         return _load_scalar(ctx, op, ptr, mask, other)
     element = element_of(op.results[0].type)
@@ -155,6 +156,7 @@ def _to_memory(ctx: Context, value: Register) -> Register:
 @lowers("tt.store")
 def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     """ptr, value [...]; masked elements are not touched."""
+    ctx.shared.touches(op, writes=True)
     if isinstance(ptr, Register):
         ctx.settle(memory_only=True)
         _store_scalar(ctx, ptr, value, mask)

@@ -2,27 +2,26 @@
 
 A rule takes a scratch array (`SharedMemory.scratch`), or a buffer that lives until the last use of a value
 (`SharedMemory.buffer`), and says `writes` before it stores to it and `reads` before it loads from it. Each of
-these is a place where a barrier may be needed. Which ones are is decided when the kernel is complete, over
-its graph of blocks (`needed_barriers`): a barrier stays where an access may meet one of another lane that no
-barrier separates from it, one of them a write.
+these, and each access to global memory (`touches`), is a place where a barrier may be needed; which are is
+decided when the kernel is complete (barriers.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analysis.allocation import Arena, Range, last_use
 from ..errors import ResourceError
-from ..ir.model import IntegerType, Operation, Type, Value
+from ..ir.model import Block, IntegerType, Operation, TensorType, Type, Value
 from ..layout import Layout, SharedLayout, span
 from ..spirv.builder import I32
 from ..spirv.module import Function
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool
 from . import fragment as fragments
+from .barriers import Global, Place, needed_barriers
 from .registry import RULES
 from .tensor import Fragment, Shared
 from .types import register_type, storage_bytes
@@ -33,20 +32,6 @@ if TYPE_CHECKING:
 #: bytes: arrays start at a multiple of it, so that a lane can move 16 bytes at once
 ALIGNMENT = 16
 
-Words = list[int]
-
-
-@dataclass(frozen=True)
-class Place:
-    """A point of the program that accesses shared memory, with the barrier that may be needed before it.
-
-    `bytes` is None for a barrier that the program itself asks for.
-    """
-
-    barrier: Words
-    writes: bool
-    bytes: Range | None
-
 
 class SharedMemory:
     """The shared memory of one kernel."""
@@ -55,6 +40,7 @@ class SharedMemory:
         self.ctx = ctx
         self.arena = Arena(ALIGNMENT)
         self.places: list[Place] = []
+        self.roots: dict[Value, int] = {}
         self._ends: dict[Operation, list[Range]] = {}
 
     # --- arrays -----------------------------------------------------------------------------------------
@@ -109,7 +95,18 @@ class SharedMemory:
         """A barrier that the program asks for."""
         self._mark(False, None)
 
-    def _mark(self, writes: bool, bytes: Range | None) -> None:
+    def touches(self, op: Operation, writes: bool, publishes: bool = False) -> None:
+        """`op` accesses global memory through `op.ptr`; all lanes are here.
+
+        `publishes`: what the program wrote before must be seen by whoever sees this access.
+        """
+        if not self.ctx.target.lanes:
+            return
+        layout = self.ctx.layout_of(op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
+        alone = layout is not None and all((*layout.lane, *layout.warp)) and not _varies(op.ptr)
+        self._mark(writes, Global(self.roots.get(op.ptr, -1), op.ptr if alone else None, publishes))
+
+    def _mark(self, writes: bool, bytes: Range | Global | None) -> None:
         code = self.ctx.b.module.functions[-1].instructions
         length = len(code)
         self.ctx.env.barrier()
@@ -147,6 +144,15 @@ def vectors(ctx: Context, array: Shared, layout: Layout) -> Layout:
     most = ctx.target.lane_bytes // storage_bytes(array.element)
     most = min([most, *(interval for interval, _ in memory.padding)])
     return fragments.grouped(layout, lambda basis: span(memory.places, basis), most)
+
+
+def _varies(value: Value) -> bool:
+    """May a value be another one in another round of a loop?"""
+    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
+    region = block.parent if block is not None else None
+    if region is None or region.parent is None:
+        return True
+    return region.parent.name != "tt.func" or len(region.blocks) > 1
 
 
 def _may_be_read_later(op: Operation) -> bool:
@@ -210,71 +216,3 @@ def padded(ctx: Context, memory: SharedLayout, offset: Register) -> Register:
     for interval, pad in memory.padding:
         total = b.iadd(total, b.imul(b.lshr(offset, interval.bit_length() - 1), pad))
     return total
-
-
-# --- which barriers are needed ------------------------------------------------------------------------------
-
-LABEL, BRANCH, BRANCH_CONDITIONAL, SWITCH = 248, 249, 250, 251
-
-Access = tuple[bool, Range]
-State = frozenset[Access]  # accesses since the last barrier
-
-
-def needed_barriers(instructions: Sequence[Words], places: Sequence[Place]) -> list[Place]:
-    """The places whose barrier separates two accesses, over all paths through a function.
-
-    Forward over the blocks until nothing changes, like Triton's Membar analysis: what a block ends with is
-    the union over its predecessors' ends, then its own accesses. A barrier once found needed stays.
-    """
-    blocks, edges = _graph(instructions, places)
-    ends: dict[int, State] = {}
-    needed: set[int] = set()
-    before: dict[int, list[int]] = {label: [] for label in blocks}
-    for label, following in edges.items():
-        for other in following:
-            before[other].append(label)
-    changed = True
-    while changed:
-        changed = False
-        for label, inside in blocks.items():
-            state: State = frozenset().union(*(ends.get(other, frozenset()) for other in before[label]))
-            for place in inside:
-                if place.bytes is None or _conflicts(state, place):
-                    needed.add(id(place))
-                if id(place) in needed:
-                    state = frozenset()
-                if place.bytes is not None:
-                    state |= {(place.writes, place.bytes)}
-            if ends.get(label) != state:
-                ends[label] = state
-                changed = True
-    return [place for place in places if id(place) in needed]
-
-
-def _conflicts(state: State, place: Place) -> bool:
-    assert place.bytes is not None
-    return any((writes or place.writes) and place.bytes.overlaps(bytes) for writes, bytes in state)
-
-
-def _graph(instructions: Sequence[Words],
-           places: Sequence[Place]) -> tuple[dict[int, list[Place]], dict[int, list[int]]]:
-    """Per block its places, in order, and the blocks that may follow."""
-    by_words = {id(place.barrier): place for place in places}
-    labels = {words[1] for words in instructions if words[0] & 0xFFFF == LABEL}
-    blocks: dict[int, list[Place]] = {}
-    edges: dict[int, list[int]] = {}
-    current = 0
-    for words in instructions:
-        opcode = words[0] & 0xFFFF
-        if opcode == LABEL:
-            current = words[1]
-            blocks[current], edges[current] = [], []
-        elif opcode == BRANCH:
-            edges[current] = [words[1]]
-        elif opcode == BRANCH_CONDITIONAL:
-            edges[current] = words[2:4]
-        elif opcode == SWITCH:
-            edges[current] = [word for word in words[2:] if word in labels]
-        elif id(words) in by_words:
-            blocks[current].append(by_words[id(words)])
-    return blocks, edges

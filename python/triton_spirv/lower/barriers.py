@@ -1,0 +1,119 @@
+"""Which barriers a kernel needs: where an access may meet one of another lane that no barrier separates from
+it.
+
+Rules mark the places that access memory, each with a barrier that may be needed before it (shared.py). Two
+accesses meet if one of them writes and they may touch the same bytes of shared memory, or global memory that
+comes from the same arguments of the kernel: a program's loads and stores take place in the order of its text,
+whichever lanes do them. Over the graph of blocks it is found which barriers separate accesses that meet; the
+others are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis.allocation import Range
+
+Words = list[int]
+
+
+@dataclass(frozen=True)
+class Global:
+    """Global memory: the kernel's arguments that the pointers come from (bits), and the pointers, if every
+    element is always accessed by one and the same lane."""
+
+    roots: int
+    pointers: Any = None
+    publishes: bool = False
+
+    def overlaps(self, other: Global) -> bool:
+        """May one lane's access meet another's?"""
+        same = self.pointers is not None and self.pointers is other.pointers
+        return bool(self.roots & other.roots) and not same
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point of the program that accesses memory, with the barrier that may be needed before it.
+
+    `bytes` says which memory; None for a barrier that the program itself asks for.
+    """
+
+    barrier: Words
+    writes: bool
+    bytes: Range | Global | None
+
+
+LABEL, BRANCH, BRANCH_CONDITIONAL, SWITCH = 248, 249, 250, 251
+
+Access = tuple[bool, Range | Global]
+State = frozenset[Access]  # accesses since the last barrier
+
+
+def needed_barriers(instructions: Sequence[Words], places: Sequence[Place]) -> list[Place]:
+    """The places whose barrier separates two accesses, over all paths through a function.
+
+    Forward over the blocks until nothing changes, like Triton's Membar analysis: what a block ends with is
+    the union over its predecessors' ends, then its own accesses. A barrier once found needed stays.
+    """
+    blocks, edges = _graph(instructions, places)
+    ends: dict[int, State] = {}
+    needed: set[int] = set()
+    before: dict[int, list[int]] = {label: [] for label in blocks}
+    for label, following in edges.items():
+        for other in following:
+            before[other].append(label)
+    changed = True
+    while changed:
+        changed = False
+        for label, inside in blocks.items():
+            state: State = frozenset().union(*(ends.get(other, frozenset()) for other in before[label]))
+            for place in inside:
+                if place.bytes is None or _conflicts(state, place):
+                    needed.add(id(place))
+                if id(place) in needed:
+                    state = frozenset()
+                if place.bytes is not None:
+                    state |= {(place.writes, place.bytes)}
+            if ends.get(label) != state:
+                ends[label] = state
+                changed = True
+    return [place for place in places if id(place) in needed]
+
+
+def _conflicts(state: State, place: Place) -> bool:
+    here = place.bytes
+    for writes, bytes in state:
+        if isinstance(here, Global) and isinstance(bytes, Global):
+            if ((writes or place.writes) and here.overlaps(bytes)) or (writes and here.publishes):
+                return True
+        elif isinstance(here, Range) and isinstance(bytes, Range):
+            if (writes or place.writes) and here.overlaps(bytes):
+                return True
+    return False
+
+
+def _graph(instructions: Sequence[Words],
+           places: Sequence[Place]) -> tuple[dict[int, list[Place]], dict[int, list[int]]]:
+    """Per block its places, in order, and the blocks that may follow."""
+    by_words = {id(place.barrier): place for place in places}
+    labels = {words[1] for words in instructions if words[0] & 0xFFFF == LABEL}
+    blocks: dict[int, list[Place]] = {}
+    edges: dict[int, list[int]] = {}
+    current = 0
+    for words in instructions:
+        opcode = words[0] & 0xFFFF
+        if opcode == LABEL:
+            current = words[1]
+            blocks[current], edges[current] = [], []
+        elif opcode == BRANCH:
+            edges[current] = [words[1]]
+        elif opcode == BRANCH_CONDITIONAL:
+            edges[current] = words[2:4]
+        elif opcode == SWITCH:
+            edges[current] = [word for word in words[2:] if word in labels]
+        elif id(words) in by_words:
+            blocks[current].append(by_words[id(words)])
+    return blocks, edges
