@@ -22,8 +22,8 @@ class Target:
     sub_group_size   lanes of a warp (1 in vector mode)
     lane_bytes       bytes that one lane of several moves at once
     branches         masked elements that a lane loads or stores by a branch each; more are visited by a loop
-    accumulators     rows x vectors of a product that are summed in registers; as many as hide the latency of a
-                     multiply-add and leave registers for the operands
+    accumulators     rows x vectors of a product that are summed in registers; as many as hide the latency
+                     of a multiply-add and leave registers for the operands
     stream_bytes     a store that writes at least this much over all programs bypasses the caches; 0 for never
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)

@@ -256,3 +256,150 @@ def test_matrices_of_odd_sizes(run, dtype, size, block):
     numeric.assert_same(
         out, a.astype(DTYPES[kind].values) @ b.astype(DTYPES[kind].values), signed_zeros=False
     )
+
+
+# ---- accumulators
+
+
+@triton.jit
+def rescaled(a_ptr, b_ptr, scale_ptr, out_ptr, old_ptr, STEPS: tl.constexpr, M: tl.constexpr, N: tl.constexpr,
+             K: tl.constexpr, KEEP: tl.constexpr):  # fmt: skip
+    """The accumulator of attention: scaled row by row before each product. KEEP: the old one is needed later
+    too."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    acc = tl.zeros([M, N], tl.float32)
+    kept = tl.zeros([M, N], tl.float32)
+    for step in range(STEPS):
+        a = tl.load(a_ptr + (m[:, None] * STEPS + step) * K + k[None, :])
+        b = tl.load(b_ptr + (step * K + k[:, None]) * N + n[None, :])
+        scaled = acc * tl.load(scale_ptr + step * M + m)[:, None]
+        following = tl.dot(a, b, scaled, input_precision="ieee")
+        if KEEP:
+            kept += acc - scaled
+        acc = following
+    tl.store(out_ptr + m[:, None] * N + n[None, :], acc)
+    tl.store(old_ptr + m[:, None] * N + n[None, :], kept)
+
+
+@pytest.mark.parametrize("keep", (False, True))
+@pytest.mark.parametrize("m, n, k", [(64, 64, 32), (16, 16, 16), (128, 32, 16), (1, 32, 16), (32, 8, 16)])
+def test_rescaled_accumulator(run, m, n, k, keep):
+    steps = 5
+    a, b = whole((m, steps * k), "f32", 0), whole((steps, k, n), "f32", 1)
+    scale = (2.0 ** np.random.default_rng(2).integers(-2, 2, (steps, m))).astype(np.float32)
+    out, old = numeric.poisoned((m, n), "f32"), numeric.poisoned((m, n), "f32")
+    run(rescaled, 1, *(numeric.tensor(x, "f32") for x in (a, b, scale)), out, old, steps, m, n, k, keep)
+    acc, kept = np.zeros((m, n), np.float32), np.zeros((m, n), np.float32)
+    for step in range(steps):
+        scaled = acc * scale[step][:, None]
+        kept += (acc - scaled) if keep else 0
+        acc = scaled + a.reshape(m, steps, k)[:, step] @ b[step]
+    numeric.assert_same(out, acc, signed_zeros=False)
+    numeric.assert_same(old, kept, signed_zeros=False)
+
+
+@triton.jit
+def branched(a_ptr, b_ptr, out_ptr, STEPS: tl.constexpr, SIZE: tl.constexpr):
+    """One accumulator is read by two products, and by a branch that may leave it as it is."""
+    i = tl.arange(0, SIZE)
+    place = i[:, None] * SIZE + i[None, :]
+    a, b = tl.load(a_ptr + place), tl.load(b_ptr + place)
+    acc = tl.zeros([SIZE, SIZE], tl.float32)
+    other = acc
+    for step in range(STEPS):
+        other = tl.dot(a, b, acc, input_precision="ieee")
+        if step % 2 == 0:
+            acc = tl.dot(b, a, acc, input_precision="ieee")
+    tl.store(out_ptr + place, acc)
+    tl.store(out_ptr + SIZE * SIZE + place, other)
+
+
+@pytest.mark.parametrize("size", (16, 64))
+def test_accumulator_of_two_products(run, size):
+    a, b = whole((size, size), "f32", 0), whole((size, size), "f32", 1)
+    out = numeric.poisoned((2, size, size), "f32")
+    run(branched, 1, numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, 4, size)
+    numeric.assert_same(out, np.stack([2 * (b @ a), 2 * (b @ a) + a @ b]), signed_zeros=False)
+
+
+@pytest.mark.parametrize("k", (2048, 4096))
+def test_i8_sums_beyond_f32(run, k):
+    """Products of extremes along a K so long that f32 could not count them."""
+    a, b = numeric.random((16, k), "i8", 0), numeric.random((k, 16), "i8", 1)
+    a[0], b[:, 0], a[1], b[:, 1] = -128, -128, 127, 127
+    numeric.assert_same(dot(run, a, b, "i8"), a.astype(np.int32) @ b.astype(np.int32))
+
+
+# ---- operands
+
+
+@triton.jit
+def transposed_right(a_ptr, b_ptr, out_ptr, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr,
+                     K: tl.constexpr, VIEW: tl.constexpr):  # fmt: skip
+    """b is stored [batch, N, K]: read through strides, or as it is and then transposed."""
+    batch, m, n, k = tl.arange(0, B)[:, None, None], tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + (batch * M + m[None, :, None]) * K + k[None, None, :])
+    if VIEW:
+        b = tl.permute(tl.load(b_ptr + (batch * N + n[None, :, None]) * K + k[None, None, :]), (0, 2, 1))
+    else:
+        b = tl.load(b_ptr + (batch * N + n[None, None, :]) * K + k[None, :, None])
+    c = tl.dot(a, b, input_precision="ieee")
+    tl.store(out_ptr + (batch * M + m[None, :, None]) * N + n[None, None, :], c)
+
+
+@pytest.mark.parametrize("view", (False, True))
+@pytest.mark.parametrize(
+    "shape", [(1, 16, 64, 32), (2, 32, 16, 64), (2, 16, 8, 32), (1, 64, 128, 64)], ids=str
+)
+@pytest.mark.parametrize("dtype", ("f16", "f32", "i8", "fp8e5"))
+def test_right_operand_contiguous_along_k(run, dtype, shape, view):
+    batch, m, n, k = shape
+    a, b = whole((batch, m, k), dtype, 0), whole((batch, n, k), dtype, 1)
+    kind = ACCUMULATORS[dtype]
+    out = numeric.poisoned((batch, m, n), kind)
+    run(transposed_right, 1, numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, *shape, view)
+    expected = a.astype(DTYPES[kind].values) @ b.transpose(0, 2, 1).astype(DTYPES[kind].values)
+    numeric.assert_same(out, expected, signed_zeros=False)
+
+
+@triton.jit
+def computed(a_ptr, b_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Operands that are views and arithmetic of what was loaded, used once more beside the product."""
+    a = tl.load(a_ptr + tl.arange(0, M * K)).reshape(M, K) * 2
+    b = tl.load(b_ptr + tl.arange(0, N * K)).reshape(N, K)
+    positive = tl.where(b > 0, b, 0)
+    c = tl.dot(a, positive.trans(), input_precision="ieee") + tl.dot(a, tl.full([K, N], 1, a.dtype))
+    c += tl.sum(a, 1)[:, None] + tl.max(positive, 1)[None, :]
+    tl.store(out_ptr + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :], c)
+
+
+@pytest.mark.parametrize("m, n, k", [(64, 64, 64), (16, 16, 16), (32, 8, 128), (8, 64, 4)])
+def test_computed_operands(run, m, n, k):
+    a, b = whole((m, k), "f32", 0), whole((n, k), "f32", 1)
+    out = numeric.poisoned((m, n), "f32")
+    run(computed, 1, numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, m, n, k)
+    twice, positive = 2 * a, np.where(b > 0, b, 0)
+    expected = twice @ positive.T + 2 * twice.sum(1)[:, None] + positive.max(1)[None, :]
+    numeric.assert_same(out, expected, signed_zeros=False)
+
+
+# ---- tiles of the micro kernel
+
+
+@pytest.mark.parametrize("tile", [(4, 1), (1, 1), (2, 4), (8, 2), (16, 1)], ids=str)
+@pytest.mark.parametrize("dtype", ("f32", "f64", "i8"))
+def test_tiles(run, mode, monkeypatch, tmp_path, dtype, tile):
+    """Whatever the registers of a processor hold, the numbers are the same."""
+    if mode != "vector":
+        pytest.skip("the micro kernel is vector mode's")
+    numeric.interpreter_is_wrong("it has no micro kernel")
+    from triton_spirv import target
+    from triton_spirv.runtime.processor import processor
+
+    monkeypatch.setitem(target.ACCUMULATORS, processor().architecture, tile)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    a, b = whole((32, 64), dtype, 0), whole((64, 64), dtype, 1)
+    kind = DTYPES[ACCUMULATORS[dtype]].values
+    dot2d.device_caches.clear()
+    numeric.assert_same(dot(run, a, b, dtype), a.astype(kind) @ b.astype(kind), signed_zeros=False)
+    dot2d.device_caches.clear()
