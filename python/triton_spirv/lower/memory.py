@@ -25,7 +25,6 @@ from .tensor import Deferred, Fragment, Pointers, Uniform
 from .types import element_of, register_type, storage_type
 
 
-
 def true_everywhere(ctx: Context, masks: Any) -> Register:
     """Is every component of every register true (for this lane)?"""
     b = ctx.b
