@@ -268,6 +268,7 @@ def test_undefined_results_harm_nobody(run, dtype, block):
     numeric.assert_same(out, np.full(len(out), np.array(exact).astype(x.dtype)))
 
 
+@pytest.mark.parametrize("dtype", ("i1",) + INTEGERS)
 @pytest.mark.parametrize("name", BITWISE)
 def test_bitwise(run, name, dtype):
     function, reference = BITWISE[name]
