@@ -248,7 +248,6 @@ def test_divide_and_remainder_truncate(run, dtype, small_divisors):
     numeric.assert_same(apply2(run, remainder, x, y, dtype), (exact_x - quotient * exact_y).astype(x.dtype))
 
 
-@pytest.mark.parametrize("dtype", ("i1",) + INTEGERS)
 @triton.jit
 def divide_and_shift(x, y):
     return (x // y) ^ (x % y) ^ (x << y) ^ (x >> y)
