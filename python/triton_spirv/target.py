@@ -24,6 +24,7 @@ class Target:
     branches         masked elements that a lane loads or stores by a branch each; more are visited by a loop
     accumulators     rows x vectors of a product that are summed in registers; as many as hide the latency
                      of a multiply-add and leave registers for the operands
+    products         operands for which one instruction sums several products: "bf16", "i8"
     stream_bytes     a store that writes at least this much over all programs bypasses the caches; 0 for never
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)
@@ -47,6 +48,7 @@ class Target:
     float64: bool = True
     stream_bytes: int = 0
     accumulators: tuple[int, int] = (4, 1)
+    products: frozenset[str] = frozenset()
 
     @property
     def lanes(self) -> bool:
@@ -87,9 +89,16 @@ TARGETS = {
 }
 
 
-def cpu_target(architecture: str) -> Target:
-    """CPU for a processor of an architecture, as runtime/processor.py spells them ("x86_64-v3")."""
-    return CPU.with_options(accumulators=ACCUMULATORS.get(architecture, CPU.accumulators))
+#: Features of processors with instructions that sum products: what they multiply.
+PRODUCTS = {"avx512_vnni": "i8"}
+
+
+def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Target:
+    """CPU for a processor of an architecture and with features, as runtime/processor.py spells them."""
+    return CPU.with_options(
+        accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
+        products=frozenset(form for feature, form in PRODUCTS.items() if feature in features),
+    )
 
 
 def find_target(name: str) -> Target:

@@ -322,8 +322,50 @@ def test_accumulator_of_two_products(run, size):
     numeric.assert_same(out, np.stack([2 * (b @ a), 2 * (b @ a) + a @ b]), signed_zeros=False)
 
 
+@pytest.fixture
+def uncached(monkeypatch, tmp_path):
+    """Compile again, and for no longer than the test: what it changes is no part of a kernel's key."""
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    dot2d.device_caches.clear()
+    yield
+    dot2d.device_caches.clear()
+
+
+@pytest.fixture(params=("instructions", "multiply-add"))
+def products(request, monkeypatch, uncached):
+    """With the processor's instructions for sums of products, where it has some, and without."""
+    from triton_spirv import target
+
+    if request.param == "multiply-add":
+        monkeypatch.setattr(target, "PRODUCTS", {})
+
+
+@pytest.mark.parametrize(
+    "m, n, k", [(16, 16, 16), (64, 64, 64), (1, 16, 16), (2, 128, 8), (128, 16, 4), (16, 32, 128)]
+)
+@pytest.mark.parametrize("dtype", ("bf16", "i8"))
+def test_products(run, mode, products, dtype, m, n, k):
+    numeric.interpreter_is_wrong_on_bf16(dtype)
+    a, b = whole((m, k), dtype, 0), whole((k, n), dtype, 1)
+    kind = DTYPES[ACCUMULATORS[dtype]].values
+    numeric.assert_same(dot(run, a, b, dtype), a.astype(kind) @ b.astype(kind), signed_zeros=False)
+
+
+@pytest.mark.parametrize("which", ("a", "b", "both"))
+@pytest.mark.parametrize("dtype", ("bf16", "i8"))
+def test_products_of_transposed_operands(run, mode, products, dtype, which):
+    numeric.interpreter_is_wrong_on_bf16(dtype)
+    a = numeric.tensor(whole((64, 128), dtype, 0), dtype)
+    b = numeric.tensor(whole((128, 32), dtype, 1), dtype)
+    expected = numeric.array(a).astype(np.float64) @ numeric.array(b).astype(np.float64)
+    a = a.T.contiguous().T if which in ("a", "both") else a
+    b = b.T.contiguous().T if which in ("b", "both") else b
+    kind = DTYPES[ACCUMULATORS[dtype]].values
+    numeric.assert_same(dot(run, a, b, dtype), expected.astype(kind), signed_zeros=False)
+
+
 @pytest.mark.parametrize("k", (2048, 4096))
-def test_i8_sums_beyond_f32(run, k):
+def test_i8_sums_beyond_f32(run, products, k):
     """Products of extremes along a K so long that f32 could not count them."""
     a, b = numeric.random((16, k), "i8", 0), numeric.random((k, 16), "i8", 1)
     a[0], b[:, 0], a[1], b[:, 1] = -128, -128, 127, 127
@@ -388,7 +430,7 @@ def test_computed_operands(run, m, n, k):
 
 @pytest.mark.parametrize("tile", [(4, 1), (1, 1), (2, 4), (8, 2), (16, 1)], ids=str)
 @pytest.mark.parametrize("dtype", ("f32", "f64", "i8"))
-def test_tiles(run, mode, monkeypatch, tmp_path, dtype, tile):
+def test_tiles(run, mode, uncached, monkeypatch, dtype, tile):
     """Whatever the registers of a processor hold, the numbers are the same."""
     if mode != "vector":
         pytest.skip("the micro kernel is vector mode's")
@@ -397,9 +439,6 @@ def test_tiles(run, mode, monkeypatch, tmp_path, dtype, tile):
     from triton_spirv.runtime.processor import processor
 
     monkeypatch.setitem(target.ACCUMULATORS, processor().architecture, tile)
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     a, b = whole((32, 64), dtype, 0), whole((64, 64), dtype, 1)
     kind = DTYPES[ACCUMULATORS[dtype]].values
-    dot2d.device_caches.clear()
     numeric.assert_same(dot(run, a, b, dtype), a.astype(kind) @ b.astype(kind), signed_zeros=False)
-    dot2d.device_caches.clear()

@@ -182,6 +182,12 @@ class Environment(ABC):
     def contract(self, value: Value) -> Value:
         """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
 
+    def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
+        """z + the products of what the 32-bit components of x and y hold: two bf16 ("bf16"), or four bytes,
+        those of x unsigned, those of y signed ("i8"). For a target that names the form in `products`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no instruction that sums products of {form}")
+
     # --- atomics --------------------------------------------------------------------------------------------
 
     @abstractmethod

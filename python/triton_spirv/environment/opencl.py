@@ -397,6 +397,12 @@ class OpenCL(Environment):
         m.decorate(value, "FPFastMathMode", "AllowContractFastINTEL")
         return value
 
+    def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
+        instruction = {"bf16": "avx512bf16.dpbf16ps", "i8": "avx512.vpdpbusd"}[form]
+        name = f"llvm.x86.{instruction}.512"
+        callee = self.b.module.import_function(name, z.type, (z.type, x.type, y.type))
+        return self.b.emit("OpFunctionCall", callee, z, x, y, type=z.type)
+
     # --- atomics --------------------------------------------------------------------------------------------
 
     def _order(self, order: str) -> Value:

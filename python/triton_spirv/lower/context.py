@@ -113,5 +113,5 @@ class Context(Walking):
             for node in nodes:
                 node.stored = self.fragment(node, layout)
         elif nodes[0].depth > DEEP:
-            self.materialise(nodes)
+            self.precompute(nodes)
         return nodes

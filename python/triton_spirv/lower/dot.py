@@ -5,7 +5,8 @@ the result in registers, rows x vectors, over the whole of K; the target says ho
 hold. An accumulator that nothing else reads is updated where it stands, and so is one that is computed from
 such an array element by element, as the rescaled accumulator of attention.
 
-Products of 8-bit integers are summed as floats, which every processor multiplies fastest: 1024 of them stay
+Where the target has instructions that sum neighbours along K, they are used (dot_grouped.py). Elsewhere
+products of 8-bit integers are summed as floats, which every processor multiplies fast: 1024 of them stay
 below 2 ** 24, where f32 counts exactly.
 """
 
@@ -25,6 +26,7 @@ from ..target import Target
 from .cast import to_float
 from .context import Context, StepLoop
 from .dot_fma import product_in_lanes
+from .dot_grouped import grouped
 from .dot_operand import Block, Operand, Plain, stage_left, stage_right
 from .registry import RULES, lowers
 from .tensor import Deferred, Fragment, Stored, Uniform
@@ -46,7 +48,11 @@ FRESH = ("tt.dot", "tt.dot_scaled", "scf.for", "scf.if", "scf.while")
 def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
     """a [..., M, K] x b [..., K, N] + c [..., M, N]; narrow floats are exact products summed in f32, integers
     wrap. `inputPrecision` and `maxNumImpreciseAcc` allow less precision than this has."""
-    compute = compute_type(element_of(op.a.type), element_of(op.results[0].type))
+    result = element_of(op.results[0].type)
+    found = grouped(ctx, a, b, result)
+    if found is not None:
+        return product(ctx, op, found[0], found[1], c, found[2])
+    compute = compute_type(element_of(op.a.type), result)
     return product(ctx, op, Plain(a, compute), Plain(b, compute), c)
 
 
@@ -57,21 +63,24 @@ def compute_type(operand: Type, accumulator: Type) -> Type:
     return F32
 
 
-def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Any:
-    """left x right + c for any operands; `op` has an operand `c` and one result."""
+def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, form: str = "") -> Any:
+    """left x right + c for any operands; `op` has an operand `c` and one result. `form`: that of the groups
+    that the operands are in."""
     if ctx.layout_of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
     shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
     width = min(shape[-1], ctx.target.vector_width)
-    kernel = Kernel(left.target, element, width, left.shape[-1],
-                    *micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target)))
-    a, b = stage_left(ctx, op, left), stage_right(ctx, op, right, kernel.vectors * width)
+    rows, vectors = micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target))
+    compute = element if form else left.target
+    kernel = Kernel(left.target, compute, element, width, left.shape[-1], rows, vectors, form)
+    a, b = stage_left(ctx, op, left), stage_right(ctx, op, right, vectors * width)
     zero = isinstance(c, Uniform) and c.scalar.constant == 0
     layout = ctx.default_layout(shape)
-    if layout.registers == kernel.rows * kernel.vectors and layout.width == width and layout.steps == 1:
+    if layout.registers == rows * vectors and layout.width == width and layout.steps == 1:
         old = None if zero else [ctx.b.splat(x, width) for x in ctx.registers(c, layout)]
         origin = ctx.b.constant(I32, 0)
-        return Fragment(layout, element, tuple(kernel.run(ctx, a, b, origin, origin, old)))
+        made = kernel.run(ctx, a, b, origin, origin, old, kernel.offsets(ctx, b, origin))
+        return Fragment(layout, element, tuple(made))
     array = ctx.allocate(shape, element) if zero else accumulator(ctx, op, c)
     multiply(ctx, kernel, a, b, array, not zero)
     return array
@@ -142,19 +151,20 @@ def multiply(ctx: Context, kernel: Kernel, a: Block, b: Block, result: Stored, a
     def at(index: Register, stride: int, base: Register | int = 0) -> Register:
         return builder.iadd(builder.imul(index, stride), base)
 
-    batches, panels, blocks = prod(result.shape[:-2]), columns // panel, rows // kernel.rows
-    with counted(ctx, batches) as batch, counted(ctx, panels) as across, counted(ctx, blocks) as down:
-        row = at(down.index, kernel.rows)
-        first = at(batch.index, rows * columns, at(row, columns, at(across.index, panel)))
-        places = [builder.iadd(first, i * columns + j * width)
-                  for i in range(kernel.rows) for j in range(kernel.vectors)]
-        old = [env.private_load(result.array, result.width, element, place, width) for place in places] \
-            if accumulate else None
-        left = at(batch.index, a.batch, at(row, a.outer))
+    with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as across:
         right = at(batch.index, b.batch, at(across.index, b.outer))
-        made = kernel.run(ctx, a, b, left, right, old)
-        for place, value in zip(places, made, strict=True):
-            env.private_store(result.array, result.width, place, value)
+        offsets = kernel.offsets(ctx, b, right)
+        with counted(ctx, rows // kernel.rows) as down:
+            row = at(down.index, kernel.rows)
+            first = at(batch.index, rows * columns, at(row, columns, at(across.index, panel)))
+            places = [builder.iadd(first, i * columns + j * width)
+                      for i in range(kernel.rows) for j in range(kernel.vectors)]
+            old = [env.private_load(result.array, result.width, element, place, width) for place in places] \
+                if accumulate else None
+            left = at(batch.index, a.batch, at(row, a.outer))
+            made = kernel.run(ctx, a, b, left, right, old, offsets)
+            for place, value in zip(places, made, strict=True):
+                env.private_store(result.array, result.width, place, value)
 
 
 def counted(ctx: Context, count: int, step: int = 1, carried: Sequence[Register] = ()) -> For:
@@ -167,27 +177,53 @@ def counted(ctx: Context, count: int, step: int = 1, carried: Sequence[Register]
 class Kernel:
     """The innermost loop: a tile of `rows` x `vectors` of the result, in registers over the whole of K.
 
-    compute: the type of operands and sums; element: that of the result; width: components of a vector; depth:
-    the size of K.
+    held: the type of operands in their arrays; compute: that of sums; element: that of the result; width:
+    components of a vector; depth: the size of K, in groups; form: of the groups, "" for single elements.
     """
 
+    held: Type
     compute: Type
     element: Type
     width: int
     depth: int
     rows: int
     vectors: int
+    form: str = ""
 
     def run(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
-            old: Sequence[Register] | None) -> list[Register]:
-        """The tile, in vectors of the result's type, on top of `old`; left and right: where k = 0 is."""
-        type = with_width(register_type(self.compute), self.width)
-        zeros = [ctx.b.constant(type, 0)] * (self.rows * self.vectors)
+            old: Sequence[Register] | None, offsets: Sequence[Register]) -> list[Register]:
+        """The tile, in vectors of the result's type, on top of `old`, and of `offsets` in every row; left and
+        right: where k = 0 is."""
+        zeros = [self._zero(ctx)] * (self.rows * self.vectors)
         if isinstance(self.element, IntegerType) and not isinstance(self.compute, IntegerType):
             return self._run_exactly(ctx, a, b, left, right, old, zeros)
         start = zeros if old is None else [_convert(ctx, x, self.element, self.compute) for x in old]
+        if offsets:
+            start = [ctx.b.iadd(x, offsets[i % self.vectors]) for i, x in enumerate(start)]
         sums = self._sum(ctx, a, b, left, right, self.depth, start)
         return [_convert(ctx, x, self.compute, self.element) for x in sums]
+
+    def offsets(self, ctx: Context, b: Block, right: Register) -> list[Register]:
+        """What makes up for the 128 that was added to the left operand of VPDPBUSD: -128 times the sums over
+        the columns of the panel at `right`."""
+        if self.form != "i8":
+            return []
+        builder = ctx.b
+        ones = builder.constant(with_width(I32, self.width), 0x01010101)
+        with counted(ctx, self.depth, carried=[self._zero(ctx)] * self.vectors) as loop:
+            vectors = self._vectors(ctx, b, builder.iadd(right, builder.imul(loop.index, b.depth)))
+            loop.yield_([ctx.env.sum_products(self.form, ones, y, x)
+                         for x, y in zip(loop.carried, vectors, strict=True)])
+        return [builder.imul(x, -128) for x in loop.results]
+
+    def _zero(self, ctx: Context) -> Register:
+        return ctx.b.constant(with_width(register_type(self.compute), self.width), 0)
+
+    def _vectors(self, ctx: Context, b: Block, first: Register) -> list[Register]:
+        """The panel's vectors of one k."""
+        element = register_type(self.held)
+        places = [ctx.b.iadd(first, j * self.width) for j in range(self.vectors)]
+        return [ctx.env.private_load(b.array, b.width, element, place, self.width) for place in places]
 
     def _run_exactly(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
                      old: Sequence[Register] | None, zeros: Sequence[Register]) -> list[Register]:
@@ -211,32 +247,33 @@ class Kernel:
              start: Sequence[Register]) -> list[Register]:
         """The loop over k; its accumulators are phis."""
         builder, env = ctx.b, ctx.env
-        element = register_type(self.compute)
+        element = register_type(self.held)
         turn = min(depth, UNROLLED)
         with counted(ctx, depth, turn, carried=start) as loop:
             sums = list(loop.carried)
             row = builder.iadd(left, builder.imul(loop.index, a.depth))
             vector = builder.iadd(right, builder.imul(loop.index, b.depth))
             for k in range(turn):
-                places = [builder.iadd(vector, k * b.depth + j * self.width) for j in range(self.vectors)]
-                vectors = [env.private_load(b.array, b.width, element, place, self.width) for place in places]
+                vectors = self._vectors(ctx, b, builder.iadd(vector, k * b.depth))
                 for i in range(self.rows):
                     place = builder.iadd(row, i * a.outer + k * a.depth)
                     factor = builder.splat(env.private_load(a.array, a.width, element, place, 1), self.width)
                     for j, y in enumerate(vectors):
                         n = i * self.vectors + j
-                        sums[n] = _multiply_add(ctx, factor, y, sums[n])
+                        sums[n] = self._multiply_add(ctx, factor, y, sums[n])
             loop.yield_(sums)
         return list(loop.results)
 
 
+    def _multiply_add(self, ctx: Context, x: Register, y: Register, z: Register) -> Register:
+        """x * y + z; floats are fused."""
+        b = ctx.b
+        if self.form:
+            return ctx.env.sum_products(self.form, x, y, z)
+        if isinstance(scalar_type(z.type), Float):
+            return ctx.env.contract(b.binary("OpFAdd", ctx.env.contract(b.binary("OpFMul", x, y)), z))
+        return b.iadd(b.imul(x, y), z)
+
+
 def _convert(ctx: Context, value: Register, source: Type, target: Type) -> Register:
     return value if source == target else to_float(ctx, value, source, target)
-
-
-def _multiply_add(ctx: Context, x: Register, y: Register, z: Register) -> Register:
-    """x * y + z; floats are fused."""
-    b = ctx.b
-    if isinstance(scalar_type(z.type), Float):
-        return ctx.env.contract(b.binary("OpFAdd", ctx.env.contract(b.binary("OpFMul", x, y)), z))
-    return b.iadd(b.imul(x, y), z)

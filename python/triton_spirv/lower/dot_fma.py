@@ -8,6 +8,7 @@ sums and one slice of each operand; one that is in registers already has its ste
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,9 +35,10 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
     left, right = (replace(x, target=target) for x in (left, right))  # type: ignore[type-var]
     depth = left.shape[-1]
     shape = shape_of(op.results[0].type)
-    rows = _operand_layout(layout, left.shape, lambda batch, m, n: (batch * shape[-2] + m) * depth, 1)
-    columns = _operand_layout(layout, right.shape, lambda batch, m, n: batch * depth * shape[-1] + n,
-                              shape[-1])
+    rows = _operand_layout(layout, left.shape, [1 << i for i in range(log2(depth))],
+                           lambda batch, m, n: (batch * shape[-2] + m) * depth)
+    columns = _operand_layout(layout, right.shape, [shape[-1] << i for i in range(log2(depth))],
+                              lambda batch, m, n: batch * depth * shape[-1] + n)
     tensors = [tensor for tensor, _ in (*left.inputs(rows), *right.inputs(columns))]
     inner = log2(depth)
     if all(map(_can_step, tensors)):
@@ -52,11 +54,11 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
     return Fragment(layout, element, tuple(results))
 
 
-def _operand_layout(result: Layout, shape: tuple[int, ...], place: Any, stride: int) -> Layout:
+def _operand_layout(result: Layout, shape: tuple[int, ...], inner: Sequence[int],
+                    place: Callable[[int, int, int], int]) -> Layout:
     """The layout of an operand whose rows, or columns, lie as in the result; K in the lowest registers.
 
-    `place(batch, m, n)` is the linear index in the operand for k = 0, `stride` the distance of neighbours
-    along K.
+    `inner` are the bases of K; `place(batch, m, n)` is the linear index in the operand for k = 0.
     """
     def index(basis: int) -> int:
         *batch, m, n = result.unravel(basis)
@@ -66,10 +68,9 @@ def _operand_layout(result: Layout, shape: tuple[int, ...], place: Any, stride: 
         return place(outer, m, n)
 
     moved = Layout(result.shape, (), result.register, (), result.lane, result.warp)
-    depth = shape[-1] if stride == 1 else shape[-2]
-    inner = tuple(stride << i for i in range(log2(depth)))
     outer = tuple(index(basis) for basis in moved.register if index(basis))
-    return Layout(shape, (), inner + outer, (), tuple(map(index, moved.lane)), tuple(map(index, moved.warp)))
+    lanes, warps = (tuple(map(index, x)) for x in (moved.lane, moved.warp))
+    return Layout(shape, (), (*inner, *outer), (), lanes, warps)
 
 
 def _stepped(layout: Layout, inner: int, depth: int) -> Layout:

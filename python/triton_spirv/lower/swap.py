@@ -55,7 +55,7 @@ def swap_computed(ctx: Context, op: Operation, src: Any) -> Tensor | None:
         return src
     layout = ctx.layout_of(op.src.type)
     if isinstance(src, Deferred) and layout.axis_mask(op.attributes["axis"]) in layout.step:
-        ctx.precompute(src)
+        ctx.precompute([src])
     return None
 
 

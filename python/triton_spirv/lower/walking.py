@@ -7,7 +7,7 @@ write or into a region.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -85,26 +85,32 @@ class StepLoop:
 class Walking(Evaluation):
     """Plans, by-products, and values computed ahead of time."""
 
-    def plan(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> Plan:
+    def plan(
+        self,
+        op: Operation | None,
+        inputs: Iterable[tuple[Any, Layout]],
+        stored: Mapping[Deferred, Stored] | None = None,
+    ) -> Plan:
         """Prepare a loop in which `op` consumes tensors under layouts.
 
         Deferred values that are expensive and needed again afterwards become by-products when the loop visits
         them in their natural order; in any other order they are computed before the loop. Small tensors that
-        the loop indexes by its step are put into arrays. Close with `finish`.
+        the loop indexes by its step are put into arrays. `stored` are by-products that are wanted anyway.
+        Close with `finish`.
         """
         inputs = list(inputs)
         requests = self.requests(inputs)
         while astray := [x for x, asked in requests if any(self._is_astray(x, layout) for layout in asked)]:
             self.materialise(astray[:1])
             requests = self.requests(inputs)  # what lies below it is asked for by this walk no longer
-        result = Plan()
+        result = Plan(dict(stored or {}))
         dying = self._dying(op, inputs)
         for node, layouts in requests:
             if isinstance(node, Fragment):
                 if any(any(layout.step) for layout in layouts):
                     self.spill(node)
             elif _is_worth_keeping(node) and all(self.is_natural(layout) for layout in layouts):
-                if self.needed_later(node, op, result):
+                if node not in result.stored and self.needed_later(node, op, result):
                     result.stored[node] = self._taken_over(node, dying) or self.allocate(
                         node.shape, node.element
                     )
@@ -241,12 +247,16 @@ class Walking(Evaluation):
                     waiting += [user for user, _ in result.uses]
         return False
 
-    def precompute(self, node: Deferred) -> None:
-        """Compute a value, or what it is a view of, now, where that is worth keeping."""
-        while _is_view(node) and isinstance(node.operands[0], Deferred):
-            node = node.operands[0]
-        if _is_worth_keeping(node):
-            self.materialise([node])
+    def precompute(self, nodes: Iterable[Deferred]) -> None:
+        """Compute values, or what they are views of, now, where that is worth keeping."""
+        chosen = []
+        for node in nodes:
+            node.depth = 1
+            while _is_view(node) and isinstance(node.operands[0], Deferred):
+                node = node.operands[0]
+            if _is_worth_keeping(node):
+                chosen.append(node)
+        self.materialise(chosen)
 
     def materialise(self, nodes: Sequence[Deferred]) -> None:
         """Compute deferred tensors now, those of one size in one loop, and keep them."""
@@ -265,8 +275,7 @@ class Walking(Evaluation):
             below = [
                 x for node, layout in zip(group, layouts, strict=True) for x in self._below(node, layout)
             ]
-            plan = self.plan(None, below)
-            plan.stored.update(arrays)
+            plan = self.plan(None, below, arrays)
             with StepLoop(self, len(layouts[0].step)):
 
                 def evaluate(
@@ -331,9 +340,9 @@ def _is_worth_keeping(node: Deferred) -> bool:
 
 
 def _is_view(node: Deferred) -> bool:
-    """A view of one tensor: its operand is worth keeping, not the view."""
+    """A view of one tensor, or its bits as another type: the operand is worth keeping, not the view."""
     entry = RULES[node.operation.name]
-    return entry.kind == "pulled" and entry.weight == 0
+    return (entry.kind == "pulled" and entry.weight == 0) or entry.name == "tt.bitcast"
 
 
 def _walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:

@@ -37,4 +37,7 @@ def current_target() -> GPUTarget:
 
 def emitter_target(target: GPUTarget) -> Target:
     """What the emitter may use; DeviceError for a device that it has no target for."""
-    return cpu_target(str(target.arch)) if target.backend == "cpu" else find_target(str(target.arch))
+    if target.backend != "cpu":
+        return find_target(str(target.arch))
+    here = processor()
+    return cpu_target(str(target.arch), here.flags if target.arch == here.architecture else frozenset())
