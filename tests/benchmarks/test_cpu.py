@@ -1,0 +1,38 @@
+"""The comparison runs, checks its workloads, and writes its figures; it does not judge them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "cpu.py"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), "--quick", "--seconds", "0.01", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=280)
+
+
+def test_every_workload(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    done = run("--processor-time", "--json", str(file), "--plot", str(tmp_path / "ratios.svg"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads(file.read_text())
+    assert figures["machine"]["cores"] == "1 usable"
+    assert figures["limits"]["GB/s"]["median"] > 0
+    for family in ("elementwise", "rows", "movement", "products", "attention"):
+        assert all(taken["ours"]["median"] > 0 and "torch" in taken for taken in figures[family].values())
+    assert (tmp_path / "ratios.svg").exists()
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (("--peers", "tensorflow"), "there are torch, compile, numpy"), (("--only", "speed"), "no such workload")])
+def test_unknown(arguments: tuple[str, ...], message: str) -> None:
+    done = run(*arguments)
+    assert done.returncode != 0
+    assert message in done.stderr
