@@ -31,7 +31,9 @@ def test_every_workload(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (("--peers", "tensorflow"), "there are torch, compile, numpy"), (("--only", "speed"), "no such workload")])
+    (("--peers", "tensorflow"), "there are torch, compile, numpy"),
+    (("--only", "speed"), "no such workload"),
+])
 def test_unknown(arguments: tuple[str, ...], message: str) -> None:
     done = run(*arguments)
     assert done.returncode != 0
