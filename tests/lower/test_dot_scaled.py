@@ -115,3 +115,25 @@ def test_extreme_scales(run):
             exponents[row], factors[row] = exponent, 2.0 ** (exponent - 127)
 
     check(run, "e5m2", "e4m3", 16, 16, 64, change=stretch)
+
+
+@pytest.mark.parametrize("form", ("e2m1", "e4m3", "e5m2"))
+def test_beside_f16_scaled_elements_are_f16(run, form):
+    """Scales from 2 ** -26 to 2 ** 8: f16 rounds small products of an element and its scale, and has no large
+    ones."""
+    numeric.interpreter_is_wrong("f16 operands are decoded as 8-bit floats", True)
+    m, n, k = 32, 16, 64
+    (a, a_values), (b, b_values) = operand(m, k, form, 0, 1), operand(k, n, "fp16", 1, 0)
+    exponents = (127 - 26 + np.arange(m, dtype=np.uint8))[:, None].repeat(k // GROUP, 1)
+    exponents[-1] = 127 + 15  # the largest power of two of f16; twice that is infinite
+    out = numeric.poisoned((m, n), "f32")
+    shapes = tuple(a.shape), tuple(b.shape)
+    run(scaled, 1, a, torch.from_numpy(exponents), b, None, out, form, "fp16", *shapes, True, True, m, n, k)
+    factors = (2.0 ** (exponents.astype(int) - 127)).astype(np.float16)
+    with np.errstate(over="ignore"):
+        held = a_values.astype(np.float16) * np.repeat(factors, GROUP, 1)
+    assert np.isfinite(held).all(1).tolist() == [True] * (m - 1) + [False]
+    assert not np.isfinite(out.numpy()[-1]).any()
+    exact = held[:-1].astype(np.float64)
+    error = np.abs(out.numpy()[:-1] - exact @ b_values)
+    assert (error <= k * 2.0**-24 * (np.abs(exact) @ np.abs(b_values))).all()

@@ -1,6 +1,8 @@
 """tt.dot_scaled: products of 4- and 8-bit floats whose neighbours along K share a scale.
 
-Each operand is decoded and scaled while it is staged, in f32, where that is exact; the rest is tt.dot.
+Each operand is decoded and scaled while it is staged, in f32, where that is exact; the rest is tt.dot. Beside
+an operand of f16, though, the scaled elements are f16 too, as Triton has it: they round, and large ones are
+infinite.
 Formats and scales: OCP Microscaling Formats (MX) Specification, version 1.0, section 5. A scale is the
 exponent of a power of two (E8M0: 0 is 2 ** -127, 255 is NaN) or, as in NVFP4, an 8-bit float.
 """
@@ -36,8 +38,10 @@ def dot_scaled(ctx: Context, op: Operation, a: Any, b: Any, c: Any, a_scale: Any
     along_k = [bool(op.attributes.get(name, True)) for name in ("lhs_k_pack", "rhs_k_pack")]
     left_axis = _packed_axis(left_form, along_k[0], len(a.shape) - 1, len(a.shape) - 2)
     right_axis = _packed_axis(right_form, along_k[1], len(b.shape) - 2, len(b.shape) - 1)
-    left = Scaled(a, _unpacked(a.shape, left_axis), left_form, left_axis, factors(ctx, op, a_scale, False))
-    right = Scaled(b, _unpacked(b.shape, right_axis), right_form, right_axis, factors(ctx, op, b_scale, True))
+    held = ELEMENTS["fp16"] if "fp16" in (left_form, right_form) else F32
+    scales = factors(ctx, op, a_scale, False, held), factors(ctx, op, b_scale, True, held)
+    left = Scaled(a, _unpacked(a.shape, left_axis), left_form, left_axis, scales[0], held)
+    right = Scaled(b, _unpacked(b.shape, right_axis), right_form, right_axis, scales[1], held)
     return product(ctx, op, left, right, c)
 
 
@@ -52,8 +56,9 @@ def _unpacked(shape: Shape, axis: int | None) -> Shape:
 # --- scales -------------------------------------------------------------------------------------------------
 
 
-def factors(ctx: Context, op: Operation, scale: Any, transpose: bool) -> Stored | None:
-    """The scales as f32 in an array, [..., K / group, N] for the right operand; they are few."""
+def factors(ctx: Context, op: Operation, scale: Any, transpose: bool, held: FloatType) -> Stored | None:
+    """The scales as f32 in an array, rounded to `held`, [..., K / group, N] for the right operand; they are
+    few."""
     if scale is None:
         return None
     order = list(range(len(scale.shape)))
@@ -65,9 +70,14 @@ def factors(ctx: Context, op: Operation, scale: Any, transpose: bool) -> Stored 
     compute_before(ctx, op, [(scale, layout)])
     with StepLoop(ctx, len(layout.step)):
         made = ctx.fragment(scale, layout)
-        registers = [scale_to_f32(ctx, x, scale.element) for x in made.registers]
+        registers = [rounded(ctx, scale_to_f32(ctx, x, scale.element), held) for x in made.registers]
         ctx.write(array, Fragment(placed, F32, tuple(registers)))
     return array
+
+
+def rounded(ctx: Context, value: Register, held: FloatType) -> Register:
+    """An f32 that `held` holds too."""
+    return to_float(ctx, to_float(ctx, value, F32, held), held, F32)
 
 
 def scale_to_f32(ctx: Context, scale: Register, type: Type) -> Register:
@@ -85,14 +95,15 @@ def scale_to_f32(ctx: Context, scale: Register, type: Type) -> Register:
 
 @dataclass(frozen=True)
 class Scaled:
-    """An operand of `shape` that is decoded and multiplied by its scales; `packed` is the dimension along
-    which two elements share a byte."""
+    """An operand of `shape` that is decoded and multiplied by its scales, to what `held` holds; `packed` is
+    the dimension along which two elements share a byte."""
 
     tensor: Any
     shape: Shape
     form: str
     packed: int | None
     factors: Stored | None
+    held: FloatType
     target: Type = F32
 
     def stored(self) -> None:
@@ -113,7 +124,8 @@ class Scaled:
             values = [e2m1_to_f32(ctx.b, x) for x in halves(ctx, made.registers, layout, bit)]
         if self.factors is not None:
             scales = ctx.fragment(self.factors, self._groups(layout, self.factors.shape)).registers
-            values = [ctx.b.binary("OpFMul", x, y) for x, y in zip(values, scales, strict=True)]
+            products = [ctx.b.binary("OpFMul", x, y) for x, y in zip(values, scales, strict=True)]
+            values = [rounded(ctx, x, self.held) for x in products]
         return Fragment(layout, F32, tuple(values))
 
     def _held(self, layout: Layout) -> Layout:
