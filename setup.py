@@ -14,7 +14,8 @@ setup(
     package_dir={"": PYTHON, "triton_spirv_backend": PLUGIN},
     package_data={"triton_spirv_backend": ["name.conf"]},
     # Triton imports <value>.compiler and <value>.driver of every entry point of this group
-    entry_points={"triton.backends": ["spirv = triton_spirv_backend"]},
+    entry_points={"triton.backends": ["spirv = triton_spirv_backend"],
+                  "console_scripts": ["triton-spirv = triton_spirv.cli.main:main"]},
     long_description=README.read_text(encoding="utf-8") if README.exists() else "",
     long_description_content_type="text/markdown",
 )

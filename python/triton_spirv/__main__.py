@@ -1,5 +1,6 @@
-"""`python -m triton_spirv`: what the emitter can do.
+"""`python -m triton_spirv`: the `triton-spirv` command, and, by options, what the emitter can do.
 
+    COMMAND ...          as `triton-spirv COMMAND ...`: devices, doctor, compile, show, ...
     --list-rules         every operation that has a rule, and where the rule stands
     --list-targets       the known targets
     --list-devices       the devices that kernels can run on, a star at the one that is chosen
@@ -9,12 +10,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what is asked for; 2 if nothing is."""
+    """Run a command, or print what is asked for; 2 if nothing is."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and not arguments[0].startswith("-"):
+        from .cli.main import main as command
+        return command(arguments)
     parser = argparse.ArgumentParser(prog="python -m triton_spirv",
-                                     description="What the SPIR-V emitter can do.")
+                                     description="What the SPIR-V emitter can do.",
+                                     epilog="Without options, the commands of triton-spirv: see "
+                                            "triton-spirv --help")
     parser.add_argument("--list-rules", action="store_true", help="operation -> file:line of its rule")
     parser.add_argument("--list-targets", action="store_true", help="the known targets")
     parser.add_argument("--list-devices", action="store_true", help="OpenCL devices; a star: the chosen one")

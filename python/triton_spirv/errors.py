@@ -61,3 +61,9 @@ class ResourceError(TritonSpirvError):
         self.required, self.limit, self.name = required, limit, name
         super().__init__(f"out of resource: {name}, required {required}, the target has {limit}; "
                          "use smaller block sizes or fewer stages")
+
+
+class UsageError(TritonSpirvError):
+    """What was asked for cannot be meant: an unknown target, a signature that does not fit the kernel, a file
+    that is not there. One line that says what may be written instead; the command ends with status 2.
+    """

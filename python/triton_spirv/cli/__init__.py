@@ -1,1 +1,1 @@
-"""What `python -m triton_spirv` prints, a file for each thing."""
+"""The `triton-spirv` command, a file for each of its commands; main.py brings them together."""

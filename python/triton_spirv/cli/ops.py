@@ -1,0 +1,68 @@
+"""`triton-spirv ops`: which operations of Triton's IR have a rule, and why the others have none."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..errors import UsageError
+from .output import Output
+
+EXAMPLES = ("ops", "ops tt.dot math.", "ops --missing", "ops --of kernel.ttir", "ops --json")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="only operations whose names contain one of these")
+    parser.add_argument("--missing", action="store_true", help="only operations without a rule")
+    parser.add_argument("--of", type=Path, metavar="FILE",
+                        help="only the operations of a .ttir or .ttgir file")
+    parser.add_argument("--json", action="store_true", help="for other programs")
+
+
+def run(options: argparse.Namespace, out: Output) -> int:
+    """Status 1 if --of names a file with an operation that has no rule."""
+    from ..ir.dialects import OPERATIONS
+
+    names = list(OPERATIONS) if options.of is None else used_in(options.of)
+    rows = [row_of(name) for name in names if not options.names
+            or any(part in name for part in options.names)]
+    missing = [row for row in rows if row["state"] == "none"]
+    shown = missing if options.missing else rows
+    if not rows:
+        raise UsageError(f"no operation is called {' or '.join(options.names)}; 'triton-spirv ops' lists all")
+    if options.json:
+        out.json(shown)
+    else:
+        table = [(row["operation"], row["state"], row["where"] or row["reason"]) for row in shown]
+        styles = {"rule": "good", "part": "faint", "none": "warning"}
+        out.table(("operation", "state", "where, or why not"), table, [styles[row[1]] for row in table])
+        ruled = sum(row["state"] == "rule" for row in rows)
+        out.line(f"{len(rows)} operations: {ruled} with a rule, {len(rows) - ruled - len(missing)} parts of "
+                 f"others, "
+                 f"{len(missing)} without")
+    return 1 if options.of and missing else 0
+
+
+def row_of(name: str) -> dict[str, str]:
+    """state: rule, part (of the operation around it) or none; where: of the rule; reason: for none."""
+    from ..compiler import STRUCTURE
+    from ..lower import RULES
+    from .operations import STRUCTURAL, reason
+
+    if name in RULES:
+        return {"operation": name, "state": "rule", "where": RULES[name].location, "reason": ""}
+    if name in STRUCTURE:
+        return {"operation": name, "state": "part", "where": "", "reason": STRUCTURAL}
+    return {"operation": name, "state": "none", "where": "", "reason": reason(name)}
+
+
+def used_in(path: Path) -> list[str]:
+    """The distinct operations of an IR file, in the order of the text."""
+    from ..ir import parse
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    return list(dict.fromkeys(op.name for op in parse(text, str(path)).walk()))
