@@ -27,10 +27,15 @@ class Artifact:
     words        the module
     listing      the same, readable
     passing      "struct": one by-value struct with the natural alignment of C; "arguments": one kernel
-                 argument per parameter
+                 argument per parameter; "push": that struct as push constants, from offset 0; "buffer": that
+                 struct in a buffer, whose 64-bit address is the only push constant
     hidden       extra pointer parameters behind the user's, which the runtime supplies
     written      per parameter: may the kernel write through it?
     local_size   work-items per work-group in x, y, z
+    formats      what the kernel prints into `print_buffer`: per record its format (of C) and its values'
+                 types, see docs/vulkan.md
+    counts_programs
+                 does it ask how many programs there are? Then the grid is one dispatch
     asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of
                  one that failed
     """
@@ -48,6 +53,8 @@ class Artifact:
     num_warps: int = 1
     asserts: tuple[tuple[str, int, str, str], ...] = ()
     prints: bool = False
+    formats: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    counts_programs: bool = False
     target: Target | None = field(default=None, compare=False)
 
     @property
@@ -77,5 +84,6 @@ class Artifact:
         known["parameters"] = tuple(Parameter(name, type) for name, type in plain["parameters"])
         for name in ("hidden", "written", "local_size"):
             known[name] = tuple(known[name])
+        known["formats"] = tuple((text, tuple(types)) for text, types in known["formats"])
         known["asserts"] = tuple(tuple(row) for row in known["asserts"])
         return Artifact(words=words, listing=listing, **known)

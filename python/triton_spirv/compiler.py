@@ -9,7 +9,7 @@ from .analysis.simplify import simplify
 from .analysis.support import require_rules
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
-from .environment import Environment, OpenCL
+from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
 from .errors import LoweringError
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
@@ -19,10 +19,9 @@ from .lower.context import Context
 from .lower.types import storage_type
 from .spirv.asm import listing
 from .spirv.builder import Builder
-from .spirv.module import Module
 from .target import CPU, Target, find_target
 
-ENVIRONMENTS: dict[str, type[Environment]] = {"opencl": OpenCL}
+ENVIRONMENTS: dict[str, type[Environment]] = {"opencl": OpenCL, "vulkan": Vulkan}
 
 #: Operations that have no rule of their own: they end regions, or wrap everything.
 STRUCTURE = frozenset(
@@ -55,8 +54,9 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
     kernel = module.entry
     name = kernel.attributes["sym_name"]
-    b = Builder(Module(version=target.spirv_version, capabilities=target.capabilities))
-    env = ENVIRONMENTS[target.environment](b, target)
+    environment = ENVIRONMENTS[target.environment]
+    b = Builder(environment.module(target))
+    env = environment(b, target)
     ctx = Context(b, env, target, module.functions)
     ctx.options = options
     ctx.shared.roots = pointer_roots(module)
@@ -64,10 +64,11 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     ctx.num_warps = int(module.attributes.get("ttg.num-warps", num_warps)) if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
     local_size = ctx.num_warps * target.sub_group_size if target.lanes else 1
-    bound = env.begin_kernel(name, parameters + ctx.hidden_parameters(module), local_size)
+    hidden = ctx.hidden_parameters(module)
+    bound = env.begin_kernel(name, parameters + hidden, local_size)
     for value, register in zip(kernel.regions[0].entry.arguments, bound, strict=False):
         ctx.bind(value, register)
-    ctx.bind_hidden(bound[len(parameters):])
+    ctx.bind_hidden(hidden, bound[len(parameters):])
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
     ctx.shared.finish(b.module.functions[-1])
@@ -77,8 +78,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
         listing=listing(b.module),
         entry=name,
         parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters),
-        passing=target.passing if bound else "arguments",
-        hidden=tuple(p.name for p in ctx.hidden_parameters(module)),
+        passing=env.passing,
+        hidden=tuple(p.name for p in hidden),
         written=written_arguments(module),
         local_size=(local_size, 1, 1),
         shared_bytes=ctx.shared_bytes,
@@ -86,6 +87,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
         num_warps=num_warps,
         asserts=tuple(ctx.asserts),
         prints=ctx.prints,
+        formats=tuple(env.formats),
+        counts_programs=env.counts_programs,
         target=target,
     )
 

@@ -26,6 +26,10 @@ class Target:
                      of a multiply-add and leave registers for the operands
     products         operands for which one instruction sums several products: "bf16", "i8"
     stream_bytes     a store that writes at least this much over all programs bypasses the caches; 0 for never
+    components       of the largest vector that a value can be
+    push_bytes       of push constants (Vulkan): arguments beyond it travel in a buffer
+    float_controls   execution modes of the specification's float controls, each with the width it is for
+    fused            the environment's fma rounds once
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)
     """
@@ -45,6 +49,10 @@ class Target:
     private_bytes: int = 64 * 1024 * 1024
     passing: str = "arguments"
     masked_access: bool = False
+    components: int = 16
+    push_bytes: int = 0
+    float_controls: frozenset[tuple[str, int]] = frozenset()
+    fused: bool = True
     float64: bool = True
     stream_bytes: int = 0
     accumulators: tuple[int, int] = (4, 1)
@@ -79,10 +87,52 @@ CPU_SIMT = Target(
     max_registers=1 << 30,
 )
 
+#: What the rules ask of a Vulkan device at least: features of version 1.2 (shaderInt64, shaderInt16,
+#: shaderInt8, 8- and 16-bit storage, bufferDeviceAddress, vulkanMemoryModel) and shuffles among the sub-group
+#: operations.
+VULKAN_CAPABILITIES = frozenset({
+    "Shader", "PhysicalStorageBufferAddresses", "VulkanMemoryModel", "Int64", "Int16", "Int8",
+    "StorageBuffer8BitAccess", "StorageBuffer16BitAccess", "GroupNonUniform", "GroupNonUniformShuffle",
+})
+
+#: Any Vulkan device: what more it has is added by `with_options`, from what Vulkan reports.
+VULKAN = Target(
+    "vulkan",
+    environment="vulkan",
+    spirv_version=(1, 5),
+    capabilities=VULKAN_CAPABILITIES | {"Float16"},
+    vector_width=1,
+    sub_group_size=32,
+    sub_group_sizes=(32,),
+    passing="push",
+    max_registers=1 << 30,
+    components=4,
+    push_bytes=128,
+    shared_bytes=32 * 1024,
+    float64=False,
+)
+
+#: Mesa's software device, for tests without a GPU.
+LAVAPIPE = VULKAN.with_options(
+    name="lavapipe",
+    capabilities=VULKAN_CAPABILITIES | {
+        "Float16", "Float64", "Int64Atomics", "AtomicFloat32AddEXT", "VulkanMemoryModelDeviceScope",
+        "ShaderClockKHR", "SignedZeroInfNanPreserve", "RoundingModeRTE",
+    },
+    sub_group_size=8,
+    sub_group_sizes=(8,),
+    float64=True,
+    float_controls=frozenset((mode, bits) for mode in ("SignedZeroInfNanPreserve", "RoundingModeRTE")
+                             for bits in (16, 32, 64)),
+    fused=False,
+)
+
 TARGETS = {
     target.name: target
     for target in (
         CPU,
+        VULKAN,
+        LAVAPIPE,
         CPU_SIMT,
         *(CPU_SIMT.with_options(name=f"cpu-simt{lanes}", sub_group_size=lanes) for lanes in (8, 32)),
     )

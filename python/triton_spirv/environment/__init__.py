@@ -2,5 +2,6 @@
 
 from .base import Environment, Parameter
 from .opencl import OpenCL
+from .vulkan import Vulkan
 
-__all__ = ["Environment", "OpenCL", "Parameter"]
+__all__ = ["Environment", "OpenCL", "Parameter", "Vulkan"]

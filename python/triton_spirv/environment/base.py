@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..spirv.builder import Builder
-from ..spirv.module import Value
+from ..spirv.module import Module, Value
 from ..spirv.types import Type
 from ..target import Target
 
@@ -29,10 +29,28 @@ class Parameter:
 
 
 class Environment(ABC):
-    """One environment for one module; `b` builds into that module."""
+    """One environment for one module; `b` builds into that module.
+
+    passing           how the arguments travel, as Artifact says it; known when `begin_kernel` is done
+    prints_to_buffer  does `printf` write to a buffer that the runtime supplies and reads (`print_buffer`, a
+                      pointer to i32), rather than print itself?
+    formats           what was printed into it: the format, and the types of its values
+    counts_programs   was `num_programs` asked for?
+    """
+
+    passing = "arguments"
+    prints_to_buffer = False
+    print_buffer: Value | None = None
+    counts_programs = False
 
     def __init__(self, b: Builder, target: Target) -> None:
         self.b, self.target = b, target
+        self.formats: list[tuple[str, tuple[str, ...]]] = []
+
+    @classmethod
+    def module(cls, target: Target) -> Module:
+        """An empty module of the kind."""
+        return Module(version=target.spirv_version, capabilities=target.capabilities)
 
     # --- entry ----------------------------------------------------------------------------------------------
 
@@ -85,13 +103,13 @@ class Environment(ABC):
     # --- global memory; `pointer` points to the first of `count` neighbouring elements ----------------------
 
     @abstractmethod
-    def load(self, pointer: Value, count: int, volatile: bool = False) -> Value:
-        """count elements, as a vector (a scalar for 1); aligned to an element."""
+    def load(self, pointer: Value, count: int, volatile: bool = False, alignment: int | None = None) -> Value:
+        """count elements, as a vector (a scalar for 1); `alignment` in bytes, None: aligned to an element."""
 
     @abstractmethod
-    def store(self, pointer: Value, value: Value, stream: bool = False) -> None:
+    def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None) -> None:
         """Store a scalar or a vector of neighbouring elements; `stream`: past the caches, aligned to the
-        whole value.
+        whole value. `alignment` as for `load`.
         """
 
     @abstractmethod

@@ -12,6 +12,7 @@ from ..spirv.module import Function, Label, Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Environment, Parameter
+from .memory_types import PARAMETER_TYPES, type_bytes
 
 GLOBAL, SHARED, PRIVATE = "CrossWorkgroup", "Workgroup", "Function"
 
@@ -21,18 +22,6 @@ ORDERS = {"relaxed": 0x0, "acquire": 0x2, "release": 0x4, "acq_rel": 0x8}
 GLOBAL_MEMORY, SHARED_MEMORY = 0x200, 0x100
 
 SHARED_ALIGNMENT = 16  # bytes: the widest access of a lane
-
-PARAMETER_TYPES: dict[str, Type] = {
-    "ptr": Int(64), "i1": Int(8), "i8": Int(8), "i16": Int(16), "i32": Int(32), "i64": Int(64),
-    "f16": Float(16), "bf16": Int(16), "f32": Float(32), "f64": Float(64),
-}
-
-
-def type_bytes(type: Type) -> int:
-    """Size of a scalar or vector in memory."""
-    element = scalar_type(type)
-    assert isinstance(element, (Int, Float)), type
-    return element.width // 8 * width_of(type)
 
 
 class OpenCL(Environment):
@@ -60,6 +49,7 @@ class OpenCL(Environment):
         m.require("Linkage")
         types = [PARAMETER_TYPES[p.type] for p in parameters]
         packed = self.target.passing == "struct" and bool(parameters)
+        self.passing = "struct" if packed else "arguments"
         if packed:
             struct = Pointer(PRIVATE, Struct(tuple(types)))
             kernel = m.function(name, Void(), (struct,))
@@ -173,11 +163,11 @@ class OpenCL(Environment):
 
     # --- global memory --------------------------------------------------------------------------------------
 
-    def load(self, pointer: Value, count: int, volatile: bool = False) -> Value:
+    def load(self, pointer: Value, count: int, volatile: bool = False, alignment: int | None = None) -> Value:
         place, type, aligned = self._as_vector(pointer, count)
         return self.b.emit("OpLoad", place, ["Volatile", aligned] if volatile else [aligned], type=type)
 
-    def store(self, pointer: Value, value: Value, stream: bool = False) -> None:
+    def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None) -> None:
         place, type, aligned = self._as_vector(pointer, width_of(value.type))
         self.b.emit(
             "OpStore", place, value, ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned]

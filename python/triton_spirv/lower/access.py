@@ -124,7 +124,8 @@ def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
             return None
         return sum(index * stride for stride, index in steps if isinstance(stride, int))
 
-    return fragments.grouped(layout, moved, ctx.target.lane_bytes // storage_bytes(pointee))
+    most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
+    return fragments.grouped(layout, moved, most)
 
 
 class Access:

@@ -141,8 +141,8 @@ def vectors(ctx: Context, array: Shared, layout: Layout) -> Layout:
     """The layout with elements that are neighbours in the array as components, as many as a lane moves at
     once."""
     memory = array.layout
-    most = ctx.target.lane_bytes // storage_bytes(array.element)
-    most = min([most, *(interval for interval, _ in memory.padding)])
+    most = min(ctx.target.lane_bytes // storage_bytes(array.element), ctx.target.components)
+    most = min([most, *(min(interval, pad & -pad) for interval, pad in memory.padding)])
     return fragments.grouped(layout, lambda basis: span(memory.places, basis), most)
 
 

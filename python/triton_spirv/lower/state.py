@@ -77,14 +77,17 @@ class State:
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
         """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
-        asserts.
+        asserts; the print buffer, where it prints through one.
         """
-        asserts = any(op.name == "tt.assert" for op in module.walk())
-        return [Parameter("assert_buffer", "ptr", I32)] if asserts else []
+        names = {op.name for op in module.walk()}
+        wanted = {"assert_buffer": "tt.assert" in names,
+                  "print_buffer": "tt.print" in names and self.env.prints_to_buffer}
+        return [Parameter(name, "ptr", I32) for name, is_wanted in wanted.items() if is_wanted]
 
-    def bind_hidden(self, registers: Sequence[Register]) -> None:
+    def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
         """The values of `hidden_parameters`, in order."""
-        self.hidden = dict(zip(["assert_buffer"], registers, strict=False))
+        self.hidden = {p.name: register for p, register in zip(parameters, registers, strict=True)}
+        self.env.print_buffer = self.hidden.get("print_buffer")
 
     # --- layouts --------------------------------------------------------------------------------------------
 

@@ -114,6 +114,11 @@ class Builder:
             return values[0]
         return self.emit("OpCompositeConstruct", *values, type=Vector(values[0].type, len(values)))
 
+    def join(self, values: Sequence[Value]) -> Value:
+        """Scalars and vectors, one behind the other, as one vector."""
+        count = sum(width_of(value.type) for value in values)
+        return self.emit("OpCompositeConstruct", *values, type=Vector(scalar_type(values[0].type), count))
+
     def shuffle(self, x: Value, y: Value, components: Sequence[int]) -> Value:
         """OpVectorShuffle; both operands are vectors, `components` counts through x, then y."""
         if len(components) == 1:

@@ -1,0 +1,208 @@
+"""Vulkan: compute shaders for any device of version 1.2 or later. Arguments travel in push constants, math
+comes from GLSL.std.450 and from arithmetic, prints go through a buffer.
+
+The parts: vulkan_memory.py (pointers and memory), vulkan_lanes.py (sub-groups, barriers, atomics),
+glsl_math.py (functions). Here: the entry point, parameters, float controls, printing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..spirv.builder import I32, I64, Builder, with_width
+from ..spirv.control import if_
+from ..spirv.module import Function, Module, Value
+from ..spirv.operands import opcode
+from ..spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
+from ..target import Target
+from .base import Parameter
+from .glsl_math import GlslMath
+from .memory_types import PARAMETER_TYPES, type_bytes
+from .vulkan_lanes import VulkanLanes
+
+#: Two of these next to each other may become one with a single rounding, unless they say NoContraction.
+CONTRACTED = frozenset(opcode(name) for name in ("OpFAdd", "OpFSub", "OpFMul"))
+
+#: Words at the head of the print buffer: how many words were asked for so far, how many there are.
+PRINT_HEADER = 2
+
+
+class Vulkan(VulkanLanes):
+    """SPIR-V for Vulkan: logical addressing, global memory by 64-bit addresses."""
+
+    prints_to_buffer = True
+
+    @classmethod
+    def module(cls, target: Target) -> Module:
+        return Module(version=target.spirv_version, addressing="PhysicalStorageBuffer64",
+                      memory_model="Vulkan", capabilities=target.capabilities)
+
+    def __init__(self, b: Builder, target: Target) -> None:
+        super().__init__(b, target)
+        self._kernel: Function | None = None
+        self._name = ""
+        self._local_size = 1
+        self._lane = self._warp = b.constant(I32, 0)
+        self._addresses = {}
+        self._shared = {}
+        self._shared_bytes = 0
+        self._fusable: set[int] = set()
+        self._math = GlslMath(b, target)
+
+    # --- entry ----------------------------------------------------------------------------------------------
+
+    def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
+        b, m = self.b, self.b.module
+        self._name, self._local_size = name, local_size
+        m.require("PhysicalStorageBufferAddresses")
+        self._kernel = m.function(name, Void(), ())
+        m.begin(m.label())
+        values = self._arguments(parameters)
+        if self.target.lanes:  # here, so that every block may use them
+            self._lane = b.emit("OpLoad", self._builtin("SubgroupLocalInvocationId", I32), type=I32)
+            alone = local_size <= self.target.sub_group_size
+            self._warp = b.constant(I32, 0) if alone else \
+                b.emit("OpLoad", self._builtin("SubgroupId", I32), type=I32)
+        return values
+
+    def _arguments(self, parameters: Sequence[Parameter]) -> list[Value]:
+        """Read the struct of parameters (natural alignment, as C lays it out) from the push constants, or
+        from where the one push constant points.
+
+        Parameters of less than 32 bits are cut out of their word: push constants of 8 and 16 bits are
+        optional features.
+        """
+        b, m = self.b, self.b.module
+        places, size = [], 0
+        for parameter in parameters:
+            width = type_bytes(PARAMETER_TYPES[parameter.type])
+            size += -size % width
+            places.append((size, width))
+            size += width
+        self.passing = "push" if size + -size % 8 <= self.target.push_bytes or not parameters else "buffer"
+        members: dict[int, Type] = {}
+        for parameter, (start, width) in zip(parameters, places, strict=True):
+            members[start & -4] = I32 if width < 4 else PARAMETER_TYPES[parameter.type]
+        pushed = members if self.passing == "push" else {0: I64}
+        block: Value | None = None
+        if pushed:
+            struct = Struct(tuple(pushed.values()), offsets=tuple(pushed), name="Arguments", block=True)
+            block = m.global_variable(struct, "PushConstant", name="arguments")
+
+        def push(start: int) -> Value:
+            assert block is not None
+            type = pushed[start]
+            index = b.constant(I32, list(pushed).index(start))
+            place = b.emit("OpAccessChain", block, index, type=Pointer("PushConstant", type))
+            return b.emit("OpLoad", place, type=type)
+
+        def read(start: int) -> Value:
+            if self.passing == "push":
+                return push(start)
+            return self.load(self.pointer(b.iadd(base, start), members[start]), 1)
+
+        base = push(0) if self.passing == "buffer" else b.constant(I64, 0)
+        words: dict[int, Value] = {}
+        values = []
+        for parameter, (start, _) in zip(parameters, places, strict=True):
+            at = start & -4
+            if at not in words:
+                words[at] = read(at)
+            value = self._parameter(parameter, words[at], 8 * (start - at))
+            m.name(value, parameter.name)
+            values.append(value)
+        return values
+
+    def _parameter(self, parameter: Parameter, held: Value, shift: int) -> Value:
+        b, type = self.b, PARAMETER_TYPES[parameter.type]
+        if parameter.pointee is not None:
+            return self.pointer(held, parameter.pointee)
+        if type_bytes(type) >= 4:
+            return held
+        bits = 8 * type_bytes(type)
+        part = b.lshr(held, shift)
+        if parameter.type == "i1":
+            return b.compare("OpINotEqual", b.iand(part, 0xFF), 0)
+        value = b.resize(part, bits)
+        return b.bitcast(value, type) if isinstance(type, Float) else value
+
+    def end_kernel(self) -> None:
+        m, kernel = self.b.module, self._kernel
+        assert kernel is not None
+        self._forbid_contraction(kernel)
+        m.end_function()
+        self._define_shared()
+        m.entry_point("GLCompute", kernel, self._name)
+        m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
+        for mode, bits in sorted(self.target.float_controls):
+            m.execution_mode(kernel, mode, bits)
+
+    def _forbid_contraction(self, kernel: Function) -> None:
+        """Vulkan fuses unless told not to: everything that `contract` has not named keeps its rounding."""
+        m = self.b.module
+        for words in kernel.instructions:
+            if words[0] & 0xFFFF in CONTRACTED and words[2] not in self._fusable:
+                m.decorate(Value(words[2], Void(), ""), "NoContraction")
+
+    def _builtin(self, name: str, type: Type) -> Value:
+        return self.b.module.builtin(name, type)
+
+    def _coordinate(self, builtin: str, axis: int) -> Value:
+        b = self.b
+        return b.extract(b.emit("OpLoad", self._builtin(builtin, Vector(I32, 3)), type=Vector(I32, 3)), axis)
+
+    def program_id(self, axis: int) -> Value:
+        return self._coordinate("WorkgroupId", axis)
+
+    def num_programs(self, axis: int) -> Value:
+        self.counts_programs = True
+        return self._coordinate("NumWorkgroups", axis)
+
+    def lane_id(self) -> Value:
+        return self._lane
+
+    def warp_id(self) -> Value:
+        return self._warp
+
+    # --- arithmetic -----------------------------------------------------------------------------------------
+
+    def math(self, name: str, *operands: Value) -> Value:
+        return self._math.call(name, *self.b.match(*operands))
+
+    def contract(self, value: Value) -> Value:
+        self._fusable.add(value.id)
+        return value
+
+    # --- printing -------------------------------------------------------------------------------------------
+
+    def printf(self, format: str, *values: Value) -> None:
+        """A record in the print buffer: the number of the format counted from 1, then 64 bits of each value.
+
+        The runtime formats it. A record that has no room is left out; the head counts it.
+        """
+        b = self.b
+        buffer = self.print_buffer
+        assert buffer is not None
+        types = tuple(str(value.type) for value in values)
+        if (format, types) not in self.formats:
+            self.formats.append((format, types))
+        number = self.formats.index((format, types)) + 1
+        size = 1 + 2 * len(values)
+        start = self.atomic("add", buffer, b.constant(I32, size), "gpu", "relaxed")
+        room = self.load(self.offset(buffer, b.constant(I32, 1)), 1)
+        with if_(b.module, b.compare("OpULessThanEqual", b.iadd(start, size), room)):
+            place = self.offset(buffer, b.iadd(start, PRINT_HEADER))
+            self.store(place, b.constant(I32, number))
+            for i, value in enumerate(values):
+                words = self._print_words(value)
+                for half in range(2):
+                    self.store(self.offset(place, b.constant(I32, 1 + 2 * i + half)), b.extract(words, half))
+
+    def _print_words(self, value: Value) -> Value:
+        b = self.b
+        if isinstance(value.type, Bool):
+            value = b.select(value, b.constant(I32, 1), 0)
+        assert isinstance(value.type, (Int, Float))
+        if value.type.width == 32:
+            value = b.resize(b.bitcast(value, I32), 64, signed=not isinstance(value.type, Float))
+        return b.emit("OpBitcast", value, type=with_width(I32, 2))
