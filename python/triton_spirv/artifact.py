@@ -38,6 +38,7 @@ class Artifact:
                  does it ask how many programs there are? Then the grid is one dispatch
     asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of
                  one that failed
+    waits        may a program wait for another one of the same launch?
     """
 
     words: bytes
@@ -55,6 +56,7 @@ class Artifact:
     prints: bool = False
     formats: tuple[tuple[str, tuple[str, ...]], ...] = ()
     counts_programs: bool = False
+    waits: bool = False
     target: Target | None = field(default=None, compare=False)
 
     @property

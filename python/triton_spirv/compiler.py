@@ -7,6 +7,7 @@ from typing import Any
 from .analysis.pointers import pointer_roots, written_arguments
 from .analysis.simplify import simplify
 from .analysis.support import require_rules
+from .analysis.waiting import waits
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
 from .environment import Environment, OpenCL, Vulkan
@@ -89,6 +90,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
         prints=ctx.prints,
         formats=tuple(env.formats),
         counts_programs=env.counts_programs,
+        waits=waits(module),
         target=target,
     )
 

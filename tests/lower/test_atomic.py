@@ -13,6 +13,7 @@ import torch
 import triton
 import triton.language as tl
 from numeric import DTYPES
+from triton_spirv.runtime.processor import cores
 
 INTEGERS = ("i32", "u32", "i64", "u64")
 
@@ -278,3 +279,51 @@ def test_poll_hands_over(run):
     flags, out = numeric.tensor(np.zeros(30), "i32"), numeric.poisoned(30, "i32")
     run(relay, 30, flags, out)
     numeric.assert_same(out, np.cumsum(np.arange(30)).astype(np.int32))
+
+
+@triton.jit
+def wait_for_the_next(flags, out):
+    """Each program waits for the one behind it, five seconds at most, and says whether it came."""
+    i, last = tl.program_id(0), tl.num_programs(0) - 1
+    came = True
+    if i < last:
+        came = tl.atomic_poll(flags + i + 1, 1, timeout_ns=5_000_000_000)
+    tl.store(out + i, came)
+    tl.atomic_xchg(flags + i, 1)
+
+
+@pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="newer than this Triton")
+def test_waiting_for_a_later_program(run):
+    """Short launches go to one thread once they are known to be short; these must not."""
+    numeric.interpreter_is_wrong("programs run one after another", True)
+    if cores() < 2:
+        pytest.skip("one worker runs one program at a time")
+    flags, out = numeric.tensor([1, 1], "i32"), numeric.tensor([0, 0], "i1")
+    for _ in range(5):
+        run(wait_for_the_next, 2, flags, out)
+    for _ in range(3):
+        flags.zero_(), out.zero_()
+        run(wait_for_the_next, 2, flags, out)
+        numeric.assert_same(out, np.array([True, True]))
+
+
+@triton.jit
+def spin_for_the_next(flags, out):
+    """The same with a loop of one's own, which gives up too."""
+    i, last, turns = tl.program_id(0), tl.num_programs(0) - 1, 0
+    while (i < last) & (turns < 1_000_000_000) & (tl.load(flags + i + 1, volatile=True) == 0):
+        turns += 1
+    tl.store(out + i, turns < 1_000_000_000)
+    tl.atomic_xchg(flags + i, 1)
+
+
+def test_spinning_for_a_later_program(run):
+    numeric.interpreter_is_wrong("programs run one after another", True)
+    if cores() < 2:
+        pytest.skip("one worker runs one program at a time")
+    flags, out = numeric.tensor([1, 1], "i32"), numeric.tensor([0, 0], "i1")
+    for _ in range(5):
+        run(spin_for_the_next, 2, flags, out)
+    flags.zero_(), out.zero_()
+    run(spin_for_the_next, 2, flags, out)
+    numeric.assert_same(out, np.array([True, True]))

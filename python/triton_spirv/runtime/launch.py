@@ -104,8 +104,8 @@ class Kernel:
         clock = time.perf_counter_ns
         prints, asserts = _prints(artifact), "assert_buffer" in artifact.hidden
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
-        # to that
-        serial, ceiling, slow = 1, GRID_LIMIT, 0
+        # to that; one thread would never come to a program that an earlier one waits for
+        serial, ceiling, slow = 1, 1 if artifact.waits else GRID_LIMIT, 0
 
         def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
             nonlocal serial, ceiling, slow
