@@ -11,6 +11,23 @@ from .errors import DeviceError
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """A matrix unit: one instruction adds `rows` rows of A times B to as many rows of the result.
+
+    A lane of `columns` holds a column of the result and of B; K is 8 steps of 32 bits each (8 f32, 16 f16 or
+    bf16, 32 bytes). operands: the elements of A and B that it takes.
+    """
+
+    columns: int
+    rows: int = 8
+    operands: frozenset[str] = frozenset({"f16", "bf16", "i8"})
+
+    def depth(self, bits: int) -> int:
+        """The elements along K that one instruction takes, of operands of so many bits."""
+        return 8 * 32 // bits
+
+
+@dataclass(frozen=True)
 class Target:
     """What the emitter may use. Sizes in bytes unless said otherwise.
 
@@ -30,6 +47,14 @@ class Target:
     push_bytes       of push constants (Vulkan): arguments beyond it travel in a buffer
     float_controls   execution modes of the specification's float controls, each with the width it is for
     fused            the environment's fma rounds once
+    matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
+    block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
+    predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
+    emulated         matrix and 2D block instructions are functions of the same meaning that are linked in, by
+                     the names of environment/emulated.py
+    address_bits     64, or 32: the addressing model Physical32
+    register_bytes   of all registers of a hardware thread, in the default mode; `large_registers`: twice as
+                     many in another
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)
     """
@@ -57,6 +82,13 @@ class Target:
     stream_bytes: int = 0
     accumulators: tuple[int, int] = (4, 1)
     products: frozenset[str] = frozenset()
+    matrix: Matrix | None = None
+    block_2d: bool = False
+    predicated: bool = False
+    emulated: bool = False
+    address_bits: int = 64
+    register_bytes: int = 0
+    large_registers: bool = False
 
     @property
     def lanes(self) -> bool:
@@ -127,10 +159,63 @@ LAVAPIPE = VULKAN.with_options(
     fused=False,
 )
 
+#: Any Intel GPU that an OpenCL driver offers: 16 lanes, no matrix unit, no f64.
+INTEL = CPU_SIMT.with_options(
+    name="opencl-gpu",
+    passing="arguments",
+    branches=64,
+    shared_bytes=64 * 1024,
+    float64=False,
+    register_bytes=128 * 32,
+)
+
+#: A matrix unit of sixteen lanes that rounds f32 operands to tf32, too.
+SIXTEEN_COLUMNS = Matrix(16, operands=frozenset({"f16", "bf16", "i8", "tf32"}))
+
+#: Ponte Vecchio.
+PVC = INTEL.with_options(
+    name="pvc",
+    sub_group_sizes=(16, 32),
+    shared_bytes=128 * 1024,
+    float64=True,
+    matrix=SIXTEEN_COLUMNS,
+    block_2d=True,
+    predicated=True,
+    register_bytes=128 * 64,
+    large_registers=True,
+)
+
+#: The families of Intel's GPUs by the names that ocloc has for them, and a device of 32 bits.
+INTEL_GPUS = (
+    PVC,
+    INTEL.with_options(name="dg2", matrix=Matrix(8), predicated=True, large_registers=True),
+    PVC.with_options(name="bmg"),
+    PVC.with_options(name="lnl"),
+    PVC.with_options(name="ptl"),
+    INTEL.with_options(name="tgl"),
+    INTEL.with_options(name="tgl-32", address_bits=32),
+)
+
+#: The names that ocloc has for these targets.
+OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "ptl": "ptl-h", "tgl": "tgllp",
+                 "tgl-32": "tgllp"}
+
+#: The CPU device with the matrix unit and the 2D block messages of PVC and of DG2, as functions that are
+#: linked in.
+CPU_MATRIX = tuple(
+    CPU_SIMT.with_options(name=name, sub_group_size=like.matrix.columns if like.matrix else 16,
+                          matrix=like.matrix, block_2d=like.block_2d, emulated=True,
+                          register_bytes=like.register_bytes, large_registers=like.large_registers)
+    for name, like in (("cpu-xe", PVC), ("cpu-xe8", INTEL_GPUS[1]))
+)
+
 TARGETS = {
     target.name: target
     for target in (
         CPU,
+        INTEL,
+        *INTEL_GPUS,
+        *CPU_MATRIX,
         VULKAN,
         LAVAPIPE,
         CPU_SIMT,
@@ -138,6 +223,10 @@ TARGETS = {
     )
 }
 
+
+#: What an OpenCL driver's extensions mean for a target, as words of its name.
+REPORTED = {"float64": "cl_khr_fp64", "block_io": "cl_intel_subgroup_2d_block_io",
+            "matrix": "cl_intel_subgroup_matrix_multiply_accumulate"}
 
 #: Features of processors with instructions that sum products: what they multiply.
 PRODUCTS = {"avx512_vnni": "i8"}
@@ -151,8 +240,38 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
     )
 
 
+def reported_target(extensions: frozenset[str], sub_group_sizes: tuple[int, ...],
+                    shared_bytes: int) -> Target:
+    """The target for a GPU, from what its OpenCL driver reports; its name says all of it, so that
+    `find_target` knows it where there is no device.
+    """
+    lanes = 16 if 16 in sub_group_sizes or not sub_group_sizes else max(sub_group_sizes)
+    features = [name for name, extension in REPORTED.items() if extension in extensions]
+    if "matrix" in features:
+        features[features.index("matrix")] = f"matrix{8 if 8 in sub_group_sizes else 16}"
+    sizes = "-".join(map(str, sub_group_sizes or (lanes,)))
+    facts = [f"lanes{lanes}", f"sizes{sizes}", f"shared{shared_bytes}", *features]
+    return find_target(":".join(["opencl", *facts]))
+
+
+def _described_target(name: str) -> Target:
+    """The target that a name made by `reported_target` describes."""
+    facts = {word.rstrip("-0123456789"): word[len(word.rstrip("-0123456789")):] for word in name.split(":")}
+    columns = facts.get("matrix")
+    unit = SIXTEEN_COLUMNS if columns == "16" else Matrix(8) if columns else None
+    return INTEL.with_options(
+        name=name, sub_group_size=int(facts["lanes"]),
+        sub_group_sizes=tuple(map(int, facts["sizes"].split("-"))), shared_bytes=int(facts["shared"]),
+        float64="float" in facts, matrix=unit, block_2d="block_io" in facts,
+        register_bytes=128 * 64 if columns == "16" else 128 * 32, large_registers=columns is not None)
+
+
 def find_target(name: str) -> Target:
-    """The known target of that name; DeviceError lists the names otherwise."""
+    """The known target of that name, or the one that a name describes; DeviceError lists the names
+    otherwise.
+    """
+    if name.startswith("opencl:"):
+        return _described_target(name)
     if name not in TARGETS:
         raise DeviceError(f"unknown target {name!r}; known targets: {', '.join(sorted(TARGETS))}")
     return TARGETS[name]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, Builder, scalar_type, width_of, with_width
 from ..spirv.control import IfElse, if_
-from ..spirv.module import Function, Label, Value
+from ..spirv.module import Function, Label, Module, Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Environment, Parameter
@@ -25,7 +25,7 @@ SHARED_ALIGNMENT = 16  # bytes: the widest access of a lane
 
 
 class OpenCL(Environment):
-    """SPIR-V for OpenCL devices, physical 64-bit addressing."""
+    """SPIR-V for OpenCL devices, physical addressing: 64-bit, or 32-bit where the target has no more."""
 
     def __init__(self, b: Builder, target: Target) -> None:
         super().__init__(b, target)
@@ -38,6 +38,16 @@ class OpenCL(Environment):
         self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
         self._shared_bytes = 0
+
+    @classmethod
+    def module(cls, target: Target) -> Module:
+        addressing = f"Physical{target.address_bits}"
+        return Module(target.spirv_version, addressing, capabilities=target.capabilities)
+
+    @property
+    def _size_type(self) -> Int:
+        """C's size_t, in which OpenCL counts work-groups."""
+        return Int(self.target.address_bits)
 
     # --- entry ----------------------------------------------------------------------------------------------
 
@@ -117,7 +127,7 @@ class OpenCL(Environment):
 
     def _coordinate(self, builtin: str, axis: int) -> Value:
         b = self.b
-        return b.resize(b.extract(self._builtin(builtin, Vector(I64, 3)), axis), 32)
+        return b.resize(b.extract(self._builtin(builtin, Vector(self._size_type, 3)), axis), 32)
 
     def program_id(self, axis: int) -> Value:
         return self._coordinate("WorkgroupId", axis)

@@ -112,6 +112,13 @@ def _renumbered(device: Device, index: int) -> Device:
     return Device(**{**device.__dict__, "index": index})
 
 
+def sub_group_sizes(device: Device) -> tuple[int, ...]:
+    """The sub-group sizes that the driver offers; none where it does not say."""
+    if "cl_intel_required_subgroup_size" not in device.extensions:
+        return ()
+    return device.library.sizes("clGetDeviceInfo", device.handle, opencl.DEVICE_SUB_GROUP_SIZES_INTEL)
+
+
 def selection() -> str:
     """What TRITON_SPIRV_DEVICE asks for; empty: the default."""
     return os.environ.get("TRITON_SPIRV_DEVICE", "").strip()

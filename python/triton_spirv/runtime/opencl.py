@@ -29,6 +29,7 @@ DEVICE_EXTENSIONS = 0x1030
 DEVICE_VERSION = 0x102F
 DEVICE_SVM_CAPABILITIES = 0x1053
 DEVICE_IL_VERSION = 0x105B
+DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
 DEVICE_TYPE_CPU = 1 << 1
 DEVICE_TYPE_GPU = 1 << 2
 DEVICE_TYPE_ALL = 0xFFFFFFFF
@@ -181,6 +182,11 @@ class Library:
     def number(self, name: str, *arguments: Any) -> int:
         """The value of a query that gives one integer of any width."""
         return int.from_bytes(self.info(name, *arguments), "little")
+
+    def sizes(self, name: str, *arguments: Any) -> tuple[int, ...]:
+        """The value of a query that gives an array of size_t."""
+        raw = self.info(name, *arguments)
+        return tuple(int.from_bytes(raw[i:i + 8], "little") for i in range(0, len(raw), 8))
 
     def platforms(self) -> list[int]:
         """Handles of the platforms; empty where there are none."""

@@ -7,7 +7,7 @@ import os
 from triton.backends.compiler import GPUTarget
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
-from triton_spirv.target import Target, cpu_target, find_target
+from triton_spirv.target import Target, cpu_target, find_target, reported_target
 
 #: Names a target of the emitter in place of the device's own: TRITON_SPIRV_TARGET=cpu-simt; "simt" is short
 #: for that.
@@ -32,7 +32,8 @@ def current_target() -> GPUTarget:
     device = devices.choose(choice)
     if device.kind == "cpu":
         return GPUTarget("cpu", processor().architecture, CPU_WARP_SIZE)
-    return GPUTarget("spirv", device.name, CPU_WARP_SIZE)
+    target = reported_target(device.extensions, devices.sub_group_sizes(device), device.local_bytes)
+    return GPUTarget("spirv", target.name, target.sub_group_size)
 
 
 def emitter_target(target: GPUTarget) -> Target:

@@ -1,0 +1,58 @@
+"""Targets of devices that are not here: found by name, described by what a driver reports, compiled for
+without any device."""
+
+from __future__ import annotations
+
+import pytest
+import triton_spirv
+from triton_spirv.errors import DeviceError
+from triton_spirv.target import INTEL_GPUS, OCLOC_DEVICES, find_target, reported_target
+from triton_spirv.tools import spirv_tools
+
+ROW = """
+#blocked = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [{lanes}], warpsPerCTA = [4], order = [0]}}>
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32,
+                    "ttg.threads-per-warp" = {lanes} : i32}} {{
+  tt.func public @row(%out: !tt.ptr<f32>, %n: i32) {{
+    %x = tt.get_program_id x : i32
+    %i = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32, #blocked>
+    %x1 = tt.splat %x : i32 -> tensor<128xi32, #blocked>
+    %sum = arith.addi %i, %x1 : tensor<128xi32, #blocked>
+    %f = arith.sitofp %sum : tensor<128xi32, #blocked> to tensor<128xf32, #blocked>
+    %n1 = tt.splat %n : i32 -> tensor<128xi32, #blocked>
+    %inside = arith.cmpi slt, %i, %n1 : tensor<128xi32, #blocked>
+    %ptr = tt.splat %out : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #blocked>
+    %ptrs = tt.addptr %ptr, %i : tensor<128x!tt.ptr<f32>, #blocked>, tensor<128xi32, #blocked>
+    tt.store %ptrs, %f, %inside : tensor<128x!tt.ptr<f32>, #blocked>
+    tt.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("target", INTEL_GPUS, ids=lambda target: target.name)
+def test_every_gpu_is_compiled_for_without_it(target: triton_spirv.Target) -> None:
+    made = triton_spirv.compile(ROW.format(lanes=target.sub_group_size), target.name)
+    spirv_tools.validate(made.words)
+    assert f"Physical{target.address_bits} OpenCL" in made.listing
+    assert f"SubgroupSize {target.sub_group_size}" in made.listing
+    assert "llvm." not in made.listing and "OpLogicalNot " not in made.listing
+    assert target.name in OCLOC_DEVICES
+
+
+def test_a_reported_device_is_found_by_its_name_again() -> None:
+    extensions = frozenset({"cl_khr_fp64", "cl_intel_subgroup_matrix_multiply_accumulate",
+                            "cl_intel_subgroup_2d_block_io", "cl_khr_fp16"})
+    big = reported_target(extensions, (16, 32), 131072)
+    assert find_target(big.name) == big
+    assert (big.sub_group_size, big.shared_bytes, big.float64, big.block_2d) == (16, 131072, True, True)
+    assert big.matrix is not None and (big.matrix.columns, big.matrix.depth(16)) == (16, 16)
+    small = reported_target(frozenset({"cl_intel_subgroup_matrix_multiply_accumulate"}), (8, 16, 32), 65536)
+    assert small.matrix is not None and small.matrix.columns == 8 and not small.float64 and not small.block_2d
+    plain = reported_target(frozenset(), (), 32768)
+    assert plain.matrix is None and plain.sub_group_size == 16 and plain.shared_bytes == 32768
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(DeviceError, match=r"unknown target 'xyz'; known targets: bmg, cpu, .*pvc"):
+        find_target("xyz")
