@@ -11,24 +11,27 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(
-    0, str(Path(__file__).parent)
-)  # tests import `numeric` by its plain name, whatever the import mode
+# tests import `numeric` by its plain name, whatever the import mode
+sys.path.insert(0, str(Path(__file__).parent))
+import family
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 if not INTERPRETED:
     os.environ.setdefault("TRITON_SPIRV_BACKEND", "1")  # Triton reads the switch when it is imported
 
 #: mode -> the environment that selects it. A mode is how a tensor is spread over work-items, see
-#: docs/architecture.md.
+#: docs/architecture.md; "family" is a target that the tests make (tests/family.py).
 MODES: dict[str, dict[str, str]] = {
-    "vector": {}, **{name: {"TRITON_SPIRV_TARGET": name} for name in ("simt", "simt8", "simt32")},
+    "vector": {},
+    **{name: {"TRITON_SPIRV_TARGET": name} for name in ("simt", "simt8", "simt32", family.NAME)},
 }
 
 #: the environment that spirv-val is told, the newest OpenCL one it knows; modules that use what it lacks
@@ -50,50 +53,101 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
     parser.addoption(
         "--spirv-warps",
+        default="0",
+        help="comma-separated num_warps of the operation tests' kernels, where a test does not say; 0: what"
+             " Triton takes. In vector mode there are no warps",
+    )
+    parser.addoption(
+        "--spirv-sample",
         type=int,
-        help="num_warps of the operation tests' kernels, where a test does not say",
+        metavar="N",
+        help="run each operation test in one of N of the combinations of --spirv-modes and --spirv-warps,"
+             " another one for each test; with as many combinations as N, every test runs once",
     )
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "mode" not in metafunc.fixturenames:
-        return
-    modes = metafunc.config.getoption("--spirv-modes").split(",")
+@dataclass(frozen=True)
+class Cell:
+    """One way to run a test: a mode, and the warps of kernels that do not say (0: Triton's default)."""
+
+    mode: str
+    warps: int
+
+    def __str__(self) -> str:
+        return f"{self.mode}x{self.warps}" if self.warps else self.mode
+
+
+def cells(config: pytest.Config) -> list[Cell]:
+    """The combinations of modes and warps that the command line asks for."""
+    modes = config.getoption("--spirv-modes").split(",")
+    warps = [int(count) for count in config.getoption("--spirv-warps").split(",")]
     unknown = sorted(set(modes) - set(MODES))
     if unknown:
         raise pytest.UsageError(f"--spirv-modes: unknown {', '.join(unknown)}; there are {', '.join(MODES)}")
-    metafunc.parametrize("mode", modes, indirect=True)
+    return [Cell(mode, count) for mode in modes for count in (warps if mode != "vector" else [0])]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "cell" in metafunc.fixturenames:
+        metafunc.parametrize("cell", cells(metafunc.config), indirect=True, ids=str)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """--spirv-sample: of the combinations of one test, every Nth; where to start depends on its name."""
+    sample = config.getoption("--spirv-sample")
+    if not sample:
+        return
+    numbers = {str(cell): i for i, cell in enumerate(cells(config))}
+    kept, dropped = [], []
+    for item in items:
+        cell = getattr(item, "callspec", None) and item.callspec.params.get("cell")  # type: ignore[attr-defined]
+        if cell is not None:
+            start = zlib.crc32(item.nodeid.replace(str(cell), "", 1).encode())
+            if (start + numbers[str(cell)]) % sample:
+                dropped.append(item)
+                continue
+        kept.append(item)
+    items[:] = kept
+    config.hook.pytest_deselected(items=dropped)
 
 
 @pytest.fixture
-def mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The mode that this test runs in; its environment is set while the test runs."""
-    for name, value in MODES[request.param].items():
+def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cell:
+    """How this test runs; the environment of its mode is set while it does."""
+    for name, value in MODES[request.param.mode].items():
         monkeypatch.setenv(name, value)
     return request.param
 
 
 @pytest.fixture
-def run(mode: str, pytestconfig: pytest.Config) -> Iterator[Callable[..., Any]]:
+def mode(cell: Cell) -> str:
+    """The mode that this test runs in."""
+    return cell.mode
+
+
+@pytest.fixture
+def run(cell: Cell) -> Iterator[Callable[..., Any]]:
     """`run(kernel, grid, *arguments, **constexprs_and_options)` launches and gives the CompiledKernel (None
     when interpreted).
 
     After the test every SPIR-V module that its launches made must pass spirv-val.
     """
     compiled: list[Any] = []
-    warps = pytestconfig.getoption("--spirv-warps")
+    mode = cell.mode
 
     def launch(kernel: Any, grid: int | tuple[int, ...], *arguments: Any, **options: Any) -> Any:
         if _mode_of_kernel.get(id(kernel), mode) != mode:
             kernel.device_caches.clear()  # keyed by the device alone, but the mode changes the code
         _mode_of_kernel[id(kernel)] = mode
-        if warps:
-            options.setdefault("num_warps", warps)
+        if cell.warps:
+            options.setdefault("num_warps", cell.warps)
         try:
             result = kernel[(grid,) if isinstance(grid, int) else grid](*arguments, **options)
         except Exception as error:
             if mode != "vector" and type(error).__name__ == "OutOfResources":
                 pytest.skip(f"{mode}: {error}")  # one work-item has more memory of its own than lanes share
+            if mode == family.NAME and family.refuses(error):
+                pytest.skip(f"{mode}: {error}")  # by name; family.py tests that it is right to
             raise
         compiled.append(result)
         return result

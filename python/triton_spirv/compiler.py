@@ -6,7 +6,7 @@ from typing import Any
 
 from .analysis.pointers import pointer_roots, written_arguments
 from .analysis.simplify import simplify
-from .analysis.support import require_rules
+from .analysis.support import require_float64, require_rules
 from .analysis.waiting import waits
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
@@ -53,6 +53,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     module = parse(text)
     simplify(module)
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
+    if not target.float64:
+        require_float64(module, target.name)
     kernel = module.entry
     name = kernel.attributes["sym_name"]
     environment = ENVIRONMENTS[target.environment]
@@ -85,7 +87,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
         local_size=(local_size, 1, 1),
         shared_bytes=ctx.shared_bytes,
         sub_group_size=target.sub_group_size,
-        num_warps=num_warps,
+        num_warps=ctx.num_warps if target.lanes else num_warps,
         asserts=tuple(ctx.asserts),
         prints=ctx.prints,
         formats=tuple(env.formats),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.support import missing, require_rules
-from triton_spirv.errors import UnsupportedOperation
+from triton_spirv.analysis.support import missing, require_float64, require_rules
+from triton_spirv.errors import MissingCapability, UnsupportedOperation
 from triton_spirv.ir import parse
 
 TEXT = """
@@ -41,3 +41,27 @@ def test_all_are_listed_with_the_users_lines():
 
 def test_nothing_missing_is_silent():
     require_rules(parse(TEXT), {op.name for op in parse(TEXT).walk()}, "cpu")
+
+
+WIDE = """
+module {
+  tt.func public @k(%x: f64, %p: !tt.ptr<f64>, %n: f32) {
+    %a = arith.mulf %n, %n : f32 loc("softmax.py":14:9)
+    %b = arith.mulf %x, %x : f64 loc("softmax.py":15:9)
+    %c = tt.splat %p : !tt.ptr<f64> -> tensor<64x!tt.ptr<f64>> loc("softmax.py":16:9)
+    tt.return
+  }
+}
+"""
+
+
+def test_operations_on_float64_are_listed_where_the_target_has_none():
+    require_float64(parse(TEXT), "narrow")
+    with pytest.raises(MissingCapability) as caught:
+        require_float64(parse(WIDE), "narrow")
+    assert str(caught.value).splitlines() == [
+        "target narrow has no 64-bit floats (Float64):",
+        "  softmax.py:15:9: arith.mulf on f64, f64",
+        "  softmax.py:16:9: tt.splat on !tt.ptr<f64>",
+        "use float32 there, or another device",
+    ]

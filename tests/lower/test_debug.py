@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import device_print_child
+import family
 import numeric
 import numpy as np
 import pytest
@@ -173,6 +174,8 @@ def printed_with(mode: str, prefix: str) -> list[tuple[tuple[int, ...], tuple[in
 def test_print_vector(mode, dtype):
     """`pid (x, y, z) idx (i) prefix: value`, signed and unsigned, floats with six decimals."""
     lines, kind = printed_with(mode, dtype), float if dtype[0] == "f" else int
+    if dtype == "f64" and mode == family.NAME:
+        return  # the child has seen it refused
     assert [index for _, index, _ in lines] == [(i,) for i in range(4)]
     assert [kind(text) for _, _, text in lines] == device_print_child.VECTORS[dtype].astype(kind).tolist()
 

@@ -1,11 +1,20 @@
-"""Which operations of a module have no rule."""
+"""Which operations of a module have no rule, or types that the target lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Container
 
-from triton_spirv.errors import UnsupportedOperation
-from triton_spirv.ir.model import MemDescType, Module, Operation, TensorType, Type, Value
+from triton_spirv.errors import MissingCapability, UnsupportedOperation
+from triton_spirv.ir.model import (
+    FloatType,
+    MemDescType,
+    Module,
+    Operation,
+    PointerType,
+    TensorType,
+    Type,
+    Value,
+)
 
 
 def missing(module: Module, supported: Container[str]) -> list[Operation]:
@@ -25,6 +34,24 @@ def require_rules(module: Module, supported: Container[str], target: str) -> Non
     raise UnsupportedOperation(
         f"no rule for target {target}:\n  {listed}\n'python -m triton_spirv --list-rules' shows what there is"
     )
+
+
+def require_float64(module: Module, target: str) -> None:
+    """MissingCapability that lists every operation on 64-bit floats, for a target that has none."""
+    found = [op for op in module.walk()
+             if any(_is_float64(value.type) for value in (*op.operands, *op.results))]
+    if found:
+        listed = "\n  ".join(dict.fromkeys(f"{op.location}: {op.name} on {_types(op)}" for op in found))
+        raise MissingCapability(f"target {target} has no 64-bit floats (Float64):\n  {listed}\n"
+                                "use float32 there, or another device")
+
+
+def _is_float64(type: Type) -> bool:
+    if isinstance(type, (TensorType, MemDescType)):
+        type = type.element
+    if isinstance(type, PointerType):
+        type = type.pointee
+    return isinstance(type, FloatType) and type.name == "f64"
 
 
 def _types(op: Operation) -> str:

@@ -1,0 +1,81 @@
+"""Targets of a user's own making: what a device offers is data, and rules ask it.
+
+`pytest tests/lower --spirv-modes family` runs the operation tests on the target of tests/family.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import family
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from triton_spirv.errors import MissingCapability, ResourceError
+from triton_spirv.target import TARGETS
+from ttgir import module
+
+SOURCES = Path(triton_spirv.__file__).parent
+
+
+@triton.jit
+def scaled(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """The target of tests/family.py is the one that kernels are compiled for."""
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", family.NAME)
+    scaled.device_caches.clear()
+    yield
+    scaled.device_caches.clear()
+
+
+def test_what_it_offers_is_used(chosen):
+    out = numeric.poisoned(256, "f32")
+    made = scaled[(1,)](numeric.tensor(np.arange(256), "f32"), out, 256, num_warps=2)
+    numeric.assert_same(out, np.arange(256, dtype=np.float32) * 2)
+    assert made.metadata.artifact["local_size"][0] == 64
+    assert made.metadata.artifact["passing"] == "arguments"
+    assert "SubgroupSize 32" in made.asm["spvasm"]
+
+
+def test_float64_is_refused_with_the_users_line(chosen):
+    lines = Path(__file__).read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "tl.load(x_ptr" in text)
+    x = numeric.tensor(np.arange(256), "f64")
+    with pytest.raises(MissingCapability, match="no 64-bit floats") as caught:
+        scaled[(1,)](x, x, 256)
+    assert f"test_family.py:{line}:" in str(caught.value)
+    assert "arith.mulf on tensor<256xf64>" in str(caught.value)
+    assert family.refuses(caught.value)
+
+
+def test_more_shared_memory_than_there_is_is_refused():
+    aliases = """
+#one = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+"""
+    body = """
+    %v = arith.constant dense<1.0> : tensor<32768xf32, #one>
+    %m = ttg.local_alloc %v : (tensor<32768xf32, #one>) -> !ttg.memdesc<32768xf32, #shared, #smem>
+"""
+    text = module(body, "%x: !tt.ptr<f32>", aliases, lanes=32)
+    with pytest.raises(ResourceError, match="required 131072, the target has 65536"):
+        triton_spirv.compile(text, family.TARGET)
+    assert triton_spirv.compile(text, TARGETS["cpu-simt32"]).shared_bytes == 131072
+
+
+def test_rules_name_no_target():
+    """Neither targets nor environments: what differs is asked of both."""
+    names = {name for name in TARGETS if name != "cpu"} | {"opencl", "vulkan"}
+    for path in sorted((SOURCES / "lower").glob("*.py")):
+        nodes = ast.walk(ast.parse(path.read_text()))
+        assert not {node.value for node in nodes if isinstance(node, ast.Constant)} & names, path.name
