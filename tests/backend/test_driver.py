@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from types import SimpleNamespace
@@ -236,6 +237,36 @@ def test_autotuner_skips_what_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> N
     tuned[(4,)](x, out, 2.0, 100)
     assert set(tried) == {1, 2, 4} and tuned.best_config.num_warps == 2
     assert out.numpy()[99] == 198
+
+
+@triton.jit
+def with_a_mode(mode: tl.constexpr, x, pair, out):
+    tl.store(out, tl.load(x) + pair[0])
+
+
+@pytest.mark.parametrize(("value", "advice"), [
+    ([1.0, 2.0], "make it an array first"), ({}, "make it an array first"),
+    (np.ones(4), "pass triton_spirv.asarray(x)"), (memoryview(b"abcd"), "pass triton_spirv.asarray(x)"),
+    (np.float32(3), "pass a number: x.item()"), ("text", "text is for parameters that are tl.constexpr"),
+])
+def test_what_triton_cannot_take_names_the_way_out(value: Any, advice: str) -> None:
+    out, kind = zeros(1), type(value).__name__
+    start = "failed to specialize argument of type"
+    for arguments, named in (((value, (1,)), {}), ((), {"x": value, "pair": (1,)})):
+        with pytest.raises(TypeError, match=re.escape(f"{start}: {kind} (argument x); {advice}")):
+            with_a_mode[(1,)]("mode", *arguments, **named, out=out)
+    with pytest.raises(TypeError, match=re.escape(f"{start}: tuple (argument pair, a {kind} in it); {advice}")):
+        with_a_mode[(1,)]("mode", zeros(1), (value,), out)
+
+
+def test_other_arguments_are_read_as_before() -> None:
+    out = zeros(1)
+    with pytest.raises(TypeError, match=r"failed to specialize argument of type: object$"):
+        with_a_mode[(1,)]("mode", object(), (1,), out)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'out'"):
+        with_a_mode[(1,)]("mode", zeros(1), (1,))
+    with_a_mode[(1,)]("mode", asarray(np.ones(1, np.float32)), (2,), out)
+    assert out.numpy()[0] == 3
 
 
 def test_jit_launch_overhead() -> None:

@@ -27,8 +27,10 @@ class SPIRVDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
+        from .binding import explain_refused_arguments
         from .launcher import SPIRVUtils, make_launcher
 
+        explain_refused_arguments()
         self.utils = SPIRVUtils()
         self.launcher_cls = make_launcher
 

@@ -1,0 +1,80 @@
+"""Arguments that Triton's front end cannot take: its message names their type, this one the way out.
+
+Triton asks no backend about such an argument, so the function by which it reads a kernel's arguments is
+wrapped, for kernels of this backend only.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from triton.runtime import jit
+
+#: what Triton's message starts with
+REFUSAL = "failed to specialize argument"
+
+
+def explain_refused_arguments() -> None:
+    """From now on; once is enough."""
+    make = jit.create_function_from_signature
+    if hasattr(make, "explains"):
+        return
+
+    @functools.wraps(make)
+    def create_function_from_signature(signature: Any, parameters: Any, backend: Any) -> Callable[..., Any]:
+        from .compiler import SPIRVBackend
+
+        read = make(signature, parameters, backend)
+        if not isinstance(backend, SPIRVBackend):
+            return read
+        pairs = zip(signature.parameters, parameters, strict=True)
+        constants = {name for name, parameter in pairs if parameter.is_constexpr}
+        return explaining(read, list(signature.parameters), constants)
+
+    create_function_from_signature.explains = True  # type: ignore[attr-defined]
+    jit.create_function_from_signature = create_function_from_signature
+
+
+def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) -> Callable[..., Any]:
+    """`read`, whose TypeError about an argument's type says which argument it is and what to pass."""
+    def read_arguments(*arguments: Any, **options: Any) -> Any:
+        try:
+            return read(*arguments, **options)
+        except TypeError as error:
+            if not str(error).startswith(REFUSAL):
+                raise
+            given = {**dict(zip(names, arguments, strict=False)), **options}
+            passed = {name: value for name, value in given.items() if name not in constants}
+            raise TypeError(f"{error}{advice(passed)}") from None
+    return read_arguments
+
+
+def advice(given: dict[str, Any]) -> str:
+    """What to do about the first argument that cannot be passed."""
+    for name, value in given.items():
+        for part in value if isinstance(value, tuple) else (value,):
+            way_out = remedy(part)
+            if way_out:
+                where = name if part is value else f"{name}, a {type(part).__name__} in it"
+                return f" (argument {where}); {way_out}"
+    return ""
+
+
+def remedy(value: Any) -> str:
+    """The way out for a value, "" for one that Triton takes."""
+    kind = type(value)
+    if isinstance(value, (list, set, dict, range)):
+        return "make it an array first, torch.tensor(x) or triton_spirv.asarray(numpy.array(x)), or a tuple"
+    if kind.__module__ == "numpy" and getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        return "pass a number: x.item()"
+    if hasattr(value, "data_ptr"):
+        return ""
+    if any(hasattr(value, name) for name in ("__array_interface__", "__dlpack__")) or kind is memoryview:
+        return "pass triton_spirv.asarray(x), which shares its memory"
+    if kind.__module__.startswith("pyopencl"):
+        return "pass triton_spirv.asarray(x), which is mapped while the kernel runs"
+    if isinstance(value, (str, bytes)):
+        return "text is for parameters that are tl.constexpr"
+    return ""
