@@ -255,7 +255,8 @@ def test_what_triton_cannot_take_names_the_way_out(value: Any, advice: str) -> N
     for arguments, named in (((value, (1,)), {}), ((), {"x": value, "pair": (1,)})):
         with pytest.raises(TypeError, match=re.escape(f"{start}: {kind} (argument x); {advice}")):
             with_a_mode[(1,)]("mode", *arguments, **named, out=out)
-    with pytest.raises(TypeError, match=re.escape(f"{start}: tuple (argument pair, a {kind} in it); {advice}")):
+    inside = re.escape(f"{start}: tuple (argument pair, a {kind} in it); {advice}")
+    with pytest.raises(TypeError, match=inside):
         with_a_mode[(1,)]("mode", zeros(1), (value,), out)
 
 

@@ -29,8 +29,7 @@ def explain_refused_arguments() -> None:
         read = make(signature, parameters, backend)
         if not isinstance(backend, SPIRVBackend):
             return read
-        pairs = zip(signature.parameters, parameters, strict=True)
-        constants = {name for name, parameter in pairs if parameter.is_constexpr}
+        constants = {parameter.name for parameter in parameters if parameter.is_constexpr}
         return explaining(read, list(signature.parameters), constants)
 
     create_function_from_signature.explains = True  # type: ignore[attr-defined]
@@ -46,7 +45,7 @@ def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) 
             if not str(error).startswith(REFUSAL):
                 raise
             given = {**dict(zip(names, arguments, strict=False)), **options}
-            passed = {name: value for name, value in given.items() if name not in constants}
+            passed = {name: given[name] for name in names if name in given and name not in constants}
             raise TypeError(f"{error}{advice(passed)}") from None
     return read_arguments
 
