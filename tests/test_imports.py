@@ -22,6 +22,7 @@ ALLOWED: dict[str, set[str]] = {
     "layout": {"errors"},
     "target": {"errors"},
     "tools": {"errors"},
+    "native": {"errors", "tools", "target"},
     "switch": set(),
     "arrays": {"errors"},
     "artifact": {"target"},
@@ -29,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "environment": {"spirv", "target", "errors"},
     "lower": {"ir", "spirv", "layout", "analysis", "environment", "target", "errors"},
     "compiler": {"artifact", "ir", "spirv", "layout", "analysis", "environment", "target", "lower", "errors"},
-    "runtime": {"target", "errors", "artifact"},
+    "runtime": {"target", "errors", "artifact", "native"},
 }
 #: parts that bring everything together
 OPEN = {"__init__", "__main__", "cli"}
