@@ -30,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "environment": {"spirv", "target", "errors"},
     "lower": {"ir", "spirv", "layout", "analysis", "environment", "target", "errors"},
     "compiler": {"artifact", "ir", "spirv", "layout", "analysis", "environment", "target", "lower", "errors"},
-    "runtime": {"target", "errors", "artifact", "native"},
+    "runtime": {"target", "errors", "artifact", "arrays", "native"},
 }
 #: parts that bring everything together
 OPEN = {"__init__", "__main__", "cli"}

@@ -196,6 +196,21 @@ def asarray(source: Any, dtype: Any = None) -> Array:
     return Array(memory, _reinterpreted(memory.dtype, dtype))
 
 
+def dtype_or(source: Any, dtype: Any) -> tuple[np.ndarray, DType]:
+    """The elements of `source` as numpy holds them, and their type: `dtype`, or its own. For torch's bfloat16
+    and 8-bit floats numpy has the bits."""
+    kind = dtype
+    if hasattr(source, "untyped_storage"):
+        kind = kind or source.dtype
+        source = source.detach().cpu().contiguous()
+        if find_dtype(source.dtype).name != find_dtype(source.dtype).storage:
+            source = source.view(getattr(sys.modules["torch"], find_dtype(source.dtype).storage))
+        source = source.numpy()
+    memory = source.numpy() if isinstance(source, Array) else _memory_of(source)
+    kind = kind or (source.dtype if isinstance(source, Array) else None)
+    return memory, _reinterpreted(memory.dtype, kind)
+
+
 def _memory_of(source: Any) -> np.ndarray:
     if isinstance(source, np.ndarray):
         return source

@@ -57,6 +57,9 @@ class Target:
                      many in another
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)
+    work_group_size  most work-items of a work-group; 0: the driver decides
+    matrices         products of the matrix units, computed by a sub-group: m, n, k, types of a, b, c and the
+                     result as Triton spells them
     """
 
     name: str
@@ -89,6 +92,8 @@ class Target:
     address_bits: int = 64
     register_bytes: int = 0
     large_registers: bool = False
+    work_group_size: int = 0
+    matrices: tuple[tuple[int, int, int, str, str, str, str], ...] = ()
 
     @property
     def lanes(self) -> bool:

@@ -39,7 +39,10 @@ class SPIRVDriver(DriverBase):
         return switch.is_on()
 
     def get_current_device(self) -> str:
-        return "cpu"  # torch.cpu.current_device() says so too, and kernels' caches are kept by it
+        """The key of kernels' caches."""
+        from .targets import current_device
+
+        return current_device()
 
     def set_current_device(self, device: Any) -> None:
         pass

@@ -7,15 +7,22 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton import knobs
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import cores
+from triton_spirv.runtime.vulkan import devices as vulkan
 
 from .errors import as_triton_errors
 from .targets import current_target, emitter_target
+
+if TYPE_CHECKING:
+    from triton_spirv import Artifact
+
+#: the runtime's launch function: the grid, and one argument for each parameter of the kernel
+Launch = Callable[[int, int, int, Sequence[Any]], None]
 
 #: what kernels that compute an occupancy divide by; a CPU device has no such limits, the figures make the
 #: quotients sensible
@@ -37,8 +44,13 @@ class SPIRVUtils:
         Module and function are one object. It is built by its first launch, which knows whether the words are
         those that were compiled: a damaged module would end the process inside of the driver.
         """
-        context = devices.open_device(devices.choose(devices.selection()))
-        function = Function(context, binary, name)
+        choice = devices.selection()
+        if vulkan.is_vulkan(choice):
+            chosen = vulkan.choose(choice)
+            program = VulkanFunction(binary, name, chosen)
+            return program, program, REGISTERS_PER_LANE, 0, chosen.max_invocations
+        context = devices.open_device(devices.choose(choice))
+        function = OpenCLFunction(binary, name, context)
         return function, function, REGISTERS_PER_LANE, 0, THREADS
 
     def unload_module(self, module: Any) -> None:
@@ -46,29 +58,59 @@ class SPIRVUtils:
 
     def get_device_properties(self, device: Any) -> dict[str, int]:
         """What kernels ask to size their grids; OpenCL is not loaded for it."""
-        target = current_target()
-        return {"max_shared_mem": emitter_target(target).shared_bytes, "multiprocessor_count": cores(),
+        target, choice = current_target(), devices.selection()
+        units = (vulkan.is_vulkan(choice) and vulkan.choose(choice).compute_units) or cores()
+        return {"max_shared_mem": emitter_target(target).shared_bytes, "multiprocessor_count": units,
                 "warpSize": target.warp_size, "max_num_regs": REGISTERS}
 
 
 class Function:
-    """The words of a kernel and the device to run them on; launchable together with the kernel's metadata."""
+    """The words of a kernel; launchable together with the kernel's metadata."""
 
-    def __init__(self, context: devices.Context, words: bytes, name: str) -> None:
-        self.context, self.words, self.name = context, words, name
+    def __init__(self, words: bytes, name: str) -> None:
+        self.words, self.name = words, name
 
-    def bind(self, metadata: Any) -> Callable[[int, int, int, Sequence[Any]], None]:
+    def bind(self, metadata: Any) -> Launch:
         """The runtime's launch function; LaunchError where the words are not those that were compiled."""
         from triton_spirv import Artifact
-        from triton_spirv.runtime import launch, program
 
         if hashlib.sha256(self.words).hexdigest() != metadata.spirv_digest:
             folder = base64.b32encode(bytes.fromhex(metadata.hash)).decode().rstrip("=")  # as Triton names it
             raise LaunchError(f"the cached SPIR-V of {self.name} is damaged; delete the folder "
                               f"{os.path.join(knobs.cache.dir, folder)}, or set TRITON_ALWAYS_COMPILE=1")
         with as_triton_errors():
-            built = program.build(self.context, self.words, self.name)
-        return launch.Kernel(self.context, built, Artifact.from_json(metadata.artifact)).launch
+            return self.build(Artifact.from_json(metadata.artifact))
+
+    def build(self, artifact: Artifact) -> Launch:
+        """The launch function of the words on the device."""
+        raise NotImplementedError
+
+
+class OpenCLFunction(Function):
+    """On an OpenCL device."""
+
+    def __init__(self, words: bytes, name: str, context: devices.Context) -> None:
+        super().__init__(words, name)
+        self.context = context
+
+    def build(self, artifact: Artifact) -> Launch:
+        from triton_spirv.runtime import launch, program
+
+        built = program.build(self.context, self.words, self.name)
+        return launch.Kernel(self.context, built, artifact).launch
+
+
+class VulkanFunction(Function):
+    """On a Vulkan device, which is opened by the first launch."""
+
+    def __init__(self, words: bytes, name: str, device: vulkan.Device) -> None:
+        super().__init__(words, name)
+        self.device = device
+
+    def build(self, artifact: Artifact) -> Launch:
+        from triton_spirv.runtime.vulkan import context, launch, program
+
+        return launch.Kernel(program.build(context.open_device(self.device), self.words, artifact)).launch
 
 
 def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 from triton.backends.compiler import GPUTarget
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
+from triton_spirv.runtime.vulkan import devices as vulkan
+from triton_spirv.runtime.vulkan import target as vulkan_target
 from triton_spirv.target import Target, cpu_target, find_target, reported_target
 
 #: Names a target of the emitter in place of the device's own: TRITON_SPIRV_TARGET=cpu-simt; "simt" is short
@@ -18,6 +21,17 @@ VARIABLE = "TRITON_SPIRV_TARGET"
 CPU_WARP_SIZE = 32
 
 
+@functools.cache
+def _device_name(choice: str) -> str:
+    """"cpu" for OpenCL devices, as torch.cpu.current_device() says too; "vulkan:0" for Vulkan's."""
+    return vulkan.choose(choice).choice if vulkan.is_vulkan(choice) else "cpu"
+
+
+def current_device() -> str:
+    """The name of the chosen device, by which Triton keeps kernels."""
+    return _device_name(devices.selection())
+
+
 def current_target() -> GPUTarget:
     """The target of the chosen device. The default CPU device is known without loading OpenCL: compile
     workers never do."""
@@ -27,6 +41,9 @@ def current_target() -> GPUTarget:
         if wanted.lanes:
             return GPUTarget("spirv", wanted.name, wanted.sub_group_size)
     choice = devices.selection()
+    if vulkan.is_vulkan(choice):
+        chosen = vulkan.choose(choice)
+        return GPUTarget("spirv", chosen.target_name, chosen.subgroup_size)
     if devices.is_pip_cpu(choice):
         return GPUTarget("cpu", processor().architecture, CPU_WARP_SIZE)
     device = devices.choose(choice)
@@ -38,6 +55,8 @@ def current_target() -> GPUTarget:
 
 def emitter_target(target: GPUTarget) -> Target:
     """What the emitter may use; DeviceError for a device that it has no target for."""
+    if vulkan_target.is_target_name(str(target.arch)):
+        return vulkan_target.find_target(str(target.arch))
     if target.backend != "cpu":
         return find_target(str(target.arch))
     here = processor()

@@ -1,0 +1,71 @@
+"""What a user passes for a pointer, as an address on the device.
+
+Device arrays are passed by their address; memory of the host is staged by the launch's longer path. A table
+learns each type once, as for OpenCL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import LaunchError
+from ..arguments import Handler, NeedsPreparation
+
+if TYPE_CHECKING:
+    from .context import Context
+
+
+class AddressTable(dict[type, Handler]):
+    """Type of an argument -> the function that gives its address on the device of `context`."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__({int: _itself, type(None): _null})
+        self._context = context
+
+    def __missing__(self, kind: type) -> Handler:
+        self[kind] = self._choose(kind)
+        return self[kind]
+
+    def _choose(self, kind: type) -> Handler:
+        if hasattr(kind, "lives_on_device"):
+            return self._device_array()
+        if hasattr(kind, "extent") or hasattr(kind, "is_cpu"):
+            return _staged
+        if hasattr(kind, "data_ptr"):
+            return self._wrapper
+        return _refused
+
+    def _device_array(self) -> Handler:
+        context = self._context
+
+        def address(argument: Any) -> int:
+            if argument.context is not context:
+                raise LaunchError(f"the array is on {argument.device}, the kernel runs on "
+                                  f"{context.device.choice}; copy it: triton_spirv.asarray(x.numpy(), "
+                                  f"device={context.device.choice!r})")
+            return argument.address
+
+        return address
+
+    def _wrapper(self, argument: Any) -> int:
+        """triton.reinterpret gives a wrapper around an array or a tensor."""
+        base = getattr(argument, "base", None)
+        return self[type(base)](base) if base is not None else _refused(argument)
+
+
+def _itself(argument: int) -> int:
+    return argument
+
+
+def _null(argument: None) -> int:
+    return 0
+
+
+def _staged(argument: Any) -> int:
+    raise NeedsPreparation("host memory is copied to the device and back")
+
+
+def _refused(argument: Any) -> int:
+    kind = type(argument)
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    raise LaunchError(f"a {name} is not memory that a kernel can work on; pass triton_spirv.asarray(x, "
+                      "device='vulkan') to keep it on the device, or triton_spirv.asarray(x)")

@@ -1,0 +1,95 @@
+"""An opened Vulkan device: the logical device with the features that kernels use, its memory, its stream."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+
+from ...errors import DeviceError
+from . import features
+from .devices import EXTENSIONS, Device, feature_structures
+from .library import Functions, VulkanError
+from .memory import Pools
+from .stream import Stream
+from .structures import chained, make, strings
+
+
+class Context:
+    """What launches on a device need. One for a device and process, see `open_device`; never released."""
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.instance = device, device.instance
+        self.handle = _create(device)
+        instance = self.instance.functions
+
+        def address_of(name: str) -> int:
+            return instance.vkGetDeviceProcAddr(self.handle, name.encode())
+
+        self.api = Functions("device", address_of)
+        queue = ctypes.c_void_p(0)
+        self.api.vkGetDeviceQueue(self.handle, device.queue_family, 0, ctypes.byref(queue))
+        self.queue = queue.value
+        self.pools = Pools(self.api, self.handle, device)
+        self.stream = Stream(self)
+        self.pools.drain_with(self.stream.drain)
+        #: (pipeline, layout) that nobody uses any more
+        self.discarded: list[tuple[int, int]] = []
+
+    def __repr__(self) -> str:
+        return f"<{self.device}>"
+
+
+def _create(device: Device) -> int:
+    """The logical device, with every feature of features.wanted() that the device has."""
+    if device.missing:
+        raise DeviceError(f"{device} lacks {', '.join(device.missing)}, without which kernels cannot run")
+    structures = feature_structures(device.version, device.extensions)
+    for structure in structures:
+        for name, _ in structure._fields_:
+            if name in device.features:
+                setattr(structure, name, 1)
+    needed = sorted(extension for _, extension, _ in features.FEATURES.values()
+                    if extension in device.extensions
+                    and device.version < features.REPLACED.get(str(extension), (99, 0)))
+    needed += sorted(EXTENSIONS & device.extensions)
+    queue = make("DeviceQueueCreateInfo", queueFamilyIndex=device.queue_family, queueCount=1,
+                 pQueuePriorities=(ctypes.c_float * 1)(1.0))
+    info = make("DeviceCreateInfo", next=chained(structures), queueCreateInfoCount=1, pQueueCreateInfos=queue,
+                enabledExtensionCount=len(needed), ppEnabledExtensionNames=strings(needed))
+    try:
+        return device.instance.functions.create("vkCreateDevice", device.handle, ctypes.byref(info))
+    except VulkanError as error:
+        raise DeviceError(f"{device} cannot be opened: {error}") from error
+
+
+_contexts: dict[int, Context] = {}
+_lock = threading.Lock()
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
+_owner = os.getpid()
+
+
+def open_device(device: Device) -> Context:
+    """The context of the device, one for the process."""
+    context = _contexts.get(device.handle)
+    if context is not None:
+        return context
+    with _lock:
+        if os.getpid() != _owner and device.index in _opened_before_fork:
+            raise DeviceError(f"{device} was in use when this process was forked; Vulkan does not survive a "
+                              "fork: start the process with the method 'spawn'")
+        if device.handle not in _contexts:
+            _contexts[device.handle] = Context(device)
+        return _contexts[device.handle]
+
+
+_opened_before_fork: set[int] = set()
+
+
+def _forget() -> None:
+    """In a forked child: handles of the parent are of no use."""
+    _opened_before_fork.update(context.device.index for context in _contexts.values())
+    _contexts.clear()
+
+
+os.register_at_fork(after_in_child=_forget)

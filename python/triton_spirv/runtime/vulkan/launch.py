@@ -1,0 +1,177 @@
+"""Launching through Vulkan: arguments to bytes, bytes into a command buffer.
+
+The short path is for arrays on the device: it packs the arguments, records three calls (push, dispatch,
+barrier) and returns before the kernel has run; reading an array waits for it. Where an argument is memory of
+the host the launch stages it, waits, and copies back what the kernel wrote.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import DeviceError, LaunchError
+from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted
+from ..launch import DeviceAssertion, Launch
+from .arguments import AddressTable
+from .program import COMPUTE, Program
+from .staging import Staging
+
+if TYPE_CHECKING:
+    from .memory import Allocation
+
+#: VK_PIPELINE_BIND_POINT_COMPUTE
+BIND_COMPUTE = 1
+
+
+class Kernel:
+    """A pipeline, ready to be launched from any thread: `kernel.launch(x, y, z, arguments)`."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.artifact, self.context = program, program.artifact, program.context
+        artifact = self.artifact
+        self.kinds = [parameter.type for parameter in artifact.parameters]
+        self.pointers = AddressTable(self.context)
+        self.tables: dict[int, AddressTable | NumberTable] = {
+            index: self.pointers if kind == "ptr" else NumberTable(kind, FORMATS[kind])
+            for index, kind in enumerate(self.kinds) if kind in ("ptr", "bf16")}
+        self._words: Allocation | None = None
+        self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
+        self.format = struct.Struct(artifact.struct_format)
+        self.launch: Launch = self._short()
+
+    def _address_of(self, name: str) -> int:
+        """The address of a hidden argument: memory that host and device see, zeroed."""
+        if name != "assert_buffer":
+            raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
+        self._words = self.context.pools.host.allocate(4)
+        ctypes.memset(self._words.host, 0, 4)
+        return self._words.address
+
+    # ---- the short path
+
+    def _short(self) -> Launch:
+        """A closure: everything that a launch needs is a local variable."""
+        stream, api, artifact = self.context.stream, self.context.api, self.artifact
+        bind, push, dispatch = api.vkCmdBindPipeline, api.vkCmdPushConstants, api.vkCmdDispatch
+        barrier_call, barrier, lock = api.vkCmdPipelineBarrier, stream.barrier, stream.lock
+        pipeline, layout, size = self.program.pipeline, self.program.layout, self.program.push_bytes
+        pack_into, hidden, limits = self.format.pack_into, self.hidden, self.context.device.max_groups
+        most_x, most_y, most_z = limits
+        tables, count = tuple(self.tables.items()), len(self.kinds)
+        buffer = (ctypes.c_uint8 * max(self.format.size + 4, 8))()
+        source, by_address = ctypes.addressof(buffer), artifact.passing == "buffer"
+        pushed = (ctypes.c_uint64 * 1)(0)
+        pushed_address, struct_size = ctypes.addressof(pushed), self.format.size
+        check = self._check if artifact.hidden else None
+
+        def record(x: int, y: int, z: int, values: Sequence[Any]) -> None:
+            """With the lock held; values are packable."""
+            pack_into(buffer, 0, *values, *hidden)
+            handle = stream.recording or stream.begin()
+            if by_address:
+                host, pushed[0] = stream.parameters(struct_size)
+                ctypes.memmove(host, source, struct_size)
+                handle = stream.recording
+            if stream.bound != pipeline:
+                bind(handle, BIND_COMPUTE, pipeline)
+                stream.bound = pipeline
+            if size:
+                push(handle, layout, COMPUTE, 0, size, pushed_address if by_address else source)
+            dispatch(handle, x, y, z)
+            barrier_call(handle, *barrier)
+            if check:
+                stream.checks[id(self)] = check
+            stream.added()
+
+        self.record = record
+
+        def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+            if not (0 < x <= most_x and 0 < y <= most_y and 0 < z <= most_z):
+                if not self._is_launch(x, y, z):
+                    return
+            values = list(arguments)
+            try:
+                for index, table in tables:
+                    argument = values[index]
+                    values[index] = table[type(argument)](argument)
+                with lock:
+                    return record(x, y, z, values)
+            except NeedsPreparation:
+                pass
+            except (LaunchError, struct.error, OverflowError, TypeError, IndexError):
+                self._check_count(arguments)
+            self.launch_prepared(x, y, z, arguments)
+
+        assert count == len(artifact.parameters)
+        return launch
+
+    # ---- the longer path
+
+    def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        """Launch with host memory staged and numbers brought into range; waits if anything was staged."""
+        self._check_count(arguments)
+        staging, places = Staging(self.context), {}
+        values: list[Any] = []
+        for index, argument in enumerate(arguments):
+            try:
+                if self.kinds[index] != "ptr":
+                    values.append(fitted(argument, self.kinds[index], FORMATS[self.kinds[index]]))
+                    continue
+                try:
+                    values.append(self.pointers[type(argument)](argument))
+                except NeedsPreparation:
+                    places[index] = staging.add(argument, self.artifact.written[index])
+                    values.append(0)
+            except LaunchError as error:
+                raise LaunchError(f"{self._where(index)}: {error}") from None
+        staging.copy_in()
+        for index, pointer in places.items():
+            values[index] = staging.address(pointer)
+        with self.context.stream.lock:
+            self.record(x, y, z, values)
+        if places:
+            self.context.stream.synchronize()
+            staging.copy_out()
+
+    # ---- what can be wrong
+
+    def _is_launch(self, x: int, y: int, z: int) -> bool:
+        """False for an empty grid, which launches nothing; LaunchError for a grid that cannot be."""
+        for axis, size, most in zip("xyz", (x, y, z), self.context.device.max_groups, strict=True):
+            if not hasattr(size, "__index__"):
+                raise LaunchError(f"grid {axis}: {size!r} is a {type(size).__name__}; a grid holds integers")
+            if not 0 <= size <= most:
+                raise LaunchError(f"grid ({x}, {y}, {z}): {axis} must lie between 0 and {most} on "
+                                  f"{self.context.device.name}"
+                                  + ("; split the launch, or give each program more work" * (size > 0)))
+        return bool(x and y and z)
+
+    def _check_count(self, arguments: Sequence[Any]) -> None:
+        if len(arguments) != len(self.kinds):
+            wanted = len(self.kinds)
+            raise LaunchError(f"{self.artifact.entry} takes {wanted} arguments, got {len(arguments)}")
+
+    def _where(self, index: int) -> str:
+        return f"{self.artifact.entry}, argument {index} ({self.artifact.parameters[index].name})"
+
+    def _check(self) -> None:
+        """Raise the assertion that failed; its number, counted from 1, is in the hidden word."""
+        assert self._words is not None
+        number = ctypes.c_uint32.from_address(self._words.host).value
+        if not number:
+            return
+        ctypes.memset(self._words.host, 0, 4)
+        if number > len(self.artifact.asserts):
+            raise DeviceAssertion(f"{self.artifact.entry}: device-side assert number {number}")
+        file, line, function, message = self.artifact.asserts[number - 1]
+        text = f"{file}:{line}: {function}: device-side assert: {message}"
+        sys.stderr.flush()
+        os.write(2, f"{text}\n".encode())
+        raise DeviceAssertion(text)
+
+

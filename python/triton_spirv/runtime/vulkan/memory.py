@@ -1,0 +1,214 @@
+"""Memory of a device: large blocks from the driver, parts of them for arrays.
+
+A block is one allocation with one buffer over all of it, so every part has an address (of the block, plus its
+place) and can be copied. Free parts are kept in order of their place, joined with their neighbours; the
+smallest that fits is taken. Work runs in the order in which it was recorded, so a part may be handed out
+again while the device still uses it for earlier work; only the host must wait, and a block that goes back to
+the driver.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from ...errors import DeviceError
+from .devices import DEVICE_LOCAL, HOST_CACHED, HOST_COHERENT, HOST_VISIBLE, Device, MemoryType
+from .library import OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY, Functions, VulkanError
+from .structures import STRUCTURES, make
+
+#: every part begins at a multiple; suits any vector, and what drivers want of copies
+ALIGNMENT = 256
+#: bytes of an ordinary block; what needs more gets a block of its own
+BLOCK_BYTES = 64 << 20
+#: VkBufferUsageFlagBits: copied from and to, storage, with an address
+USAGE = 1 | 2 | 0x20 | 0x20000
+ADDRESSABLE = 2  # VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT
+COHERENT = HOST_VISIBLE | HOST_COHERENT
+MAPPED = COHERENT | HOST_CACHED
+
+
+class Block:
+    """One allocation of the driver. `host` is where the host sees it, 0 if nowhere."""
+
+    def __init__(self, pool: Pool, size: int) -> None:
+        api, device = pool.api, pool.device
+        self.pool, self.size, self.host = pool, size, 0
+        info = make("BufferCreateInfo", size=size, usage=USAGE)
+        self.buffer = api.create("vkCreateBuffer", device, ctypes.byref(info))
+        needs = STRUCTURES["MemoryRequirements"]()
+        api.vkGetBufferMemoryRequirements(device, self.buffer, ctypes.byref(needs))
+        kind = pool.choose_type(needs.memoryTypeBits)
+        info = make("MemoryAllocateInfo", next=make("MemoryAllocateFlagsInfo", flags=ADDRESSABLE),
+                    allocationSize=needs.size, memoryTypeIndex=kind.index)
+        try:
+            self.memory = api.create("vkAllocateMemory", device, ctypes.byref(info))
+        except VulkanError:
+            api.vkDestroyBuffer(device, self.buffer, None)
+            raise
+        api.call("vkBindBufferMemory", device, self.buffer, self.memory, 0)
+        self.address: int = api.vkGetBufferDeviceAddress(
+            device, ctypes.byref(make("BufferDeviceAddressInfo", buffer=self.buffer)))
+        if kind.flags & pool.mapped == pool.mapped:
+            place = ctypes.c_void_p(0)
+            api.call("vkMapMemory", device, self.memory, 0, (1 << 64) - 1, 0, ctypes.byref(place))
+            self.host = place.value or 0
+        self.free: list[tuple[int, int]] = [(0, size)]  # (place, bytes) of each free part
+
+    def take(self, size: int) -> int | None:
+        """The place of a part of that size, from the smallest that fits; None where none does."""
+        fitting = [(span, place) for place, span in self.free if span >= size]
+        if not fitting:
+            return None
+        span, place = min(fitting)
+        index = bisect.bisect_left(self.free, (place, 0))
+        self.free[index:index + 1] = [(place + size, span - size)] if span > size else []
+        return place
+
+    def give(self, place: int, size: int) -> None:
+        """The part is free again."""
+        index = bisect.bisect_left(self.free, (place, 0))
+        if index < len(self.free) and self.free[index][0] == place + size:
+            size += self.free.pop(index)[1]
+        if index and sum(self.free[index - 1]) == place:
+            place, size = self.free[index - 1][0], self.free[index - 1][1] + size
+            index -= 1
+            self.free.pop(index)
+        self.free.insert(index, (place, size))
+
+    @property
+    def unused(self) -> bool:
+        """Is all of it free?"""
+        return self.free == [(0, self.size)]
+
+    def release(self) -> None:
+        """Back to the driver."""
+        self.pool.api.vkDestroyBuffer(self.pool.device, self.buffer, None)
+        self.pool.api.vkFreeMemory(self.pool.device, self.memory, None)
+
+
+class Allocation:
+    """A part of a block: `address` on the device, `host` where the host sees it (0: nowhere). Given back when
+    the last reference goes."""
+
+    __slots__ = ("__weakref__", "address", "block", "host", "offset", "pool", "size")
+
+    def __init__(self, block: Block, offset: int, size: int) -> None:
+        self.pool = block.pool
+        self.block, self.offset, self.size = block, offset, size
+        self.address = block.address + offset
+        self.host = block.host + offset if block.host else 0
+
+    @property
+    def buffer(self) -> int:
+        """The buffer that it lies in, at `offset`."""
+        return self.block.buffer
+
+    def __del__(self) -> None:
+        # this may run anywhere, within the pool's own methods too: the next allocation sorts it in
+        self.pool.returned.append((self.block, self.offset, self.size))
+
+
+class Pool:
+    """Blocks of one kind of memory. `prefer`: sets of VkMemoryPropertyFlags, the best first; memory that has
+    all of `mapped` is mapped."""
+
+    def __init__(self, api: Functions, device: int, what: str, types: tuple[MemoryType, ...],
+                 prefer: tuple[int, ...], mapped: int, largest: int) -> None:
+        self.api, self.device, self.what, self.mapped, self.largest = api, device, what, mapped, largest
+        self.types = [kind for flags in prefer for kind in types if kind.flags & flags == flags]
+        if not self.types:
+            raise DeviceError(f"the device has no {what} memory that kernels could use")
+        self.blocks: list[Block] = []
+        #: (block, place, bytes) of parts that nobody uses any more
+        self.returned: deque[tuple[Block, int, int]] = deque()
+        #: returns when the device has done all its work
+        self.drain: Callable[[], Any] = lambda: None
+        self._lock = threading.Lock()
+
+    def choose_type(self, allowed: int) -> MemoryType:
+        """The first kind of memory that a buffer may lie in."""
+        for kind in self.types:
+            if allowed >> kind.index & 1:
+                return kind
+        raise DeviceError(f"no {self.what} memory of the device takes storage buffers")
+
+    def allocate(self, size: int) -> Allocation:
+        """A part of at least `size` bytes; DeviceError where there is no room."""
+        rounded = max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
+        if rounded > self.largest:
+            raise DeviceError(f"{size} bytes are more than one allocation may have on this device "
+                              f"({self.largest}); use several arrays")
+        with self._lock:
+            self._sort_in()
+            for block in self.blocks:
+                place = block.take(rounded)
+                if place is not None:
+                    return Allocation(block, place, rounded)
+            block = self._new_block(rounded)
+            place = block.take(rounded)
+            assert place is not None
+            return Allocation(block, place, rounded)
+
+    def _new_block(self, size: int) -> Block:
+        """A block of the usual size, or, where there is no room, of just what is needed."""
+        wanted = max(size, min(BLOCK_BYTES, self.types[0].heap_bytes // 16, self.largest))
+        wanted = -(-wanted // ALIGNMENT) * ALIGNMENT
+        for attempt in dict.fromkeys((wanted, size)):
+            for emptied in (False, True):
+                try:
+                    if emptied:
+                        self._trim(0)
+                    block = Block(self, attempt)
+                    self.blocks.append(block)
+                    return block
+                except VulkanError as error:
+                    if error.code not in (OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY):
+                        raise
+        used = sum(block.size for block in self.blocks)
+        raise DeviceError(f"no room for {size} more bytes of {self.what} memory ({used} are in use); drop "
+                          "arrays that are no longer needed")
+
+    def _sort_in(self) -> None:
+        """What has been returned is free again; blocks of their own go back to the driver."""
+        while self.returned:
+            block, place, size = self.returned.popleft()
+            block.give(place, size)
+        self._trim(BLOCK_BYTES)
+
+    def _trim(self, keep: int) -> None:
+        """Empty blocks of more than `keep` bytes go back to the driver."""
+        empty = [block for block in self.blocks if block.unused and block.size > keep]
+        if empty:
+            self.drain()
+        for block in empty:
+            self.blocks.remove(block)
+            block.release()
+
+    def trim(self) -> None:
+        """All that is empty goes back to the driver."""
+        with self._lock:
+            self._sort_in()
+            self._trim(0)
+
+
+class Pools:
+    """The kinds of memory of a device: `device` for arrays, `host` for what both sides reach.
+
+    On devices whose own memory the host reads as fast as its own (software devices, integrated ones) arrays
+    are mapped, and nothing needs to be copied twice."""
+
+    def __init__(self, api: Functions, handle: int, device: Device) -> None:
+        types, largest = device.memory_types, device.max_allocation
+        biggest = max((kind.heap_bytes for kind in types if kind.flags & DEVICE_LOCAL), default=0)
+        own = tuple(kind for kind in types if kind.flags & DEVICE_LOCAL and kind.heap_bytes == biggest)
+        self.device = Pool(api, handle, "device", own, (DEVICE_LOCAL | MAPPED, DEVICE_LOCAL), MAPPED, largest)
+        self.host = Pool(api, handle, "host", types, (MAPPED, COHERENT), COHERENT, largest)
+
+    def drain_with(self, drain: Callable[[], Any]) -> None:
+        """How to wait for the device before memory goes back to the driver."""
+        self.device.drain = self.host.drain = drain

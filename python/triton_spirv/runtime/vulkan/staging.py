@@ -1,0 +1,73 @@
+"""Host memory as kernel arguments: copied to the device, and back what the kernel may write.
+
+Whole allocations travel, for kernels may follow any offset; where the allocations of several arguments
+overlap, their union travels once, so views of one storage stay views of one memory on the device. Addresses
+keep their place modulo 256 bytes. Addresses that are stored *in* memory (arrays of pointers) keep naming host
+memory, which the device does not have.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import LaunchError
+from ..arguments import extent
+from .memory import ALIGNMENT
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .memory import Allocation
+
+
+class Staging:
+    """The host memory of one launch. First `add` every argument, then `copy_in`, ask for addresses, launch,
+    `copy_out`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._spans: list[tuple[int, int, bool, bool]] = []  # begin, end, written, read-only
+        self._regions: list[tuple[int, int, bool, Allocation]] = []  # begin, end, written, the copy
+
+    def add(self, argument: Any, written: bool) -> int:
+        """The argument's address in host memory. LaunchError where it is not in host memory, or read-only and
+        written."""
+        if not getattr(argument, "is_cpu", True):
+            raise LaunchError(f"the tensor is on {argument.device}, which {self._context.device.choice} does "
+                              "not share; pass tensor.cpu() or an array of triton_spirv.asarray(x, "
+                              "device='vulkan')")
+        if written and getattr(argument, "read_only", False):
+            raise LaunchError("the kernel writes to it, but the array is read-only; pass a copy "
+                              "(numpy.array(x)) or set x.flags.writeable where the memory allows it")
+        whole = extent(argument)
+        address = argument.data_ptr()
+        if whole is not None and whole[1]:
+            self._spans.append((whole[0], whole[0] + whole[1], written, False))
+        return address
+
+    def copy_in(self) -> None:
+        """Give every span a place on the device, overlapping ones together, and copy."""
+        merged: list[list[Any]] = []
+        for begin, end, written, _ in sorted(self._spans):
+            if merged and begin < merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], end)
+                merged[-1][2] |= written
+            else:
+                merged.append([begin, end, written])
+        for begin, end, written in merged:
+            shift = begin % ALIGNMENT
+            copy = self._context.pools.device.allocate(end - begin + shift)
+            self._context.stream.write(copy, shift, begin, end - begin)
+            self._regions.append((begin, end, written, copy))
+
+    def address(self, pointer: int) -> int:
+        """The device address that stands for an address in host memory."""
+        for begin, end, _, copy in self._regions:
+            if begin <= pointer <= end:
+                return copy.address + begin % ALIGNMENT + pointer - begin
+        return 0  # of an empty array: nothing may be read there
+
+    def copy_out(self) -> None:
+        """What the kernel may have written returns to host memory."""
+        for begin, end, written, copy in self._regions:
+            if written:
+                self._context.stream.read(copy, begin % ALIGNMENT, begin, end - begin)

@@ -1,0 +1,260 @@
+"""The order of a device's work: commands are recorded, submitted, waited for.
+
+All work of a device goes through one queue, in the order of the calls, each command after the one before (a
+barrier stands between them). What is recorded is submitted at once while the device has nothing to do, and in
+larger pieces while it is busy: a submission costs more than everything else about a launch. One timeline
+semaphore counts submissions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ...errors import DeviceError
+from .library import DEVICE_LOST, TIMEOUT, VulkanError
+from .memory import Allocation
+from .structures import STRUCTURES, make
+
+if TYPE_CHECKING:
+    from .context import Context
+
+#: command buffers that are used in turn
+COMMAND_BUFFERS = 16
+#: commands after which a submission does not wait any longer for the device to become idle
+COMMANDS_PER_SUBMISSION = 64
+#: bytes of parameters that the launches of one submission may have
+PARAMETER_BYTES = 64 << 10
+#: bytes that travel at once between host memory and memory that the host does not see
+STAGING_BYTES = 32 << 20
+#: a wait looks this long before it sleeps, in nanoseconds
+SPIN = 30_000
+
+# VkPipelineStageFlagBits, VkAccessFlagBits
+COMPUTE_STAGE, TRANSFER_STAGE, BOTTOM, HOST_STAGE = 0x800, 0x1000, 0x2000, 0x4000
+SHADER_ACCESS, TRANSFER_ACCESS, HOST_ACCESS = 0x20 | 0x40, 0x800 | 0x1000, 0x2000 | 0x4000
+WRITES = 0x40 | 0x1000
+
+
+class Commands:
+    """A command buffer: its handle, the submission that it was last part of, memory for parameters."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle, self.submission = handle, 0
+        self.parameters: Allocation | None = None
+
+
+class Stream:
+    """Recording and submitting; every method takes the lock, hot paths take it themselves."""
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.api, self.device = context, context.api, context.handle
+        self.lock = threading.RLock()
+        info: Any = make("CommandPoolCreateInfo", flags=2, queueFamilyIndex=context.device.queue_family)
+        pool = self.api.create("vkCreateCommandPool", self.device, ctypes.byref(info))
+        handles = (ctypes.c_void_p * COMMAND_BUFFERS)()
+        info = make("CommandBufferAllocateInfo", commandPool=pool, commandBufferCount=COMMAND_BUFFERS)
+        self.api.call("vkAllocateCommandBuffers", self.device, ctypes.byref(info), handles)
+        self.ring = [Commands(int(handle or 0)) for handle in handles]
+        info = make("SemaphoreCreateInfo", next=make("SemaphoreTypeCreateInfo", semaphoreType=1))
+        self.semaphore = self.api.create("vkCreateSemaphore", self.device, ctypes.byref(info))
+        self.submitted = 0  # the number of the last submission; the semaphore has it when it is done
+        self.finished = 0  # a submission that is known to be done
+        self.current: Commands | None = None
+        #: the handle of the command buffer that is being recorded; 0: none
+        self.recording = 0
+        self.recorded = self.used = 0
+        self.bound = 0  # the pipeline of the commands so far
+        #: called after each wait: looks whether an assertion failed
+        self.checks: dict[int, Callable[[], None]] = {}
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """The structures that every submission passes, made once."""
+        self._counter = ctypes.c_uint64(0)
+        self.counter_address = ctypes.addressof(self._counter)
+        self._begin = make("CommandBufferBeginInfo", flags=1)
+        self._signal = (ctypes.c_uint64 * 1)(0)
+        self._handle = (ctypes.c_void_p * 1)(0)
+        semaphores = (ctypes.c_void_p * 1)(self.semaphore)
+        values = make("TimelineSemaphoreSubmitInfo", signalSemaphoreValueCount=1,
+                      pSignalSemaphoreValues=self._signal)
+        self._submit = make("SubmitInfo", next=values, commandBufferCount=1, pCommandBuffers=self._handle,
+                            signalSemaphoreCount=1, pSignalSemaphores=semaphores)
+        between = make("MemoryBarrier", srcAccessMask=WRITES, dstAccessMask=SHADER_ACCESS | TRANSFER_ACCESS)
+        to_host = make("MemoryBarrier", srcAccessMask=WRITES, dstAccessMask=HOST_ACCESS)
+        self._kept = (between, to_host)
+        work = COMPUTE_STAGE | TRANSFER_STAGE
+        #: the arguments of vkCmdPipelineBarrier behind the command buffer
+        self.barrier = (work, work, 0, 1, ctypes.addressof(between), 0, None, 0, None)
+        self.host_barrier = (work, HOST_STAGE, 0, 1, ctypes.addressof(to_host), 0, None, 0, None)
+
+    # ---- recording
+
+    def begin(self) -> int:
+        """The command buffer to record into; with the lock held."""
+        if self.recording:
+            return self.recording
+        commands = self.ring[(self.submitted + 1) % COMMAND_BUFFERS]
+        if commands.submission > self.finished:
+            self.wait_for(commands.submission)
+        self.api.call("vkBeginCommandBuffer", commands.handle, ctypes.byref(self._begin))
+        self.api.vkCmdPipelineBarrier(commands.handle, *self.barrier)
+        self.current, self.recording = commands, commands.handle
+        self.recorded = self.used = self.bound = 0
+        return commands.handle
+
+    @contextmanager
+    def commands(self) -> Any:
+        """Record in this block; a barrier follows."""
+        with self.lock:
+            handle = self.begin()
+            yield handle
+            self.api.vkCmdPipelineBarrier(handle, *self.barrier)
+            self.added()
+
+    def added(self) -> None:
+        """A command has been recorded: submit, if the device is idle or there is enough; with the lock
+        held."""
+        self.recorded += 1
+        if self.recorded >= COMMANDS_PER_SUBMISSION or self.idle():
+            self.flush()
+
+    def idle(self) -> bool:
+        """Is everything done that was submitted?"""
+        if self.finished != self.submitted:
+            self.api.vkGetSemaphoreCounterValue(self.device, self.semaphore, self.counter_address)
+            self.finished = self._counter.value
+        return self.finished == self.submitted
+
+    def flush(self) -> int:
+        """Submit what is recorded; the number of the last submission."""
+        with self.lock:
+            handle = self.recording
+            if handle:
+                assert self.current is not None
+                self.api.vkCmdPipelineBarrier(handle, *self.host_barrier)
+                self.api.call("vkEndCommandBuffer", handle)
+                self.recording = 0
+                self._handle[0] = handle
+                self._signal[0] = self.current.submission = self.submitted + 1
+                code = self.api.vkQueueSubmit(self.context.queue, 1, ctypes.addressof(self._submit), None)
+                if code:
+                    self._failed("vkQueueSubmit", code)
+                self.submitted += 1
+            return self.submitted
+
+    def parameters(self, size: int) -> tuple[int, int]:
+        """Room for `size` bytes of parameters of the commands being recorded: where the host and where the
+        device sees it; with the lock held."""
+        if size > PARAMETER_BYTES:
+            raise DeviceError(f"{size} bytes of kernel arguments; there is room for {PARAMETER_BYTES}")
+        self.begin()
+        if self.used + size > PARAMETER_BYTES:
+            self.flush()
+            self.begin()
+        assert self.current is not None
+        if self.current.parameters is None:
+            self.current.parameters = self.context.pools.host.allocate(PARAMETER_BYTES)
+        place, self.used = self.used, self.used + -(-size // 64) * 64
+        return self.current.parameters.host + place, self.current.parameters.address + place
+
+    # ---- waiting
+
+    def wait_for(self, submission: int) -> None:
+        """Return when that submission is done. Raises DeviceError where the device is lost."""
+        counter, read = self._counter, self.api.vkGetSemaphoreCounterValue
+        deadline = time.perf_counter_ns() + SPIN
+        while self.finished < submission:
+            code = read(self.device, self.semaphore, self.counter_address)
+            self.finished = max(self.finished, counter.value)
+            if code:
+                self._failed("vkGetSemaphoreCounterValue", code)
+            if self.finished < submission and time.perf_counter_ns() > deadline:
+                self._sleep_for(submission)
+
+    def _sleep_for(self, submission: int) -> None:
+        values, semaphores = (ctypes.c_uint64 * 1)(submission), (ctypes.c_void_p * 1)(self.semaphore)
+        info = make("SemaphoreWaitInfo", semaphoreCount=1, pSemaphores=semaphores, pValues=values)
+        code = TIMEOUT
+        while code == TIMEOUT:  # by the second, so that an interrupt is seen
+            code = self.api.vkWaitSemaphores(self.device, ctypes.byref(info), 1_000_000_000)
+        if code:
+            self._failed("vkWaitSemaphores", code)
+        self.finished = max(self.finished, submission)
+
+    def drain(self) -> None:
+        """Everything recorded so far is done."""
+        self.wait_for(self.flush())
+
+    def synchronize(self) -> None:
+        """The same; raises the assertion that failed in it, if any."""
+        self.wait_for(self.flush())
+        if self.context.instance.messages:
+            self.context.instance.raise_messages()
+        if self.checks:
+            with self.lock:
+                checks, self.checks = list(self.checks.values()), {}
+            for check in checks:
+                check()
+
+    def _failed(self, function: str, code: int) -> None:
+        error = VulkanError(function, code)
+        if code == DEVICE_LOST:
+            raise DeviceError(f"{self.context.device.name}: {error}: a kernel has crashed the device (an "
+                              "address out of bounds, or a run longer than the driver allows); this process "
+                              "cannot use it any more") from error
+        raise error
+
+    # ---- copies
+
+    def write(self, target: Allocation, place: int, source: int, size: int) -> None:
+        """Copy `size` bytes at the host's `source` to `place` in `target`."""
+        if target.host:
+            self.synchronize()  # earlier work may still use that memory
+            ctypes.memmove(target.host + place, source, size)
+            return
+        with self.lock:
+            for start in range(0, size, STAGING_BYTES):
+                part = min(STAGING_BYTES, size - start)
+                staging = self.context.pools.host.allocate(part)
+                ctypes.memmove(staging.host, source + start, part)
+                with self.commands() as handle:
+                    self._copy(handle, staging, 0, target, place + start, part)
+                self.wait_for(self.flush())
+
+    def read(self, source: Allocation, place: int, target: int, size: int) -> None:
+        """Copy `size` bytes at `place` in `source` to the host's `target`; everything before is done then."""
+        if source.host:
+            self.synchronize()
+            ctypes.memmove(target, source.host + place, size)
+            return
+        with self.lock:
+            for start in range(0, size, STAGING_BYTES):
+                part = min(STAGING_BYTES, size - start)
+                staging = self.context.pools.host.allocate(part)
+                with self.commands() as handle:
+                    self._copy(handle, source, place + start, staging, 0, part)
+                self.synchronize()
+                ctypes.memmove(target + start, staging.host, part)
+
+    def copy(self, source: Allocation, place: int, target: Allocation, target_place: int, size: int) -> None:
+        """Copy on the device."""
+        with self.commands() as handle:
+            self._copy(handle, source, place, target, target_place, size)
+
+    def _copy(self, handle: int, source: Allocation, place: int, target: Allocation, target_place: int,
+              size: int) -> None:
+        if not size:
+            return
+        region = STRUCTURES["BufferCopy"](source.offset + place, target.offset + target_place, size)
+        self.api.vkCmdCopyBuffer(handle, source.buffer, target.buffer, 1, ctypes.byref(region))
+
+    def fill(self, target: Allocation, place: int, size: int, word: int) -> None:
+        """Set whole 32-bit words on the device; place and size are multiples of 4."""
+        with self.commands() as handle:
+            self.api.vkCmdFillBuffer(handle, target.buffer, target.offset + place, size, word)

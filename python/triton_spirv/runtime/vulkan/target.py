@@ -1,0 +1,48 @@
+"""What the emitter may use on a Vulkan device: its report, as a Target."""
+
+from __future__ import annotations
+
+from ...errors import DeviceError
+from ...target import Target
+from .devices import PREFIX, Device, devices
+
+#: the newest SPIR-V that a version of Vulkan takes
+SPIRV_VERSIONS = {(1, 2): (1, 5), (1, 3): (1, 6), (1, 4): (1, 6)}
+
+
+def target_of(device: Device) -> Target:
+    """The target of a device. One name stands for one set of facts: see `Device.fingerprint`."""
+    newest = max(version for version in SPIRV_VERSIONS if version <= max(device.version, (1, 2)))
+    return Target(
+        device.target_name,
+        environment="vulkan",
+        spirv_version=SPIRV_VERSIONS[newest],
+        capabilities=device.capabilities,
+        vector_width=1,
+        max_registers=1 << 30,
+        sub_group_size=device.subgroup_size,
+        sub_group_sizes=device.subgroup_sizes,
+        shared_bytes=device.shared_bytes,
+        passing="push",
+        components=4,
+        fused=device.kind != "cpu",  # software devices multiply and add
+        float64="Float64" in device.capabilities,
+        float_controls=device.float_controls,
+        push_bytes=device.push_bytes,
+        work_group_size=device.max_invocations,
+        matrices=tuple((m.m, m.n, m.k, m.a, m.b, m.c, m.result) for m in device.matrices
+                       if m.scope == "subgroup" and not m.saturating),
+    )
+
+
+def is_target_name(name: str) -> bool:
+    """Is it the name of a Vulkan device's target?"""
+    return name.startswith(f"{PREFIX}-")
+
+
+def find_target(name: str) -> Target:
+    """The target of that name; DeviceError where no device of this machine has it."""
+    for device in devices():
+        if device.target_name == name:
+            return target_of(device)
+    raise DeviceError(f"no Vulkan device of this machine is target {name!r}")
