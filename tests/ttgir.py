@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import handmade
@@ -23,6 +24,24 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = {warps} : i32, t
 def module(body: str, parameters: str, aliases: str = "", warps: int = 4, lanes: int = 16) -> str:
     """A module whose kernel has these parameters and this body."""
     return MODULE.format(body=body, parameters=parameters, aliases=aliases, warps=warps, lanes=lanes)
+
+
+def linear(shape: tuple[int, int], lanes: int, warps: int, seed: int, mixed: bool = False) -> str:
+    """Index bits dealt out at random to registers, lanes and warps; `mixed`: and added to each other."""
+    bits = [[1 << i, 0] for i in range(shape[0].bit_length() - 1)]
+    bits += [[0, 1 << i] for i in range(shape[1].bit_length() - 1)]
+    generator = random.Random(seed)
+    generator.shuffle(bits)
+    if mixed:
+        for i in range(1, len(bits)):
+            for other in bits[:i]:
+                if generator.random() < 0.4:
+                    bits[i] = [x ^ y for x, y in zip(bits[i], other, strict=True)]
+        generator.shuffle(bits)
+    lane, warp = (n.bit_length() - 1 for n in (lanes, warps))
+    parts = bits[:lane], bits[lane:lane + warp], bits[lane + warp:]
+    padded = [part + [[0, 0]] * (n - len(part)) for part, n in zip(parts, (lane, warp, 0), strict=True)]
+    return f"#ttg.linear<{{register = {padded[2]}, lane = {padded[0]}, warp = {padded[1]}, block = []}}>"
 
 
 def launched(text: str, *arguments: Any, lanes: int = 16, **target: Any) -> triton_spirv.Artifact:

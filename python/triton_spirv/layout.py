@@ -110,7 +110,8 @@ def _expand(bases: tuple[int, ...]) -> tuple[int, ...]:
 class Layout:
     """Bases per coordinate for a tensor of `shape`; each basis is a row-major linear index below prod(shape).
 
-    `origin` is the index of component 0 of register 0 at step, lane and warp 0.
+    `origin` is the index of component 0 of register 0 at step, lane and warp 0; it has no bits that steps
+    toggle, since a walk adds to it.
     """
 
     shape: tuple[int, ...]
@@ -127,6 +128,8 @@ class Layout:
         for basis in (self.origin, *self.all_bases):
             if not 0 <= basis < size:
                 raise ValueError(f"basis {basis} lies outside a tensor of shape {self.shape}")
+        if self.origin and any(self.origin & basis for basis in self.step):
+            raise ValueError(f"origin {self.origin} has bits of the steps {self.step}")
 
     @property
     def is_whole(self) -> bool:
@@ -143,6 +146,20 @@ class Layout:
     @cached_property
     def numel(self) -> int:
         return prod(self.shape)
+
+    @cached_property
+    def holds_once(self) -> bool:
+        """Does every element have one place, lanes and warps that hold the same left aside?"""
+        space = Elimination()
+        return all(space.add(basis) for basis in self.all_bases if basis)
+
+    @cached_property
+    def moving(self) -> int:
+        """The index bits that step, lane and warp toggle."""
+        bits = 0
+        for basis in self.step + self.lane + self.warp:
+            bits |= basis
+        return bits
 
     @property
     def width(self) -> int:
@@ -245,6 +262,15 @@ def row_major(shape: tuple[int, ...], vector_width: int, max_registers: int = 1 
         registers = min(registers, log2(window))
     end = width + registers
     return Layout(shape, tuple(bits[:width]), tuple(bits[width:end]), tuple(bits[end:]))
+
+
+def bit_by_bit(layout: Layout) -> Layout:
+    """A layout of the same lanes and warps in which every index bit is one bit of one coordinate."""
+    bits = [1 << i for i in range(log2(layout.numel))]
+    lanes, warps = len(layout.lane), len(layout.warp)
+    padded = bits + [0] * max(0, lanes + warps - len(bits))
+    return Layout(layout.shape, (), tuple(bits[lanes + warps:]), (), tuple(padded[:lanes]),
+                  tuple(padded[lanes:lanes + warps]))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,16 @@ from math import prod
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from triton_spirv.layout import Elimination, Layout, SharedLayout, log2, row_major, span, transposed
+from triton_spirv.layout import (
+    Elimination,
+    Layout,
+    SharedLayout,
+    bit_by_bit,
+    log2,
+    row_major,
+    span,
+    transposed,
+)
 
 VECTOR = Layout((4, 32), (1, 2, 4, 8), (16,), (32, 64))
 SIMT = Layout((4, 32), (), (1, 16), (), (2, 4, 8, 32), (64,))
@@ -43,6 +52,22 @@ def test_bases_stay_inside() -> None:
             Layout((4, 32), **wrong)
     with pytest.raises(ValueError, match="not a power"):
         Layout((3,))
+    with pytest.raises(ValueError, match="origin 3 has bits of the steps"):
+        Layout((16,), step=(8, 2), origin=3)
+
+
+def test_what_holds_elements_once() -> None:
+    assert SIMT.holds_once and Layout((2,), lane=(1, 0)).holds_once
+    assert not Layout((4,), register=(3,), lane=(1, 2)).holds_once
+    assert SIMT.moving == 64 | 32 | 8 | 4 | 2
+
+
+def test_bit_by_bit() -> None:
+    """Lanes first, then warps, then registers; coordinates keep their sizes."""
+    mixed = Layout((4, 8), register=(3, 5), lane=(1, 9), warp=(17,))
+    assert bit_by_bit(mixed) == Layout((4, 8), register=(8, 16), lane=(1, 2), warp=(4,))
+    small = Layout((2,), lane=(1, 1), warp=(1,))
+    assert bit_by_bit(small) == Layout((2,), lane=(1, 0), warp=(0,))
 
 
 @pytest.mark.parametrize("shape", [(1,), (2,), (64,), (4, 32), (2, 4, 8), ()])
@@ -86,9 +111,9 @@ def test_transposed(shape: tuple[int, ...]) -> None:
 
 
 def test_map_moves_every_coordinate() -> None:
-    layout = Layout((4, 4), (1,), (2,), (4,), (8,), (0,), origin=3)
+    layout = Layout((4, 4), (1,), (2,), (8,), (4,), (0,), origin=3)
     moved = layout.map((16,), lambda basis: basis ^ basis << 1 & 15)
-    assert moved == Layout((16,), (3,), (6,), (12,), (8,), (0,), origin=5)
+    assert moved == Layout((16,), (3,), (6,), (8,), (12,), (0,), origin=5)
     assert SIMT.reshaped((128,)) == Layout((128,), (), SIMT.register, (), SIMT.lane, SIMT.warp)
 
 

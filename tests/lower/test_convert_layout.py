@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
-from ttgir import launched, module
+from ttgir import launched, linear, module
 
 BODY = """
     %range = tt.make_range {{end = {size} : i32, start = 0 : i32}} : tensor<{size}xi32, {one}>
@@ -45,18 +43,6 @@ def blocked(per_thread: tuple[int, int], threads: tuple[int, int], warps: tuple[
             f"warpsPerCTA = {list(warps)}, order = {list(order)}}}>")
 
 
-def linear(shape: tuple[int, int], lanes: int, warps: int, seed: int) -> str:
-    """Index bits dealt out at random."""
-    bits = [[1 << i, 0] for i in range(shape[0].bit_length() - 1)]
-    bits += [[0, 1 << i] for i in range(shape[1].bit_length() - 1)]
-    generator = random.Random(seed)
-    generator.shuffle(bits)
-    lane, warp = (n.bit_length() - 1 for n in (lanes, warps))
-    parts = bits[:lane], bits[lane:lane + warp], bits[lane + warp:]
-    padded = [part + [[0, 0]] * (n - len(part)) for part, n in zip(parts, (lane, warp, 0), strict=True)]
-    return f"#ttg.linear<{{register = {padded[2]}, lane = {padded[0]}, warp = {padded[1]}, block = []}}>"
-
-
 ROWS = blocked((1, 4), (2, 8), (4, 1))
 
 
@@ -75,11 +61,12 @@ def test_types(type: str) -> None:
     converted(ROWS, blocked((4, 1), (8, 2), (1, 4), (0, 1)), (32, 32), type)
 
 
+@pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("lanes, warps", [(8, 1), (16, 1), (16, 8), (32, 2)])
 @pytest.mark.parametrize("seed", range(4))
-def test_any_bits(lanes: int, warps: int, seed: int) -> None:
+def test_any_bits(lanes: int, warps: int, seed: int, mixed: bool) -> None:
     shape = (16, 32) if seed % 2 else (8, 4)
-    layouts = linear(shape, lanes, warps, seed), linear(shape, lanes, warps, seed + 100)
+    layouts = linear(shape, lanes, warps, seed, mixed), linear(shape, lanes, warps, seed + 100, mixed)
     converted(*layouts, shape, "f32", warps, lanes)
 
 

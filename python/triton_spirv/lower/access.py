@@ -173,6 +173,10 @@ class Access:
         for index in self.layout.register_indices:
             moved = origin
             step: int | None = 0
+            if index & self.layout.moving:
+                firsts.append(ctx.affine_scalar(affine, self.layout, index))
+                self.steps.append(None)
+                continue
             for stride, i in zip(affine.strides, self.layout.unravel(index), strict=True):
                 if i and not (isinstance(stride, int) and stride == 0):
                     factor = stride if isinstance(stride, Register) else b.constant(I64, stride)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from ..layout import Layout, SharedLayout
+from ..layout import Layout, SharedLayout, bit_by_bit
 from ..spirv.builder import I32
 from ..spirv.control import For, if_
 from ..spirv.module import Value as Register
@@ -146,5 +146,6 @@ def _column(ctx: Context, operand: Any, layout: Layout, straight: bool) -> Colum
 
 
 def visited_layout(ctx: Context, type: Any) -> Layout:
-    """The layout under which elements are visited: what a work-item holds twice is visited once."""
-    return fragments.without_broadcast(ctx.layout_of(type))
+    """The layout under which elements are visited: each once, but for lanes and warps that hold the same."""
+    layout = fragments.without_broadcast(ctx.layout_of(type))
+    return layout if layout.holds_once else bit_by_bit(layout)

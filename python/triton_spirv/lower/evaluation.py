@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import LoweringError
-from ..layout import Layout
+from ..layout import Elimination, Layout
 from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .arrays import Arrays
@@ -56,7 +56,7 @@ class Evaluation(Arrays):
             self.shared.reads(tensor)
             return self.shared.load(tensor, layout)
         if isinstance(tensor, Fragment):
-            if not _same_threads(tensor.layout, layout):
+            if not _stays_in_threads(tensor.layout, layout):
                 return self._other_threads(tensor, layout)
             if any(layout.step):
                 return self.fragment(self.spill(tensor), layout)
@@ -128,8 +128,16 @@ class Evaluation(Arrays):
             base if o is None else b.iadd(base, b.imul(b.splat(o, layout.width), size)) for o in offsets))
 
 
-def _same_threads(have: Layout, want: Layout) -> bool:
+def _stays_in_threads(have: Layout, want: Layout) -> bool:
     """Does every lane hold under `have` what it needs under `want`? (No lanes: all of them hold the same.)"""
     def own(bases: tuple[int, ...]) -> tuple[int, ...]:
         return bases if any(bases) else ()
-    return own(have.lane) == own(want.lane) and own(have.warp) == own(want.warp)
+    if own(have.lane) != own(want.lane) or own(have.warp) != own(want.warp):
+        return False
+    if not have.moving or have.origin or want.origin:
+        return True
+    mine = {*have.component, *have.register}
+    if mine.issuperset((*want.component, *want.register)):
+        return True
+    space = Elimination(mine)
+    return all(space.solve(basis) is not None for basis in (*want.component, *want.register))

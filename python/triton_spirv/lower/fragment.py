@@ -47,14 +47,18 @@ def grouped(layout: Layout, moved: Callable[[int], int | None], most: int) -> La
     """The layout with registers that are neighbours in memory as components of vectors, `most` at most.
 
     `moved(basis)` is how far apart in memory the elements are that differ in a bit of the layout. Components
-    that there are already stay.
+    that there are already stay; bits of the index that anything else toggles too are none.
     """
     if layout.component:
         return layout
+
+    def is_alone(basis: int) -> bool:
+        return sum(1 for other in (*layout.all_bases, layout.origin) if other & basis) == 1
     component: list[int] = []
     rest = list(layout.register)
     while 2 << len(component) <= most:
-        basis = next((basis for basis in rest if moved(basis) == 1 << len(component)), None)
+        neighbours = (basis for basis in rest if moved(basis) == 1 << len(component) and is_alone(basis))
+        basis = next(neighbours, None)
         if basis is None:
             break
         rest.remove(basis)

@@ -16,7 +16,7 @@ from ..layout import Layout, SharedLayout, row_major
 from ..spirv.builder import I32, with_width
 from ..spirv.module import Value as Register
 from .context import Context, StepLoop
-from .elements import guarded, owner, redundant
+from .elements import guarded, owner, redundant, visited_layout
 from .registry import lowers
 from .tensor import Fragment, Stored
 from .types import shape_of
@@ -90,7 +90,7 @@ def _places(ctx: Context, src: Any, mask: Any, layout: Layout, bins: int, copies
 
 def _in_lanes(ctx: Context, op: Operation, src: Any, mask: Any, bins: int) -> Fragment:
     """Counts in shared memory; what several lanes hold one of them counts."""
-    env, layout, result = ctx.env, ctx.layout_of(op.src.type), ctx.layout_of(op.results[0].type)
+    env, layout, result = ctx.env, visited_layout(ctx, op.src.type), ctx.layout_of(op.results[0].type)
     one = ctx.b.constant(I32, 1)
     nothing = Fragment(result, IntegerType(32), (ctx.b.constant(I32, 0),) * result.registers)
     places = _places(ctx, src, mask, layout, bins, 1)

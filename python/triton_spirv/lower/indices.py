@@ -70,16 +70,18 @@ class Indices(State):
         kind = total.type
         assert isinstance(kind, Int)
         bits = kind.width
-        static = layout.unravel(index)
+        static, moving = layout.unravel(index), layout.unravel(layout.moving)
         for d, stride in enumerate(tensor.strides):
             if isinstance(stride, int) and stride == 0:
                 continue
             factor = stride if isinstance(stride, Register) else b.constant(kind, stride)
-            dynamic = self.dynamic_coordinate(layout, d)
+            dynamic, here = self.dynamic_coordinate(layout, d), static[d]
+            if dynamic is not None and here & moving[d]:
+                dynamic, here = b.ixor(dynamic, here), 0
             if dynamic is not None:
                 total = b.iadd(total, b.imul(b.resize(dynamic, bits), factor))
-            if static[d]:
-                total = b.iadd(total, b.imul(factor, static[d]))
+            if here:
+                total = b.iadd(total, b.imul(factor, here))
         return total
 
     def _affine(self, tensor: Affine, layout: Layout) -> Fragment:
@@ -99,6 +101,10 @@ class Indices(State):
         zero = replace(tensor, base=b.constant(tensor.base.type, 0))
         registers = []
         for index in layout.register_indices:
+            if index & layout.moving:
+                scalar = self.affine_scalar(tensor, layout, index)
+                registers.append(scalar if vector is None else b.iadd(b.splat(scalar, layout.width), vector))
+                continue
             scalar = origin
             for stride, i in zip(zero.strides, layout.unravel(index), strict=True):
                 if i and not (isinstance(stride, int) and stride == 0):

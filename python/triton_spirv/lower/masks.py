@@ -76,6 +76,8 @@ def _extremes(ctx: Context, tensor: Any, layout: Layout) -> tuple[Register, int,
     reach = 0
     for index in (*layout.component, *layout.register):
         reach |= index
+    if reach & layout.moving:  # then a register may lie below register 0
+        return None
     low = high = 0
     for stride, size, start in zip(
         affine.strides, layout.unravel(reach), layout.unravel(layout.origin), strict=True

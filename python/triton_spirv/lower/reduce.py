@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..ir.model import IntegerType, Operation, Region
-from ..layout import Layout
+from ..layout import Layout, bit_by_bit
 from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Float, Int
@@ -58,6 +58,11 @@ def without_axis(layout: Layout, axis: int) -> Layout:
     return layout.map(shape, lambda basis: basis & below | basis >> (low + bits) << low)
 
 
+def is_apart(layout: Layout, mask: int) -> bool:
+    """Does each bit of a coordinate move along the axis or across it, and meet each element once?"""
+    return layout.holds_once and all(basis & mask in (0, basis) for basis in layout.all_bases)
+
+
 @lowers("tt.reduce")
 def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
     """[..., N, ...] x k -> [..., ...] x k; the combiner takes 2k scalars and must be associative and
@@ -66,11 +71,13 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
     b = ctx.b
     region, axis = op.regions[0], op.attributes["axis"]
     layout = ctx.layout_of(op.srcs[0].type)
+    mask = layout.axis_mask(axis)
+    if not is_apart(layout, mask):
+        layout = bit_by_bit(layout)
     if not is_elementwise(region):
         ctx.settle(
             memory_only=False
         )  # the combiner may open blocks, in which nothing pending must be computed
-    mask = layout.axis_mask(axis)
     inner = tuple(basis for basis in layout.step if basis & mask)
     outer = tuple(basis for basis in layout.step if not basis & mask)
     layout = replace(layout, step=inner + outer)

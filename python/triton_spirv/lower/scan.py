@@ -12,6 +12,9 @@ lower block is found depends on the coordinate of the bit: in another component 
 register (nothing to do), in the step before (carried by the loop), in another lane or warp (exchanged). A
 reversed scan swaps lower and upper and does the steps from the last.
 
+Lanes and warps do not change their registers at each of their bits: they sum up what comes before them, and
+put it before all their registers once, at the end.
+
 A combiner that is not element by element (it branches, or asserts) runs on one element at a time, in a loop
 over the axis.
 """
@@ -19,13 +22,12 @@ over the axis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from ..errors import LoweringError
 from ..ir.model import Operation
-from ..layout import Layout, row_major
+from ..layout import Layout, bit_by_bit, row_major
 from ..spirv.builder import with_width
 from ..spirv.control import IfElse
 from ..spirv.module import Value as Register
@@ -45,12 +47,13 @@ Places = list[tuple[str, int]]  # the coordinate bits that hold index bits, lowe
 def scan(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
     """[..., N, ...] x k -> the same shape x k; the combiner takes 2k scalars and must be associative."""
     axis, reverse = op.attributes["axis"], bool(op.attributes.get("reverse", False))
-    layout = ctx.layout_of(op.srcs[0].type)
+    natural = ctx.layout_of(op.srcs[0].type)
     elements = [element_of(value.type) for value in op.srcs]
     types = held_types(op.regions[0], elements)
-    if not is_elementwise(op.regions[0]) and not ctx.target.lanes:
+    if not is_elementwise(op.regions[0]) and not natural.lane:
         return _scan_in_order(ctx, op, srcs, elements, reverse)
-    mask = layout.axis_mask(axis)
+    mask = natural.axis_mask(axis)
+    layout = natural if is_bit_by_bit(natural, mask) else bit_by_bit(natural)
     layout, inner, outer = _steps_of_axis_first(layout, mask)
     inputs = [(src, layout) for src in srcs]
     plan = ctx.plan(op, inputs)
@@ -75,7 +78,7 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
                 ctx.write(array, piece)
             loop.yield_([x for row in blocks.totals() for x in row] if inner else [])
     ctx.finish(plan)
-    return tuple(stored or made)
+    return tuple(stored or (made if layout == natural else [ctx.fragment(piece, natural) for piece in made]))
 
 
 def _steps_of_axis_first(layout: Layout, mask: int) -> tuple[Layout, int, int]:
@@ -121,21 +124,33 @@ def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Any, ...], elements:
     return tuple(stored) if whole.step else tuple(ctx.fragment(array, whole) for array in stored)
 
 
+@dataclass(frozen=True)
+class Behind:
+    """What the registers of a block come behind: the row, None for nothing yet; a Bool that says in which
+    lanes it counts, None for all."""
+
+    row: Row | None = None
+    lanes: Register | None = None
+
+
 class Blocks:
     """Rows (one register per scanned tensor) under a layout, scanned in ever larger blocks along the axis.
 
     `done` holds the coordinate bits joined so far. Once lanes or warps are among them, `_totals` holds the
     total of the block that each work-item stands in, for every register without its `done` bits; before
-    that, totals are read off the rows.
+    that, totals are read off the rows. `_behind` then holds, for the blocks of the time when the first lane
+    was joined, what comes before all their registers, and the lanes in which that is anything.
     """
 
     def __init__(self, ctx: Context, op: Operation, layout: Layout, reverse: bool, rows: list[Row]) -> None:
         self.ctx, self.layout, self.reverse = ctx, layout, reverse
         self.region = op.regions[0]
         self.rows = rows
-        self.places = _places(op, layout)
+        self.places = _places(layout, layout.axis_mask(op.attributes["axis"]))
         self.done = {"component": 0, "register": 0}
         self._totals: dict[int, Row] | None = None
+        self._behind: dict[int, Behind] = {}
+        self._done_alone = 0  # registers that were joined before the first lane
 
     def scan(self, carried: Sequence[Row] = (), first: Register | None = None) -> None:
         """Join all bits but those of steps, behind `carried`: one row per register off the axis, or none.
@@ -152,6 +167,7 @@ class Blocks:
                 continue
             for bit in bits:
                 join[kind](bit)
+        self._put_all_behind()
 
     def totals(self) -> list[Row]:
         """The combination of everything along the axis, one row per register off the axis."""
@@ -216,6 +232,11 @@ class Blocks:
 
     def _put_behind(self, before: Row, group: int, unless: Register | None) -> None:
         """Combine `before` with all registers of a block, except where the scalar `unless` is true."""
+        if self._behind:
+            assert unless is None, "lanes that share a tensor do not walk it in steps"
+            for key in [key for key in self._behind if self._group(key) == group]:
+                self._behind[key] = self._joined(before, self._behind[key])
+            return
         for r in [r for r in range(len(self.rows)) if self._group(r) == group]:
             joined = self._combine(before, self.rows[r])
             self.rows[r] = joined if unless is None else self._select(unless, self.rows[r], joined)
@@ -242,39 +263,63 @@ class Blocks:
         """The totals, kept from now on, since they are spread over lanes."""
         if self._totals is None:
             self._totals = {group: self._total(group) for group in self._groups()}
+            self._behind = dict.fromkeys(self._totals, Behind())
+            self._done_alone = self.done["register"]
         return self._totals
 
     def _join(self, upper: Register, others: dict[int, Row]) -> None:
         """Two blocks, one of them held here: the lower total goes before all of the upper block."""
         mine = self._shared_totals()
-        self.rows = [self._select(upper, self._combine(others[self._group(r)], row), row)
-                     for r, row in enumerate(self.rows)]
+        for key, behind in self._behind.items():
+            joined = self._joined(others[self._group(key)], behind)
+            if behind.row is None:
+                self._behind[key] = Behind(joined.row, upper)
+                continue
+            lanes = None if behind.lanes is None else self.ctx.b.logical_or(behind.lanes, upper)
+            self._behind[key] = Behind(self._select(upper, joined.row, behind.row), lanes)
         self._totals = {group: self._combine(self._select(upper, other, mine[group]),
                                              self._select(upper, mine[group], other))
                         for group, other in others.items()}
+
+    def _joined(self, before: Row, behind: Behind) -> Behind:
+        """`before`, then what there was: there is something everywhere."""
+        if behind.row is None:
+            return Behind(before)
+        joined = self._combine(before, behind.row)
+        return Behind(joined if behind.lanes is None else self._select(behind.lanes, joined, before))
+
+    def _put_all_behind(self) -> None:
+        """Combine what comes before each block with the block's registers."""
+        for r, row in enumerate(self.rows):
+            behind = self._behind.get(r & ~self._done_alone, Behind())
+            if behind.row is not None:
+                joined = self._combine(behind.row, row)
+                self.rows[r] = joined if behind.lanes is None else self._select(behind.lanes, joined, row)
 
     # --- rows -------------------------------------------------------------------------------------------
 
     def _combine(self, before: Row, after: Row) -> Row:
         return combine(self.ctx, self.region, [*before, *after])
 
-    def _select(self, condition: Register, x: Row, y: Row) -> Row:
+    def _select(self, condition: Register, x: Row | None, y: Row | None) -> Row:
+        assert x is not None and y is not None
         return [self.ctx.b.select(condition, u, v) for u, v in zip(x, y, strict=True)]
 
     def _shuffle(self, x: Register, which: Sequence[int]) -> Register:
         return x if list(which) == list(range(len(which))) else self.ctx.b.shuffle(x, x, which)
 
 
-def _places(op: Operation, layout: Layout) -> Places:
+def is_bit_by_bit(layout: Layout, mask: int) -> bool:
+    """Is every index bit of the axis one bit of a coordinate, and of one only?"""
+    along = [basis for basis in layout.all_bases if basis & mask]
+    return len(set(along)) == len(along) and all(basis & (basis - 1) == 0 for basis in along)
+
+
+def _places(layout: Layout, mask: int) -> Places:
     """The coordinate bit that holds each index bit of the axis, lowest first; steps are left out."""
-    mask = layout.axis_mask(op.attributes["axis"])
     found = {}
     for kind in ("component", "register", "lane", "warp"):
         for position, basis in enumerate(getattr(layout, kind)):
-            if not basis & mask:
-                continue
-            if basis & (basis - 1) or basis in found:
-                raise LoweringError(f"{op.location}: tt.scan: under {layout} an index bit of the axis is not "
-                                    "one bit of a register, lane or warp; convert to a blocked layout first")
-            found[basis] = (kind, position)
+            if basis & mask:
+                found[basis] = (kind, position)
     return [found[basis] for basis in sorted(found)]

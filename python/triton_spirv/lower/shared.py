@@ -143,7 +143,14 @@ def vectors(ctx: Context, array: Shared, layout: Layout) -> Layout:
     memory = array.layout
     most = min(ctx.target.lane_bytes // storage_bytes(array.element), ctx.target.components)
     most = min([most, *(min(interval, pad & -pad) for interval, pad in memory.padding)])
-    return fragments.grouped(layout, lambda basis: span(memory.places, basis), most)
+    others = [memory.origin, *_placed(memory, (*layout.all_bases, layout.origin))]
+
+    def moved(basis: int) -> int | None:
+        place = span(memory.places, basis)
+        alone = sum(1 for other in others if other & place) == 1
+        return place if alone else None  # else a swizzle turns neighbours round in some lanes
+
+    return fragments.grouped(layout, moved, most)
 
 
 def _varies(value: Value) -> bool:
