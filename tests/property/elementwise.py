@@ -9,32 +9,20 @@ import numeric
 import numpy as np
 
 from property import meaning
-from property.builder import DTYPES, Builder
+from property.builder import DTYPES, Builder, computes, level_of, whole
 from property.meaning import approximate, arithmetic, is_float
-from property.program import (
-    BITS,
-    PAYLOAD,
-    ROUNDED,
-    TL,
-    ZERO,
-    Kind,
-    Value,
-)
+from property.program import BITS, PAYLOAD, ROUNDED, TL, ZERO, Kind, Value
 
 Named = tuple[str, Callable[..., Any]]  # how Triton spells a function, and numpy's
 
 
 class Elementwise(Builder):
     def binary(self) -> None:
-        x = (
-            self.tensor(lambda k: k.level < ROUNDED)
-            if self.chance(4)
-            else self.any(lambda k: k.level < ROUNDED)
-        )
-        x = x or self.tensor()
+        accepts = (lambda k: k.level < ROUNDED) if self.chance(2) else computes
+        x = (self.any(accepts) if self.chance(4) else None) or self.tensor(accepts)
         kind = self.kinds[x]
         y = self.want(kind.dtype, kind.shape)
-        level = max(kind.level, self.kinds[y].level, PAYLOAD)
+        level = max(kind.level, self.kinds[y].level, ZERO if kind.dtype in numeric.FP8 else PAYLOAD)
         if kind.dtype == "i1":
             known: tuple[Named, ...] = (("&", np.logical_and), ("|", np.logical_or), ("^", np.logical_xor))
         else:
@@ -43,54 +31,90 @@ class Elementwise(Builder):
                 known += (("&", np.bitwise_and), ("|", np.bitwise_or), ("^", np.bitwise_xor))
         symbol, function = self.choice(known)
         self.emit(
-            Kind(kind.dtype, kind.shape, level if is_float(kind.dtype) else BITS),
+            Kind(kind.dtype, kind.shape, level_of(kind.dtype, level)),
             f"{{0}} {symbol} {{1}}",
             [x, y],
             arithmetic(function, kind.dtype),
         )
 
     def divide(self) -> None:
-        x = self.tensor(lambda k: not is_float(k.dtype) and k.dtype != "i1")
-        kind, by = self.kinds[x], self.integer(1, 7)
-        y = f"tl.full({list(kind.shape)}, {by}, {TL[kind.dtype]})"
+        """By a number, or by data; 0 and -1 have no meaning there."""
+        x = self.tensor(whole)
+        kind = self.kinds[x]
         bits = numeric.DTYPES[kind.dtype].bits
-        quotient = lambda a: np.sign(a) * (np.where(a < 0, -a.astype(object), a) // by)  # noqa: E731
+        if self.chance(2):
+            y = self.constant(kind.dtype, kind.shape, self.integer(1, 7))
+        else:
+            divisor = self.want(kind.dtype, kind.shape)
+            y = self.emit(
+                Kind(kind.dtype, kind.shape),
+                f"tl.where(({{0}} == 0) | ({{0}} == -1), 3, {{0}}).to({TL[kind.dtype]})"
+                if kind.dtype[0] == "i"
+                else f"tl.where({{0}} == 0, 3, {{0}}).to({TL[kind.dtype]})",
+                [divisor],
+                lambda v: Value(np.where((v.data == 0) | (v.data + 1 == 0) & (v.data < 0), 3, v.data)),
+            )
+
+        def quotient(a: Any, b: Any) -> Any:
+            a, b = a.astype(object), b.astype(object)
+            return (abs(a) // abs(b)) * np.where((a < 0) == (b < 0), 1, -1)
+
         known: tuple[Named, ...] = (
-            ("<<", lambda a: a << np.asarray(by % bits, a.dtype)),
-            (">>", lambda a: a >> np.asarray(by % bits, a.dtype)),
-            ("//", quotient),
-            ("%", lambda a: a - quotient(a) * by),
+            (f"{{0}} << ({{1}} & {bits - 1})", lambda a, b: a << (b & (bits - 1))),
+            (f"{{0}} >> ({{1}} & {bits - 1})", lambda a, b: a >> (b & (bits - 1))),
+            ("{0} // {1}", quotient),
+            ("{0} % {1}", lambda a, b: a - quotient(a, b) * b),
         )
-        symbol, function = self.choice(known)
-        self.emit(Kind(kind.dtype, kind.shape), f"{{0}} {symbol} {y}", [x], arithmetic(function, kind.dtype))
+        if bits >= 32:
+            mask = (1 << bits) - 1
+            unsigned = lambda a: a.astype(object) & mask  # noqa: E731
+            signed = lambda a: (a & mask) - ((a & mask) >> (bits - 1) << bits) * (kind.dtype[0] == "i")  # noqa: E731
+            known += (("tl.umulhi({0}, {1})", lambda a, b: signed((unsigned(a) * unsigned(b)) >> bits)),)
+        text, function = self.choice(known)
+        kept = arithmetic(function, kind.dtype)
+        self.emit(Kind(kind.dtype, kind.shape), f"({text}).to({TL[kind.dtype]})", [x, y], kept)
 
     def extreme(self) -> None:
-        x = self.tensor(lambda k: k.dtype != "i1" and k.level < ROUNDED)
+        x = self.tensor(computes)
         kind = self.kinds[x]
         y = self.want(kind.dtype, kind.shape)
-        known: tuple[Named, ...] = (("maximum", np.fmax), ("minimum", np.fmin))
-        name, function = self.choice(known)
+        known: tuple[Named, ...] = (("tl.maximum({0}, {1})", np.fmax), ("tl.minimum({0}, {1})", np.fmin))
+        if is_float(kind.dtype):
+            known += (
+                ("tl.maximum({0}, {1}, propagate_nan=tl.PropagateNan.ALL)", np.maximum),
+                ("tl.minimum({0}, {1}, propagate_nan=tl.PropagateNan.ALL)", np.minimum),
+            )
+        text, function = self.choice(known)
         self.emit(
-            Kind(kind.dtype, kind.shape, ZERO if is_float(kind.dtype) else BITS),
-            f"tl.{name}({{0}}, {{1}}).to({TL[kind.dtype]})",
+            Kind(kind.dtype, kind.shape, level_of(kind.dtype, ZERO)),
+            f"{text}.to({TL[kind.dtype]})",
             [x, y],
             arithmetic(function, kind.dtype),
         )
 
     def unary(self) -> None:
-        x = self.tensor(lambda k: k.dtype != "i1" and k.level < ROUNDED)
+        x = self.tensor(computes)
         kind = self.kinds[x]
-        known: tuple[Named, ...] = (("tl.abs({0})", np.abs), ("0 - {0}", lambda a: a.dtype.type(0) - a))
+        known: tuple[Named, ...] = (
+            ("tl.abs({0})", np.abs),
+            ("0 - {0}", lambda a: a.dtype.type(0) - a),
+            ("-{0}", np.negative),
+        )
+        if not is_float(kind.dtype):
+            known += (("~{0}", np.invert),)
+            if kind.dtype[0] == "u":
+                known = (*known[:2], known[3])
+        elif kind.dtype in ("f32", "f64"):
+            known += (("tl.floor({0})", np.floor), ("tl.ceil({0})", np.ceil))
         text, function = self.choice(known)
+        level = max(kind.level, ZERO if text == "-{0}" else PAYLOAD)  # Triton subtracts from 0
         self.emit(
-            Kind(kind.dtype, kind.shape, max(kind.level, PAYLOAD) if is_float(kind.dtype) else BITS),
-            text,
-            [x],
+            Kind(kind.dtype, kind.shape, level_of(kind.dtype, level)), text, [x],
             arithmetic(function, kind.dtype),
         )
 
     def compare(self) -> None:
-        x = self.tensor(lambda k: k.dtype != "i1" and k.level < ROUNDED)
+        x = self.tensor(computes)
         kind = self.kinds[x]
         y = self.want(kind.dtype, kind.shape)
         known: tuple[Named, ...] = (
@@ -118,22 +142,35 @@ class Elementwise(Builder):
         x = self.any(lambda k: k.level < ROUNDED) or self.tensor()
         self.cast_to(x, self.choice(DTYPES))
 
+    def downcast(self) -> None:
+        """Toward zero."""
+        x = self.tensor(lambda k: k.dtype == "f32" and k.level < ROUNDED)
+        dtype, kind = self.choice(("f16", "bf16")), self.kinds[x]
+        self.emit(
+            Kind(dtype, kind.shape, max(kind.level, PAYLOAD)),
+            f"{{0}}.to({TL[dtype]}, fp_downcast_rounding='rtz')",
+            [x],
+            lambda v: Value(meaning.toward_zero(np.ascontiguousarray(v.data), dtype)),
+        )
+
     def bits(self) -> None:
         """The bits of a float as an integer, or of an integer as one of the other sign."""
-        x = self.tensor(lambda k: k.level == BITS and k.dtype not in ("i1", "bf16"))
+        x = self.tensor(lambda k: k.level == BITS and k.dtype not in ("i1", "bf16", *numeric.FP8))
         kind = self.kinds[x]
         bits = numeric.DTYPES[kind.dtype].bits
         dtype = f"{'u' if kind.dtype[0] == 'i' else 'i'}{bits}"
+        if kind.dtype in ("i16", "i32", "i64") and self.chance(2):
+            dtype = f"f{bits}"
+        values = numeric.DTYPES[dtype].values
         self.emit(
-            Kind(dtype, kind.shape),
+            Kind(dtype, kind.shape, level_of(dtype, PAYLOAD)),
             f"{{0}}.to({TL[dtype]}, bitcast=True)",
             [x],
-            lambda v: Value(
-                np.ascontiguousarray(v.data).view(numeric.DTYPES[dtype].values).reshape(v.data.shape)
-            ),
+            lambda v: Value(np.ascontiguousarray(v.data).view(values).reshape(v.data.shape)),
         )
 
     def rounding(self) -> None:
+        """Functions whose last bits are open."""
         x = self.tensor(lambda k: k.dtype in ("f32", "f64") and k.level <= PAYLOAD)
         kind = self.kinds[x]
         known: tuple[Named, ...] = (
@@ -142,6 +179,44 @@ class Elementwise(Builder):
             ("tl.exp({0})", np.exp),
             ("tl.log({0})", np.log),
             ("tl.exp2({0})", np.exp2),
+            ("tl.log2({0})", np.log2),
+            ("tl.rsqrt({0})", lambda a: 1 / np.sqrt(a)),
         )
         text, function = self.choice(known)
-        self.emit(Kind(kind.dtype, kind.shape, ROUNDED), text, [x], approximate(function, kind.dtype, 8))
+        self.emit(
+            Kind(kind.dtype, kind.shape, ROUNDED), text, [x], approximate(function, kind.dtype, 8)
+        )
+
+    def correct(self) -> None:
+        """Functions that round once."""
+        x = self.tensor(lambda k: k.dtype == "f32" and k.level <= PAYLOAD)
+        kind = self.kinds[x]
+        y = self.want("f32", kind.shape, PAYLOAD)
+        known: tuple[Named, ...] = (
+            ("tl.sqrt_rn({0})", lambda a, b: np.sqrt(a)), ("tl.div_rn({0}, {1})", np.divide),
+        )
+        text, function = self.choice(known)
+        self.emit(Kind("f32", kind.shape, PAYLOAD), text, [x, y], arithmetic(function, "f32"))
+
+    def modulo(self) -> None:
+        """The remainder of floats, exact, with the sign of the dividend."""
+        x = self.tensor(lambda k: is_float(k.dtype) and computes(k))
+        kind = self.kinds[x]
+        y = self.want(kind.dtype, kind.shape)
+        self.emit(
+            Kind(kind.dtype, kind.shape, max(kind.level, self.kinds[y].level, PAYLOAD)),
+            f"({{0}} % {{1}}).to({TL[kind.dtype]})",
+            [x, y],
+            arithmetic(np.fmod, kind.dtype),
+        )
+
+    def clamp(self) -> None:
+        x = self.without_nan(self.tensor(lambda k: is_float(k.dtype) and computes(k)))
+        kind, low = self.kinds[x], self.integer(-3, 1)
+        high = low + self.integer(0, 4)
+        self.emit(
+            Kind(kind.dtype, kind.shape, ZERO),
+            f"tl.clamp({{0}}, {low}.0, {high}.0).to({TL[kind.dtype]})",
+            [x],
+            arithmetic(lambda a: np.minimum(np.maximum(a, low), high), kind.dtype),
+        )

@@ -1,4 +1,5 @@
-"""Compile and launch a generated program, and compare every buffer with what numpy says."""
+"""Compile and launch a generated program, and compare every buffer with what numpy says, and with what the
+same program computes when it is spread, aligned or specialised otherwise."""
 
 from __future__ import annotations
 
@@ -12,9 +13,13 @@ import numeric
 import numpy as np
 import torch
 
-from property.program import ZERO, Program, Value
+from property.program import ROUNDED, ZERO, Program, Value
 
 GUARD = 8  # elements behind each buffer that no kernel may touch
+
+#: what must not change a result. `arguments`: other alignments; `specialised`: no scalar is a constant or
+#: known to be divisible by 16; `block`: a tiled program in other tiles.
+VARIANTS = ("warps", "arguments", "specialised", "block")
 
 
 class Disagreement(AssertionError):
@@ -36,25 +41,30 @@ def kernel_of(source: str) -> Any:
         os.unlink(path)
 
 
-def launch(program: Program, warps: int | None = None) -> dict[str, np.ndarray]:
-    """What the buffers hold afterwards, guards included."""
+def launch(program: Program, variant: str = "") -> dict[str, np.ndarray]:
+    """What the buffers hold afterwards; Disagreement where something else was written."""
     whole, arguments = {}, []
-    for buffer in program.buffers:
-        data = program.inputs()[buffer.name]
-        size = buffer.shift + buffer.size + GUARD
-        storage = numeric.poisoned(size, buffer.dtype)
-        storage[buffer.shift : buffer.shift + buffer.size] = numeric.tensor(data, buffer.dtype)
+    shifts = {b.name: b.shift ^ (3 if variant == "arguments" else 0) for b in program.buffers}
+    for buffer, data in zip(program.buffers, program.inputs().values(), strict=True):
+        shift = shifts[buffer.name]
+        storage = numeric.poisoned(shift + len(data) + GUARD, buffer.dtype)
+        storage[shift : shift + len(data)] = numeric.tensor(data, buffer.dtype)
         whole[buffer.name] = storage
-        arguments.append(storage[buffer.shift :])
-    kernel = kernel_of(program.source())
-    kernel[(1,)](
-        *arguments, *program.scalars.values(), num_warps=warps or program.warps, enable_fp_fusion=False
-    )
+        arguments.append(storage[shift:])
+    warps, grid, options = program.warps, program.grid, {}
+    if variant == "warps":
+        warps = 1 if warps != 1 else 8
+    if program.tile:
+        block = program.tile // (4 if variant == "block" else 1)
+        grid, options = (program.tile // block,), {"BLOCK": block}
+    kernel = kernel_of(program.source(unspecialised=variant == "specialised"))
+    kernel[grid](*arguments, *program.scalars.values(), num_warps=warps, enable_fp_fusion=False, **options)
     found = {}
     for buffer in program.buffers:
         storage, clean = whole[buffer.name], numeric.poisoned(len(whole[buffer.name]), buffer.dtype)
+        shift = shifts[buffer.name]
         inside = torch.zeros(len(storage), dtype=torch.bool)
-        inside[buffer.shift : buffer.shift + buffer.size] = True
+        inside[shift : shift + program.length(buffer)] = True
         size = storage.element_size()
         touched = (storage.view(torch.uint8) != clean.view(torch.uint8)).reshape(-1, size).any(1) & ~inside
         if touched.any():
@@ -63,17 +73,28 @@ def launch(program: Program, warps: int | None = None) -> dict[str, np.ndarray]:
     return found
 
 
-def check(program: Program, more_warps: bool = False) -> None:
-    """Raise Disagreement where the kernel computes something else than numpy, or than itself otherwise
-    spread."""
+def check(program: Program, variants: tuple[str, ...] = (), order_is_open: bool = False) -> list[str]:
+    """The comparisons that were made; Disagreement where the kernel computes something else than numpy, or
+    than itself otherwise spread.
+
+    `order_is_open`: the number of warps says in which order floats are added."""
     expected = program.evaluate()
     found = launch(program)
+    made = ["numpy"]
     for buffer in program.buffers:
         compare(buffer.name, found[buffer.name], expected[buffer.name], buffer.level >= ZERO)
-    if more_warps:
-        again = launch(program, 1 if program.warps != 1 else 8)
-        for name, value in again.items():
-            compare(f"{name} with other num_warps", value, Value(found[name]), False)
+    for variant in variants:
+        if (variant == "block" and not program.tile) or (variant == "specialised" and not program.scalars):
+            continue
+        again = launch(program, variant)
+        open_order = variant == "block" or (variant == "warps" and order_is_open)
+        for buffer in program.buffers:
+            name, value = buffer.name, Value(found[buffer.name])
+            if open_order and buffer.level == ROUNDED:
+                value = expected[name]
+            compare(f"{name} with other {variant}", again[name], value, buffer.level >= ZERO)
+        made.append(variant)
+    return made
 
 
 def compare(name: str, found: np.ndarray, expected: Value, zeros_are_equal: bool) -> None:

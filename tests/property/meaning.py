@@ -21,6 +21,9 @@ def rounded(data: Any, dtype: str) -> Array:
     """A float result, computed at least in f32, as the dtype holds it."""
     if dtype == "bf16":
         return numeric.round_to(data, "bf16")
+    if dtype in numeric.FP8:  # saturates
+        kind = numeric.DTYPES[dtype]
+        return np.clip(numeric.round_to(data, dtype), -kind.top, kind.top).astype(np.float32)
     return np.asarray(data).astype(numeric.DTYPES[dtype].values)
 
 
@@ -34,6 +37,15 @@ def cast(data: Array, source: str, target: str) -> Array:
     if is_float(target) and not is_float(source):
         return rounded(data if target in ("f32", "f64") else data.astype(np.float32), target)
     return rounded(data, target) if is_float(target) else data.astype(numeric.DTYPES[target].values)
+
+
+def toward_zero(data: Array, dtype: str) -> Array:
+    """A float, rounded to f16 or bf16 toward zero."""
+    nearest = rounded(data, dtype)
+    if dtype == "bf16":
+        return np.where(np.isnan(data), data, (data.view(np.uint32) & 0xFFFF0000).view(np.float32))
+    beyond = np.abs(nearest.astype(np.float64)) > np.abs(data.astype(np.float64))
+    return np.where(beyond, np.nextafter(nearest, np.float16(0)), nearest)
 
 
 def arithmetic(function: Callable[..., Any], dtype: str) -> Callable[..., Value]:
@@ -67,7 +79,7 @@ def select(condition: Value, x: Value, y: Value) -> Value:
 
 
 def approximate(function: Callable[..., Any], dtype: str, ulps: float) -> Callable[..., Value]:
-    """A result within `ulps`, computed in f64."""
+    """A result within `ulps`, computed in f64; where that overflows anything goes."""
     limits = np.finfo(numeric.DTYPES[dtype].values)
 
     def compute(*operands: Value) -> Value:
@@ -75,6 +87,29 @@ def approximate(function: Callable[..., Any], dtype: str, ulps: float) -> Callab
         error = np.abs(exact) * ulps * float(limits.eps) + float(limits.tiny) * float(limits.eps) * ulps
         error = np.where(np.abs(exact) > float(limits.max) / 2, np.inf, error)
         return Value(rounded(exact, dtype), np.where(np.isfinite(exact), error, 0.0))
+
+    return compute
+
+
+def product(dtype: str, exact: bool) -> Callable[..., Value]:
+    """a @ b + c for operands of `dtype`, sums in any order: within K roundings of f32 (or f64)."""
+    wide_type = np.float64 if is_float(dtype) else np.int64
+
+    def compute(a: Value, b: Value, c: Value) -> Value:
+        x, y, z = (v.data.astype(wide_type) for v in (a, b, c))
+        total = np.matmul(x, y) + z
+        if not is_float(dtype):
+            return Value(total.astype(np.int32))
+        result = total.astype(np.float64 if dtype == "f64" else np.float32)
+        if exact:
+            return Value(result)
+        size = np.matmul(np.abs(x), np.abs(y)) + np.abs(z)
+        unit, top = (2.0**-52, 1e300) if dtype == "f64" else (2.0**-23, 1e38)
+        error = size * (x.shape[-1] + 2) * unit + (0 if dtype == "f64" else 1e-43)
+        # infinities and NaN of the operands are exact unless sums overflow before they meet
+        finite = np.isfinite(x).all(-1)[..., :, None] & np.isfinite(y).all(-2)[..., None, :] & np.isfinite(z)
+        error = np.where(finite & ~(size < top), np.inf, np.where(finite, error, 0.0))
+        return Value(result, np.where(~finite & ~np.isnan(total), np.inf, error))
 
     return compute
 

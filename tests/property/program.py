@@ -6,12 +6,15 @@ numpy copies of the buffers. Values carry a bound of their error where an operat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numeric
 import numpy as np
+
+from property.header import HEADER
 
 TL = {
     "i1": "tl.int1",
@@ -20,10 +23,13 @@ TL = {
     "bf16": "tl.bfloat16",
     "f32": "tl.float32",
     "f64": "tl.float64",
+    **{name: f"tl.{name.replace('fp', 'float')}" for name in numeric.FP8},
 }
 
 # What is known of a float beyond its value: each level leaves more open, and fewer operations may use it.
 BITS, PAYLOAD, ZERO, ROUNDED = range(4)  # nothing; a NaN's payload; also the sign of zero; also its rounding
+
+LONGEST_WHILE = 100  # iterations; a program that needs more is the generator's mistake
 
 
 @dataclass(frozen=True)
@@ -49,20 +55,26 @@ class Value:
 
 @dataclass
 class Step:
-    """`target = text`, computed by `compute(*values of args)`."""
+    """`targets = text`, computed by `compute(*values of args)`: a Value, or one for each target."""
 
-    target: str
-    text: str
+    targets: tuple[str, ...]
+    text: str  # "" for what only the evaluation needs; without targets a whole line
     args: tuple[str, ...]
-    compute: Callable[..., Value]
+    compute: Callable[..., Any]
 
     def lines(self) -> Iterable[str]:
-        yield f"{self.target} = {self.text}" if self.target else self.text
+        if self.text:
+            yield f"{', '.join(self.targets)} = {self.text}" if self.targets else self.text
 
     def run(self, state: State) -> None:
         result = self.compute(*(state.values[a] for a in self.args))
-        if self.target:
-            state.values[self.target] = result
+        results = (result,) if isinstance(result, Value) else result or ()
+        state.values.update(zip(self.targets, results, strict=True))
+
+
+def line(text: str) -> Step:
+    """A line of source that evaluation does not need."""
+    return Step((), text, (), lambda: None)
 
 
 @dataclass
@@ -77,25 +89,24 @@ class Access:
     target: str | None = None
     value: str | None = None
     pointer: str | None = None  # the text of the pointer, if it is not buffer + index
+    text: str | None = None  # of the load or store, if it is not by a pointer
 
     def lines(self) -> Iterable[str]:
         where = self.pointer or f"{self.buffer} + {self.index}"
         mask = f", mask={self.mask}" if self.mask else ""
         if self.value:
-            yield f"tl.store({where}, {self.value}{mask})"
+            yield self.text or f"tl.store({where}, {self.value}{mask})"
         else:
-            yield f"{self.target} = tl.load({where}{mask}{f', other={self.other}' if self.mask else ''})"
+            other = f", other={self.other}" if self.mask else ""
+            yield f"{self.target} = {self.text or f'tl.load({where}{mask}{other})'}"
 
     def run(self, state: State) -> None:
         buffer = state.buffers[self.buffer]
-        index = state.values[self.index].data.astype(np.int64)
-        mask = state.values[self.mask].data if self.mask else np.ones(index.shape, bool)
-        assert not mask.any() or (index[mask].min() >= 0 and index[mask].max() < len(buffer.data)), "bounds"
-        safe = np.where(mask, index, 0)
+        place, mask, safe = places(self, state)
         if self.value:
             value = state.values[self.value]
             buffer.data[safe[mask]] = value.data[mask]
-            error = np.zeros(index.shape) if value.error is None else value.error
+            error = np.zeros(place.shape) if value.error is None else value.error
             assert buffer.error is not None
             buffer.error[safe[mask]] = error[mask]
             return
@@ -107,33 +118,104 @@ class Access:
         state.values[self.target] = Value(data)
 
 
+def places(step: Any, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(elements, which of them count, elements that can be read anyway) of an access to `step.buffer`."""
+    place = state.values[step.index].data.astype(np.int64)
+    mask = state.values[step.mask].data if step.mask else np.ones(place.shape, bool)
+    mask = np.broadcast_to(mask, place.shape)
+    size = len(state.buffers[step.buffer].data)
+    assert not mask.any() or (place[mask].min() >= 0 and place[mask].max() < size), "bounds"
+    return place, mask, np.where(mask, place, 0)
+
+
+@dataclass
+class Atomic:
+    """`tl.atomic_*`: `combine(old, value)` for each element; several may meet in one place if nobody asks
+    for the old values (`target`), in any order."""
+
+    buffer: str
+    index: str
+    mask: str | None
+    values: tuple[str, ...]
+    text: str
+    combine: Callable[..., Any]
+    target: str | None = None
+
+    def lines(self) -> Iterable[str]:
+        yield f"{self.target} = {self.text}" if self.target else self.text
+
+    def run(self, state: State) -> None:
+        place, mask, safe = places(self, state)
+        buffer = state.buffers[self.buffer].data
+        if self.target:
+            state.values[self.target] = Value(np.where(mask, buffer[safe], buffer.dtype.type(0)))
+        values = [np.broadcast_to(state.values[v].data, place.shape)[mask] for v in self.values]
+        for where, *operands in zip(place[mask], *values, strict=True):
+            buffer[where] = self.combine(buffer[where], *operands)
+
+
 @dataclass
 class Loop:
-    """`for name in range(count)`: `carried` are (variable, initial, next)."""
+    """`for name in range(...)`: `carried` are (variable, initial, next)."""
 
     name: str
-    count: str
-    trips: int
+    range: str
+    turns: range
     carried: list[tuple[str, str, str]]
     body: list[Any]
 
     def lines(self) -> Iterable[str]:
         for variable, initial, _ in self.carried:
             yield f"{variable} = {initial}"
-        yield f"for {self.name} in range({self.count}):"
+        yield f"for {self.name} in {self.range}:"
         yield from _indented(self.body)
         yield "    " + _together([c[0] for c in self.carried], [c[2] for c in self.carried])
 
     def run(self, state: State) -> None:
-        for variable, initial, _ in self.carried:
-            state.values[variable] = state.values[initial]
-        for turn in range(self.trips):
+        _start(self.carried, state)
+        for turn in self.turns:
             state.values[self.name] = Value(np.array(turn, np.int32))
             for step in self.body:
                 step.run(state)
-            nexts = [state.values[c[2]] for c in self.carried]
-            for (variable, _, _), value in zip(self.carried, nexts, strict=True):
-                state.values[variable] = value
+            _next(self.carried, state)
+
+
+@dataclass
+class While:
+    """`while condition`, which is computed by `before` from the carried (variable, initial, next)."""
+
+    condition: str  # the text
+    holds: Callable[[State], bool]
+    carried: list[tuple[str, str, str]]
+    body: list[Any]
+
+    def lines(self) -> Iterable[str]:
+        for variable, initial, _ in self.carried:
+            yield f"{variable} = {initial}"
+        yield f"while {self.condition}:"
+        yield from _indented(self.body)
+        yield "    " + _together([c[0] for c in self.carried], [c[2] for c in self.carried])
+
+    def run(self, state: State) -> None:
+        _start(self.carried, state)
+        for _ in range(LONGEST_WHILE):
+            if not self.holds(state):
+                return
+            for step in self.body:
+                step.run(state)
+            _next(self.carried, state)
+        raise AssertionError("a loop without end")
+
+
+def _start(carried: list[tuple[str, str, str]], state: State) -> None:
+    for variable, initial, _ in carried:
+        state.values[variable] = state.values[initial]
+
+
+def _next(carried: list[tuple[str, str, str]], state: State) -> None:
+    nexts = [state.values[c[2]] for c in carried]
+    for (variable, _, _), value in zip(carried, nexts, strict=True):
+        state.values[variable] = value
 
 
 @dataclass
@@ -163,19 +245,74 @@ class If:
             state.values[variable] = value
 
 
+@dataclass
+class Call:
+    """`targets = function(everything that the body reads)`; the body becomes a function of its own, which
+    may return the first results early."""
+
+    function: str
+    decorator: str
+    body: list[Any]
+    targets: list[str]
+    results: list[str]
+    early: tuple[str, list[str]] | None = None  # (condition, what is returned where it holds), at the head
+
+    def lines(self) -> Iterable[str]:
+        yield f"{', '.join(self.targets)} = {self.function}({', '.join(self.parameters())})"
+
+    def inside(self) -> list[str]:
+        early = []
+        if self.early:
+            early = [f"if {self.early[0]}:", "    return " + ", ".join(self.early[1])]
+        lines = [text for step in self.body for text in step.lines()]
+        return [*early, *lines, "return " + ", ".join(self.results)]
+
+    def parameters(self) -> list[str]:
+        """Variables and buffers that the body reads and does not define, in the order of their use."""
+        defined, free = set(), []
+        for text in self.inside():
+            assigned = re.match(r"\s*(?:for )?([a-z]\d+(?:, [a-z]\d+)*) (?:=|in|\+=) (.*)", text)
+            read = assigned[2] if assigned else text
+            if assigned and "+=" in text:
+                read = text
+            free += [n for n in dict.fromkeys(NAME.findall(read)) if n not in defined and n not in free]
+            if assigned:
+                defined |= set(assigned[1].split(", "))
+        return free
+
+    def source(self) -> str:
+        body = "".join(f"    {text}\n" for text in self.inside())
+        return f"@{self.decorator}\ndef {self.function}({', '.join(self.parameters())}):\n{body}\n\n"
+
+    def run(self, state: State) -> None:
+        chosen = self.results
+        if self.early and bool(state.values[self.early[0]].data):
+            chosen = self.early[1]
+        else:
+            for step in self.body:
+                step.run(state)
+        found = [state.values[r] for r in chosen]
+        state.values.update(zip(self.targets, found, strict=True))
+
+
+#: variables, buffers and scalars; functions have names of two letters
+NAME = re.compile(r"(?<![\w.])[a-z]\d+\b(?!\()|\b(?:pid|rows|BLOCK)\b")
+
+
 def _together(names: list[str], values: list[str]) -> str:
     return f"{', '.join(names)} = {', '.join(values)}" if names else "pass"
 
 
 def _indented(body: Iterable[Any]) -> Iterable[str]:
     for step in body:
-        for line in step.lines():
-            yield "    " + line
+        for text in step.lines():
+            yield "    " + text
 
 
 @dataclass
 class Buffer:
-    """A pointer argument: `size` elements, from `shift` elements behind an aligned address."""
+    """A pointer argument: `size` elements for each program, from `shift` elements behind an aligned
+    address."""
 
     name: str
     dtype: str
@@ -183,6 +320,8 @@ class Buffer:
     shift: int
     seed: int
     level: int = BITS  # of what has been stored to it
+    whole: bool = False  # one for all programs; of small whole numbers, so that sums are exact
+    tiled: bool = False  # one for all programs, each has its own part
 
 
 @dataclass
@@ -198,86 +337,82 @@ class Program:
     steps: list[Any] = field(default_factory=list)
     buffers: list[Buffer] = field(default_factory=list)
     scalars: dict[str, int] = field(default_factory=dict)
+    functions: list[str] = field(default_factory=list)
     warps: int = 4
+    grid: tuple[int, ...] = (1,)
+    tile: int = 0  # of a tiled program: the elements of its first dimension, over all programs
 
-    def source(self) -> str:
-        parameters = ", ".join([b.name for b in self.buffers] + list(self.scalars))
-        body = [line for step in self.steps for line in step.lines()] or ["pass"]
-        return HEADER + f"@triton.jit\ndef kernel({parameters}):\n" + "".join(f"    {x}\n" for x in body)
+    @property
+    def count(self) -> int:
+        return int(np.prod(self.grid))
+
+    def source(self, unspecialised: bool = False) -> str:
+        """The module. `unspecialised`: no scalar is a constant for being 1, or known to be divisible."""
+        parameters = [b.name for b in self.buffers] + list(self.scalars)
+        opening = []
+        if self.tile:
+            parameters.append("BLOCK: tl.constexpr")
+            opening = ["rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)"]
+        elif self.count > 1:
+            opening = ["pid = tl.program_id(0)"]
+            if len(self.grid) > 1:
+                opening = ["pid = tl.program_id(0) + tl.program_id(1) * tl.num_programs(0)"]
+            own = (b for b in self.buffers if not b.whole)
+            opening += [f"{b.name} = {b.name} + pid * {b.size}" for b in own]
+        body = [*opening, *(text for step in self.steps for text in step.lines())] or ["pass"]
+        called = "".join(call.source() for call in calls(self.steps))
+        names = ", ".join(repr(name) for name in self.scalars)
+        decorator = f"@triton.jit(do_not_specialize=[{names}])" if unspecialised else "@triton.jit"
+        return (
+            HEADER + "".join(self.functions) + called
+            + f"{decorator}\ndef kernel({', '.join(parameters)}):\n" + "".join(f"    {x}\n" for x in body)
+        )
+
+    def length(self, buffer: Buffer) -> int:
+        """Elements of an argument, over all programs."""
+        return buffer.size * (1 if buffer.whole or buffer.tiled else self.count)
 
     def inputs(self) -> dict[str, np.ndarray]:
-        return {b.name: contents(b.dtype, b.size, b.seed) for b in self.buffers}
+        return {b.name: contents(b, self.length(b)) for b in self.buffers}
 
     def evaluate(self) -> dict[str, Value]:
         """What the buffers hold afterwards."""
-        state = State(
-            {name: Value(np.array(value, np.int32)) for name, value in self.scalars.items()},
-            {name: Value(data.copy(), np.zeros(len(data))) for name, data in self.inputs().items()},
-        )
+        given = {name: Value(data.copy(), np.zeros(len(data))) for name, data in self.inputs().items()}
+        scalars = {name: Value(np.array(value, np.int32)) for name, value in self.scalars.items()}
         with np.errstate(all="ignore"):
-            for step in self.steps:
-                step.run(state)
-        return state.buffers
+            for program in range(1 if self.tile else self.count):
+                state = State({**scalars, "pid": Value(np.array(program, np.int32))}, {})
+                for b in self.buffers:
+                    mine = slice(program * b.size, (program + 1) * b.size)
+                    mine = slice(None) if b.whole or b.tiled else mine
+                    error = given[b.name].error
+                    assert error is not None
+                    state.buffers[b.name] = Value(given[b.name].data[mine], error[mine])
+                for step in self.steps:
+                    step.run(state)
+        return given
 
 
-def contents(dtype: str, size: int, seed: int) -> np.ndarray:
+def calls(steps: Iterable[Any]) -> Iterable[Call]:
+    """Every call below, those that others make first."""
+    for step in steps:
+        for part in ("body", "then", "otherwise"):
+            yield from calls(getattr(step, part, ()))
+        if isinstance(step, Call):
+            yield step
+
+
+def contents(buffer: Buffer, size: int) -> np.ndarray:
     """Special values among random ones; seed 0: all ones (what a failure shrinks to)."""
-    kind = numeric.DTYPES[dtype]
-    if seed == 0:
+    kind = numeric.DTYPES[buffer.dtype]
+    if buffer.seed == 0:
         return np.ones(size, kind.values)
-    generator = np.random.default_rng(seed)
-    values = numeric.random(size, dtype, seed)
-    known = numeric.specials(dtype)
-    return np.where(generator.random(size) < 0.3, known[generator.integers(0, len(known), size)], values)
-
-
-HEADER = """import triton
-import triton.language as tl
-
-
-@triton.jit
-def add(a, b):
-    return a + b
-
-
-@triton.jit
-def mul(a, b):
-    return a * b
-
-
-@triton.jit
-def bit_xor(a, b):
-    return a ^ b
-
-
-@triton.jit
-def bit_and(a, b):
-    return a & b
-
-
-@triton.jit
-def bit_or(a, b):
-    return a | b
-
-
-@triton.jit
-def largest(a, b):
-    return tl.maximum(a, b).to(a.dtype)
-
-
-@triton.jit
-def smallest(a, b):
-    return tl.minimum(a, b).to(a.dtype)
-
-
-@triton.jit
-def last_nonzero(a, b):
-    return tl.where(b != 0, b, a)
-
-
-@triton.jit
-def recur(a, b, c, d):
-    return a * c, b * c + d
-
-
-"""
+    generator = np.random.default_rng(buffer.seed)
+    if buffer.whole:
+        return generator.integers(0, 4, size).astype(kind.values)
+    values = numeric.random(size, buffer.dtype, buffer.seed)
+    known = numeric.specials(buffer.dtype)
+    chosen = np.where(generator.random(size) < 0.3, known[generator.integers(0, len(known), size)], values)
+    if kind.bits == 8 and kind.kind == "float":  # some have no infinity, or no -0
+        return numeric.array(numeric.tensor(chosen, buffer.dtype))
+    return chosen

@@ -1,180 +1,177 @@
-"""The long run: `python -m tests.property.run --count 2000` prints counts and saves what fails, shrunk.
+"""The long run: `python -m tests.property.run --modes vector,simt8 --count 5000`.
 
-Kernels run in child processes, a batch in each, so that one that crashes costs its batch alone.
+Kernel number n is the same in every mode and every run of this version. Kernels run in child processes, a
+batch in each; one that crashes or hangs is a finding and costs itself alone. Every result is a line of
+`log.jsonl` in the folder of the run, and a run goes on where the log ends. What fails is shrunk and saved
+beside it. `--summary` prints the counts of a log; `--only 17` runs one kernel again, and shows it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import random
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from property.worker import environment
 
-class Choices:
-    """The draws of one program: given ones first, then new ones; what was drawn is in `made`."""
-
-    def __init__(self, given: Sequence[int], more: random.Random | None = None) -> None:
-        self.given, self.more = given, more
-        self.made: list[int] = []
-
-    def __call__(self, low: int, high: int) -> int:
-        at = len(self.made)
-        if at < len(self.given):
-            value = min(max(self.given[at], low), high)
-        else:
-            value = self.more.randint(low, high) if self.more else low
-        self.made.append(value)
-        return value
+MODES = "vector"
+FAILURES = ("disagreed", "failed", "crashed", "hung")
 
 
-def shrunk(made: list[int], fails: Callable[[list[int]], bool], seconds: float) -> list[int]:
-    """Shorter and smaller draws that still fail: pieces are left out, then set to zero, then lowered."""
-    deadline = time.monotonic() + seconds
-    better = True
-    while better:
-        better = False
-        for change in ("drop", "zero", "halve"):
-            size = max(1, len(made) // 2) if change != "halve" else 1
-            while size:
-                at = len(made) - size
-                while at >= 0:
-                    if time.monotonic() > deadline:
-                        return made
-                    piece = made[at : at + size]
-                    new = {"drop": [], "zero": [0] * size, "halve": [x // 2 for x in piece]}[change]
-                    if new != piece and fails(made[:at] + new + made[at + size :]):
-                        made, better = made[:at] + new + made[at + size :], True
-                    at -= size
-                size //= 2
-    return made
-
-
-def batch(arguments: argparse.Namespace) -> int:
-    """Run one batch in this process; the kernel being run is always in `current`."""
-    os.environ.setdefault("TRITON_SPIRV_BACKEND", "1")
-    from property.launch import check
-    from property.strategy import Programs
-
-    folder = Path(arguments.out)
-    current = folder / f"current-{arguments.seed}.py"
-    generator = random.Random(arguments.seed)
-    failed = 0
-
-    def failure(choices: Choices, number: int) -> tuple[Exception, str] | None:
-        program = Programs(choices, arguments.largest).build(arguments.steps)
-        text = describe(program)
-        current.write_text(text)
-        try:
-            check(program, more_warps=number % 8 == 0)
-        except Exception as error:
-            return error, text
-        return None
-
-    for number in range(arguments.batch):
-        choices = Choices([], random.Random(generator.random()))
-        found = failure(choices, number)
-        if not found:
-            continue
-        failed += 1
-        known = signature(found[0])
-        smallest = [found]
-
-        def fails(
-            made: list[int], number: int = number, known: str = known, smallest: Any = smallest
-        ) -> bool:
-            again = failure(Choices(made), number)
-            if again and signature(again[0]) == known:
-                smallest[0] = again
-                return True
-            return False
-
-        made = shrunk(choices.made, fails, arguments.shrink_seconds)
-        error, text = smallest[0]
-        reason = "".join(f"# {line}\n" for line in str(error).splitlines()[-30:])
-        (folder / f"failing-{arguments.seed}-{number}.py").write_text(
-            f"{text}# draws: {made}\n# {type(error).__name__}\n{reason}"
+def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Results of one child process; of a child that dies, a result for the kernel that it died of."""
+    cache = tempfile.mkdtemp(prefix="generated-cache-")
+    command = [
+        sys.executable, str(Path(__file__).with_name("worker.py")), "--mode", mode, "--first", str(first),
+        "--count", str(count), "--out", str(arguments.out), "--shrink-seconds", str(arguments.shrink_seconds),
+    ]
+    ours = ("TRITON_SPIRV_", "TRITON_INTERPRET")
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    errors = arguments.out / f"stderr-{mode}.txt"
+    with errors.open("w") as kept:
+        child = subprocess.Popen(
+            command, env={**variables, **environment(mode), "TRITON_CACHE_DIR": cache}, text=True,
+            stdout=subprocess.PIPE, stderr=kept,
         )
-        print(f"  failing-{arguments.seed}-{number}.py {signature(error)}", flush=True)
-    current.unlink(missing_ok=True)
-    print(f"ran {arguments.batch} failed {failed}")
-    return 1 if failed else 0
+    assert child.stdout
+    running = None
+    try:
+        while True:
+            ready, _, _ = select.select([child.stdout], [], [], arguments.timeout)
+            line = child.stdout.readline() if ready else ""
+            if not line:
+                break
+            if not line.startswith("{"):
+                continue
+            report = json.loads(line)
+            if "begin" in report:
+                running = report["begin"]
+                continue
+            yield report
+            running = None
+        hung = child.poll() is None and not ready
+        if hung:
+            child.kill()
+        code = child.wait()
+        if running is not None or code:
+            number = first if running is None else running
+            result = "hung" if hung else "crashed"
+            path = arguments.out / f"{result}-{mode}-{number}.py"
+            current = arguments.out / f"current-{mode}.py"
+            if current.exists():
+                current.replace(path)
+            why = f"the process ended with {code}: {errors.read_text()[-600:]}"
+            yield {"kernel": number, "mode": mode, "result": result, "why": why, "file": path.name}
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+        shutil.rmtree(cache, ignore_errors=True)
 
 
-def signature(error: Exception) -> str:
-    """What kind of failure it is; a smaller kernel must fail in the same way."""
-    lines = str(error).splitlines() or [""]
-    return type(error).__name__ + ("" if type(error).__name__ == "Disagreement" else ": " + lines[-1][:120])
+def current_revision() -> str:
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True
+    )
+    return found.stdout.strip() or "unknown"
 
 
-def describe(program: Any) -> str:
-    buffers = "".join(f"# {b}\n" for b in program.buffers)
-    return f"{program.source()}\n\n{buffers}# {program.scalars} num_warps={program.warps}\n"
+def read(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run what the log lacks; the number of failures."""
+    log = arguments.out / "log.jsonl"
+    done = Counter(dict.fromkeys(arguments.modes, arguments.first))
+    for entry in read(log):
+        done[entry["mode"]] = max(done[entry["mode"]], entry["kernel"] + 1)
+    failures, last = 0, arguments.first + arguments.count
+    start = time.monotonic()
+    weight, revision = Counter(arguments.modes), ""
+    while pending := [mode for mode in weight if done[mode] < last]:
+        mode = min(pending, key=lambda m: done[m] / weight[m])
+        if (found := current_revision()) != revision:
+            revision = found
+            print(f"at {revision}", flush=True)
+        with log.open("a") as file:
+            for entry in batch(mode, done[mode], min(arguments.batch, last - done[mode]), arguments):
+                file.write(json.dumps({**entry, "revision": revision}) + "\n")
+                file.flush()
+                done[mode] = entry["kernel"] + 1
+                if entry["result"] in FAILURES:
+                    failures += 1
+                    print(f"  {entry.get('file')}: {entry['why'].splitlines()[0][:150]}", flush=True)
+        shown = ", ".join(f"{m} {done[m] - arguments.first}" for m in weight)
+        print(f"{time.monotonic() - start:.0f} s: {shown}; {failures} failed", flush=True)
+    return failures
+
+
+def summary(log: Path) -> str:
+    """A line for each mode: kernels by result, comparisons by oracle."""
+    results: dict[str, Counter[str]] = {}
+    oracles: dict[str, Counter[str]] = {}
+    for entry in read(log):
+        results.setdefault(entry["mode"], Counter())[entry["result"]] += 1
+        oracles.setdefault(entry["mode"], Counter()).update(entry.get("checks", ()))
+    lines = []
+    for mode, counts in results.items():
+        shown = ", ".join(f"{n} {name}" for name, n in counts.most_common())
+        agreed = ", ".join(f"{name} {n}" for name, n in oracles[mode].most_common())
+        lines.append(f"{mode}: {sum(counts.values())} kernels: {shown}. Comparisons that agreed: {agreed}")
+    return "\n".join(lines)
+
+
+def only(arguments: argparse.Namespace) -> int:
+    """One kernel again, in each mode, in processes of its own."""
+    arguments.shrink_seconds, failures = 0.0, 0
+    for mode in arguments.modes:
+        for entry in batch(mode, arguments.only, 1, arguments):
+            print(f"{mode}: {entry['result']} {entry.get('why', '')}")
+            failures += entry["result"] in FAILURES
+            if "file" in entry:
+                print((arguments.out / entry["file"]).read_text())
+    return failures
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=2000, help="kernels to run")
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument(
+        "--modes", default=MODES, type=lambda text: text.split(","),
+        help="vector, simt, simt8, simt32 (names of tests/conftest.py), interpreter (Triton's own); one that "
+        "is named twice has twice the turns",
+    )
+    parser.add_argument("--count", type=int, default=2000, help="kernels to run in each mode")
+    parser.add_argument("--first", type=int, default=0, help="number of the first kernel")
     parser.add_argument("--batch", type=int, default=50, help="kernels in one process")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=9, help="steps of a kernel, at most")
-    parser.add_argument("--largest", type=int, default=4096, help="elements of a tensor, at most")
-    parser.add_argument("--out", default="generated-failures")
+    parser.add_argument("--out", type=Path, default=Path("generated"), help="folder of log and failures")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds for a kernel")
     parser.add_argument("--shrink-seconds", type=float, default=60)
-    parser.add_argument("--one-batch", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--only", type=int, help="run this kernel again, and show it if it fails")
+    parser.add_argument("--summary", action="store_true", help="print the counts of a log, run nothing")
     arguments = parser.parse_args()
-    Path(arguments.out).mkdir(parents=True, exist_ok=True)
-    if arguments.one_batch:
-        return batch(arguments)
-    ran = failed = crashed = 0
-    seed, start = arguments.seed, time.monotonic()
-    while ran < arguments.count:
-        cache = tempfile.mkdtemp(prefix="generated-cache-")
-        command = [
-            sys.executable,
-            __file__,
-            "--one-batch",
-            "--seed",
-            str(seed),
-            "--batch",
-            str(arguments.batch),
-            "--steps",
-            str(arguments.steps),
-            "--largest",
-            str(arguments.largest),
-            "--out",
-            arguments.out,
-            "--shrink-seconds",
-            str(arguments.shrink_seconds),
-        ]
-        child = subprocess.run(
-            command, env={**os.environ, "TRITON_CACHE_DIR": cache}, capture_output=True, text=True
-        )
-        shutil.rmtree(cache, ignore_errors=True)
-        *shown, last = child.stdout.strip().splitlines() or [""]
-        print("\n".join(shown), end="\n" if shown else "", flush=True)
-        ran += int(last.split()[1]) if last.startswith("ran ") else 1
-        if last.startswith("ran "):
-            failed += int(last.split()[3])
-        elif child.returncode:
-            crashed += 1
-            print(
-                f"seed {seed}: the process ended with {child.returncode}; {arguments.out}/current-{seed}.py\n"
-                f"{child.stderr[-800:]}",
-                flush=True,
-            )
-        seed += 1
-    print(f"{ran} kernels in {time.monotonic() - start:.0f} s: {failed} disagreed, {crashed} crashed")
-    return 1 if failed or crashed else 0
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    if arguments.summary:
+        print(summary(arguments.out / "log.jsonl"))
+        return 0
+    if arguments.only is not None:
+        return 1 if only(arguments) else 0
+    failures = run(arguments)
+    print(summary(arguments.out / "log.jsonl"))
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

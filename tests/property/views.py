@@ -1,61 +1,50 @@
-"""Steps that rearrange tensors, and those along an axis."""
+"""Steps that rearrange tensors."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from property import meaning
-from property.builder import Builder
-from property.meaning import arithmetic, is_float, view
-from property.program import (
-    BITS,
-    ROUNDED,
-    ZERO,
-    Kind,
-    Step,
-    Value,
-)
+from property.builder import Builder, whole
+from property.meaning import view
+from property.program import ROUNDED, Kind, Value
 
 
 class Views(Builder):
     def reshape(self) -> None:
         x = self.tensor()
         kind, left = self.kinds[x], self.kinds[x].numel.bit_length() - 1
-        bits = []
-        for _ in range(self.integer(0, 2)):
-            bits.append(self.integer(0, left))
-            left -= bits[-1]
-        shape = tuple(1 << b for b in [*bits, left])
+        bits = self.sizes(left, self.integer(0, 2))
+        shape = tuple(1 << b for b in [*bits, left - sum(bits)])
+        how = self.choice(("tl.reshape({0}, %s)", "{0}.reshape(%s)", "tl.view({0}, %s)"))
+        if len(shape) == 1 and self.chance(2):
+            how = "tl.ravel({0})%.0s"
         self.emit(
-            Kind(kind.dtype, shape, kind.level),
-            f"tl.reshape({{0}}, {list(shape)})",
-            [x],
-            view(lambda a: a.reshape(shape)),
+            Kind(kind.dtype, shape, kind.level), how % list(shape), [x], view(lambda a: a.reshape(shape))
         )
 
     def permute(self) -> None:
         x = self.tensor(lambda k: len(k.shape) > 1)
         kind = self.kinds[x]
-        order = tuple(self.permutation(range(len(kind.shape))[::-1]))
-        self.emit(
-            Kind(kind.dtype, tuple(kind.shape[d] for d in order), kind.level),
-            f"tl.permute({{0}}, {order})".replace(",)", ")"),
-            [x],
-            view(lambda a: a.transpose(order)),
-        )
+        axes = self.axes(kind.shape)
+        order = tuple([0][: len(kind.shape) - len(axes)] + self.permutation(axes[::-1]))
+        text = f"tl.permute({{0}}, {order})"
+        if order == (1, 0) and self.chance(2):
+            text = "tl.trans({0})" if self.chance(2) else "{0}.T"
+        shape = tuple(kind.shape[d] for d in order)
+        self.emit(Kind(kind.dtype, shape, kind.level), text, [x], view(lambda a: a.transpose(order)))
 
     def expand(self) -> None:
+        first = 1 if self.tile else 0
         x = self.any(lambda k: 0 < len(k.shape) < 3)
         if x is None:
-            return self.reshape()
+            return None if self.tile else self.reshape()
         kind = self.kinds[x]
-        axis = self.integer(0, len(kind.shape))
+        axis = self.integer(first, len(kind.shape))
         shape = kind.shape[:axis] + (1,) + kind.shape[axis:]
+        slices = ", ".join("None" if d == axis else ":" for d in range(len(shape)))
+        text = self.choice((f"tl.expand_dims({{0}}, {axis})", f"{{0}}[{slices}]"))
         y = self.emit(
-            Kind(kind.dtype, shape, kind.level),
-            f"tl.expand_dims({{0}}, {axis})",
-            [x],
-            view(lambda a: np.expand_dims(a, axis)),
+            Kind(kind.dtype, shape, kind.level), text, [x], view(lambda a: np.expand_dims(a, axis))
         )
         room = (self.largest // kind.numel).bit_length() - 1
         self.broadcast(y, (*shape[:axis], 1 << self.integer(0, max(0, room)), *shape[axis + 1 :]))
@@ -67,16 +56,25 @@ class Views(Builder):
         kind = self.kinds[x]
         y = self.want(kind.dtype, kind.shape, ROUNDED)
         level = max(kind.level, self.kinds[y].level)
-        self.emit(
-            Kind(kind.dtype, (*kind.shape, 2), level),
-            "tl.join({0}, {1})",
-            [x, y],
-            view(lambda a, b: np.stack([a, b], -1)),
-        )
+        how = 0 if self.tile and len(kind.shape) == 1 else self.integer(0, 2)
+        if how == 0:
+            text, shape = "tl.join({0}, {1})", (*kind.shape, 2)
+            function = view(lambda a, b: np.stack([a, b], -1))
+        elif how == 1:
+            text, shape = "tl.interleave({0}, {1})", (*kind.shape[:-1], kind.shape[-1] * 2)
+            function = view(lambda a, b: np.stack([a, b], -1).reshape(shape))
+        else:
+            axis = self.choice(self.axes(kind.shape))
+            shape = tuple(2 * n if d == axis else n for d, n in enumerate(kind.shape))
+            text = f"tl.cat({{0}}, {{1}}, dim={axis})"
+            function = view(lambda a, b: np.concatenate([a, b], axis))
+        self.emit(Kind(kind.dtype, shape, level), text, [x, y], function)
 
     def split(self) -> None:
         x = self.any(lambda k: len(k.shape) > 1 and k.shape[-1] == 2)
         if x is None:
+            if self.tile:
+                return
             x = self.tensor(lambda k: k.numel > 2)
             kind = self.kinds[x]
             shape = (kind.numel // 2, 2)
@@ -87,97 +85,48 @@ class Views(Builder):
                 view(lambda a: a.reshape(shape)),
             )
         kind = self.kinds[x]
-        a, b = self.name(), self.name()
-        self.steps.append(Step(a, "0", (x,), view(lambda v: v[..., 0])))
-        self.steps.append(Step(b, "0", (x,), view(lambda v: v[..., 1])))
-        self.steps.append(Step("", f"{a}, {b} = tl.split({x})", (), lambda: Value(np.array(0))))
-        for name in (a, b):
-            self.kinds[name] = Kind(kind.dtype, kind.shape[:-1], kind.level)
+        part = Kind(kind.dtype, kind.shape[:-1], kind.level)
+        halves = [view(lambda v: v[..., 0]), view(lambda v: v[..., 1])]
+        self.several([part, part], "tl.split({0})", [x], lambda v: tuple(half(v) for half in halves))
 
     def flip(self) -> None:
-        x = self.tensor(lambda k: max(k.shape) > 1)
-        axis = self.choice([d for d, n in enumerate(self.kinds[x].shape) if n > 1])
+        x = self.any(lambda k: any(k.shape[d] > 1 for d in self.axes(k.shape)))
+        if x is None:
+            return
+        axis = self.choice([d for d in self.axes(self.kinds[x].shape) if self.kinds[x].shape[d] > 1])
         self.emit(self.kinds[x], f"tl.flip({{0}}, {axis})", [x], view(lambda a: np.flip(a, axis)))
 
     def gather(self) -> None:
         x = self.tensor(lambda k: k.dtype != "i1")
         kind = self.kinds[x]
-        axis = self.integer(0, len(kind.shape) - 1)
-        index = self.cast_to(self.want("i32", kind.shape), "i32")
-        last = kind.shape[axis] - 1
-        index = self.emit(
-            Kind("i32", kind.shape), f"{{0}} & {last}", [index], arithmetic(lambda a: a & last, "i32")
-        )
+        if not self.axes(kind.shape):
+            return
+        axis = self.choice(self.axes(kind.shape))
+        indices = kind.shape
+        if not self.tile and self.chance(3):
+            indices = tuple(
+                (1 << self.integer(0, 5)) if d == axis else n for d, n in enumerate(kind.shape)
+            )
+        index = self.remainder(self.cast_to(self.want("i32", indices), "i32"), kind.shape[axis])
         self.emit(
-            kind,
+            Kind(kind.dtype, indices, kind.level),
             f"tl.gather({{0}}, {{1}}, {axis})",
             [x, index],
             lambda v, i: view(lambda a: np.take_along_axis(a, i.data, axis))(v),
         )
 
-    # ---- along an axis
+    def histogram(self) -> None:
+        x = self.any(lambda k: whole(k) and len(k.shape) == 1) or self.load("i32", self.shape()[:1])
+        bins = 1 << self.integer(0, 6)
+        x = self.remainder(self.cast_to(x, "i32"), bins)
+        shape = self.kinds[x].shape
+        mask = self.want("i1", shape) if self.chance(2) else None
+        args = [x, mask] if mask else [x]
 
-    def combiner(self, dtype: str) -> str:
-        if is_float(dtype):
-            return self.choice(("largest", "smallest") + (("add",) if dtype in ("f32", "f64") else ()))
-        return self.choice(("add", "bit_xor", "bit_and", "bit_or", "largest", "smallest", "mul"))
+        def count(values: Value, held: Value | None = None) -> Value:
+            chosen = values.data[held.data] if held else values.data
+            return Value(np.bincount(chosen, minlength=bins).astype(np.int32))
 
-    def reduce(self) -> None:
-        x = self.tensor(lambda k: k.dtype != "i1" and k.level < ROUNDED)
-        kind = self.kinds[x]
-        axis = self.integer(0, len(kind.shape) - 1)
-        name, keep = self.combiner(kind.dtype), self.chance(3)
-        shape = kind.shape[:axis] + ((1,) if keep else ()) + kind.shape[axis + 1 :]
-        compute = meaning.folded(name, kind.dtype, axis, False)
-        shaped = view(lambda a: a.reshape(shape))
         self.emit(
-            Kind(kind.dtype, shape, _level(name, kind.dtype)),
-            f"tl.reduce({{0}}, {axis}, {name}{', keep_dims=True' if keep else ''})",
-            [x],
-            lambda v: shaped(compute(v)),
+            Kind("i32", (bins,)), f"tl.histogram({{0}}, {bins}{', mask={1}' if mask else ''})", args, count
         )
-
-    def arg_reduce(self) -> None:
-        x = self.tensor(lambda k: not is_float(k.dtype) and k.dtype != "i1")
-        kind = self.kinds[x]
-        axis = self.integer(0, len(kind.shape) - 1)
-        name, function = self.choice((("argmax", np.argmax), ("argmin", np.argmin)))
-        self.emit(
-            Kind("i32", kind.shape[:axis] + kind.shape[axis + 1 :]),
-            f"tl.{name}({{0}}, {axis})",
-            [x],
-            lambda v: Value(np.asarray(function(v.data, axis)).astype(np.int32)),
-        )
-
-    def scan(self) -> None:
-        x = self.tensor(lambda k: k.dtype != "i1" and k.level < ROUNDED)
-        kind = self.kinds[x]
-        axis, reverse = self.integer(0, len(kind.shape) - 1), self.chance(3)
-        name = "last_nonzero" if not is_float(kind.dtype) and self.chance(4) else self.combiner(kind.dtype)
-        self.emit(
-            Kind(kind.dtype, kind.shape, _level(name, kind.dtype)),
-            f"tl.associative_scan({{0}}, {axis}, {name}{', reverse=True' if reverse else ''})",
-            [x],
-            meaning.folded(name, kind.dtype, axis, True, reverse),
-        )
-
-    def recurrence(self) -> None:
-        x = self.tensor(lambda k: not is_float(k.dtype) and k.dtype != "i1")
-        kind = self.kinds[x]
-        y, axis = self.want(kind.dtype, kind.shape), self.integer(0, len(kind.shape) - 1)
-        a, b = self.name(), self.name()
-        self.steps.append(Step(a, "0", (x, y), meaning.recurrence(axis, True)))
-        self.steps.append(Step(b, "0", (x, y), meaning.recurrence(axis, False)))
-        self.steps.append(
-            Step(
-                "",
-                f"{a}, {b} = tl.associative_scan(({x}, {y}), {axis}, recur)",
-                (),
-                lambda: Value(np.array(0)),
-            )
-        )
-        self.kinds[a] = self.kinds[b] = Kind(kind.dtype, kind.shape)
-
-
-def _level(name: str, dtype: str) -> int:
-    return BITS if not is_float(dtype) else ROUNDED if name == "add" else ZERO

@@ -1,0 +1,143 @@
+"""A process of the long run: some kernels of one mode, a line of JSON for the beginning and the end of each.
+
+The kernel being run is always in a file, so that a process that dies leaves it behind."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from conftest import MODES
+
+from property.shrink import Choices, shrunk
+
+SIZES = (64, 256, 1024, 4096)  # elements of a tensor at most, in turn
+STEPS = 9
+INTERPRETER = "interpreter"
+
+
+def environment(mode: str) -> dict[str, str]:
+    """The variables that select a mode, for a new process."""
+    if mode == INTERPRETER:
+        return {"TRITON_INTERPRET": "1"}
+    return {"TRITON_SPIRV_BACKEND": "1", **MODES.get(mode, {"TRITON_SPIRV_TARGET": mode})}
+
+
+def program_of(number: int, given: list[int] | None = None) -> tuple[Any, Choices]:
+    """Kernel `number`, the same in every mode; or what other draws make of its size."""
+    from property.strategy import Programs
+
+    choices = Choices(given or [], None if given is not None else random.Random(number))
+    return Programs(choices, SIZES[number % len(SIZES)]).build(STEPS), choices
+
+
+def variants_of(number: int, program: Any, mode: str) -> tuple[str, ...]:
+    """One kernel in three is run once more, otherwise; a tiled one always in other tiles."""
+    from property.launch import VARIANTS
+
+    if mode == INTERPRETER:
+        return ("block",) if program.tile else ()
+    if program.tile:
+        return ("block",)
+    return (VARIANTS[number // 3 % 3],) if number % 3 == 0 else ()
+
+
+def outcome(number: int, mode: str, current: Path, given: list[int] | None = None) -> dict[str, Any]:
+    """Run one kernel: {"result": "agreed" | "disagreed" | "refused" | "failed", ...}."""
+    from property.launch import Disagreement, check
+
+    program, choices = program_of(number, given)
+    text = describe(program)
+    current.write_text(text)
+    made = {"kernel": number, "draws": choices.made, "text": text}
+    if mode == INTERPRETER and (reason := beyond_interpreter(program)):
+        return {**made, "result": "refused", "why": reason}
+    try:
+        checks = check(program, variants_of(number, program, mode), order_is_open=mode != "vector")
+    except Disagreement as error:
+        return {**made, "result": "disagreed", "why": str(error), "signature": "Disagreement"}
+    except Exception as error:
+        lines = str(error).splitlines() or [""]
+        name = type(error).__name__
+        if name == "OutOfResources" and mode != "vector":
+            return {**made, "result": "refused", "why": lines[-1]}
+        signature = f"{name}: {lines[-1][:100]}"
+        return {**made, "result": "failed", "why": f"{name}: {error}"[-3000:], "signature": signature}
+    return {**made, "result": "agreed", "checks": checks}
+
+
+def beyond_interpreter(program: Any) -> str:
+    """What of the program Triton's interpreter computes wrongly, so that it is no oracle for it."""
+    import numeric
+
+    source = program.source()
+    for word, reason in (("bfloat16", "bfloat16"), ("float8", "8-bit floats")):
+        if word in source or any(b.dtype == "bf16" or b.dtype in numeric.FP8 for b in program.buffers):
+            return f"it has no {reason}"
+    return ""
+
+
+def describe(program: Any) -> str:
+    buffers = "".join(f"# {b}\n" for b in program.buffers)
+    spread = f"grid={program.grid} tile={program.tile} num_warps={program.warps}"
+    return f"{program.source()}\n\n{buffers}# {program.scalars} {spread}\n"
+
+
+def shrink(found: dict[str, Any], mode: str, current: Path, seconds: float) -> dict[str, Any]:
+    """The smallest kernel that still fails in the same way."""
+    smallest = found
+
+    def fails(draws: list[int]) -> bool:
+        nonlocal smallest
+        try:
+            again = outcome(found["kernel"], mode, current, draws)
+        except Exception:  # these draws make no program
+            return False
+        if again["result"] == found["result"] and again["signature"] == found["signature"]:
+            smallest = again
+            return True
+        return False
+
+    shrunk(found["draws"], fails, seconds)
+    return smallest
+
+
+def write(found: dict[str, Any], path: Path) -> None:
+    reason = "".join(f"# {line}\n" for line in found["why"].splitlines()[-40:])
+    path.write_text(f"{found['text']}# draws: {found['draws']}\n{reason}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mode", default="vector")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=50)
+    parser.add_argument("--out", type=Path, default=Path("generated"))
+    parser.add_argument("--shrink-seconds", type=float, default=60)
+    arguments = parser.parse_args()
+    os.environ.update(environment(arguments.mode))
+    current = arguments.out / f"current-{arguments.mode}.py"
+    for number in range(arguments.first, arguments.first + arguments.count):
+        print(json.dumps({"begin": number}), flush=True)
+        found = outcome(number, arguments.mode, current)
+        if found["result"] in ("disagreed", "failed"):
+            path = arguments.out / f"{found['result']}-{arguments.mode}-{number}.py"
+            write(found, path)
+            found = shrink(found, arguments.mode, current, arguments.shrink_seconds)
+            write(found, path)
+            found["file"] = path.name
+        kept = {k: v for k, v in found.items() if k not in ("text", "draws")}
+        print(json.dumps({**kept, "mode": arguments.mode}), flush=True)
+    current.unlink(missing_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
