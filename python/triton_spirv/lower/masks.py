@@ -9,6 +9,7 @@ index arithmetic cannot wrap: a wrapping window fails the test and takes the exa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..ir.model import Operation
@@ -17,6 +18,7 @@ from ..spirv.builder import I64
 from ..spirv.control import IfElse
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
+from .access import growth
 from .context import Context, named
 from .elementwise import as_affine
 from .registry import SOURCE_LAYOUTS
@@ -136,6 +138,17 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
         branch.yield_(body())
         ctx.pop_memo()
     return branch.results
+
+
+def by_register(mask: Any, layout: Layout) -> tuple[Layout, list[int]] | None:
+    """The layout under which a mask has one scalar for all registers that share it, and for each register of
+    `layout` the register there. None where the components of a register may differ in it.
+    """
+    if any(growth(mask, basis, layout) != 0 for basis in layout.component):
+        return None
+    bits = [i for i, basis in enumerate(layout.register) if growth(mask, basis, layout) != 0]
+    shared = replace(layout, component=(), register=tuple(layout.register[i] for i in bits))
+    return shared, [sum((r >> i & 1) << k for k, i in enumerate(bits)) for r in range(layout.registers)]
 
 
 def _load_masks(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, Layout]]:

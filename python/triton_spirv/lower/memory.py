@@ -19,7 +19,7 @@ from .access import Access, by_memory
 from .context import Context, StepLoop
 from .convert_layout import is_anywhere
 from .hazard import versioned
-from .masks import all_true, guarded, is_proven
+from .masks import all_true, by_register, guarded, is_proven
 from .registry import lowers, pulled
 from .tensor import Deferred, Fragment, Pointers, Uniform
 from .types import element_of, register_type, storage_type
@@ -53,6 +53,15 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
 
     if is_proven(ctx, mask, layout):
         return fragments.rearrange(b, plain(), layout)
+    regions = _regions(ctx, mask, wide)
+
+    def by_regions() -> tuple[Register, ...]:
+        assert regions is not None
+        others = _others(ctx, other, layout, wide, access)
+        return _from_memory(ctx, element, _load_regions(ctx, mask, regions, access, others, volatile))
+
+    if regions is not None and regions[0].registers == 1:
+        return fragments.rearrange(b, Fragment(wide, element, by_regions()), layout)
     test = all_true(ctx, mask, layout)
     known = ctx.fragment(mask, layout) if test is None else None
     if known is not None:
@@ -63,7 +72,9 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
         branch.yield_(plain().registers)
     with branch.otherwise():
         ctx.push_memo()
-        if _one_by_one(ctx, layout):
+        if regions is not None:
+            branch.yield_(by_regions())
+        elif _one_by_one(ctx, layout):
             made = _load_elements(ctx, op, layout, ptr, mask, other)
             branch.yield_(fragments.rearrange(b, made, wide).registers)
         else:
@@ -73,6 +84,40 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
                 access.load(r, masks[r], others[r], volatile) for r in range(wide.registers)]))
         ctx.pop_memo()
     return fragments.rearrange(b, Fragment(wide, element, tuple(branch.results)), layout)
+
+
+Regions = tuple[Layout, list[int]]  # see masks.by_register
+
+
+def _regions(ctx: Context, mask: Any, layout: Layout) -> Regions | None:
+    """Which registers of a lane are under one mask, for one branch each. None where components have masks of
+    their own, or the target moves masked vectors, or the masks are too many."""
+    if ctx.target.masked_access or layout.steps > 1:
+        return None
+    found = by_register(mask, layout)
+    return None if found is None or found[0].registers > ctx.target.branches else found
+
+
+def _by_mask(ctx: Context, mask: Any, regions: Regions) -> list[tuple[Register, list[int]]]:
+    """Each mask, a scalar Bool, with the registers that are under it."""
+    layout, which = regions
+    masks = ctx.fragment(mask, layout).registers
+    return [(x, [r for r, k in enumerate(which) if k == i]) for i, x in enumerate(masks)]
+
+
+def _load_regions(ctx: Context, mask: Any, regions: Regions, access: Access, others: list[Register],
+                  volatile: bool) -> list[Register]:
+    """All registers under one mask are loaded behind one branch; its other arm gives `others`."""
+    loaded = list(others)
+    for here, registers in _by_mask(ctx, mask, regions):
+        branch = IfElse(ctx.b.module, here)
+        with branch.then():
+            branch.yield_([access.load(r, None, None, volatile) for r in registers])
+        with branch.otherwise():
+            branch.yield_([others[r] for r in registers])
+        for r, value in zip(registers, branch.results, strict=True):
+            loaded[r] = value
+    return loaded
 
 
 def _exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
@@ -163,11 +208,13 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     layout = ctx.layout_of(op.ptr.type)
     _exchange_first(ctx, layout, ptr, value, mask)
     inputs = [(x, layout) for x in (ptr, value, mask) if x is not None]
+    regions = None if mask is None else _regions(ctx, mask, _by_memory(ctx, op, layout, ptr))
+    alone = regions is not None and regions[0].registers == 1
 
     def walk() -> None:
         plan = ctx.plan(op, inputs)
         with StepLoop(ctx, len(layout.step)):
-            guarded(ctx, inputs, [] if mask is None else [(mask, layout)],
+            guarded(ctx, inputs, [] if mask is None or alone else [(mask, layout)],
                     lambda: _store_window(ctx, op, layout, ptr, value, mask))
         ctx.finish(plan)
 
@@ -183,14 +230,24 @@ def _store_window(
     return []
 
 
+def _by_memory(ctx: Context, op: Operation, layout: Layout, ptr: Any) -> Layout:
+    return by_memory(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
+
+
 def _store_registers(
     ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any
 ) -> list[Register]:
-    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
     b = ctx.b
-    wide = by_memory(ctx, ptr, layout, pointee)
-    access = Access(ctx, ptr, wide, pointee)
+    wide = _by_memory(ctx, op, layout, ptr)
+    access = Access(ctx, ptr, wide, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
     values = [_to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(value, layout), wide).registers]
+    regions = None if is_proven(ctx, mask, layout) else _regions(ctx, mask, wide)
+    if regions is not None:
+        for here, registers in _by_mask(ctx, mask, regions):
+            with if_(b.module, here):
+                for r in registers:
+                    access.store(r, values[r], None)
+        return []
     known = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout)
     masks = None if known is None else fragments.rearrange(b, known, wide).registers
 

@@ -1,0 +1,59 @@
+"""Masked accesses of lanes: one branch for all that is under one mask, vectors where a mask spans them."""
+
+from __future__ import annotations
+
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def halves(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n, other=-1.0), mask=i < n)
+
+
+@triton.jit
+def rows_below(x_ptr, out_ptr, m, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    r = tl.arange(0, ROWS)[:, None]
+    i = r * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=r < m, other=5.0), mask=r < m)
+
+
+@pytest.fixture
+def lanes(monkeypatch):
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "cpu-simt")
+    for kernel in (halves, rows_below):
+        kernel.device_caches.clear()
+    yield
+    for kernel in (halves, rows_below):
+        kernel.device_caches.clear()
+
+
+def branches(made) -> int:
+    return made.asm["spvasm"].count("OpBranchConditional")
+
+
+@pytest.mark.parametrize("n", [0, 3, 16, 63, 64])
+def test_one_mask_is_one_branch(lanes, n):
+    """Each lane has four neighbours. Where n is known to be a multiple of 16 one comparison is theirs."""
+    x, out = np.arange(64, dtype=np.float32), numeric.poisoned(64, "f32")
+    expected = numeric.array(numeric.poisoned(64, "f32")).copy()
+    expected[:n] = x[:n]
+    made = halves[(1,)](numeric.tensor(x, "f32"), out, n, 64, num_warps=1)
+    numeric.assert_same(out, expected)
+    if n % 16 == 0 and n:
+        assert branches(made) == 2, "the load's and the store's"
+        assert made.asm["spvasm"].count("OpLoad <4 x f32>") == made.asm["spvasm"].count("OpStore") == 1
+
+
+@pytest.mark.parametrize("m", [0, 1, 17, 32])
+def test_registers_of_one_row_share_its_mask(lanes, m):
+    x, out = np.arange(32 * 64, dtype=np.float32), numeric.poisoned((32, 64), "f32")
+    expected = numeric.array(numeric.poisoned((32, 64), "f32")).copy()
+    expected[:m] = x.reshape(32, 64)[:m]
+    made = rows_below[(1,)](numeric.tensor(x, "f32"), out, m, 32, 64, num_warps=8)
+    numeric.assert_same(out, expected)
+    assert "OpLoad f32" not in made.asm["spvasm"], "whole vectors, behind the mask too"
