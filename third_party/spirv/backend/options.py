@@ -65,7 +65,7 @@ class SPIRVOptions:
     def parse(cls, options: dict[str, Any], target: GPUTarget) -> SPIRVOptions:
         """From the keywords of a launch; keywords that are the kernel's own parameters, or None, are left
         out."""
-        known = {name: options[name] for name in _FIELDS if options.get(name) is not None}
+        known = {name: options[name] for name in FIELDS if options.get(name) is not None}
         known.setdefault("arch", str(target.arch))
         known.setdefault("warp_size", target.warp_size)
         known.setdefault("enable_fp_fusion", knobs.language.default_fp_fusion)
@@ -75,8 +75,9 @@ class SPIRVOptions:
 
     def hash(self) -> str:
         """Covers what changes code; options without meaning here do not cost another compilation."""
-        values = [(name, getattr(self, name)) for name in _FIELDS[:_FIELDS.index("launch_cooperative_grid")]]
+        values = [(name, getattr(self, name)) for name in FIELDS[:FIELDS.index("launch_cooperative_grid")]]
         return hashlib.sha256(repr(values).encode()).hexdigest()
 
 
-_FIELDS = [field.name for field in dataclasses.fields(SPIRVOptions)]
+#: the names of all options
+FIELDS = [field.name for field in dataclasses.fields(SPIRVOptions)]

@@ -72,6 +72,11 @@ class Pipeline:
         stages["spvasm"] = self.spvasm
         stages["spv"] = self.spv
 
+    def emitter_options(self) -> dict[str, Any]:
+        """The keywords of triton_spirv.compile that follow from the options of a launch."""
+        return {"num_warps": self.options.num_warps, "enable_fp_fusion": self.options.enable_fp_fusion,
+                "print_copies": self.options.num_warps * self.options.warp_size}
+
     def ttir(self, module: Any, metadata: dict[str, Any]) -> ModuleText:
         """Upstream's passes that simplify Triton IR."""
         run_passes(module, TTIR_PASSES, "make_ttir")
@@ -101,9 +106,7 @@ class Pipeline:
         if not self.source:
             raise UnsupportedOperation(f"target {self.target.name} compiles Triton IR (.ttir), not TTGIR")
         with as_triton_errors():
-            artifact = triton_spirv.compile(self.source, self.target, num_warps=self.options.num_warps,
-                                            enable_fp_fusion=self.options.enable_fp_fusion,
-                                            print_copies=self.options.num_warps * self.options.warp_size)
+            artifact = triton_spirv.compile(self.source, self.target, **self.emitter_options())
         self.artifact = artifact
         exchanges = "tt.reduce" in self.source or "tt.scan" in self.source
         metadata.update(name=artifact.entry, artifact=artifact.to_json(),

@@ -1,0 +1,30 @@
+"""The way from this package to the one part that imports Triton.
+
+Nothing below the plugin imports Triton, so what needs its front end (compiling ahead of time from Python
+source) asks here. The plugin is found as Triton finds it: by the entry point `spirv` of the group
+`triton.backends`, whose value is a package; its module `aot` has the functions that are wanted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from types import ModuleType
+
+from .errors import UsageError
+
+GROUP, NAME = "triton.backends", "spirv"
+
+
+def front_end() -> ModuleType:
+    """third_party/spirv/backend/aot.py; UsageError where it or Triton is not installed."""
+    for point in importlib.metadata.entry_points(group=GROUP, name=NAME):
+        try:
+            return importlib.import_module(f"{point.value}.aot")
+        except ModuleNotFoundError as error:
+            if error.name != "triton":
+                raise
+            raise UsageError("compiling from Python source needs Triton: pip install 'triton>=3.6,<3.10'; "
+                             "IR files (.ttir, .ttgir) compile without it") from None
+    raise UsageError("triton-spirv is not installed, so Triton's half of it is not found: "
+                     "pip install -e . in its folder")
