@@ -31,11 +31,14 @@ ALLOWED: dict[str, set[str]] = {
     "lower": {"ir", "spirv", "layout", "analysis", "environment", "target", "errors"},
     "compiler": {"artifact", "ir", "spirv", "layout", "analysis", "environment", "target", "lower", "errors"},
     "runtime": {"target", "errors", "artifact", "arrays", "native"},
+    "plugin": {"errors"},
+    "aot": {"errors", "ir", "target", "artifact", "compiler", "plugin", "runtime", "native",
+            "__version__"},
 }
 #: parts that bring everything together
 OPEN = {"__init__", "__main__", "cli"}
 #: what may be imported beside the standard library, and by which part; None: everywhere
-OUTSIDE: dict[str, set[str] | None] = {"numpy": None, "pyopencl": {"runtime", "arrays"}}
+OUTSIDE: dict[str, set[str] | None] = {"numpy": None, "pyopencl": {"runtime", "arrays", "aot"}}
 
 
 def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, bool]]:

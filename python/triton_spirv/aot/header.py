@@ -71,7 +71,7 @@ def _struct(variant: Variant, name: str) -> Iterator[str]:
         return
     size = struct.calcsize(variant.artifact.struct_format)
     yield "/* One argument: clSetKernelArg(kernel, 0, sizeof(struct), &it). Pointers are addresses that the"
-    yield " * device can follow: of host memory where it has CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, else of SVM or USM."
+    yield " * device can follow: of host memory with CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, else of SVM or USM."
     yield " */"
     yield f"struct {name}_arguments {{"
     for parameter, kind, note in rows:
@@ -93,4 +93,6 @@ def _list(variant: Variant, name: str) -> Iterator[str]:
 def identifier(text: str) -> str:
     """A text as a C identifier."""
     name = re.sub(r"\W", "_", text, flags=re.ASCII)
-    return f"{name}_" if name in C_WORDS or keyword.iskeyword(name) or name[:1].isdigit() else name
+    if name[:1].isdigit():
+        return f"_{name}"
+    return f"{name}_" if name in C_WORDS or keyword.iskeyword(name) else name

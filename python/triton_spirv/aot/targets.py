@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import DeviceError, UsageError
 from ..runtime.processor import processor
-from ..target import ACCUMULATORS, TARGETS, Target, cpu_target, find_target
+from ..target import ACCUMULATORS, OCLOC_DEVICES, TARGETS, Target, cpu_target, find_target
 
 HOST = "host"
 
@@ -22,21 +22,29 @@ def named(name: str) -> Target:
     if kind == "cpu" and architecture in ACCUMULATORS:
         return cpu_target(architecture).with_options(name=name)
     try:
-        return find_target(name)
+        found = find_target(name)
     except DeviceError:
         raise UsageError(f"unknown target {name!r}; there are {', '.join(names())}") from None
+    if found.emulated:
+        raise UsageError(f"target {name!r} is for tests: it is linked with functions that stand for hardware")
+    return found
 
 
 def names() -> list[str]:
     """Every name that `named` knows."""
-    return [*sorted(TARGETS), *(f"cpu:{architecture}" for architecture in sorted(ACCUMULATORS)), HOST]
+    real = [name for name, target in sorted(TARGETS.items()) if not target.emulated]
+    return [*real, *(f"cpu:{architecture}" for architecture in sorted(ACCUMULATORS)), HOST]
 
 
 def device_kind(target: Target) -> str:
-    """The kind of device that runs a target's modules: "cpu" or "gpu"."""
+    """The kind of device that runs a target's modules: "cpu", "gpu", or "vulkan" for those that OpenCL does
+    not take.
+    """
+    if target.environment != "opencl":
+        return target.environment
     return "cpu" if target.name == HOST or target.name.startswith("cpu") else "gpu"
 
 
 def native_device(target: Target) -> str:
     """What ocloc calls the device of a target; empty where native code is the driver's business alone."""
-    return "" if device_kind(target) == "cpu" else target.name
+    return OCLOC_DEVICES.get(target.name, "")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -80,7 +79,8 @@ def run(job: Job) -> Result:
 
 def _native(job: Job, artifact: Artifact) -> tuple[bytes, dict[str, Any], str]:
     """(zebin, facts about it, ""), or (nothing, nothing, why) where the job may go without."""
-    native = importlib.import_module("..native", __package__)
+    from .. import native
+
     try:
         made = native.compile_spirv(artifact.words, job.device, artifact.entry, num_warps=artifact.num_warps,
                                     grf_mode=job.grf_mode)
@@ -88,8 +88,7 @@ def _native(job: Job, artifact: Artifact) -> tuple[bytes, dict[str, Any], str]:
         if job.strict:
             raise
         return b"", {}, f"no native code for {job.device}: {error}"
-    facts = {name: value for name, value in vars(made).items() if name != "binary"}
-    return made.binary, facts, ""
+    return made.binary, made.metadata(), ""
 
 
 @functools.cache

@@ -89,7 +89,8 @@ def plans_of(options: argparse.Namespace, targets: list[str]) -> list[Plan]:
     from ..aot import ir_file
 
     launch = launch_options(options)
-    native: bool | str = True if options.emit == "zebin" else not options.no_native and "auto"
+    native: bool | str = options.emit == "zebin" or (
+        "auto" if options.emit == "bundle" and not options.no_native else False)
     path, colons, name = options.source.partition("::")
     if not colons and Path(path).suffix in ir_file.ENDINGS:
         if options.signature or options.config:

@@ -14,7 +14,7 @@ EXAMPLES = ("devices", "devices --json", "devices --all")
 
 #: clGetDeviceInfo numbers that only this page asks for: CL/cl.h, CL/cl_ext.h
 GLOBAL_MEM_SIZE, MAX_CLOCK = 0x101F, 0x100C
-SUB_GROUP_SIZES_INTEL, IP_VERSION_INTEL, DEVICE_ID_INTEL = 0x4108, 0x4250, 0x4251
+IP_VERSION_INTEL, DEVICE_ID_INTEL = 0x4250, 0x4251
 
 #: bits of CL_DEVICE_SVM_CAPABILITIES
 SVM = {1: "coarse-grain buffers", 2: "fine-grain buffers", 4: "all host memory", 8: "atomics"}
@@ -64,6 +64,8 @@ def run(options: argparse.Namespace, out: Output) -> int:
 
 def describe(device: Device, chosen: bool) -> dict[str, Any]:
     """The device as plain data; sizes in bytes."""
+    from ..runtime.devices import sub_group_sizes
+
     svm = [name for bit, name in SVM.items() if device.svm & bit]
     ip = _number(device, IP_VERSION_INTEL) if device.kind == "gpu" else None
     identity = _number(device, DEVICE_ID_INTEL) if device.kind == "gpu" else None
@@ -73,7 +75,7 @@ def describe(device: Device, chosen: bool) -> dict[str, Any]:
         "spirv": device.il_versions.split(), "compute_units": device.compute_units,
         "clock_mhz": _number(device, MAX_CLOCK), "work_group_size": device.work_group_size,
         "global_bytes": _number(device, GLOBAL_MEM_SIZE), "local_bytes": device.local_bytes,
-        "sub_group_sizes": _sizes(device), "shared_virtual_memory": svm,
+        "sub_group_sizes": list(sub_group_sizes(device)), "shared_virtual_memory": svm,
         "works_on_host_memory": device.shares_memory,
         "ip_version": None if ip is None else f"{ip >> 22}.{ip >> 14 & 0xFF}.{ip & 0x3F}",
         "device_id": None if identity is None else f"{identity:#06x}",
@@ -116,12 +118,3 @@ def _number(device: Device, what: int) -> int | None:
     except OpenCLError:
         return None
 
-
-def _sizes(device: Device) -> list[int]:
-    from ..runtime.opencl import OpenCLError
-
-    try:
-        raw = device.library.info("clGetDeviceInfo", device.handle, SUB_GROUP_SIZES_INTEL)
-    except OpenCLError:
-        return []
-    return sorted({int.from_bytes(raw[at:at + 8], "little") for at in range(0, len(raw), 8)} - {0})

@@ -257,10 +257,11 @@ def _trial(device: Device) -> float:
 
 
 def _target(device: Device) -> Target:
-    """What the emitter may use on the device; DeviceError where nothing is known about it."""
+    """What the emitter may use on the device."""
+    from ..runtime.devices import sub_group_sizes
     from ..runtime.processor import processor
-    from ..target import cpu_target, find_target
+    from ..target import cpu_target, reported_target
 
     if device.kind == "cpu":
         return cpu_target(processor().architecture, processor().flags)
-    return find_target(device.name)
+    return reported_target(device.extensions, sub_group_sizes(device), device.local_bytes)
