@@ -1,0 +1,62 @@
+"""Native code in bundles: by the real ocloc, and what happens without one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import triton_spirv.aot as aot
+
+ADD = "*fp32:16, *fp32, *fp32, i32, 128"
+needs_ocloc = pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
+
+
+@needs_ocloc
+def test_bundle_has_native_code(kernels, tmp_path: Path) -> None:
+    aot.compile(kernels.add, ADD, targets=["pvc", "dg2"], out=tmp_path, progress=False, processes=1)
+    for variant in json.loads((tmp_path / "bundle.json").read_text())["variants"]:
+        binary = (tmp_path / variant["native"]).read_bytes()
+        assert binary[:4] == b"\x7fELF" and f".text.{variant['entry']}".encode() in binary
+        facts = variant["native_facts"]
+        assert facts["grf_count"] in (128, 256) and facts["simd_size"] == 16 and facts["ocloc_version"]
+        assert variant["artifact"]["passing"] == "arguments" and variant["device_kind"] == "gpu"
+    text = (tmp_path / "add.h").read_text()
+    assert '#define ADD_PVC_NATIVE "add.pvc.bin"' in text and "#define ADD_DG2_ARG_N 3 " in text
+    compiler = shutil.which("cc")
+    if compiler:
+        subprocess.run([compiler, "-std=c11", "-Wall", "-Werror", "-Wno-unused", "-fsyntax-only", "-x", "c",
+                        tmp_path / "add.h"], check=True, timeout=60)
+
+
+@needs_ocloc
+def test_zebin_by_the_command(kernels, command, tmp_path: Path) -> None:
+    source = f"{Path(kernels.__file__)}::add"
+    done = command("compile", source, "-s", ADD, "-t", "pvc", "--emit", "zebin", "-o", tmp_path / "add.bin")
+    assert done.status == 0 and (tmp_path / "add.bin").read_bytes()[:4] == b"\x7fELF", done.error
+
+
+def test_without_ocloc_a_bundle_has_spirv(kernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_OCLOC_PATH", str(tmp_path / "nosuch"))
+    with pytest.warns(UserWarning, match="no native code for pvc: .*nosuch"):
+        bundle = aot.compile(kernels.add, ADD, targets=["pvc"], out=tmp_path / "bundle")
+    assert not bundle.variants[0].native and (tmp_path / "bundle" / "add.pvc.spv").is_file()
+
+
+def test_without_ocloc_what_insists_fails(kernels, command, tmp_path: Path,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_OCLOC_PATH", str(tmp_path / "nosuch"))
+    with pytest.raises(aot.CompilationFailed, match="nosuch"):
+        aot.compile(kernels.add, ADD, targets=["pvc"], native=True)
+    source = f"{Path(kernels.__file__)}::add"
+    done = command("compile", source, "-s", ADD, "-t", "pvc", "--emit", "zebin", "-o", tmp_path / "add.bin")
+    assert done.status == 1 and "nosuch" in done.error
+
+
+def test_native_code_can_be_left_out(kernels, recwarn: pytest.WarningsRecorder,
+                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_OCLOC_PATH", "/nonexistent/ocloc")
+    assert not aot.compile(kernels.add, ADD, targets=["pvc"], native=False).variants[0].native
+    assert not recwarn.list
