@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,16 @@ def test_checks_pass(name):
 
 def test_numbers_are_upstreams():
     assert [name[:2] for name in TUTORIALS[:10]] == [f"{number:02}" for number in range(1, 11)]
+
+
+def test_bringing_up_a_device_shows_each_step():
+    """IR, rules, the listing, the missing capability, the validator's verdict on every module."""
+    printed = run("11-bring-up-a-device.py", "--quick").stdout
+    for step in (r"= tt.get_program_id x", r"tt.load +lower/memory.py:\d+", r"%fmul = OpFMul <16 x f32>",
+                 r"128 work-items a program, OpFMul: 2 x f32", r"f64 needs the capability Float64",
+                 r"mine: valid", r"words for cpu-simt32 .*\d",
+                 r"through Triton .*\d"):
+        assert re.search(step, printed), f"{step}\n{printed}"
 
 
 def test_plot(tmp_path):
