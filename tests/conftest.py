@@ -32,6 +32,7 @@ if not INTERPRETED:
 MODES: dict[str, dict[str, str]] = {
     "vector": {},
     **{name: {"TRITON_SPIRV_TARGET": name} for name in ("simt", "simt8", "simt32", family.NAME)},
+    "vulkan": {"TRITON_SPIRV_DEVICE": os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")},
 }
 
 #: the environment that spirv-val is told, the newest OpenCL one it knows; modules that use what it lacks
@@ -39,6 +40,8 @@ MODES: dict[str, dict[str, str]] = {
 #: of their own version alone
 VALIDATION_ENVIRONMENT = "opencl2.2"
 BEYOND_ENVIRONMENT = "Int64Atomics"
+#: the same for Vulkan, by the version of SPIR-V in the header
+VULKAN_ENVIRONMENTS = {0x00010500: "vulkan1.2", 0x00010600: "vulkan1.3"}
 
 _validated: set[str] = set()
 _mode_of_kernel: dict[int, str] = {}
@@ -167,7 +170,16 @@ def assert_valid(compiled: Any) -> None:
         return
     from triton_spirv.tools import spirv_tools
 
-    newer = int.from_bytes(words[4:8], "little") > 0x00010200
-    beyond = newer or BEYOND_ENVIRONMENT in compiled.asm["spvasm"]
-    spirv_tools.validate(words, None if beyond else VALIDATION_ENVIRONMENT)
+    version = int.from_bytes(words[4:8], "little")
+    if is_shader(words):
+        spirv_tools.validate(words, VULKAN_ENVIRONMENTS[version])
+    else:
+        beyond = version > 0x00010200 or BEYOND_ENVIRONMENT in compiled.asm["spvasm"]
+        spirv_tools.validate(words, None if beyond else VALIDATION_ENVIRONMENT)
     _validated.add(digest)
+
+
+def is_shader(words: bytes) -> bool:
+    """Does the module begin with OpCapability Shader, as those for Vulkan do?"""
+    capability, shader = (2 << 16 | 17).to_bytes(4, "little"), (1).to_bytes(4, "little")
+    return capability + shader in words[20:20 + 8 * 40]

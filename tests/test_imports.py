@@ -25,6 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "native": {"errors", "tools", "target"},
     "switch": set(),
     "arrays": {"errors"},
+    "placement": {"arrays", "runtime", "errors"},
     "artifact": {"target"},
     "analysis": {"ir", "layout", "errors"},
     "environment": {"spirv", "target", "errors"},

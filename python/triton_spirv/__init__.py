@@ -16,7 +16,7 @@ _HOMES = {
     "compile": "compiler", "Artifact": "artifact", "Parameter": "artifact",
     "Target": "target", "TARGETS": "target",
     "enable": "switch", "disable": "switch", "backend": "switch",
-    "asarray": "arrays", "empty": "arrays", "zeros": "arrays", "Array": "arrays",
+    "asarray": "placement", "empty": "placement", "zeros": "placement", "Array": "arrays",
     "devices": "runtime.devices",
 }
 

@@ -64,9 +64,11 @@ class SPIRVDriver(DriverBase):
         return torch.device("cpu")
 
     def get_device_interface(self) -> Any:
-        from . import interface
+        from . import interface, vulkan_interface
+        from .targets import chosen_vulkan
 
-        return interface
+        device = chosen_vulkan()
+        return interface if device is None else vulkan_interface.of(device)
 
     def map_python_to_cpp_type(self, ty: str) -> str:
         from .launcher import CPP_TYPES
@@ -82,9 +84,11 @@ class SPIRVDriver(DriverBase):
         return do_bench
 
     def get_empty_cache_for_benchmark(self) -> Any:
-        from . import interface
+        from . import interface, vulkan_interface
+        from .targets import chosen_vulkan
 
-        return interface.memory_beyond_caches()
+        device = chosen_vulkan()
+        return interface.memory_beyond_caches() if device is None else vulkan_interface.of(device).cache()
 
     def clear_cache(self, cache: Any) -> None:
         cache.fill(0)

@@ -16,7 +16,7 @@ from triton_spirv.runtime.processor import cores
 from triton_spirv.runtime.vulkan import devices as vulkan
 
 from .errors import as_triton_errors
-from .targets import current_target, emitter_target
+from .targets import chosen_vulkan, current_target, emitter_target
 
 if TYPE_CHECKING:
     from triton_spirv import Artifact
@@ -44,9 +44,8 @@ class SPIRVUtils:
         Module and function are one object. It is built by its first launch, which knows whether the words are
         those that were compiled: a damaged module would end the process inside of the driver.
         """
-        choice = devices.selection()
-        if vulkan.is_vulkan(choice):
-            chosen = vulkan.choose(choice)
+        choice, chosen = devices.selection(), chosen_vulkan()
+        if chosen is not None:
             program = VulkanFunction(binary, name, chosen)
             return program, program, REGISTERS_PER_LANE, 0, chosen.max_invocations
         context = devices.open_device(devices.choose(choice))
@@ -58,8 +57,8 @@ class SPIRVUtils:
 
     def get_device_properties(self, device: Any) -> dict[str, int]:
         """What kernels ask to size their grids; OpenCL is not loaded for it."""
-        target, choice = current_target(), devices.selection()
-        units = (vulkan.is_vulkan(choice) and vulkan.choose(choice).compute_units) or cores()
+        target, chosen = current_target(), chosen_vulkan()
+        units = (chosen is not None and chosen.compute_units) or cores()
         return {"max_shared_mem": emitter_target(target).shared_bytes, "multiprocessor_count": units,
                 "warpSize": target.warp_size, "max_num_regs": REGISTERS}
 

@@ -27,6 +27,12 @@ def _device_name(choice: str) -> str:
     return vulkan.choose(choice).choice if vulkan.is_vulkan(choice) else "cpu"
 
 
+def chosen_vulkan() -> vulkan.Device | None:
+    """The chosen device, if it is one of Vulkan's."""
+    choice = devices.selection()
+    return vulkan.choose(choice) if vulkan.is_vulkan(choice) else None
+
+
 def current_device() -> str:
     """The name of the chosen device, by which Triton keeps kernels."""
     return _device_name(devices.selection())
@@ -40,9 +46,8 @@ def current_target() -> GPUTarget:
         wanted = find_target(f"cpu-{name}" if name.startswith("simt") else name)
         if wanted.lanes:
             return GPUTarget("spirv", wanted.name, wanted.sub_group_size)
-    choice = devices.selection()
-    if vulkan.is_vulkan(choice):
-        chosen = vulkan.choose(choice)
+    choice, chosen = devices.selection(), chosen_vulkan()
+    if chosen is not None:
         return GPUTarget("spirv", chosen.target_name, chosen.subgroup_size)
     if devices.is_pip_cpu(choice):
         return GPUTarget("cpu", processor().architecture, CPU_WARP_SIZE)

@@ -13,6 +13,7 @@ from .library import Functions, VulkanError
 from .memory import Pools
 from .stream import Stream
 from .structures import chained, make, strings
+from .timing import Timestamps
 
 
 class Context:
@@ -33,6 +34,7 @@ class Context:
         self.pools = Pools(self.api, self.handle, device)
         self.stream = Stream(self)
         self.pools.drain_with(self.stream.drain)
+        self.timestamps = Timestamps(self)
         #: (pipeline, layout) that nobody uses any more
         self.discarded: list[tuple[int, int]] = []
 

@@ -1,0 +1,101 @@
+"""Points in a device's time: what a kernel takes is measured on the device, between the kernels around it."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import TYPE_CHECKING
+
+from ...errors import DeviceError
+from .stream import BOTTOM
+from .structures import make
+
+if TYPE_CHECKING:
+    from .context import Context
+
+#: timestamps of one query pool
+QUERIES = 1024
+TIMESTAMP = 2  # VK_QUERY_TYPE_TIMESTAMP
+RESULT_64, RESULT_WAIT = 1, 2
+
+
+class Timestamps:
+    """Places for timestamps; there are as many as events alive."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.free: list[tuple[int, int]] = []  # (query pool, query)
+
+    def take(self) -> tuple[int, int]:
+        """A place that no other event has."""
+        if not self.free:
+            info = make("QueryPoolCreateInfo", queryType=TIMESTAMP, queryCount=QUERIES)
+            pool = self._context.api.create("vkCreateQueryPool", self._context.handle, ctypes.byref(info))
+            self.free += [(pool, index) for index in range(QUERIES)]
+        return self.free.pop()
+
+
+class Event:
+    """A point in the order of a device's work; the interface is that of torch.cuda.Event."""
+
+    def __init__(self, context: Context, enable_timing: bool = False) -> None:
+        self.context = context
+        self._place: tuple[int, int] | None = None
+        self._submission = -1
+        if enable_timing and not context.device.timestamp_bits:
+            raise DeviceError(f"{context.device} has no timestamps")
+        if enable_timing:
+            self._place = context.timestamps.take()
+
+    def record(self, stream: object = None) -> None:
+        """The point behind everything launched so far."""
+        owner = self.context.stream
+        with owner.lock:
+            handle = owner.begin()
+            if self._place is not None:
+                pool, query = self._place
+                self.context.api.vkCmdResetQueryPool(handle, pool, query, 1)
+                self.context.api.vkCmdWriteTimestamp(handle, BOTTOM, pool, query)
+            owner.recorded += 1  # submitted together with what follows
+            self._submission = owner.submitted + 1
+
+    def query(self) -> bool:
+        """Is it past?"""
+        owner = self.context.stream
+        with owner.lock:
+            if self._submission > owner.submitted:
+                owner.flush()
+            owner.idle()
+            return owner.finished >= self._submission
+
+    def synchronize(self) -> None:
+        """Return when it is past."""
+        self.context.stream.flush()
+        self.context.stream.wait_for(max(self._submission, 0))
+
+    def wait(self, stream: object = None) -> None:
+        """All work of a device is in one order: nothing to wait for."""
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds of the device from this event to `end`."""
+        ticks = end.ticks() - self.ticks()
+        bits = self.context.device.timestamp_bits
+        return (ticks & ((1 << bits) - 1)) * self.context.device.timestamp_period / 1e6
+
+    def ticks(self) -> int:
+        """The device's clock at that point."""
+        if self._place is None or self._submission < 0:
+            raise RuntimeError("elapsed_time of an event that has not been recorded, or made without "
+                               "enable_timing=True")
+        self.synchronize()
+        pool, query = self._place
+        value = ctypes.c_uint64(0)
+        self.context.api.call("vkGetQueryPoolResults", self.context.handle, pool, query, 1, 8,
+                              ctypes.addressof(value), 8, RESULT_64 | RESULT_WAIT)
+        return value.value
+
+    def __del__(self) -> None:
+        place = getattr(self, "_place", None)
+        if place is not None and not sys.is_finalizing():
+            self.context.timestamps.free.append(place)
+
