@@ -46,7 +46,8 @@ class Target:
     components       of the largest vector that a value can be
     push_bytes       of push constants (Vulkan): arguments beyond it travel in a buffer
     float_controls   execution modes of the specification's float controls, each with the width it is for
-    fused            the environment's fma rounds once
+    rounded          instructions that the device rounds correctly though Vulkan does not ask for it:
+                     "OpFDiv", "Sqrt", "Fma" (which is one rounding then)
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
     predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
@@ -80,7 +81,7 @@ class Target:
     components: int = 16
     push_bytes: int = 0
     float_controls: frozenset[tuple[str, int]] = frozenset()
-    fused: bool = True
+    rounded: frozenset[str] = frozenset()
     float64: bool = True
     stream_bytes: int = 0
     accumulators: tuple[int, int] = (4, 1)
@@ -161,7 +162,7 @@ LAVAPIPE = VULKAN.with_options(
     float64=True,
     float_controls=frozenset((mode, bits) for mode in ("SignedZeroInfNanPreserve", "RoundingModeRTE")
                              for bits in (16, 32, 64)),
-    fused=False,
+    rounded=frozenset({"OpFDiv", "Sqrt"}),
 )
 
 #: Any Intel GPU that an OpenCL driver offers: 16 lanes, no matrix unit, no f64.

@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..spirv.builder import Builder
+from ..spirv.builder import Builder, Operand
 from ..spirv.module import Module, Value
-from ..spirv.types import Type
+from ..spirv.types import Float, Type
 from ..target import Target
 
 
@@ -197,8 +197,24 @@ class Environment(ABC):
         """An elementary function by its OpenCL name ("exp", "fma", "rsqrt", ...)."""
 
     @abstractmethod
+    def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
+        """The same with operands of several types: ldexp and pown take an integer, ilogb gives one."""
+
+    @abstractmethod
     def contract(self, value: Value) -> Value:
         """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
+
+    def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
+        """An arithmetic instruction on integers, for all operands that Triton's operation is defined for."""
+        return self.b.binary(opcode, x, y)
+
+    def divide(self, x: Operand, y: Operand, precise: bool = True) -> Value:
+        """x / y of floats; precise: correctly rounded."""
+        return self.b.binary("OpFDiv", x, y)
+
+    @abstractmethod
+    def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
+        """A float as a narrower one, rounded to nearest even (RTE), to zero (RTZ), up (RTP) or down (RTN)."""
 
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
         """z + the products of what the 32-bit components of x and y hold: two bf16 ("bf16"), or four bytes,

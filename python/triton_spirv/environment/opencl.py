@@ -391,11 +391,20 @@ class OpenCL(Environment):
     def math(self, name: str, *operands: Value) -> Value:
         return self.b.ext(name, *operands)
 
+    def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
+        return self.b.module.ext("OpenCL.std", name, *operands, type=type)
+
     def contract(self, value: Value) -> Value:
         m = self.b.module
         m.require("FPFastMathModeINTEL", extension="SPV_INTEL_fp_fast_math_mode")
         m.decorate(value, "FPFastMathMode", "AllowContractFastINTEL")
         return value
+
+    def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
+        made = self.b.convert("OpFConvert", value, element)
+        if rounding != "RTE":
+            self.b.module.decorate(made, "FPRoundingMode", rounding)
+        return made
 
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
         instruction = {"bf16": "avx512bf16.dpbf16ps", "i8": "avx512.vpdpbusd"}[form]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..spirv.builder import I32, I64, Builder, with_width
+from ..spirv.builder import I32, I64, Builder, Operand, with_width
 from ..spirv.control import if_
 from ..spirv.module import Function, Module, Value
 from ..spirv.operands import opcode
 from ..spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Parameter
+from .glsl.integers import remainder
 from .glsl_math import GlslMath
 from .memory_types import PARAMETER_TYPES, type_bytes
 from .vulkan_lanes import VulkanLanes
@@ -47,7 +48,7 @@ class Vulkan(VulkanLanes):
         self._shared = {}
         self._shared_bytes = 0
         self._fusable: set[int] = set()
-        self._math = GlslMath(b, target)
+        self._math = GlslMath(b, target, self._fusable)
 
     # --- entry ----------------------------------------------------------------------------------------------
 
@@ -167,7 +168,23 @@ class Vulkan(VulkanLanes):
     # --- arithmetic -----------------------------------------------------------------------------------------
 
     def math(self, name: str, *operands: Value) -> Value:
-        return self._math.call(name, *self.b.match(*operands))
+        values = self.b.match(*operands)
+        return self._math.call(name, values, values[0].type)
+
+    def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
+        return self._math.call(name, operands, type)
+
+    def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
+        if opcode == "OpSRem":  # Vulkan defines it for positive operands only
+            return remainder(self.b, *self.b.match(x, y))
+        return super().integer(opcode, x, y)
+
+    def divide(self, x: Operand, y: Operand, precise: bool = True) -> Value:
+        values = self.b.match(x, y)
+        return self._math.divide(*values) if precise else self.b.binary("OpFDiv", *values)
+
+    def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
+        return self._math.narrow(value, element, rounding)
 
     def contract(self, value: Value) -> Value:
         self._fusable.add(value.id)

@@ -35,10 +35,10 @@ INTEGER: dict[str, tuple[str, Callable[[Builder, Register, Register], Register]]
     "and": ("and", lambda b, x, y: b.iand(x, y)),
     "or": ("or", lambda b, x, y: b.ior(x, y)),
     "xor": ("xor", lambda b, x, y: b.ixor(x, y)),
-    "max": ("max", lambda b, x, y: b.ext("s_max", x, y)),
-    "min": ("min", lambda b, x, y: b.ext("s_min", x, y)),
-    "umax": ("umax", lambda b, x, y: b.ext("u_max", x, y)),
-    "umin": ("umin", lambda b, x, y: b.ext("u_min", x, y)),
+    "max": ("max", lambda b, x, y: b.select(b.compare("OpSGreaterThan", x, y), x, y)),
+    "min": ("min", lambda b, x, y: b.select(b.compare("OpSLessThan", x, y), x, y)),
+    "umax": ("umax", lambda b, x, y: b.select(b.compare("OpUGreaterThan", x, y), x, y)),
+    "umin": ("umin", lambda b, x, y: b.select(b.compare("OpULessThan", x, y), x, y)),
     "exch": ("exchange", lambda b, x, y: y),
 }
 
@@ -225,7 +225,8 @@ def _float_add(ctx: Context, place: Place, value: Register) -> Register:
     elif is_bf16(place.type):
         widen, narrow = partial(bf16_to_f32, b), partial(f32_to_bf16, b)
     else:
-        widen, narrow = (partial(b.convert, "OpFConvert", element=Float(width)) for width in (32, 16))
+        widen = partial(b.convert, "OpFConvert", element=Float(32))
+        narrow = partial(ctx.env.narrow, element=Float(16))
     wide = widen(value)
 
     def add(old: Register) -> Register:

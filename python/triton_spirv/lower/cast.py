@@ -61,7 +61,7 @@ def as_f32(ctx: Context, value: Register) -> Register:
 def f64_to_f32(ctx: Context, value: Register, rounding: str = "rtne") -> Register:
     """Round to nearest even, towards zero ("rtz") or to odd ("odd": an inexact result ends in a one)."""
     b = ctx.b
-    nearest = b.convert("OpFConvert", value, F32)
+    nearest = ctx.env.narrow(value, F32)
     if rounding == "rtne":
         return nearest
     back = b.convert("OpFConvert", nearest, F64)
@@ -75,10 +75,7 @@ def f64_to_f32(ctx: Context, value: Register, rounding: str = "rtne") -> Registe
 
 
 def f32_to_f16(ctx: Context, value: Register, rounding: str) -> Register:
-    made = ctx.b.convert("OpFConvert", value, Float(16))
-    if rounding == "rtz":
-        ctx.b.module.decorate(made, "FPRoundingMode", "RTZ")
-    return made
+    return ctx.env.narrow(value, Float(16), "RTZ" if rounding == "rtz" else "RTE")
 
 
 @elementwise("arith.extf", "arith.truncf", weight=2)

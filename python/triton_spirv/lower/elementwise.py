@@ -123,9 +123,9 @@ def integer(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regist
     if is_bool(lhs):
         signed = op.name.endswith("si")
         wide = [bool_to_int(b, x, true=-1 if signed else 1) for x in (lhs, rhs)]
-        return int_to_bool(b, b.binary(INTEGER[op.name], *wide))
+        return int_to_bool(b, ctx.env.integer(INTEGER[op.name], *wide))
     folding = {"OpIAdd": b.iadd, "OpISub": b.isub, "OpIMul": b.imul}.get(INTEGER[op.name])
-    return folding(lhs, rhs) if folding else b.binary(INTEGER[op.name], lhs, rhs)
+    return folding(lhs, rhs) if folding else ctx.env.integer(INTEGER[op.name], lhs, rhs)
 
 
 @elementwise(*INTEGER_FUNCTION)
@@ -180,6 +180,8 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
     b = ctx.b
 
     def formula(x: Register, y: Register) -> Register:
+        if FLOAT[op.name] == "OpFDiv":
+            return ctx.env.divide(x, y, precise=op.name != "tt.approx_divf")
         value = b.binary(FLOAT[op.name], x, y)
         fuses = ctx.options.get("enable_fp_fusion", True) and op.name in (
             "arith.addf",
@@ -233,7 +235,7 @@ def propagating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Re
         bits = [b.bitcast(value, Int(kind.width)) for value in (x, y)]  # type: ignore[attr-defined]
         zero = b.bitcast(b.iand(*bits) if largest else b.ior(*bits), kind)  # of equal numbers: their bits
         chosen = b.select(b.compare("OpFOrdEqual", x, y), zero, b.select(b.compare(first, x, y), x, y))
-        return b.select(b.compare("OpUnordered", x, y), b.binary("OpFAdd", x, y), chosen)
+        return b.select(b.unordered(x, y), b.binary("OpFAdd", x, y), chosen)
     return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
 
 
@@ -274,7 +276,7 @@ def compare_floats(ctx: Context, op: Operation, lhs: Register, rhs: Register) ->
         from ..spirv.types import Bool
         return b.constant(with_width(Bool(), width), predicate == "true")
     if predicate in ("ord", "uno"):
-        return b.compare("OpOrdered" if predicate == "ord" else "OpUnordered", lhs, rhs)
+        return b.ordered(lhs, rhs) if predicate == "ord" else b.unordered(lhs, rhs)
     return b.compare(COMPARE_FLOATS[predicate], lhs, rhs)
 
 

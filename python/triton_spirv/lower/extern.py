@@ -18,7 +18,7 @@ from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int
 from .context import Context
-from .numbers import bool_to_int, from_arithmetic, to_arithmetic
+from .numbers import bool_to_int, float_test, from_arithmetic, to_arithmetic
 from .registry import elementwise, lowers
 from .types import element_of, register_type
 
@@ -54,10 +54,10 @@ CUDA_TESTS = {
 
 Formula = Callable[..., Register]
 CUDA_FORMULAS: dict[str, Formula] = {
-    "saturate": lambda ctx, x: ctx.b.ext("fmin", ctx.b.ext("fmax", x, 0.0), 1.0),
-    "frcp_rn": lambda ctx, x: ctx.b.binary("OpFDiv", 1.0, x),
-    "drcp_rn": lambda ctx, x: ctx.b.binary("OpFDiv", 1.0, x),
-    "rcbrt": lambda ctx, x: ctx.b.binary("OpFDiv", 1.0, ctx.env.math("cbrt", x)),
+    "saturate": lambda ctx, x: _saturated(ctx, x),
+    "frcp_rn": lambda ctx, x: ctx.env.divide(1.0, x),
+    "drcp_rn": lambda ctx, x: ctx.env.divide(1.0, x),
+    "rcbrt": lambda ctx, x: ctx.env.divide(1.0, ctx.env.math("cbrt", x)),
     "rhypot": lambda ctx, x, y: ctx.env.math("rsqrt", _squares(ctx, x, y)),
     "norm3d": lambda ctx, *x: ctx.env.math("sqrt", _squares(ctx, *x)),
     "norm4d": lambda ctx, *x: ctx.env.math("sqrt", _squares(ctx, *x)),
@@ -76,6 +76,11 @@ CONVERSION = re.compile(r"(float|double|int|uint|ll|ull)2(float|double|int|uint|
 TO_INTEGER = {"rn": "rint", "rd": "floor", "ru": "ceil"}
 #: and a double before it becomes a float: decorations of the specification, 3.17
 TO_FLOAT = {"rn": "RTE", "rz": "RTZ", "rd": "RTN", "ru": "RTP"}
+
+
+def _saturated(ctx: Context, x: Register) -> Register:
+    zero, one = ctx.b.match(x, 0.0)[1], ctx.b.match(x, 1.0)[1]
+    return ctx.env.math("fmin", ctx.env.math("fmax", x, zero), one)
 
 
 def _squares(ctx: Context, *values: Register) -> Register:
@@ -123,7 +128,7 @@ def _cuda(ctx: Context, op: Operation, name: str, values: list[Register]) -> Reg
     single = scalar_type(values[0].type) == Float(32)
     for spelled in (name, name[:-1] if single and name.endswith("f") else name):
         if spelled in CUDA_TESTS:
-            return b.emit(CUDA_TESTS[spelled], values[0], type=with_width(Bool(), width_of(values[0].type)))
+            return float_test(b, CUDA_TESTS[spelled], values[0])
         if spelled in CUDA_FORMULAS:
             return CUDA_FORMULAS[spelled](ctx, *values)
         if spelled in CUDA_INSTRUCTIONS:
@@ -140,13 +145,15 @@ def _instruction(ctx: Context, op: Operation, name: str, values: list[Register])
     if name in ("clz", "popcount"):
         held = scalar_type(values[0].type)
     type = with_width(held, width_of(values[0].type))
+    if name == "OpFDiv":
+        return ctx.env.divide(values[0], values[1])
     if name.startswith("Op"):
         return ctx.b.emit(name, *values, type=type)
     try:
         grammar.extended("OpenCL.std", name)
     except LookupError:
         raise _unknown(op) from None
-    return ctx.b.module.ext("OpenCL.std", name, *values, type=type)
+    return ctx.env.function(name, values, type)
 
 
 def _converted(ctx: Context, op: Operation, value: Register, source: str, target: str, mode: str) -> Register:
@@ -160,9 +167,9 @@ def _converted(ctx: Context, op: Operation, value: Register, source: str, target
             value = ctx.env.math(TO_INTEGER[mode], value)
         return b.convert(f"OpConvertFTo{sign}", value, Int(bits))
     if source in floats and target in floats:
-        made = b.convert("OpFConvert", value, Float(floats[target]))
-        b.module.decorate(made, "FPRoundingMode", TO_FLOAT[mode])
-        return made
+        if floats[target] >= floats[source]:
+            return b.convert("OpFConvert", value, Float(floats[target]))
+        return ctx.env.narrow(value, Float(floats[target]), TO_FLOAT[mode])
     exact = target == "double" and source in ("int", "uint")
     if source in integers and target in floats and (exact or mode == "rn"):
         return b.convert(f"OpConvert{integers[source][1]}ToF", value, Float(floats[target]))

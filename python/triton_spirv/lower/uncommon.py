@@ -9,12 +9,12 @@ from typing import Any
 
 from ..ir.model import Operation
 from ..layout import Layout
-from ..spirv.builder import I32, scalar_type, width_of, with_width
+from ..spirv.builder import I32, scalar_type
 from ..spirv.control import For
 from ..spirv.module import Value as Register
-from ..spirv.types import Bool, Float, Int
+from ..spirv.types import Float, Int
 from .context import Context
-from .numbers import from_arithmetic, in_f32, is_bool, to_arithmetic
+from .numbers import float_test, from_arithmetic, in_f32, is_bool, to_arithmetic
 from .registry import elementwise, pulled
 from .tensor import Fragment
 from .types import element_of
@@ -31,10 +31,10 @@ NORMAL = {16: (0x0400, 0x7C00), 32: (0x0080_0000, 0x7F80_0000), 64: (0x0010 << 4
 
 
 @elementwise(*TESTS)
-def float_test(ctx: Context, op: Operation, operand: Register) -> Register:
+def test_of_float(ctx: Context, op: Operation, operand: Register) -> Register:
     b = ctx.b
     value = to_arithmetic(b, operand, element_of(op.operands[0].type))
-    return b.emit(TESTS[op.name], value, type=with_width(Bool(), width_of(value.type)))
+    return float_test(b, TESTS[op.name], value)
 
 
 @elementwise("math.isnormal", weight=3)
@@ -89,7 +89,7 @@ def float_power(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Re
     b = ctx.b
     type = element_of(op.operands[0].type)
     base, exponent = b.match(to_arithmetic(b, lhs, type), b.resize(rhs, 32))
-    made = b.module.ext("OpenCL.std", "pown", base, exponent, type=base.type)
+    made = ctx.env.function("pown", [base, exponent], base.type)
     return from_arithmetic(b, made, type)
 
 

@@ -223,6 +223,16 @@ class Builder:
         x, y = self.match(x, y)
         return self.emit(opcode, x, y, type=with_width(Bool(), width_of(x.type)))
 
+    def unordered(self, x: Value, y: Value) -> Value:
+        """True where x or y is NaN (OpUnordered is for kernels only)."""
+        nan = self.compare("OpFUnordNotEqual", x, x)
+        return nan if x is y else self.logical_or(nan, self.compare("OpFUnordNotEqual", y, y))
+
+    def ordered(self, x: Value, y: Value) -> Value:
+        """True where neither x nor y is NaN."""
+        number = self.compare("OpFOrdEqual", x, x)
+        return number if x is y else self.logical_and(number, self.compare("OpFOrdEqual", y, y))
+
     def convert(self, opcode: str, x: Value, element: Type) -> Value:
         """A conversion to components of type `element`."""
         return self.emit(opcode, x, type=with_width(element, width_of(x.type)))

@@ -25,7 +25,8 @@ def target_of(device: Device) -> Target:
         shared_bytes=device.shared_bytes,
         passing="push",
         components=4,
-        fused=device.kind != "cpu",  # software devices multiply and add
+        # software devices divide as their processor does, and multiply before they add
+        rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else {"Fma"}),
         float64="Float64" in device.capabilities,
         float_controls=device.float_controls,
         push_bytes=device.push_bytes,
