@@ -97,10 +97,18 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_damaged_cache_file(cache: Path, damage: Callable[[bytes], bytes]) -> None:
-    """An error that says what to delete, and then it works; the driver, which would crash, sees nothing."""
+    """The module is made again of the Triton IR beside it, and the file is good again; the driver, which
+    would crash, sees nothing. Where that is damaged too, an error says what to delete, and then it works."""
     launched()
     (file,) = cache.rglob("row_sum.spv")
-    file.write_bytes(damage(file.read_bytes()))
+    good = file.read_bytes()
+    file.write_bytes(damage(good))
+    with pytest.warns(RuntimeWarning, match="binary of row_sum is damaged; it is built again"):
+        launched()
+    assert file.read_bytes() == good
+    file.write_bytes(damage(good))
+    (source,) = cache.rglob("row_sum.ttir")
+    source.write_text(source.read_text().replace("arith.addf", "arith.mulf"))
     with pytest.raises(LaunchError, match="SPIR-V of row_sum is damaged") as caught:
         launched()
     assert f"delete the folder {file.parent}," in str(caught.value)
@@ -142,7 +150,7 @@ def test_options_hash_covers_what_changes_code() -> None:
     assert base.hash() == SPIRVOptions.parse({"kpack": 2, "waves_per_eu": 3, "maxnreg": None}, CPU).hash()
     for change in ({"num_warps": 8}, {"debug": True}, {"enable_fp_fusion": False}, {"num_stages": 1}):
         assert SPIRVOptions.parse(change, CPU).hash() != base.hash()
-    assert set(base.__dict__) >= set(options._FIELDS) and base.extern_libs == ()
+    assert set(base.__dict__) >= set(options.FIELDS) and base.extern_libs == ()
 
 
 def test_fingerprint() -> None:
@@ -172,7 +180,7 @@ def test_targets() -> None:
     assert SPIRVBackend.supports_target(CPU)
     assert SPIRVBackend.supports_target(GPUTarget("spirv", "cpu-simt", 16))
     assert not SPIRVBackend.supports_target(GPUTarget("cuda", 90, 32))
-    with pytest.raises(DeviceError, match="unknown target 'no such chip'; known targets: cpu"):
+    with pytest.raises(DeviceError, match=r"unknown target 'no such chip'; known targets: .*cpu"):
         SPIRVBackend(GPUTarget("spirv", "no such chip", 16)).hash()
 
 

@@ -118,3 +118,9 @@ def _worth_another(first: Built) -> bool:
     if first.error is not None:
         return first.error.larger_grf_may_help
     return first.attempt.n_spills > TOLERATED_SPILLS
+
+
+def registers_by(flags: str) -> int:
+    """Registers of a thread where only the build options are known; 0 where those leave it open."""
+    words = flags.split()
+    return next((int(mode) for mode, flag in GRF_FLAGS.items() if mode.isdigit() and flag in words), 0)

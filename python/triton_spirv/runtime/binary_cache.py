@@ -1,22 +1,38 @@
-"""Driver binaries on disk, so that a second process does not compile again.
+"""Driver binaries on disk, so that a second process does not compile again; and, where one is configured, in
+a cache that machines share, so that a second machine does not either.
 
-A file holds a checksum and the binary; a damaged file counts as absent and is replaced. The key covers
-everything that a binary depends on: the SPIR-V words, the build options, the device, its driver, the
-processor's features and the driver's own settings.
+A file holds a checksum, a few facts about the build, and the binary; a damaged file counts as absent and is
+replaced. The key covers everything that a binary depends on: the SPIR-V words, the build options, the device,
+its driver, the processor's features and the driver's own settings.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any, Protocol
 
 from .devices import Device
 from .processor import processor
 
-_MAGIC = b"triton-spirv binary 1\n"
+_MAGIC = b"triton-spirv binary 2\n"
 _DIGEST_SIZE = hashlib.sha256().digest_size
+_START = len(_MAGIC) + _DIGEST_SIZE
+_FACTS_SIZE = 4
+
+
+class Remote(Protocol):
+    """A cache that several machines share. Neither function raises."""
+
+    def get(self, name: str) -> bytes | None: ...
+    def put(self, name: str, data: bytes) -> None: ...
+
+
+#: asked for what is not on disk, and given what is made; the plugin connects Triton's remote cache here
+remote: Remote | None = None
 
 
 def folder() -> Path:
@@ -28,33 +44,66 @@ def folder() -> Path:
 
 def key(words: bytes, device: Device, options: str) -> str:
     """The name of the file for these words on this device."""
-    settings = sorted((name, value) for name, value in os.environ.items() if name.startswith("CL_CONFIG_"))
+    settings = sorted((name, value) for name, value in os.environ.items()
+                      if name.startswith(("CL_CONFIG_", "IGC_", "VISA_")))
     host = processor().key if device.kind == "cpu" else ""
     facts = (device.platform, device.name, device.driver_version, host, options, settings)
     return hashlib.sha256(hashlib.sha256(words).digest() + repr(facts).encode()).hexdigest()
 
 
+def pack(binary: bytes, facts: dict[str, Any] | None = None) -> bytes:
+    """The contents of a file."""
+    text = json.dumps(facts or {}, sort_keys=True).encode()
+    body = len(text).to_bytes(_FACTS_SIZE, "little") + text + binary
+    return _MAGIC + hashlib.sha256(body).digest() + body
+
+
+def unpack(data: bytes) -> tuple[bytes, dict[str, Any]] | None:
+    """(binary, facts) of a file's contents; None where they are damaged."""
+    body = data[_START:]
+    if data[:_START] != _MAGIC + hashlib.sha256(body).digest():
+        return None
+    end = _FACTS_SIZE + int.from_bytes(body[:_FACTS_SIZE], "little")
+    return body[end:], json.loads(body[_FACTS_SIZE:end])
+
+
 def load(name: str) -> bytes | None:
     """The binary of that key; None where there is none or the file is damaged."""
+    found = load_with_facts(name)
+    return found[0] if found else None
+
+
+def load_with_facts(name: str) -> tuple[bytes, dict[str, Any]] | None:
+    """The binary of that key and the facts that it was stored with; from disk, else from the shared cache."""
     try:
-        data = (folder() / name).read_bytes()
-    except OSError:
-        return None
-    start = len(_MAGIC) + _DIGEST_SIZE
-    binary = data[start:]
-    if data[:start] != _MAGIC + hashlib.sha256(binary).digest():
+        found = unpack((folder() / name).read_bytes())
+        if found is not None:
+            return found
         remove(name)
-        return None
-    return binary
+    except OSError:
+        pass
+    data = remote.get(name) if remote is not None else None
+    found = unpack(data) if data is not None else None
+    if found is not None:
+        assert data is not None
+        _write(name, data)
+    return found
 
 
-def store(name: str, binary: bytes) -> None:
+def store(name: str, binary: bytes, facts: dict[str, Any] | None = None) -> None:
     """Keep a binary; a folder that cannot be written costs speed, not the launch."""
+    data = pack(binary, facts)
+    _write(name, data)
+    if remote is not None:
+        remote.put(name, data)
+
+
+def _write(name: str, data: bytes) -> None:
     try:
         folder().mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder(), prefix=f"{name}.")
         with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + hashlib.sha256(binary).digest() + binary)
+            file.write(data)
         os.replace(temporary, folder() / name)  # other processes see all of it or nothing
     except OSError:
         pass

@@ -119,6 +119,25 @@ def sub_group_sizes(device: Device) -> tuple[int, ...]:
     return device.library.sizes("clGetDeviceInfo", device.handle, opencl.DEVICE_SUB_GROUP_SIZES_INTEL)
 
 
+def native_name(device: Device) -> str:
+    """What ocloc calls the device: its IP version as "12.60.7", else its id as "0x56a0"; DeviceError where
+    the driver tells neither."""
+    def ask(what: int) -> int:
+        try:
+            return device.library.number("clGetDeviceInfo", device.handle, what)
+        except opencl.OpenCLError:
+            return 0
+
+    version = ask(opencl.DEVICE_IP_VERSION_INTEL)
+    if version:  # 10 bits of architecture, 8 of release, 8 unused, 6 of revision
+        return f"{version >> 22}.{version >> 14 & 0xFF}.{version & 0x3F}"
+    number = ask(opencl.DEVICE_ID_INTEL)
+    if not number:
+        raise DeviceError(f"the driver of {device.name} does not say which device that is for ocloc; "
+                          "name it by the option native_device, e.g. native_device='pvc'")
+    return f"{number:#06x}"
+
+
 def selection() -> str:
     """What TRITON_SPIRV_DEVICE asks for; empty: the default."""
     return os.environ.get("TRITON_SPIRV_DEVICE", "").strip()

@@ -30,6 +30,8 @@ DEVICE_VERSION = 0x102F
 DEVICE_SVM_CAPABILITIES = 0x1053
 DEVICE_IL_VERSION = 0x105B
 DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
+DEVICE_IP_VERSION_INTEL = 0x4250
+DEVICE_ID_INTEL = 0x4251
 DEVICE_TYPE_CPU = 1 << 1
 DEVICE_TYPE_GPU = 1 << 2
 DEVICE_TYPE_ALL = 0xFFFFFFFF
@@ -42,6 +44,9 @@ QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL = 1 << 31  # commands run in the calling th
 PROGRAM_BINARY_SIZES = 0x1165
 PROGRAM_BINARIES = 0x1166
 PROGRAM_BUILD_LOG = 0x1183
+# kernels
+KERNEL_SPILL_MEM_SIZE_INTEL = 0x4109  # bytes of a hardware thread
+KERNEL_REGISTER_COUNT_INTEL = 0x425B
 # memory
 MEM_READ_WRITE = 1 << 0
 KERNEL_EXEC_INFO_SVM_PTRS = 0x11B6
@@ -105,6 +110,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clCreateKernel": (_POINTER, (_POINTER, ctypes.c_char_p, _POINTER)),
     "clCloneKernel": (_POINTER, (_POINTER, _POINTER)),
     "clReleaseKernel": (_INT, (_POINTER,)),
+    "clGetKernelWorkGroupInfo": (_INT, (_POINTER, _POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
     "clSetKernelArg": (_INT, (_POINTER, _UINT, _SIZE, _POINTER)),
     "clSetKernelArgSVMPointer": (_INT, (_POINTER, _UINT, _POINTER)),
     "clSetKernelExecInfo": (_INT, (_POINTER, _UINT, _SIZE, _POINTER)),

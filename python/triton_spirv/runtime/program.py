@@ -6,12 +6,18 @@ import hashlib
 import os
 import sys
 import threading
+import warnings
 import weakref
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ..errors import DeviceError
+from ..native import policy
+from ..native.failures import BuildFailed, ScratchExceeded
+from ..native.ocloc import scratch_exceeded
 from . import binary_cache
-from .devices import Context
-from .opencl import Library, OpenCLError
+from .devices import Context, Device
+from .opencl import KERNEL_REGISTER_COUNT_INTEL, KERNEL_SPILL_MEM_SIZE_INTEL, Library, OpenCLError
 
 
 class BuildError(DeviceError):
@@ -20,10 +26,19 @@ class BuildError(DeviceError):
 
 class Program:
     """A built program, and one kernel object of its entry point that is never launched itself: threads launch
-    clones of it."""
+    clones of it.
+
+    registers    of a hardware thread; 0 where it is not known
+    spill_bytes  of a hardware thread; None where it is not known. n_spills in dwords for each lane
+    build_flags  the options that it was built with
+    attempts     all builds that were made for it, as plain data, where there was a choice
+    """
 
     def __init__(self, library: Library, handle: int, entry: str) -> None:
         self.library, self.handle, self.entry, self.kernel = library, handle, entry, 0
+        self.registers, self.n_spills, self.build_flags = 0, 0, ""
+        self.spill_bytes: int | None = None
+        self.attempts: tuple[dict[str, Any], ...] = ()
         self.kernel = library.create("clCreateKernel", handle, entry.encode())
         self._lock = threading.Lock()
 
@@ -31,6 +46,10 @@ class Program:
         """A kernel object with arguments of its own."""
         with self._lock:
             return OwnedKernel(self, self.library.create("clCloneKernel", self.kernel))
+
+    def binary(self) -> bytes:
+        """The driver's binary of it."""
+        return self.library.binary(self.handle)
 
     def __del__(self) -> None:
         if sys.is_finalizing():
@@ -51,46 +70,146 @@ class OwnedKernel:
             self.program.library.clReleaseKernel(self.handle)
 
 
+@dataclass(frozen=True)
+class Policy:
+    """Which register file a GPU's threads get, as options of the launch say it; see native/policy.py. A
+    device without such a choice builds once.
+
+    simd: lanes of a sub-group, by which spills are counted
+    """
+
+    grf_mode: str = "default"
+    num_warps: int = 1
+    simd: int = 0
+
+
 _programs: weakref.WeakValueDictionary[tuple[int, str, bytes], Program] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
-def build(context: Context, words: bytes, entry: str, options: str = "") -> Program:
-    """The program of these words, built at most once while it is in use; BuildError where it is refused."""
-    name = (context.handle, f"{entry} {options}", hashlib.sha256(words).digest())
+def build(context: Context, words: bytes, entry: str, options: str = "",
+          choice: Policy | None = None) -> Program:
+    """The program of these words, built at most once while it is in use; BuildError where it is refused,
+    ScratchExceeded where its threads need more memory than the device has for them.
+
+    choice: build with the register file that suits, on devices that have one to choose.
+    """
+    if context.device.kind != "gpu":
+        choice = None
+    wanted = f"{options} {choice}" if choice else options
+    name = (context.handle, f"{entry} {wanted}", hashlib.sha256(words).digest())
     with _lock:  # drivers build one program at a time anyway
         program = _programs.get(name)
         if program is None:
-            recipe = (context, words, entry, options)
-            program = _from_binary(*recipe) or _from_words(*recipe)
+            kept = binary_cache.key(words, context.device, wanted)
+            program = _from_cache(context, kept, entry, options)
+            if program is None:
+                program = _from_words(context, words, entry, options, choice)
+                facts = {"build_flags": program.build_flags, "attempts": list(program.attempts)}
+                binary_cache.store(kept, program.binary(), facts)
+            _measure(program, context, choice.simd if choice else 0)
             _programs[name] = program
         return program
 
 
-def _from_binary(context: Context, words: bytes, entry: str, options: str) -> Program | None:
-    name = binary_cache.key(words, context.device, options)
-    binary = binary_cache.load(name)
-    if binary is None:
+def from_binary(context: Context, binary: bytes, entry: str, simd: int = 0) -> Program:
+    """The program of a native binary; OpenCLError where the driver refuses it."""
+    library, device = context.device.library, context.device.handle
+    handle = library.program_with_binary(context.handle, device, binary)
+    library.build(handle, device)
+    program = Program(library, handle, entry)
+    _measure(program, context, simd)
+    return program
+
+
+def _from_cache(context: Context, name: str, entry: str, options: str) -> Program | None:
+    found = binary_cache.load_with_facts(name)
+    if found is None:
         return None
+    binary, facts = found
     library, device = context.device.library, context.device.handle
     try:
-        program = library.program_with_binary(context.handle, device, binary)
-        library.build(program, device, options)
-        return Program(library, program, entry)
-    except OpenCLError:
-        binary_cache.remove(name)  # not this driver's after all: build from the words
-        return None
-
-
-def _from_words(context: Context, words: bytes, entry: str, options: str) -> Program:
-    library, device = context.device.library, context.device
-    try:
-        handle = library.program_with_il(context.handle, words)
-        library.build(handle, device.handle, options)
+        handle = library.program_with_binary(context.handle, device, binary)
+        library.build(handle, device, options)
         program = Program(library, handle, entry)
     except OpenCLError as error:
-        who = f"{device.name} (driver {device.driver_version})"
-        raise BuildError(f"{who} cannot build {entry}: {error}") from error
-    binary_cache.store(binary_cache.key(words, device, options), library.binary(handle))
+        binary_cache.remove(name)  # not this driver's after all: build from the words
+        say_rebuilt(entry, context.device, error)
+        return None
+    program.build_flags = facts.get("build_flags", options)
+    program.attempts = tuple(facts.get("attempts", ()))
     return program
+
+
+def say_rebuilt(entry: str, device: Device, reason: object) -> None:
+    """The message of a binary that is of no use and is made anew."""
+    warnings.warn(f"the cached binary of {entry} is of no use to {device.name} "
+                  f"(driver {device.driver_version}): {reason}; it is built again from SPIR-V",
+                  RuntimeWarning, stacklevel=2)
+
+
+def _from_words(context: Context, words: bytes, entry: str, options: str, choice: Policy | None) -> Program:
+    if choice is None:
+        try:
+            return _built(context, words, entry, options)
+        except OpenCLError as error:
+            raise BuildError(_refusal(context.device, entry, str(error))) from error
+    outcome = policy.best_of(lambda mode: _attempt(context, words, entry, options, mode, choice.simd),
+                             choice.grf_mode, choice.num_warps)
+    if outcome.kept is None:
+        tried = "".join(f"\n  tried GRF {one.grf_mode}: {one.failure}" for one in outcome.attempts)
+        message = _refusal(context.device, entry, f"no register file will do{tried}")
+        if isinstance(outcome.error, ScratchExceeded):
+            raise ScratchExceeded(outcome.error.required, outcome.error.limit, message)
+        raise BuildError(message) from outcome.error
+    program: Program = outcome.kept.build
+    program.attempts = tuple(attempt.to_json() for attempt in outcome.attempts)
+    return program
+
+
+def _attempt(context: Context, words: bytes, entry: str, options: str, mode: str, simd: int) -> policy.Built:
+    """One build with a register file, and what the device tells of it."""
+    flags = " ".join(filter(None, (options, *policy.flags_of(mode))))
+    attempt = policy.Attempt(mode, flags)
+    try:
+        program = _built(context, words, entry, flags)
+    except OpenCLError as error:
+        exceeded = scratch_exceeded(str(error))
+        failure = ScratchExceeded(*exceeded) if exceeded else BuildFailed(str(error))
+        return policy.Built(replace(attempt, failure=str(error)), None, failure)
+    _measure(program, context, simd)
+    exact = program.spill_bytes is not None
+    return policy.Built(replace(attempt, grf_count=program.registers, simd_size=simd, exact=exact,
+                                spill_bytes=program.spill_bytes or 0, n_spills=program.n_spills), program)
+
+
+def _built(context: Context, words: bytes, entry: str, options: str) -> Program:
+    library = context.device.library
+    handle = library.program_with_il(context.handle, words)
+    library.build(handle, context.device.handle, options)
+    program = Program(library, handle, entry)
+    program.build_flags = options
+    return program
+
+
+def _refusal(device: Device, entry: str, reason: str) -> str:
+    return f"{device.name} (driver {device.driver_version}) cannot build {entry}: {reason}"
+
+
+def _measure(program: Program, context: Context, simd: int) -> None:
+    """Ask a GPU for the registers and spills of the kernel; where it does not tell, registers follow from the
+    build options."""
+    device = context.device
+    if device.kind != "gpu":
+        return
+
+    def ask(what: int) -> int | None:
+        try:
+            return device.library.number("clGetKernelWorkGroupInfo", program.kernel, device.handle, what)
+        except DeviceError:
+            return None
+
+    program.spill_bytes = ask(KERNEL_SPILL_MEM_SIZE_INTEL)
+    program.registers = ask(KERNEL_REGISTER_COUNT_INTEL) or policy.registers_by(program.build_flags)
+    program.n_spills = policy.dwords_per_lane(program.spill_bytes or 0, simd)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from triton.runtime.errors import OutOfResources
 from triton_spirv.errors import ResourceError
+from triton_spirv.native import BuildFailed
 from triton_spirv.runtime.program import BuildError
 
 
@@ -33,5 +34,5 @@ def as_triton_errors() -> Iterator[None]:
         yield
     except ResourceError as error:
         raise OutOfResources(error.required, error.limit, error.name) from error
-    except BuildError as error:
+    except (BuildError, BuildFailed) as error:
         raise BuildFailure(str(error)) from error

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from triton import knobs
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import cores
-from triton_spirv.runtime.vulkan import devices as vulkan
 
-from .errors import as_triton_errors
+from . import recovery, shared_binaries
+from .functions import Function, OpenCLFunction, VulkanFunction
 from .targets import chosen_vulkan, current_target, emitter_target
-
-if TYPE_CHECKING:
-    from triton_spirv import Artifact
 
 #: the runtime's launch function: the grid, and one argument for each parameter of the kernel
 Launch = Callable[[int, int, int, Sequence[Any]], None]
@@ -34,15 +28,24 @@ CPP_TYPES = {"i1": "int8_t", "u1": "int8_t",
              **dict.fromkeys(("fp16", "bf16", "fp32", "f32", "fp64"), "double")}
 
 
+#: Triton makes a kernel's launcher just before it loads the binary, in the same thread; only the launcher is
+#: given the metadata
+_latest = threading.local()
+
+
 class SPIRVUtils:
     """Triton's `driver.utils`."""
+
+    def __init__(self) -> None:
+        shared_binaries.connect()
 
     def load_binary(self, name: str, binary: bytes, shared: int,
                     device: Any) -> tuple[Any, Any, int, int, int]:
         """Triton's module and function, registers and spills of a lane, most threads of a work-group.
 
         Module and function are one object. It is built by its first launch, which knows whether the words are
-        those that were compiled: a damaged module would end the process inside of the driver.
+        those that were compiled: a damaged module would end the process inside of the driver. For a GPU that
+        compiles SPIR-V it is built here, since nobody else knows the registers.
         """
         choice, chosen = devices.selection(), chosen_vulkan()
         if chosen is not None:
@@ -50,7 +53,11 @@ class SPIRVUtils:
             return program, program, REGISTERS_PER_LANE, 0, chosen.max_invocations
         context = devices.open_device(devices.choose(choice))
         function = OpenCLFunction(binary, name, context)
-        return function, function, REGISTERS_PER_LANE, 0, THREADS
+        metadata = getattr(_latest, "metadata", None)
+        if metadata is not None and not recovery.is_whole(metadata, binary):
+            metadata = None  # damaged, or somebody else's
+        registers, spills = function.resources(metadata)
+        return function, function, REGISTERS_PER_LANE if registers is None else registers, spills, THREADS
 
     def unload_module(self, module: Any) -> None:
         """Programs are released with the last reference to them."""
@@ -63,58 +70,10 @@ class SPIRVUtils:
                 "warpSize": target.warp_size, "max_num_regs": REGISTERS}
 
 
-class Function:
-    """The words of a kernel; launchable together with the kernel's metadata."""
-
-    def __init__(self, words: bytes, name: str) -> None:
-        self.words, self.name = words, name
-
-    def bind(self, metadata: Any) -> Launch:
-        """The runtime's launch function; LaunchError where the words are not those that were compiled."""
-        from triton_spirv import Artifact
-
-        if hashlib.sha256(self.words).hexdigest() != metadata.spirv_digest:
-            folder = base64.b32encode(bytes.fromhex(metadata.hash)).decode().rstrip("=")  # as Triton names it
-            raise LaunchError(f"the cached SPIR-V of {self.name} is damaged; delete the folder "
-                              f"{os.path.join(knobs.cache.dir, folder)}, or set TRITON_ALWAYS_COMPILE=1")
-        with as_triton_errors():
-            return self.build(Artifact.from_json(metadata.artifact))
-
-    def build(self, artifact: Artifact) -> Launch:
-        """The launch function of the words on the device."""
-        raise NotImplementedError
-
-
-class OpenCLFunction(Function):
-    """On an OpenCL device."""
-
-    def __init__(self, words: bytes, name: str, context: devices.Context) -> None:
-        super().__init__(words, name)
-        self.context = context
-
-    def build(self, artifact: Artifact) -> Launch:
-        from triton_spirv.runtime import launch, program
-
-        built = program.build(self.context, self.words, self.name)
-        return launch.Kernel(self.context, built, artifact).launch
-
-
-class VulkanFunction(Function):
-    """On a Vulkan device, which is opened by the first launch."""
-
-    def __init__(self, words: bytes, name: str, device: vulkan.Device) -> None:
-        super().__init__(words, name)
-        self.device = device
-
-    def build(self, artifact: Artifact) -> Launch:
-        from triton_spirv.runtime.vulkan import context, launch, program
-
-        return launch.Kernel(program.build(context.open_device(self.device), self.words, artifact)).launch
-
-
 def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     """Triton's `driver.launcher_cls`: a function of the grid, Triton's own arguments, and the kernel's."""
     select = selector(list(source.signature.values()))
+    _latest.metadata = metadata
     bound: Function | None = None
     run: Any = None
 

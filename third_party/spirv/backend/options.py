@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,11 @@ class SPIRVOptions:
     backend_name: str = "spirv"
     arch: str = ""
     ir_override: str | None = None
+    generate_native_code: bool | str | None = None
+    native_device: str = ""
+    native_compiler: str = ""
+    grf_mode: str = "default"
+    build_flags: str = ""
     # ---- accepted without meaning here
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
@@ -52,7 +58,6 @@ class SPIRVOptions:
     kpack: int = 1
     allow_flush_denorm: bool = False
     schedule_hint: str = ""
-    grf_mode: str = "default"
     split_barriers_scope: str = "None"
 
     def __post_init__(self) -> None:
@@ -71,12 +76,34 @@ class SPIRVOptions:
         known.setdefault("enable_fp_fusion", knobs.language.default_fp_fusion)
         if getattr(knobs.language, "force_disable_fp_fusion", False):  # Triton 3.9
             known["enable_fp_fusion"] = False
+        known.update(_native(known, target))
         return cls(**known)
+
+    @property
+    def native(self) -> bool:
+        """Is the last stage to yield a native binary?"""
+        return bool(self.generate_native_code)
 
     def hash(self) -> str:
         """Covers what changes code; options without meaning here do not cost another compilation."""
         values = [(name, getattr(self, name)) for name in FIELDS[:FIELDS.index("launch_cooperative_grid")]]
         return hashlib.sha256(repr(values).encode()).hexdigest()
+
+
+def _native(known: dict[str, Any], target: GPUTarget) -> dict[str, Any]:
+    """The switch as it is meant, and where it is on, the device and what compiles for it: all of it changes
+    code."""
+    option = known.get("generate_native_code")
+    if option is None and not os.environ.get("TRITON_SPIRV_ZEBIN"):
+        return {"generate_native_code": False}
+    from . import native_stage
+
+    mode = native_stage.wanted(option)
+    if not mode:
+        return {"generate_native_code": False}
+    return {"generate_native_code": mode,
+            "native_device": native_stage.device_name(target, known.get("native_device", "")),
+            "native_compiler": native_stage.compiler_identity(target, mode)}
 
 
 #: the names of all options

@@ -74,8 +74,7 @@ class Pipeline:
 
     def emitter_options(self) -> dict[str, Any]:
         """The keywords of triton_spirv.compile that follow from the options of a launch."""
-        return {"num_warps": self.options.num_warps, "enable_fp_fusion": self.options.enable_fp_fusion,
-                "print_copies": self.options.num_warps * self.options.warp_size}
+        return emitter_options(self.options)
 
     def ttir(self, module: Any, metadata: dict[str, Any]) -> ModuleText:
         """Upstream's passes that simplify Triton IR."""
@@ -116,10 +115,22 @@ class Pipeline:
         return artifact.listing
 
     def spv(self, stage: Any, metadata: dict[str, Any]) -> bytes:
-        """The module's words."""
+        """The module's words, or the native binary that is made of them."""
+        from . import native_stage
+
         assert self.artifact is not None
-        metadata["spirv_digest"] = hashlib.sha256(self.artifact.words).hexdigest()
-        return self.artifact.words
+        words = self.artifact.words
+        metadata.update(native_stage.NOT_NATIVE, spirv_digest=hashlib.sha256(words).hexdigest())
+        if not self.options.native:
+            return words
+        with as_triton_errors():
+            return native_stage.make(words, self.artifact, self.options, metadata)
+
+
+def emitter_options(options: Any) -> dict[str, Any]:
+    """The same, of options or of a compiled kernel's metadata."""
+    return {"num_warps": options.num_warps, "enable_fp_fusion": options.enable_fp_fusion,
+            "print_copies": options.num_warps * options.warp_size}
 
 
 def run_passes(module: Any, names: tuple[str, ...], title: str) -> None:

@@ -1,0 +1,118 @@
+"""A kernel's binary and the device to run it on: what Triton holds as module and function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from triton_spirv.native import BuildFailed, spilled_bytes, zebin
+from triton_spirv.native.policy import dwords_per_lane
+from triton_spirv.runtime import devices, program
+from triton_spirv.runtime.opencl import OpenCLError
+from triton_spirv.runtime.vulkan import devices as vulkan
+
+from . import recovery
+from .errors import as_triton_errors
+
+if TYPE_CHECKING:
+    from .launcher import Launch
+
+
+class Function:
+    """The binary of a kernel, SPIR-V or native; launchable together with the kernel's metadata."""
+
+    def __init__(self, binary: bytes, name: str) -> None:
+        self.binary, self.name = binary, name
+
+    def bind(self, metadata: Any) -> Launch:
+        """The runtime's launch function; LaunchError where the binary is damaged and nothing is left to make
+        it of."""
+        with as_triton_errors():
+            return self.build(metadata)
+
+    def build(self, metadata: Any) -> Launch:
+        """The launch function on the device."""
+        raise NotImplementedError
+
+    def sound(self, metadata: Any) -> bytes:
+        """The binary, or where it is damaged, the SPIR-V that remains."""
+        if recovery.is_whole(metadata, self.binary):
+            return self.binary
+        words = recovery.spirv_words(metadata)
+        recovery.replace_damaged(metadata, words)
+        return words
+
+
+class OpenCLFunction(Function):
+    """On an OpenCL device."""
+
+    def __init__(self, binary: bytes, name: str, context: devices.Context) -> None:
+        super().__init__(binary, name)
+        self.context = context
+        self.program: program.Program | None = None
+
+    def resources(self, metadata: Any) -> tuple[int | None, int]:
+        """(registers of a thread, spilled dwords of a lane): registers are 0 where a GPU does not tell them,
+        None on a device that has none to tell. `metadata` is None where it is not known to be this
+        binary's."""
+        if zebin.format_of(self.binary) == "zebin":
+            if metadata is not None:
+                return metadata.grf_count, metadata.n_spills
+            return described(self.binary, self.name)
+        if self.context.device.kind != "gpu":
+            return None, 0
+        if metadata is None:
+            return 0, 0
+        with as_triton_errors():
+            built = self.built(metadata)
+        return built.registers, built.n_spills
+
+    def built(self, metadata: Any) -> program.Program:
+        """The program, made at the first call: of the binary, or where that is damaged or the driver refuses
+        it, of the SPIR-V that remains, with a message."""
+        if self.program is None:
+            self.program = self._built(metadata, self.sound(metadata))
+        return self.program
+
+    def _built(self, metadata: Any, binary: bytes) -> program.Program:
+        if zebin.kind(binary) != "spirv":
+            try:
+                return program.from_binary(self.context, binary, self.name, metadata.simd_size)
+            except OpenCLError as error:
+                binary = recovery.spirv_words(metadata)
+                program.say_rebuilt(self.name, self.context.device, error)
+        choice = None  # the flags of a native binary name the register file already
+        if not metadata.native_digest:
+            lanes = metadata.artifact["sub_group_size"]
+            choice = program.Policy(metadata.grf_mode, metadata.num_warps, lanes)
+        return program.build(self.context, binary, self.name, metadata.build_flags, choice)
+
+    def build(self, metadata: Any) -> Launch:
+        from triton_spirv import Artifact
+        from triton_spirv.runtime import launch
+
+        return launch.Kernel(self.context, self.built(metadata), Artifact.from_json(metadata.artifact)).launch
+
+
+class VulkanFunction(Function):
+    """On a Vulkan device, which is opened by the first launch."""
+
+    def __init__(self, binary: bytes, name: str, device: vulkan.Device) -> None:
+        super().__init__(binary, name)
+        self.device = device
+
+    def build(self, metadata: Any) -> Launch:
+        from triton_spirv import Artifact
+        from triton_spirv.runtime.vulkan import context, launch
+        from triton_spirv.runtime.vulkan import program as vulkan_program
+
+        artifact, opened = Artifact.from_json(metadata.artifact), context.open_device(self.device)
+        return launch.Kernel(vulkan_program.build(opened, self.sound(metadata), artifact)).launch
+
+
+def described(binary: bytes, name: str) -> tuple[int, int]:
+    """(registers, spilled dwords of a lane) as a zebin itself tells."""
+    try:
+        facts = zebin.describe(binary, name)
+    except BuildFailed:
+        return 0, 0
+    return facts.grf_count, dwords_per_lane(spilled_bytes(facts)[0], facts.simd_size)
