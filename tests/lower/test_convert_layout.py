@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from triton_spirv.analysis.conversion import moves
+from triton_spirv.layout import Layout, SharedLayout, span
+from triton_spirv.lower.convert_layout import exchange_layout
 from ttgir import launched, linear, module
 
 BODY = """
@@ -91,3 +96,81 @@ def test_warps_exchange_through_shared_memory_with_one_barrier() -> None:
 def test_a_tensor_larger_than_shared_memory_goes_in_rounds() -> None:
     listing = converted(ROWS, blocked((1, 4), (2, 8), (1, 4)), (32, 128), shared_bytes=5000)
     assert listing.count("OpControlBarrier") == 7, "four rounds of writing and reading"
+
+
+# --- where elements wait ------------------------------------------------------------------------------------
+
+
+def rounds(memory: SharedLayout, layout: Layout, bytes: int, lane_bytes: int = 16) -> list[int]:
+    """Per access of a sub-group how often the banks must be asked, over how often they must be at best.
+
+    There are 32 banks of 4 bytes; as many lanes as ask for 128 bytes are served at a time.
+    """
+    places = [span(memory.places, basis) for basis in layout.all_bases]
+    low = 0
+    while (bytes << low < lane_bytes and 1 << low in places[:len(layout.register)]
+           and sum(1 for place in places if place >> low & 1) == 1):
+        low += 1
+    width = bytes << low
+    lanes, at_once = 1 << len(layout.lane), max(1, 128 // width)
+    found = []
+    for index in layout.register_indices:
+        if memory.offset(index) & (1 << low) - 1:
+            continue  # a component of a vector
+        places = [memory.offset(index ^ span(layout.lane, lane)) * bytes for lane in range(lanes)]
+        asked = 0
+        for start in range(0, lanes, at_once):
+            words = {(place + part) // 4 for place in places[start:start + at_once]
+                     for part in range(0, max(4, width), 4)}
+            asked += max(sum(1 for word in words if word % 32 == bank) for bank in range(32))
+        found.append(asked / -(-lanes // at_once))
+    return found
+
+
+@st.composite
+def two_layouts(draw: st.DrawFn) -> tuple[Layout, Layout]:
+    """Two layouts of one tensor with the same lanes and warps, index bits dealt out at random."""
+    size, lanes, warps = draw(st.integers(4, 12)), draw(st.integers(3, 5)), draw(st.integers(0, 3))
+    made = []
+    for _ in range(2):
+        bits = draw(st.permutations([1 << i for i in range(size)])) + [0] * (lanes + warps)
+        made.append(Layout((1 << size,), register=tuple(b for b in bits[lanes + warps:] if b),
+                           lane=tuple(bits[:lanes]), warp=tuple(bits[lanes:lanes + warps])))
+    return made[0], made[1]
+
+
+@settings(deadline=None, max_examples=300)
+@given(drawn=two_layouts(), bytes=st.sampled_from([1, 2, 4, 8]), most=st.sampled_from([1, 4, 16]))
+def test_lanes_do_not_meet_in_banks(drawn: tuple[Layout, Layout], bytes: int, most: int) -> None:
+    """Neither while they write nor while they read; without a byte of padding."""
+    most = max(1, min(most, 16 // bytes))
+    memory = exchange_layout(*drawn, 0, bytes, most)
+    size = drawn[0].numel
+    assert sorted(memory.offset(i) for i in range(size)) == list(range(size))
+    for layout in drawn:
+        assert set(rounds(memory, layout, bytes, most * bytes)) == {1}
+
+
+def test_row_major_memory_would_meet() -> None:
+    """What the one above is for: lanes beside each other in a column of 64 floats meet in one bank."""
+    column = Layout((64, 64), register=(1, 2, 4, 8, 16, 32), lane=(64, 128, 256, 512), warp=(1024, 2048))
+    assert set(rounds(SharedLayout.row_major((64, 64)), column, 4, 4)) == {16}
+    assert set(rounds(exchange_layout(column, column, 0, 4, 1), column, 4, 4)) == {1}
+
+
+TIERS = [
+    (Layout((64,), register=(1, 32), lane=(2, 4, 8, 16)), "registers"),
+    (Layout((64,), register=(1, 2), lane=(4, 8, 16, 32)), "shuffles"),
+    (Layout((64,), register=(1,), lane=(2, 4, 8, 16), warp=(32,)), "memory"),
+]
+
+
+def test_the_cheapest_way_is_taken() -> None:
+    """Registers where every lane has its own already, shuffles inside a sub-group, shared memory between
+    them."""
+    within = Layout((64,), register=(32, 1), lane=(2, 4, 8, 16))
+    for source, tier in TIERS[:2]:
+        plan = moves(source, within)
+        assert plan is not None and plan.is_static == (tier == "registers")
+    across = Layout((64,), register=(32,), lane=(2, 4, 8, 16), warp=(1,))
+    assert moves(TIERS[2][0], across) is None

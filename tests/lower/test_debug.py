@@ -88,10 +88,8 @@ def far_away(x_ptr, i_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, BLOCK), tl.load(x_ptr + i))
 
 
-def test_assertion_ends_the_program(run, mode):
+def test_assertion_ends_the_program(run):
     """What it guards is not executed: this load would end the process."""
-    if mode != "vector":
-        pytest.skip("lanes that share a program go on, for the sake of its barriers")
     x, out = numeric.tensor(np.arange(1000), "i32"), numeric.poisoned(32, "i32")
     index = numeric.tensor(np.where(np.arange(32) == 20, 1 << 45, 7), "i64")
     with pytest.raises(RuntimeError, match="out of bounds"):

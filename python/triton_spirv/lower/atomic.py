@@ -19,7 +19,7 @@ from ..spirv.control import IfElse, While
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int, Type
 from .context import Context, StepLoop
-from .elements import guarded, owner, redundant, visit_elements, visited_layout
+from .elements import EVERYONE, acting, guarded, owner, redundant, visit_elements, visited_layout
 from .exchange import from_owner
 from .numbers import bf16_to_f32, f32_to_bf16, is_bf16
 from .registry import lowers
@@ -139,10 +139,9 @@ def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     if op.results and not op.results[0].uses:
         result = None
     if isinstance(ptr, Register):
-        copies = (-1, -1) if ctx.target.lanes else (0, 0)
-        acts = _both(ctx, owner(ctx, *copies), mask)
+        acts = _both(ctx, acting(ctx), mask)
         old = _where(ctx, acts, lambda: action(make(ctx.env.address(ptr)), *operands), result)
-        return _shared(ctx, copies, old) if old is not None else None
+        return from_owner(ctx, old, *EVERYONE) if old is not None else None
     layout = visited_layout(ctx, op.ptr.type)
     if isinstance(mask, Uniform) and mask.scalar.constant is True:
         mask = None
@@ -157,7 +156,8 @@ def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     with StepLoop(ctx, len(layout.step)):
         made = visit_elements(ctx, layout, tensors, visit, result)
         if made is not None:
-            made = Fragment(layout, made.element, tuple(_shared(ctx, copies, old) for old in made.registers))
+            shared = tuple(from_owner(ctx, old, *copies) for old in made.registers)
+            made = Fragment(layout, made.element, shared)
         if stored is not None and made is not None:
             ctx.write(stored, made)
     ctx.finish(plan)
@@ -187,11 +187,6 @@ def _where(ctx: Context, condition: Register | None, action: Callable[[], Regist
     with branch.otherwise():
         branch.yield_([ctx.b.constant(type, False if isinstance(type, Bool) else 0)])
     return branch.results[0]
-
-
-def _shared(ctx: Context, copies: tuple[int, int], old: Register) -> Register:
-    """The result of the lane that acted, in all lanes that it acted for."""
-    return from_owner(ctx, old, *copies) if any(copies) else old
 
 
 # --- the operations -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..analysis.conversion import Moves, moves
 from ..ir.model import Operation, Type
-from ..layout import Layout, SharedLayout, span
+from ..layout import Layout, SharedLayout, log2, span
 from ..spirv.builder import I32
 from ..spirv.module import Value as Register
 from . import fragment as fragments
@@ -24,8 +24,9 @@ from .shared import feeds_products
 from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
 from .types import storage_bytes
 
-#: Lanes whose offsets differ by a power of two from here on would meet in one bank of shared memory.
-BANK_BYTES = 128
+#: Lanes whose offsets differ by a power of two from here on would meet in one bank of shared memory, which
+#: gives one word at a time.
+BANK_BYTES, WORD_BYTES = 128, 4
 
 
 @lowers("ttg.convert_layout")
@@ -145,10 +146,11 @@ def through_memory(ctx: Context, source: Fragment, target: Layout) -> Fragment:
     common = [basis for basis in source.layout.register
               if _is_apart(basis, source.layout) and _is_apart(basis, target)]
     apart: list[int] = []
-    memory = exchange_layout(source.layout, target, 0, bytes)
+    most = min(ctx.target.lane_bytes // bytes, ctx.target.components)
+    memory = exchange_layout(source.layout, target, 0, bytes, most)
     while memory.size * bytes > ctx.shared.free and common:
         apart.append(common.pop())
-        memory = exchange_layout(source.layout, target, sum(apart), bytes)
+        memory = exchange_layout(source.layout, target, sum(apart), bytes, most)
     mask = sum(apart)
     registers: list[Register | None] = [None] * target.registers
     indices, wanted = source.layout.register_indices, target.register_indices
@@ -183,18 +185,42 @@ def _part(source: Fragment, registers: Sequence[int], apart: Sequence[int], part
                     tuple(source.registers[r] for r in registers))
 
 
-def exchange_layout(source: Layout, target: Layout, apart: int, bytes: int) -> SharedLayout:
-    """Where elements wait between two layouts; index bits `apart` have no place.
+def exchange_layout(source: Layout, target: Layout, apart: int, bytes: int, most: int) -> SharedLayout:
+    """Where elements wait between two layouts, so that no two lanes of either side meet in one bank; index
+    bits `apart` have no place.
 
-    Bits that are registers on the reading side lie lowest, so that a lane reads vectors; padding keeps the
-    lanes of either side in different banks.
+    Bits that are registers on both sides lie lowest: a lane moves up to `most` neighbours at once. Above them
+    lies a row of banks. Lanes of the source fill it; a lane bit of the target that finds its place in the row
+    taken goes further up, and toggles that place too (a swizzle).
     """
     bits = [1 << i for i in range(source.numel.bit_length() - 1) if not apart >> i & 1]
-    low = [bit for bit in bits if bit in target.register and bit in source.register]
-    order = [*low, *(bit for bit in bits if bit not in low)]
-    places = {bit: 1 << i for i, bit in enumerate(order)}
-    interval = BANK_BYTES // bytes
-    pad = min(1 << len(low), max(1, 16 // bytes))
-    padding = ((interval, pad),) if 1 << len(order) > interval else ()
+    both = [bit for bit in bits if bit in target.register and bit in source.register]
+    places = {bit: 1 << i for i, bit in enumerate(both[:log2(most)])}
+    low = len(places)
+    vector = bytes << low
+    row = range(low, low + log2(max(1, BANK_BYTES // vector)))
+    word = low + log2(max(1, WORD_BYTES // vector))  # the first bit that tells one bank from another
+    writing, reading = ([basis for basis in layout.lane[:len(row)] if basis in bits]
+                        for layout in (source, target))
+    free = list(row)
+    for bit in [bit for bit in writing if bit in reading] + [bit for bit in writing if bit not in reading]:
+        places[bit] = 1 << free.pop(0)
+    shared = [1 << i for i in row if i >= word and 1 << i not in [places.get(bit) for bit in reading]]
+    turned = {}
+    for bit in [bit for bit in reading if bit not in places]:
+        own = next((i for i in free if i >= word and 1 << i in shared), None)
+        if own is not None:
+            free.remove(own)
+            places[bit] = 1 << own
+            shared.remove(1 << own)
+        elif shared:
+            turned[bit] = shared.pop(0)
+    above = iter([*free, *range(row.stop, row.stop + len(bits))])
+    for bit in bits:
+        if bit not in places and bit not in turned:
+            places[bit] = 1 << next(above)
+    above = iter(i for i in range(low, low + 2 * len(bits)) if 1 << i not in places.values())
+    for bit, toggled in turned.items():
+        places[bit] = 1 << next(above) | toggled
     every = tuple(places.get(1 << i, 0) for i in range(source.numel.bit_length() - 1))
-    return SharedLayout(source.shape, every, padding)
+    return SharedLayout(source.shape, every)

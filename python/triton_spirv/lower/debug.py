@@ -5,8 +5,8 @@ scalar once per thread of the program, and scripts count on it, so one work-item
 prints it as often (`print_copies`).
 
 A failing assertion writes its number, counted from 1, to the module's assert word, unless an earlier one did;
-the launcher reads the word and raises. The program ends there, so that what the assertion guards is not
-executed: an access out of bounds would end the process.
+the launcher reads the word and raises. The program ends there, with all its lanes, so that what the assertion
+guards is not executed: an access out of bounds would end the process.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float
 from .context import Context, StepLoop
 from .elements import guarded, owner, redundant, visit_elements, visited_layout
+from .exchange import anywhere
 from .numbers import bool_to_int, is_bool, to_arithmetic
 from .registry import lowers
 from .tensor import Affine, Uniform
@@ -55,8 +56,8 @@ def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
 def _repeated(ctx: Context, line: str, values: list[Register]) -> None:
     """Once per thread that a GPU would run the program with; lanes that share a program do so anyway."""
     b = ctx.b
-    copies = 1 if ctx.target.lanes else int(ctx.options.get("print_copies", 1))
-    if copies == 1:
+    copies = int(ctx.options.get("print_copies", 1)) // ctx.lanes_of_program
+    if copies <= 1:
         ctx.env.printf(line, *values)
         return
     zero, one, end = (b.constant(I32, number) for number in (0, 1, copies))
@@ -126,12 +127,17 @@ def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
     holds = _all(ctx, op, condition)
     if holds.constant is True:
         return
+    fails = b.logical_not(holds)
+    together = not ctx.parted or ctx.lanes_of_program == 1  # who left alone would be missed at a barrier
+    alike = isinstance(condition, (Register, Uniform))
+    somewhere = fails if alike or not together else anywhere(ctx, fails)
     place = op.location
     ctx.asserts.append((place.file, place.line, _function(op), op.attributes["message"]))
-    with if_(b.module, b.logical_not(holds)):
-        number = b.constant(I32, len(ctx.asserts))
-        ctx.env.compare_exchange(ctx.hidden["assert_buffer"], b.constant(I32, 0), number, "gpu", "relaxed")
-        if not ctx.target.lanes:  # lanes that left alone would be missed at the next barrier
+    number, zero = b.constant(I32, len(ctx.asserts)), b.constant(I32, 0)
+    with if_(b.module, somewhere):
+        guarded(ctx, None if fails is somewhere else fails, lambda: ctx.env.compare_exchange(
+            ctx.hidden["assert_buffer"], zero, number, "gpu", "relaxed"))
+        if together:
             b.emit("OpReturn")
 
 

@@ -27,6 +27,9 @@ STRAIGHT = 4
 #: The registers of one element, one per operand -> the result for this element, or None.
 Visit = Callable[[list[Any]], Register | None]
 
+#: The bits of the lane's and of the warp's number: all of them.
+EVERYONE = (-1, -1)
+
 #: What yields an operand's element at a position, a number where the code is straight.
 Column = Callable[[int | Register], Register | None]
 
@@ -99,6 +102,8 @@ def owner(ctx: Context, lane_bits: int, warp_bits: int) -> Register | None:
     """Is this lane the one that acts for all that hold the same elements? None where each holds its own."""
     b = ctx.b
     mine: Register | None = None
+    lane_bits &= ctx.target.sub_group_size - 1
+    warp_bits &= ctx.num_warps - 1
     for bits, number in ((lane_bits, ctx.env.lane_id), (warp_bits, ctx.env.warp_id)):
         if bits:
             part = b.iand(number(), bits)
@@ -108,7 +113,7 @@ def owner(ctx: Context, lane_bits: int, warp_bits: int) -> Register | None:
 
 def acting(ctx: Context) -> Register | None:
     """Is this the lane that acts for the whole program, as for effects on scalars? None: it is alone."""
-    return owner(ctx, -1, -1) if ctx.target.lanes else None
+    return owner(ctx, *EVERYONE)
 
 
 def guarded(ctx: Context, condition: Register | None, action: Callable[[], object]) -> None:

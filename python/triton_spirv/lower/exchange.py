@@ -4,9 +4,11 @@ group."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from ..ir.model import FloatType, IntegerType, Type
-from ..spirv.builder import scalar_type, width_of
+from ..layout import log2
+from ..spirv.builder import I32, scalar_type, width_of
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int
 from ..spirv.types import Type as SpirvType
@@ -80,6 +82,20 @@ def from_owner(ctx: Context, value: Register, lane_bits: int, warp_bits: int) ->
     if warp_bits & (ctx.num_warps - 1):
         value = _exchanged(ctx, [value], [b.iand(env.warp_id(), ~warp_bits)])[0][0]
     return value
+
+
+def anywhere(ctx: Context, value: Register) -> Register:
+    """Is a Bool true in any lane of the program? The same answer in all of them; all of them are here."""
+    b, env = ctx.b, ctx.env
+    if ctx.lanes_of_program == 1:
+        return value
+    found = b.select(value, b.constant(I32, 1), 0)
+    for bit in range(log2(ctx.target.sub_group_size)):
+        found = b.ior(found, env.shuffle_xor(found, 1 << bit))
+    if ctx.num_warps > 1:
+        rows, = warps_along(ctx, [[found]], range(log2(ctx.num_warps)))
+        found = reduce(b.ior, [row[0] for row in rows])
+    return b.compare("OpINotEqual", found, 0)
 
 
 def ir_type(type: SpirvType) -> Type:

@@ -28,7 +28,9 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
     for value, bound in zip(region.entry.arguments, arguments, strict=True):
         ctx.frame.values[value] = ctx.as_scalar(bound, value.type) if width == 1 else bound
     types = _result_types(region)
+    around, ctx.parted = ctx.parted, True
     results = [_register(ctx, value) for value in run_function(ctx, region, types)]
+    ctx.parted = around
     if any(is_bf16(v.type) and isinstance(scalar_type(x.type), Float)
            for v, x in zip(region.entry.arguments, arguments, strict=True)):
         results = [to_arithmetic(ctx.b, x, type) for x, type in zip(results, types, strict=True)]

@@ -100,7 +100,7 @@ class SharedMemory:
 
         `publishes`: what the program wrote before must be seen by whoever sees this access.
         """
-        if not self.ctx.target.lanes:
+        if self.ctx.lanes_of_program == 1:
             return
         layout = self.ctx.layout_of(op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
         alone = layout is not None and all((*layout.lane, *layout.warp)) and not _varies(op.ptr)

@@ -66,12 +66,18 @@ class State:
         self.call_stack: list[str] = []
         self.asserts: list[tuple[str, int, str, str]] = []
         self.num_warps = 1
+        self.parted = False  # lanes may have parted ways, so that no barrier may stand here
         self.options: dict[str, Any] = {}
         self.hidden: dict[str, Register] = {}
         self.shared_bytes = 0
         self.shared = SharedMemory(self)  # type: ignore[arg-type]  # every State is a Context
         self.prints = False
         self.has_atomics = False
+
+    @property
+    def lanes_of_program(self) -> int:
+        """Work-items that run a program together."""
+        return self.num_warps * self.target.sub_group_size
 
     # --- hidden parameters ----------------------------------------------------------------------------------
 
