@@ -165,7 +165,8 @@ def _judge_archive(request: _Request, archive: bytes) -> zebin.KernelFacts:
     if not request.bundle:
         raise UnknownDevice(f"{request.device!r} names a family of devices, which gives an archive; "
                             "compile for one device, or ask for a bundle")
-    binaries = [data for data in zebin.members(archive).values() if zebin.kind(data) == "elf"
+    binaries = [data for data in zebin.members(archive).values()
+                if zebin.format_of(data) == "zebin"  # the SPIR-V lies there as an ELF file for no machine
                 and any(section.name == f".text.{request.kernel}" for section in zebin.sections(data))]
     if not binaries:
         raise BuildFailed(f"no member of the archive contains the kernel {request.kernel}")
