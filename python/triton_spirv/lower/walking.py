@@ -104,16 +104,18 @@ class Walking(Evaluation):
             self.materialise(astray[:1])
             requests = self.requests(inputs)  # what lies below it is asked for by this walk no longer
         result = Plan(dict(stored or {}))
-        dying = self._dying(op, inputs)
+        kept = []
         for node, layouts in requests:
             if isinstance(node, Fragment):
                 if any(any(layout.step) for layout in layouts):
                     self.spill(node)
             elif _is_worth_keeping(node) and all(self.is_natural(layout) for layout in layouts):
                 if node not in result.stored and self.needed_later(node, op, result):
-                    result.stored[node] = self._taken_over(node, dying) or self.allocate(
-                        node.shape, node.element
-                    )
+                    result.stored[node] = None  # type: ignore[assignment]  # its array is named below
+                    kept.append(node)
+        dying = self._dying(op, inputs, result)
+        for node in kept:
+            result.stored[node] = self._taken_over(node, dying) or self.allocate(node.shape, node.element)
         self.plans.append(result)
         return result
 
@@ -122,9 +124,11 @@ class Walking(Evaluation):
         worth_keeping = isinstance(node, Deferred) and _is_worth_keeping(node)
         return worth_keeping and layout.steps > 1 and not self.is_natural(layout)
 
-    def _dying(self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]]) -> list[Deferred]:
+    def _dying(
+        self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]], plan: Plan
+    ) -> list[Deferred]:
         """Values in arrays that this walk reads element by element in natural order, and nothing reads after
-        it.
+        it: what is computed from them is done, or among the plan's by-products.
 
         They belong to the block of `op`; an outer array is read again by the next iteration.
         """
@@ -136,7 +140,7 @@ class Walking(Evaluation):
                     found[node] = found.get(node, True) and self.is_natural(asked)
         return [node for node, natural in found.items()
                 if natural and op is not None and node.operation.parent is op.parent
-                and not self.needed_later(node, op)]
+                and not self.needed_later(node, op, plan)]
 
     def _taken_over(self, node: Deferred, dying: list[Deferred]) -> Stored | None:
         """The array of a dying value that only `node` is computed from: each element is read before it is
