@@ -21,10 +21,11 @@ mkdir -p "$OUT" "$WORK/site" "$WORK/root"
 # ---- what was carried along
 if [ -n "$FOLDER" ]; then
     for file in "$FOLDER"/*.deb; do [ -e "$file" ] && dpkg -x "$file" "$WORK/root"; done
-    if ls "$FOLDER"/*.whl > /dev/null 2>&1; then
+    for file in "$FOLDER"/*.whl; do
+        [ -e "$file" ] || continue
         "$PYTHON" -m pip install -q --no-index --no-deps --no-compile --no-cache-dir --disable-pip-version-check \
-            --target "$WORK/site" "$FOLDER"/*.whl
-    fi
+            --target "$WORK/site" "$file" || echo "left out: $file"
+    done
 fi
 # the package and its plugin, as an installation would register them
 mkdir "$WORK/site/triton_spirv-0.dist-info"

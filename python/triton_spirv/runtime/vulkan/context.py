@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
+import sys
 import threading
 
-from ...errors import DeviceError
+from ...errors import DeviceError, TritonSpirvError
 from . import features
 from .devices import EXTENSIONS, Device, feature_structures
 from .library import Functions, VulkanError
@@ -86,6 +88,18 @@ def open_device(device: Device) -> Context:
 
 
 _opened_before_fork: set[int] = set()
+
+
+def finish() -> None:
+    """At the process's end: work that was recorded is done, what kernels printed is shown."""
+    for context in list(_contexts.values()):
+        try:
+            context.stream.synchronize()
+        except TritonSpirvError as error:
+            print(f"triton-spirv: {error}", file=sys.stderr)
+
+
+atexit.register(finish)
 
 
 def _forget() -> None:

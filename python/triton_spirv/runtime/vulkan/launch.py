@@ -18,6 +18,8 @@ from ...errors import DeviceError, LaunchError
 from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted
 from ..launch import DeviceAssertion, Launch
 from .arguments import AddressTable
+from .printing import BYTES as PRINT_BYTES
+from .printing import PrintBuffer
 from .program import COMPUTE, Program
 from .staging import Staging
 
@@ -40,12 +42,17 @@ class Kernel:
             index: self.pointers if kind == "ptr" else NumberTable(kind, FORMATS[kind])
             for index, kind in enumerate(self.kinds) if kind in ("ptr", "bf16")}
         self._words: Allocation | None = None
+        self._printed: PrintBuffer | None = None
         self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
         self.format = struct.Struct(artifact.struct_format)
         self.launch: Launch = self._short()
 
     def _address_of(self, name: str) -> int:
         """The address of a hidden argument: memory that host and device see, zeroed."""
+        if name == "print_buffer":
+            memory = self.context.pools.host.allocate(PRINT_BYTES)
+            self._printed = PrintBuffer(memory, self.artifact.formats)
+            return memory.address
         if name != "assert_buffer":
             raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
         self._words = self.context.pools.host.allocate(4)
@@ -160,8 +167,12 @@ class Kernel:
         return f"{self.artifact.entry}, argument {index} ({self.artifact.parameters[index].name})"
 
     def _check(self) -> None:
-        """Raise the assertion that failed; its number, counted from 1, is in the hidden word."""
-        assert self._words is not None
+        """Print what the kernel has printed; raise the assertion that failed: its number, counted from 1, is
+        in the hidden word."""
+        if self._printed is not None:
+            self._printed.flush()
+        if self._words is None:
+            return
         number = ctypes.c_uint32.from_address(self._words.host).value
         if not number:
             return
