@@ -31,15 +31,16 @@ ALLOWED: dict[str, set[str]] = {
     "environment": {"spirv", "target", "errors"},
     "lower": {"ir", "spirv", "layout", "analysis", "environment", "target", "errors"},
     "compiler": {"artifact", "ir", "spirv", "layout", "analysis", "environment", "target", "lower", "errors"},
-    "runtime": {"target", "errors", "artifact", "arrays", "native"},
+    "runtime": {"standalone", "target", "errors", "artifact", "arrays", "native"},
     "plugin": {"errors"},
-    "aot": {"errors", "ir", "target", "artifact", "compiler", "plugin", "runtime", "native",
+    "standalone": set(),
+    "aot": {"errors", "ir", "target", "artifact", "compiler", "plugin", "runtime", "native", "standalone",
             "__version__"},
 }
 #: parts that bring everything together
 OPEN = {"__init__", "__main__", "cli"}
 #: what may be imported beside the standard library, and by which part; None: everywhere
-OUTSIDE: dict[str, set[str] | None] = {"numpy": None, "pyopencl": {"runtime", "arrays", "aot"}}
+OUTSIDE: dict[str, set[str] | None] = {"numpy": None, "pyopencl": {"runtime", "arrays", "standalone"}}
 
 
 def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, bool]]:

@@ -21,6 +21,7 @@ from typing import Any
 
 from ..artifact import Artifact
 from ..errors import UsageError
+from ..standalone import loader_source
 from ..target import Target
 from .header import header
 from .signature import Signature
@@ -129,8 +130,7 @@ class Bundle:
         index = {"format": FORMAT, "made_by": f"triton-spirv {__version__}",
                  "variants": [variant.to_json() for variant in self.variants]}
         (folder / INDEX).write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
-        (folder / LOADER).write_text(Path(__file__).with_name(LOADER).read_text(encoding="utf-8"),
-                                     encoding="utf-8")
+        (folder / LOADER).write_text(loader_source(), encoding="utf-8")
         return folder
 
 

@@ -199,6 +199,11 @@ class Context:
             return 0
         return self._queue("local", opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
 
+    @property
+    def profiling_queue(self) -> int:
+        """This thread's queue that keeps the times of events."""
+        return self._queue("profiling", opencl.QUEUE_PROFILING_ENABLE)
+
     def _queue(self, name: str, properties: int) -> int:
         queue: _Queue | None = getattr(self._threads, name, None)
         if queue is None:

@@ -28,6 +28,7 @@ from .program import OwnedKernel, Program
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
+    from .profile import EventTimer
 
 #: what a launch takes: the grid, and one argument for each parameter of the kernel
 Launch = Callable[[int, int, int, Sequence[Any]], None]
@@ -159,8 +160,10 @@ class Kernel:
 
     # ---- the longer path
 
-    def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
-        """Launch with whatever the device and the arguments need: mapping, staging, arguments one by one."""
+    def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[Any],
+                        timer: EventTimer | None = None) -> None:
+        """Launch with whatever the device and the arguments need: mapping, staging, arguments one by one. A
+        timer brings its own queue, and learns the device's times."""
         if not _is_launch(x, y, z):
             return
         self._check_count(arguments)
@@ -178,11 +181,14 @@ class Kernel:
             if staging:
                 memory.announce(self.context, state.kernel.handle, staging.allocations())
             struct.pack_into("<QQQ", state.buffer, 0, *map(operator.mul, (x, y, z), artifact.local_size))
-            code = library.clEnqueueNDRangeKernel(state.queue, state.kernel.handle, 3, None, state.sizes,
-                                                  ctypes.addressof(self.local), 0, None, None)
-            code = code or library.clFinish(state.queue)
+            queue, event = (timer.queue, timer.event) if timer else (state.queue, None)
+            code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
+                                                  ctypes.addressof(self.local), 0, None, event)
+            code = code or library.clFinish(queue)
             if code:
                 self._failed(code)
+            if timer:
+                timer.read()
             if staging:
                 staging.copy_back()
         if state.error.value:

@@ -39,7 +39,11 @@ SVM_COARSE_GRAIN_BUFFER = 1 << 0
 SVM_FINE_GRAIN_SYSTEM = 1 << 2
 # queues
 QUEUE_PROPERTIES = 0x1093
+QUEUE_PROFILING_ENABLE = 1 << 1
 QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL = 1 << 31  # commands run in the calling thread, and are done on return
+# events
+PROFILING_COMMAND_QUEUED, PROFILING_COMMAND_SUBMIT = 0x1280, 0x1281
+PROFILING_COMMAND_START, PROFILING_COMMAND_END = 0x1282, 0x1283
 # programs
 PROGRAM_BINARY_SIZES = 0x1165
 PROGRAM_BINARIES = 0x1166
@@ -117,6 +121,8 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clEnqueueNDRangeKernel":
         (_INT, (_POINTER, _POINTER, _UINT, _POINTER, _POINTER, _POINTER, _UINT, _POINTER, _POINTER)),
     "clFinish": (_INT, (_POINTER,)),
+    "clGetEventProfilingInfo": (_INT, (_POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
+    "clReleaseEvent": (_INT, (_POINTER,)),
     "clSVMAlloc": (_POINTER, (_POINTER, _FLAGS, _SIZE, _UINT)),
     "clSVMFree": (None, (_POINTER, _POINTER)),
     "clEnqueueSVMMemcpy": (_INT, (_POINTER, _UINT, _POINTER, _POINTER, _SIZE, _UINT, _POINTER, _POINTER)),

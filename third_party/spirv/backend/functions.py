@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from triton_spirv.artifact import Artifact
 from triton_spirv.native import BuildFailed, spilled_bytes, zebin
 from triton_spirv.native.policy import dwords_per_lane
-from triton_spirv.runtime import devices, program
+from triton_spirv.runtime import devices, profile, program, record
 from triton_spirv.runtime.opencl import OpenCLError
 from triton_spirv.runtime.vulkan import devices as vulkan
 
@@ -25,9 +26,18 @@ class Function:
 
     def bind(self, metadata: Any) -> Launch:
         """The runtime's launch function; LaunchError where the binary is damaged and nothing is left to make
-        it of."""
+        it of. Recordings see what it is asked to do."""
         with as_triton_errors():
-            return self.build(metadata)
+            launch = self.build(metadata)
+        if not record.wanted():
+            return launch
+        words = self.binary if zebin.kind(self.binary) == "spirv" else recovery.spirv_words(metadata)
+        return record.recording(launch, words, Artifact.from_json(metadata.artifact), self.device_kind)
+
+    @property
+    def device_kind(self) -> str:
+        """The kind of device, as recordings name it."""
+        return "vulkan"
 
     def build(self, metadata: Any) -> Launch:
         """The launch function on the device."""
@@ -49,6 +59,10 @@ class OpenCLFunction(Function):
         super().__init__(binary, name)
         self.context = context
         self.program: program.Program | None = None
+
+    @property
+    def device_kind(self) -> str:
+        return self.context.device.kind
 
     def resources(self, metadata: Any) -> tuple[int | None, int]:
         """(registers of a thread, spilled dwords of a lane): registers are 0 where a GPU does not tell them,
@@ -87,10 +101,10 @@ class OpenCLFunction(Function):
         return program.build(self.context, binary, self.name, metadata.build_flags, choice)
 
     def build(self, metadata: Any) -> Launch:
-        from triton_spirv import Artifact
         from triton_spirv.runtime import launch
 
-        return launch.Kernel(self.context, self.built(metadata), Artifact.from_json(metadata.artifact)).launch
+        kernel = launch.Kernel(self.context, self.built(metadata), Artifact.from_json(metadata.artifact))
+        return profile.timed(kernel) if profile.wanted() else kernel.launch
 
 
 class VulkanFunction(Function):
@@ -101,12 +115,14 @@ class VulkanFunction(Function):
         self.device = device
 
     def build(self, metadata: Any) -> Launch:
-        from triton_spirv import Artifact
         from triton_spirv.runtime.vulkan import context, launch
         from triton_spirv.runtime.vulkan import program as vulkan_program
 
         artifact, opened = Artifact.from_json(metadata.artifact), context.open_device(self.device)
-        return launch.Kernel(vulkan_program.build(opened, self.sound(metadata), artifact)).launch
+        kernel = launch.Kernel(vulkan_program.build(opened, self.sound(metadata), artifact))
+        if profile.wanted():
+            return profile.clocked(kernel.launch, artifact.entry, self.device.name)
+        return kernel.launch
 
 
 def described(binary: bytes, name: str) -> tuple[int, int]:

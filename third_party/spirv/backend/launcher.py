@@ -13,6 +13,7 @@ from triton_spirv.runtime.processor import cores
 
 from . import recovery, shared_binaries
 from .functions import Function, OpenCLFunction, VulkanFunction
+from .observers import observed
 from .targets import chosen_vulkan, current_target, emitter_target
 
 #: the runtime's launch function: the grid, and one argument for each parameter of the kernel
@@ -88,7 +89,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
-    return launch
+    return observed(launch)
 
 
 def selector(signature: Sequence[Any]) -> Callable[[Sequence[Any]], Sequence[Any]] | None:

@@ -26,7 +26,6 @@ FOLDER = Path(__file__).resolve().parent
 DTYPES = {"i1": "bool", "fp16": "float16", "fp32": "float32", "fp64": "float64",
           **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
           **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)}}
-SIZES = {"i1": 1, "bf16": 2, **{name: numpy.dtype(dtype).itemsize for name, dtype in DTYPES.items()}}
 
 #: type of a parameter -> struct's code
 CODES = {"i1": "B", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "f16": "e", "bf16": "H", "f32": "f",

@@ -1,0 +1,149 @@
+"""Recorded launches: everything that it takes to repeat one, anywhere, without Triton.
+
+    TRITON_SPIRV_RECORD=folder        keeps the first launch of every kernel in a folder of its own below
+    this one TRITON_SPIRV_RECORD_LAUNCHES=5    the first five
+
+A recording has the SPIR-V module, launch.json (grid, arguments, how they are passed), arguments.npz (every
+allocation that an argument points into, before and after the launch) and replay.py, which needs pyopencl and
+numpy.
+Addresses that are stored in memory name memory of the process that recorded: kernels that follow them cannot
+be repeated.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import LaunchError
+from ..standalone import replay_source
+from .arguments import FORMATS, extent, fitted
+
+if TYPE_CHECKING:
+    from ..artifact import Artifact
+    from .launch import Launch
+
+VARIABLE, LIMIT = "TRITON_SPIRV_RECORD", "TRITON_SPIRV_RECORD_LAUNCHES"
+
+
+def folder() -> str:
+    """Where recordings go; empty for none."""
+    return os.environ.get(VARIABLE, "").strip()
+
+
+def wanted() -> bool:
+    """Are launches to be recorded?"""
+    return bool(folder())
+
+
+def recording(launch: Launch, words: bytes, artifact: Artifact, device_kind: str) -> Launch:
+    """A launch that records itself the first time, or the first times."""
+    left = int(os.environ.get(LIMIT, "") or 1)
+
+    def recorded(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        nonlocal left
+        if left <= 0 or not x * y * z:
+            return launch(x, y, z, arguments)
+        left -= 1
+        try:
+            taken = Recording(artifact, arguments)
+        except (LaunchError, OSError) as error:
+            print(f"triton-spirv: {artifact.entry} is not recorded: {error}", file=sys.stderr)
+            return launch(x, y, z, arguments)
+        try:
+            launch(x, y, z, arguments)
+        finally:  # a launch that fails is one to look at
+            taken.finish()
+            place = taken.write(Path(folder()), words, (x, y, z), device_kind)
+            print(f"triton-spirv: {artifact.entry} is recorded in {place}", file=sys.stderr)
+
+    return recorded
+
+
+class Recording:
+    """The arguments of one launch, and the memory behind them."""
+
+    def __init__(self, artifact: Artifact, arguments: Sequence[Any]) -> None:
+        import numpy
+
+        self.artifact = artifact
+        self.places: list[dict[str, Any]] = []
+        self.memories: dict[str, dict[str, Any]] = {}
+        self.data: dict[str, numpy.ndarray] = {}
+        self._names: dict[tuple[int, int], str] = {}
+        for parameter, argument, written in zip(artifact.parameters, arguments, artifact.written,
+                                                strict=True):
+            if parameter.type == "ptr":
+                self.places.append(self._pointer(parameter.name, argument, written))
+            else:
+                value = fitted(argument, parameter.type, FORMATS[parameter.type])
+                self.places.append({"name": parameter.name, "value": value})
+
+    def _pointer(self, name: str, argument: Any, written: bool) -> dict[str, Any]:
+        if argument is None:
+            return {"name": name, "value": 0}
+        whole = extent(argument)
+        if whole is None:
+            raise LaunchError(f"argument {name} is a bare address; how much memory is behind it is not known")
+        address = int(argument.data_ptr())
+        if whole not in self._names:
+            memory = self._names[whole] = f"memory{len(self._names)}"
+            self.memories[memory] = {"address": whole[0], "bytes": whole[1], "remainder": whole[0] % 4096,
+                                     "written": False, "dtype": "", "arguments": []}
+            self.data[memory] = _copy(*whole)
+        row = self.memories[self._names[whole]]
+        row["written"] |= written
+        row["arguments"].append(name)
+        row["dtype"] = row["dtype"] or str(getattr(argument, "dtype", "")).rpartition(".")[2]
+        return {"name": name, "memory": self._names[whole], "offset": address - whole[0]}
+
+    def finish(self) -> None:
+        """Keep what the launch has written."""
+        for name, row in self.memories.items():
+            if row["written"]:
+                self.data[f"{name}_after"] = _copy(row["address"], row["bytes"])
+
+    def write(self, parent: Path, words: bytes, grid: tuple[int, int, int], device_kind: str) -> Path:
+        """All files, in a new folder."""
+        import numpy
+
+        place = _new_folder(parent, self.artifact.entry)
+        module = f"{self.artifact.entry}.spv"
+        facts = {"entry": self.artifact.entry, "spv": module, "grid": list(grid),
+                 "device_kind": device_kind, "artifact": self.artifact.to_json(), "native": "",
+                 "struct_format": self.artifact.struct_format if self.artifact.passing == "struct" else "",
+                 "arguments": self.places, "memories": self.memories, "command": sys.argv}
+        (place / module).write_bytes(words)
+        (place / "launch.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+        numpy.savez_compressed(place / "arguments.npz", **self.data)  # type: ignore[arg-type]
+        (place / "replay.py").write_text(replay_source(), encoding="utf-8")
+        return place
+
+
+def _copy(address: int, size: int) -> Any:
+    import numpy
+
+    if not size:
+        return numpy.zeros(0, numpy.uint8)
+    return numpy.frombuffer(ctypes.string_at(address, size), numpy.uint8)
+
+
+def _new_folder(parent: Path, name: str) -> Path:
+    """parent/0001-name, or the next number: several processes may record at once."""
+    parent.mkdir(parents=True, exist_ok=True)
+    plain = re.sub(r"[^\w.-]", "_", name)
+    number = len(list(parent.iterdir()))
+    while True:
+        number += 1
+        place = parent / f"{number:04}-{plain}"
+        try:
+            place.mkdir()
+            return place
+        except FileExistsError:
+            continue

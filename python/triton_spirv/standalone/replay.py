@@ -1,0 +1,129 @@
+"""Repeats the recorded launch in this folder. Needs pyopencl and numpy, nothing else.
+
+    python replay.py                  on the first device of the kind that it was recorded on
+    python replay.py --repeat 20      the least and the median time of twenty launches
+    python replay.py --device cpu     on a device whose name or platform has this in it
+    python replay.py --tolerance 1e-6 floats may differ by that much from what was recorded
+
+launch.json says what was launched, arguments.npz has the memory before and after. Status 1 if results differ.
+"""
+
+import argparse
+
+from .loader import CODES, FOLDER, Kernel, LoaderError, devices, json, kind_of, numpy, struct, sys
+
+
+class Recorded(Kernel):
+    """A kernel that takes memory as it was recorded: whole allocations, and offsets in them."""
+
+    def repeat(self, record, memories):
+        """One launch on these allocations; nanoseconds on the device."""
+        artifact, cl = self.artifact, self.cl
+        word = numpy.zeros(1, numpy.uint32)
+        places = [*record["arguments"], *({"hidden": True} for _ in artifact["hidden"])]
+        buffers = {}
+        if artifact["passing"] == "struct":
+            values = [self._address(place, memories, word) for place in places]
+            data = struct.pack(self.facts["struct_format"], *values)
+            self.kernel.set_arg(0, numpy.frombuffer(data, numpy.uint8))
+        else:
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+            buffers = {name: cl.Buffer(self.context, flags, hostbuf=memory) for name,
+                       memory in memories.items()}
+            buffers[""] = cl.Buffer(self.context, flags, hostbuf=word)
+            for at, place in enumerate(places):
+                self.kernel.set_arg(at, self._argument(at, place, buffers))
+        local = artifact["local_size"]
+        size = [programs * items for programs, items in zip(record["grid"], local, strict=True)]
+        event = cl.enqueue_nd_range_kernel(self.queue, self.kernel, size, local)
+        event.wait()
+        for name, buffer in buffers.items():
+            cl.enqueue_copy(self.queue, memories[name] if name else word, buffer).wait()
+        if word[0]:
+            print(f"assertion {word[0]} of the kernel failed")
+        return event.profile.end - event.profile.start
+
+    def _address(self, place, memories, word):
+        if "hidden" in place:
+            return word.ctypes.data
+        if "memory" in place:
+            return memories[place["memory"]].ctypes.data + place["offset"]
+        return place["value"]
+
+    def _argument(self, at, place, buffers):
+        if "hidden" in place:
+            return buffers[""]
+        if "memory" in place:
+            buffer = buffers[place["memory"]]
+            return buffer.get_sub_region(place["offset"],
+                                         buffer.size - place["offset"]) if place["offset"] else buffer
+        kind = self.artifact["parameters"][at][1]
+        if kind == "ptr":
+            return None
+        return numpy.frombuffer(struct.pack(CODES[kind], place["value"]), numpy.uint8)
+
+
+def aligned(data, remainder):
+    """A copy whose address has the same remainder by 4096 as the memory that was recorded."""
+    block = numpy.empty(data.nbytes + 8192, numpy.uint8)
+    start = (remainder - block.ctypes.data) % 4096
+    memory = block[start:start + data.nbytes]
+    memory[:] = data
+    return memory
+
+
+def difference(found, expected, dtype, tolerance):
+    """What differs, in words; empty where nothing does."""
+    if (found == expected).all():
+        return ""
+    kinds = {"float16", "float32", "float64"}
+    if dtype in kinds:
+        size = numpy.dtype(dtype).itemsize
+        end = len(found) // size * size
+        now, then = (memory[:end].view(dtype).astype(numpy.float64) for memory in (found, expected))
+        same = (now == then) | (numpy.isnan(now) & numpy.isnan(then))
+        with numpy.errstate(invalid="ignore"):
+            most = numpy.nanmax(numpy.where(same, 0.0, abs(now - then)), initial=0.0)
+            close = bool((same | (abs(now - then) <= tolerance)).all())
+        return "" if close else f"{int((~same).sum())} of {len(now)} {dtype} differ, by up to {most:g}"
+    return f"{int((found != expected).sum())} of {len(found)} bytes differ"
+
+
+def main():
+    """Repeat, compare, say."""
+    parser = argparse.ArgumentParser(description="Repeats the recorded launch in this folder.")
+    parser.add_argument("--device", default="", help="part of a device's name or platform")
+    parser.add_argument("--repeat", type=int, default=1, help="launches to time")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="that floats may differ by")
+    options = parser.parse_args()
+    record = json.loads((FOLDER / "launch.json").read_text(encoding="utf-8"))
+    stored = numpy.load(FOLDER / "arguments.npz")
+    candidates = [device for device in devices()
+                  if options.device.lower() in f"{device.platform.name} {device.name}".lower()
+                  and (options.device or kind_of(device) == record["device_kind"])]
+    if not candidates:
+        print(f"no device {options.device or 'of the kind ' + record['device_kind']}")
+        return 2
+    try:
+        kernel = Recorded(record, (FOLDER / record["spv"]).read_bytes(), b"", candidates[0])
+    except LoaderError as error:
+        print(error)
+        return 1
+    times, differences = [], []
+    for launch in range(max(options.repeat, 1)):
+        memories = {name: aligned(stored[name], row["remainder"]) for name, row in record["memories"].items()}
+        times.append(kernel.repeat(record, memories) / 1e3)
+        for name, row in record["memories"].items():
+            if row["written"] and not launch:
+                said = difference(memories[name], stored[f"{name}_after"], row["dtype"], options.tolerance)
+                differences += [f"{name} ({', '.join(row['arguments'])}): {said}"] if said else []
+    x, y, z = record["grid"]
+    times.sort()
+    told = f"{times[0]:.1f} us" + (f", median {times[len(times) // 2]:.1f} us" if len(times) > 1 else "")
+    print(f"{record['entry']}, grid {x} x {y} x {z}, on {candidates[0].name.strip()}: {told}")
+    print("\n".join(differences) if differences else "the results are those that were recorded")
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

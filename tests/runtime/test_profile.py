@@ -1,0 +1,140 @@
+"""Profiling: device times by OpenCL events, names and figures by Triton's launch hooks, the table, the
+trace.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from triton_spirv.runtime import profile
+from triton_spirv.runtime.profile import Profile, Timing
+
+KERNEL = """
+import numpy as np, threading
+import triton, triton.language as tl
+import triton_spirv
+
+def facts(grid, metadata, arguments):
+    return {"name": f"add {arguments['n']}", "flops32": arguments["n"], "bytes": 12 * arguments["n"]}
+
+@triton.jit(launch_metadata=facts)
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    keep = i < n
+    tl.store(out + i, tl.load(x + i, mask=keep) + tl.load(y + i, mask=keep), mask=keep)
+
+@triton.jit
+def double(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+x, y, out = (triton_spirv.zeros(1 << 16) for _ in range(3))
+"""
+
+
+def run(tmp_path: Path, script: str, setting: str | None) -> subprocess.CompletedProcess[str]:
+    path = tmp_path / "script.py"
+    path.write_text(KERNEL + script)
+    environment = {**os.environ, "TRITON_SPIRV_BACKEND": "1", "TRITON_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop(profile.VARIABLE, None)
+    if setting is not None:
+        environment[profile.VARIABLE] = setting
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120,
+                          env=environment)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+LAUNCHES = """
+for _ in range(3):
+    add[(64,)](x, y, out, 1 << 16, BLOCK=1024)
+double[(64,)](x, 1 << 16, BLOCK=1024)
+add[(0,)](x, y, out, 1 << 16, BLOCK=1024)
+"""
+
+
+def test_table_at_the_end(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    done = run(tmp_path, LAUNCHES, "1")
+    head, columns, *rows = done.stderr.splitlines()
+    assert head.startswith("triton-spirv: launches on ")
+    assert columns.split()[:2] == ["kernel", "launches"] and "Gflop/s" in columns and "GB/s" in columns
+    figures = {re.split(r"\s{2,}", row)[0]: re.split(r"\s{2,}", row) for row in rows}
+    assert set(figures) == {"add 65536", "double"}
+    assert figures["add 65536"][1] == "3" and figures["double"][1] == "1"
+    total, share = float(figures["add 65536"][2]), float(figures["add 65536"][3].split()[0])
+    assert total > 0 and share + float(figures["double"][3].split()[0]) == pytest.approx(100, abs=0.2)
+    rate = float(figures["add 65536"][-1])
+    assert rate == pytest.approx(3 * 12 * 65536 / total / 1e3, abs=0.1, rel=0.1)  # one digit of each is told
+
+
+def test_nothing_without_it(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    for setting in (None, "0"):
+        assert run(tmp_path, LAUNCHES, setting).stderr == ""
+
+
+def test_trace(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    threads = "ts = [threading.Thread(target=lambda: double[(64,)](x, 1 << 16, BLOCK=1024)) for _ in range(2)]\n" \
+              "for t in ts: t.start()\nfor t in ts: t.join()\n"
+    done = run(tmp_path, LAUNCHES + threads, str(tmp_path / "trace-%p.json"))
+    (path,) = tmp_path.glob("trace-*.json")
+    assert f"trace in {path}" in done.stderr
+    events = [event for event in json.loads(path.read_text())["traceEvents"] if event["ph"] == "X"]
+    launches = [event for event in events if event["cat"] == "launch"]
+    kernels = [event for event in events if event["cat"] == "kernel"]
+    assert len(launches) == len(kernels) == 6
+    assert len({event["tid"] for event in launches}) >= 2 and {event["tid"] for event in kernels} == {0}
+    for launch, kernel in zip(launches, kernels, strict=True):
+        assert launch["name"] == kernel["name"]
+        assert 0 < kernel["dur"] <= launch["dur"]
+        begin, end = launch["ts"], launch["ts"] + launch["dur"]
+        assert begin <= kernel["ts"] and kernel["ts"] + kernel["dur"] <= end + 0.001
+    assert kernels[0]["args"]["grid"] == [64, 1, 1] and kernels[0]["args"]["bytes"] == 12 * 65536
+
+
+def test_exit_hooks_are_told_the_time(tmp_path: Path) -> None:
+    pytest.importorskip("triton")
+    script = """
+seen = []
+triton.knobs.runtime.launch_exit_hook.add(lambda metadata: seen.append(metadata.get()))
+double[(64,)](x, 1 << 16, BLOCK=1024)
+print(seen[0]["name"], seen[0]["device_ns"] > 0)
+"""
+    assert run(tmp_path, script, "1").stdout == "double True\n"
+
+
+def test_a_cpu_trace_without_a_device_clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kept = Profile()
+    launch = profile.clocked(lambda x, y, z, arguments: None, "kernel", "a device", kept)
+    launch(4, 1, 1, [])
+    kept.describe_last({"name": "named", "flops8": 100, "text": "no number"})
+    (timing,) = kept.timings
+    assert timing.name == "named" and timing.facts == {"flops8": 100.0} and timing.nanoseconds > 0
+    assert [event["cat"] for event in kept.trace()["traceEvents"] if event["ph"] == "X"] == ["launch"]
+    monkeypatch.setenv(profile.VARIABLE, str(tmp_path / "nosuch" / "trace.json"))
+    stream = io.StringIO()
+    kept.report(stream)
+    assert "trace.json cannot be written" in stream.getvalue()
+
+
+def test_rows() -> None:
+    kept = Profile()
+    for nanoseconds in (1000, 3000, 2000):
+        kept.add(Timing("a", (1, 1, 1), (0, 5000), started=10, ended=10 + nanoseconds,
+                        facts={"flops": 3000.0}))
+    kept.add(Timing("b", (1, 1, 1), (0, 2000)))
+    first, second = kept.rows()
+    assert (first["kernel"], first["launches"], first["total"], first["median"], first["least"]) == ("a", 3,
+                                                                                                     6, 2, 1)
+    assert first["share"] == pytest.approx(75) and first["host"] == pytest.approx(3)
+    assert first["gflops"] == pytest.approx(1.5) and second["gflops"] is None
+    assert Profile().table() == "triton-spirv: no launch was profiled\n"

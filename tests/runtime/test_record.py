@@ -1,0 +1,134 @@
+"""Recorded launches and their repetition, in a process and a file of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+import triton
+import triton.language as tl
+import triton_spirv
+
+
+@triton.jit
+def shifted(x, y, out, n, factor, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    keep = i < n
+    tl.store(out + i, tl.load(x + i, mask=keep) * factor + tl.load(y + i, mask=keep), mask=keep)
+
+
+@triton.jit
+def refuses(x, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.device_assert(tl.load(x + i, mask=i < n, other=0) >= 0, "negative")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Recordings go here; launchers of earlier tests are forgotten, since each decides when it is made."""
+    monkeypatch.setenv("TRITON_SPIRV_RECORD", str(tmp_path / "recorded"))
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    for kernel in (shifted, refuses):
+        kernel.device_caches.clear()
+    return tmp_path / "recorded"
+
+
+def launch(count: int = 1) -> np.ndarray:
+    """x and y lie in one allocation; out in the middle of another."""
+    both = np.arange(2000, dtype=np.float32)
+    whole = np.zeros(1100, np.float32)
+    x, y, out = (triton_spirv.asarray(view) for view in (both[:1000], both[1000:], whole[50:1050]))
+    for _ in range(count):
+        shifted[(8,)](x, y, out, 1000, 0.5, BLOCK=128)
+    assert (whole[50:1050] == both[:1000] * np.float32(0.5) + both[1000:]).all()
+    return whole
+
+
+def replay(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(place / "replay.py"), *words], capture_output=True, text=True,
+                          timeout=120)
+
+
+def test_recorded_and_repeated(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    launch(count=3)
+    (recorded,) = place.iterdir()  # the first launch only
+    assert "shifted is recorded in " in capfd.readouterr().err
+    assert {path.name for path in recorded.iterdir()} == {
+        "shifted.spv", "launch.json", "arguments.npz", "replay.py"}
+    facts = json.loads((recorded / "launch.json").read_text())
+    x, y, out, n, factor = facts["arguments"]
+    assert x["memory"] == y["memory"] != out["memory"] and y["offset"] - x["offset"] == 4000
+    assert (n["value"], factor["value"], facts["grid"]) == (1000, 0.5, [8, 1, 1])
+    done = replay(recorded, "--repeat", "3")
+    assert done.returncode == 0 and "the results are those that were recorded" in done.stdout, done.stderr
+    assert "shifted, grid 8 x 1 x 1, on " in done.stdout and "median" in done.stdout
+
+
+def test_more_launches(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_RECORD_LAUNCHES", "2")
+    launch(count=3)
+    assert [path.name for path in sorted(place.iterdir())] == ["0001-shifted", "0002-shifted"]
+
+
+def test_other_results_are_noticed(place: Path) -> None:
+    launch()
+    (recorded,) = place.iterdir()
+    stored = dict(np.load(recorded / "arguments.npz"))
+    name = next(name for name in stored if name.endswith("_after"))
+    stored[name].view(np.float32)[60] += 0.25
+    np.savez(recorded / "arguments.npz", **stored)
+    done = replay(recorded)
+    assert done.returncode == 1 and "1 of 1100 float32 differ, by up to 0.25" in done.stdout, done.stdout
+    assert replay(recorded, "--tolerance", "0.3").returncode == 0
+
+
+def test_a_device_that_is_not_there(place: Path) -> None:
+    launch()
+    (recorded,) = place.iterdir()
+    done = replay(recorded, "--device", "abacus")
+    assert done.returncode == 2 and done.stdout == "no device abacus\n"
+
+
+def test_needs_neither_triton_nor_this_package(place: Path) -> None:
+    launch()
+    (recorded,) = place.iterdir()
+    script = (f"import sys, runpy\nsys.modules.update(triton=None, triton_spirv=None, torch=None)\n"
+              f"sys.argv = ['replay.py']\nrunpy.run_path({str(recorded / 'replay.py')!r}, "
+              f"run_name='__main__')\n")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_launch_that_fails_is_recorded(place: Path) -> None:
+    with pytest.raises(RuntimeError, match="negative"):
+        refuses[(1,)](triton_spirv.asarray(np.array([1, -1], np.int32)), 2, BLOCK=16, debug=True)
+    (recorded,) = place.iterdir()
+    assert "assertion 1 of the kernel failed" in replay(recorded).stdout
+
+
+def test_what_cannot_be_recorded_still_runs(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from triton_spirv import Artifact, Parameter
+    from triton_spirv.runtime import record
+
+    seen: list[object] = []
+    launch = record.recording(lambda x, y, z, arguments: seen.append(arguments), b"",
+                              Artifact(b"", "", "bare", (Parameter("x", "ptr"),), written=(True,)), "cpu")
+    launch(1, 1, 1, [4096])
+    assert seen == [[4096]] and not place.exists()
+    assert "bare is not recorded: argument x is a bare address" in capfd.readouterr().err
+
+
+def test_command(place: Path) -> None:
+    from triton_spirv.cli.main import main
+
+    launch()
+    assert main(["replay", str(place)]) == 0
+    assert main(["replay", str(place / "0001-shifted"), "--device", "abacus"]) == 1
+    assert main(["replay", str(place.parent / "cache")]) == 2
