@@ -83,8 +83,13 @@ def test_nothing_without_it(tmp_path: Path) -> None:
 
 def test_trace(tmp_path: Path) -> None:
     pytest.importorskip("triton")
-    threads = "ts = [threading.Thread(target=lambda: double[(64,)](x, 1 << 16, BLOCK=1024)) for _ in range(2)]\n" \
-              "for t in ts: t.start()\nfor t in ts: t.join()\n"
+    threads = """
+def launch():
+    double[(64,)](x, 1 << 16, BLOCK=1024)
+both = [threading.Thread(target=launch) for _ in range(2)]
+for thread in both: thread.start()
+for thread in both: thread.join()
+"""
     done = run(tmp_path, LAUNCHES + threads, str(tmp_path / "trace-%p.json"))
     (path,) = tmp_path.glob("trace-*.json")
     assert f"trace in {path}" in done.stderr
