@@ -292,6 +292,52 @@ def test_functions_that_are_not_inlined(run, count, block, scale):
 
 
 @triton.jit
+def first_or_doubled(x, y, scale):
+    if scale > 2:
+        return x
+    return y * scale
+
+
+@triton.jit
+def early_return_of_tensors(x_ptr, y_ptr, out_ptr, scale, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    z = first_or_doubled(x, y, scale)
+    tl.store(out_ptr + i, z + tl.flip(first_or_doubled(y, z, scale + 1), 0))
+
+
+@pytest.mark.parametrize("scale", (1, 2, 3))
+@pytest.mark.parametrize("block", (4, 64, 4096))
+def test_early_return_of_tensors(run, block, scale):
+    """Large tensors cross the edges of a conditional branch in memory."""
+    x, y = (numeric.random(block, "i32", seed) for seed in range(2))
+    out = numeric.poisoned(block, "i32")
+    run(
+        early_return_of_tensors, 1, numeric.tensor(x, "i32"), numeric.tensor(y, "i32"), out, scale, block
+    )
+    z = x if scale > 2 else y * np.int32(scale)
+    numeric.assert_same(out, z + (y if scale > 1 else z * np.int32(scale + 1))[::-1])
+
+
+@triton.jit(noinline=True)
+def ramp(n):
+    return tl.arange(0, 16)[:, None] * n, tl.arange(0, 8)[None, :] + n
+
+
+@triton.jit
+def calls_for_tensors(out_ptr, n):
+    rows, columns = ramp(n)
+    place = tl.arange(0, 16)[:, None] * 8 + tl.arange(0, 8)[None, :]
+    tl.store(out_ptr + place, rows * columns)
+
+
+def test_a_function_that_is_not_inlined_returns_tensors(run):
+    out = numeric.poisoned((16, 8), "i32")
+    run(calls_for_tensors, 1, out, 3)
+    numeric.assert_same(out, (np.arange(16)[:, None] * 3 * (np.arange(8) + 3)).astype(np.int32))
+
+
+@triton.jit
 def power(x, EXPONENT: tl.constexpr):
     """Recursion over a constexpr is unrolled by the front end."""
     if EXPONENT == 0:

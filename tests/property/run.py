@@ -27,7 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from property.worker import environment
 
 MODES = "vector"
-FAILURES = ("disagreed", "failed", "crashed", "hung")
+DEATHS = ("crashed", "hung")  # the process ends with them
+FAILURES = ("disagreed", "failed", *DEATHS)
 
 
 def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -106,14 +107,17 @@ def run(arguments: argparse.Namespace) -> int:
         if (found := current_revision()) != revision:
             revision = found
             print(f"at {revision}", flush=True)
+        end = min(done[mode] + arguments.batch, last)
         with log.open("a") as file:
-            for entry in batch(mode, done[mode], min(arguments.batch, last - done[mode]), arguments):
+            for entry in batch(mode, done[mode], end - done[mode], arguments):
                 file.write(json.dumps({**entry, "revision": revision}) + "\n")
                 file.flush()
-                done[mode] = entry["kernel"] + 1
                 if entry["result"] in FAILURES:
                     failures += 1
+                    if entry["result"] in DEATHS:
+                        end = entry["kernel"] + 1
                     print(f"  {entry.get('file')}: {entry['why'].splitlines()[0][:150]}", flush=True)
+        done[mode] = end
         shown = ", ".join(f"{m} {done[m] - arguments.first}" for m in weight)
         print(f"{time.monotonic() - start:.0f} s: {shown}; {failures} failed", flush=True)
     return failures

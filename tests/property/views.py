@@ -15,7 +15,7 @@ class Views(Builder):
         kind, left = self.kinds[x], self.kinds[x].numel.bit_length() - 1
         bits = self.sizes(left, self.integer(0, 2))
         shape = tuple(1 << b for b in [*bits, left - sum(bits)])
-        how = self.choice(("tl.reshape({0}, %s)", "{0}.reshape(%s)", "tl.view({0}, %s)"))
+        how = self.choice(("tl.reshape({0}, %s)", "{0}.reshape(%s)"))
         if len(shape) == 1 and self.chance(2):
             how = "tl.ravel({0})%.0s"
         self.emit(

@@ -43,7 +43,7 @@ def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
         return None if tests[0] is None or tests[1] is None else ctx.b.logical_and(tests[0], tests[1])
     if op.name == "arith.cmpi":
         return _ordered(ctx, op, mask.operands, layout)
-    if op.name in SOURCE_LAYOUTS and len(mask.operands) == 1 and op.name != "tt.split":
+    if op.name in SOURCE_LAYOUTS and len(mask.operands) == 1 and op.name not in ("tt.split", "ts.swap"):
         return all_true(ctx, mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
     return None
 

@@ -174,8 +174,8 @@ def feeds_products(value: Value) -> bool:
     def is_operand(user: Operation, index: int) -> bool:
         if user.name in ("tt.dot", "tt.dot_scaled"):
             return user.operands[index] is not user.c
-        entry = RULES[user.name]
-        return entry.kind == "elementwise" and all(map(feeds_products, user.results))
+        entry = RULES.get(user.name)  # none for what ends a region
+        return entry is not None and entry.kind == "elementwise" and all(map(feeds_products, user.results))
 
     return bool(value.uses) and all(is_operand(user, index) for user, index in value.uses)
 

@@ -22,10 +22,16 @@ from .tensor import Deferred, Fragment, Tensor, Uniform
 
 
 def _source(op: Operation, layout: Layout) -> Layout:
-    """The same registers, or the same layout from the other element on."""
+    """The same registers, or the same layout from the other element on.
+
+    Where a step holds the bit, no layout says what is read (`swap` does it); the one given here is asked of
+    nothing, and is not the natural one, so that no walk counts on by-products of the operand.
+    """
     bit = layout.axis_mask(op.attributes["axis"])
-    held = bit in layout.component + layout.register
-    return layout if held else replace(layout, origin=layout.origin ^ bit)
+    if bit in layout.component + layout.register:
+        return layout
+    step = tuple(basis for basis in layout.step if basis != bit)
+    return replace(layout, step=step, origin=layout.origin ^ bit)
 
 
 @pulled("ts.swap", weight=0, source_layout=_source)
@@ -33,9 +39,8 @@ def swap(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
     """[..., 2, ...] -> the same with the elements 0 and 1 along the axis exchanged."""
     b = ctx.b
     bit = layout.axis_mask(op.attributes["axis"])
-    moved = replace(layout, origin=layout.origin ^ bit)
     if bit in layout.component + layout.register:
-        made = fragments.rearrange(b, ctx.fragment(src, layout), moved)
+        made = fragments.rearrange(b, ctx.fragment(src, layout), replace(layout, origin=layout.origin ^ bit))
     elif bit in layout.step:
         with _other_step(ctx, layout.step.index(bit)):
             made = ctx.fragment(src, layout)
@@ -44,7 +49,7 @@ def swap(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
         made = replace(held, registers=tuple(
             ctx.env.shuffle_xor(x, 1 << layout.lane.index(bit)) for x in held.registers))
     else:
-        made = ctx.fragment(src, moved)
+        made = ctx.fragment(src, replace(layout, origin=layout.origin ^ bit))
     return Fragment(layout, made.element, made.registers)
 
 
