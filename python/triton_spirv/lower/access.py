@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..analysis.axis import axis_facts
-from ..ir.model import Operation
-from ..layout import Layout
+from ..ir.model import Operation, Value
+from ..layout import Layout, log2
 from ..spirv.builder import I64
 from ..spirv.module import Value as Register
 from . import fragment as fragments
@@ -128,14 +128,33 @@ def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
     return fragments.grouped(layout, moved, most)
 
 
+def alignment(pointers: Value, layout: Layout, run: int, size: int) -> int:
+    """Bytes that the address of each run of neighbouring components is a multiple of."""
+    info = axis_facts(pointers)
+    if run == 1 or info is None:
+        return size
+    places = [layout.unravel(basis) for basis in layout.component[:log2(run)]]
+    along = max(range(len(layout.shape)), key=lambda d: places[0][d])
+    for i, place in enumerate(places):
+        if any(index != (d == along) << i for d, index in enumerate(place)):
+            return size
+    others = (layout.origin, *layout.component[log2(run):], *layout.register, *layout.step, *layout.lane,
+              *layout.warp)
+    if any(layout.unravel(basis)[along] % run for basis in others):
+        return size
+    return max(size, min(info.divisor(along, run, size), run * size))
+
+
 class Access:
     """The pointers of one tensor access under a layout, ready to be loaded from or stored to, register by
     register.
     """
 
-    def __init__(self, ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> None:
+    def __init__(self, ctx: Context, ptr: Any, layout: Layout, pointee: Any, value: Value) -> None:
+        """`ptr` is what the IR's `value` is bound to."""
         self.ctx, self.layout = ctx, layout
         self.run = run_length(ptr, layout)
+        self.alignment = alignment(value, layout, self.run, storage_bytes(pointee))
         self.pointee = storage_type(pointee)
         self.size = storage_bytes(pointee)
         self.base: Register | None = None
@@ -210,7 +229,7 @@ class Access:
         for c in range(0, width, run):
             place = self.pointer(register, c)
             if mask is None:
-                parts.append(env.load(place, run, volatile))
+                parts.append(env.load(place, run, volatile, self.alignment))
                 continue
             assert other is not None
             which = range(c, c + run)
@@ -249,6 +268,6 @@ class Access:
             which = range(c, c + run)
             part = fragments.components(b, value, which)
             if mask is None:
-                env.store(self.pointer(register, c), part, stream)
+                env.store(self.pointer(register, c), part, stream, self.alignment)
             else:
                 env.masked_store(self.pointer(register, c), part, fragments.components(b, mask, which))

@@ -45,7 +45,7 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
     volatile = bool(op.attributes.get("isVolatile", False))
     _exchange_first(ctx, layout, ptr, mask, other)
     wide = by_memory(ctx, ptr, layout, element)
-    access = Access(ctx, ptr, wide, element)
+    access = Access(ctx, ptr, wide, element, op.ptr)
 
     def plain() -> Fragment:
         return Fragment(wide, element, _from_memory(ctx, element, [
@@ -239,7 +239,8 @@ def _store_registers(
 ) -> list[Register]:
     b = ctx.b
     wide = _by_memory(ctx, op, layout, ptr)
-    access = Access(ctx, ptr, wide, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
+    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
+    access = Access(ctx, ptr, wide, pointee, op.ptr)
     values = [_to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(value, layout), wide).registers]
     regions = None if is_proven(ctx, mask, layout) else _regions(ctx, mask, wide)
     if regions is not None:

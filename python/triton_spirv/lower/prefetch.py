@@ -42,7 +42,8 @@ def prefetch_next(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> None:
             continue
         following = replace(pointers, base=ctx.env.offset(pointers.base, moved))
         for layout in layouts:
-            access = Access(ctx, following, layout, element_of(node.operation.results[0].type))
+            access = Access(ctx, following, layout, element_of(node.operation.results[0].type),
+                            node.operation.ptr)
             if access.run == layout.width > 1:
                 _fetch(ctx, access, layout)
 

@@ -85,6 +85,7 @@ def gamma(x: Number) -> Number:
     made = high + low
     # x Gamma(x) Gamma(-x) = -pi / sin(pi x)
     mirrored = -(constant("pi", form) / sine_pi(inside) / inside) / made
+    mirrored = tools.select(size < 2.0 ** -form.stored, 1.0 / x, mirrored)
     result = tools.select(x < 0.0, mirrored, made)
     result = tools.select(x > OVERFLOWS[form.bits], x.like(float("inf")), result)
     integral = size.equals(tools.call("Trunc", size))
@@ -99,7 +100,9 @@ def log_gamma(x: Number) -> Number:
     size = x.abs()
     inside = tools.select(tools.both(size > 0.0, size < float("inf")), size, size.like(1.0))
     high, low = _positive_gamma(tools.select(inside > 20.0, inside.like(20.0), inside))
-    near = logarithm("log", high + low)
+    small = inside < 2.0 ** -form.stored  # Gamma(x) is 1 / x there, which may overflow
+    near = logarithm("log", tools.select(small, inside, high + low))
+    near = tools.select(small, -near, near)
     n = tools.select(inside < 8.0, inside.like(8.0), inside)
     inverse = 1.0 / n
     z = inverse * inverse

@@ -111,7 +111,8 @@ def _in_turns(x: Number) -> tuple[Number, Number]:
 def sine_pi(x: Number) -> Number:
     q, r = _in_turns(x)
     integral = x.equals(x.tools.call("Trunc", x))
-    return x.tools.select(integral, (x * 0.0), _quadrant(q, r))
+    made = x.tools.select(integral, x.like(0.0).with_sign_of(x), _quadrant(q, r))
+    return x.tools.select(x.abs() < float("inf"), made, x.like(float("nan")))
 
 
 def cosine_pi(x: Number) -> Number:
