@@ -24,6 +24,16 @@ def test_the_first_gap_is_taken() -> None:
     assert (arena.in_use, arena.high) == (57, 72)
 
 
+def test_ranges_may_take_turns() -> None:
+    arena = Arena(16)
+    first = arena.take(40)
+    arena.give_back(first)
+    second = arena.take(40, after=first.end, limit=100)
+    assert second == Range(48, 88)
+    arena.give_back(second)
+    assert arena.take(40, after=second.end, limit=100) == Range(0, 40), "there is no third"
+
+
 @given(st.lists(st.one_of(st.integers(1, 200), st.none()), max_size=60), st.randoms())
 def test_what_lives_at_once_lies_apart(sizes: list[int | None], random: object) -> None:
     arena = Arena(16)

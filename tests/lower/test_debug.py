@@ -149,15 +149,19 @@ LINE = re.compile(r"pid \((\d+), (\d+), (\d+)\)(?: idx \(([\d, ]*)\))? ?(.*)")
 
 
 @functools.cache
-def printed(mode: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
-    """What the child printed: (program, index, text) once each, in order of program and index."""
+def lines_of_child(mode: str) -> list[tuple[str, ...]]:
+    """Every line that the child printed: three numbers of the program, index or None, text."""
     command = [sys.executable, device_print_child.__file__]
     result = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
-    lines = {m.groups() for line in result.stdout.splitlines() if (m := LINE.match(line.strip()))}
+    return [m.groups() for line in result.stdout.splitlines() if (m := LINE.match(line.strip()))]
+
+
+def printed(mode: str) -> list[tuple[tuple[int, ...], tuple[int, ...], str]]:
+    """What the child printed: (program, index, text) once each, in order of program and index."""
     return sorted(
         (tuple(map(int, (x, y, z))), tuple(int(i) for i in (index or "").split(",") if i.strip()), text)
-        for x, y, z, index, text in lines
+        for x, y, z, index, text in set(lines_of_child(mode))
     )
 
 
@@ -192,6 +196,17 @@ def test_print_scalar(mode):
     """Perhaps once per lane, with an empty index or the lane's: each program's value is there."""
     lines = printed_with(mode, "scalar")
     assert {(pid, text) for pid, _, text in lines} == {((i, 0, 0), str(i)) for i in range(3)}
+
+
+def test_how_often_lines_are_printed(mode):
+    """A scalar once per thread of each program, an element of a tensor once, whatever else holds it."""
+    from triton_spirv_backend.targets import current_target
+
+    texts = [line[-1] for line in lines_of_child(mode)]
+    threads = 4 * current_target().warp_size
+    assert [texts.count(f"scalar: {program}") for program in range(3)] == [threads] * 3
+    assert all(texts.count(f"block: {element}") == 1 for element in range(16))
+    assert texts.count("pair: (operand 0) 3") == texts.count("pair: (operand 1) 30") == 1
 
 
 def test_print_text(mode):

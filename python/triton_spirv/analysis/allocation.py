@@ -38,17 +38,24 @@ class Arena:
         """The end of the last range that is taken."""
         return max((taken.end for taken in self._taken), default=0)
 
-    def take(self, size: int) -> Range:
-        """The first free range of `size` bytes."""
-        start = 0
+    def take(self, size: int, after: int = 0, limit: int = 0) -> Range:
+        """The first free range of `size` bytes from byte `after` on, if it ends by `limit`; else the first of
+        all.
+        """
+        made = self._first(size, after)
+        if made.end > limit:
+            made = self._first(size, 0)
+        self._taken.append(made)
+        self.high = max(self.high, made.end)
+        return made
+
+    def _first(self, size: int, after: int) -> Range:
+        start = -(-after // self.alignment) * self.alignment
         for taken in sorted(self._taken, key=lambda taken: taken.start):
             if start + size <= taken.start:
                 break
             start = max(start, -(-taken.end // self.alignment) * self.alignment)
-        made = Range(start, start + size)
-        self._taken.append(made)
-        self.high = max(self.high, made.end)
-        return made
+        return Range(start, start + size)
 
     def give_back(self, taken: Range) -> None:
         """The range may be taken again."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..ir.model import IntegerType, Operation, Region
+from ..ir.model import IntegerType, Operation, Region, Value
 from ..layout import Layout, bit_by_bit
 from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
@@ -58,6 +58,15 @@ def without_axis(layout: Layout, axis: int) -> Layout:
     return layout.map(shape, lambda basis: basis & below | basis >> (low + bits) << low)
 
 
+def _resting_layout(ctx: Context, value: Value) -> Layout:
+    """The layout to reduce a tensor under: its own, but for all of a tensor in one axis that of what was
+    reshaped, so that nothing moves first (tl.sum without an axis)."""
+    layout, made_by = ctx.layout_of(value.type), value.defining_op
+    if layout.lane and len(layout.shape) == 1 and made_by is not None and made_by.name == "tt.reshape":
+        return ctx.layout_of(made_by.src.type).reshaped(layout.shape)
+    return layout
+
+
 def is_apart(layout: Layout, mask: int) -> bool:
     """Does each bit of a coordinate move along the axis or across it, and meet each element once?"""
     return layout.holds_once and all(basis & mask in (0, basis) for basis in layout.all_bases)
@@ -70,7 +79,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
     """
     b = ctx.b
     region, axis = op.regions[0], op.attributes["axis"]
-    layout = ctx.layout_of(op.srcs[0].type)
+    layout = _resting_layout(ctx, op.srcs[0])
     mask = layout.axis_mask(axis)
     if not is_apart(layout, mask):
         layout = bit_by_bit(layout)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: bytes: arrays start at a multiple of it, so that a lane can move 16 bytes at once
 ALIGNMENT = 16
 
+#: Scratch arrays are spread over so many bytes: fewer barriers for the price of memory that every device has.
+ROTATED_BYTES = 4096
+
 
 class SharedMemory:
     """The shared memory of one kernel."""
@@ -42,6 +45,7 @@ class SharedMemory:
         self.places: list[Place] = []
         self.roots: dict[Value, int] = {}
         self._ends: dict[Operation, list[Range]] = {}
+        self._after = 0  # where the last scratch array ended
 
     # --- arrays -----------------------------------------------------------------------------------------
 
@@ -51,8 +55,9 @@ class SharedMemory:
         arrays."""
         return self.ctx.target.shared_bytes - self.arena.in_use
 
-    def _take(self, element: Type, size: int) -> Shared:
-        bytes = self.arena.take(size * storage_bytes(element))
+    def _take(self, element: Type, size: int, after: int = 0) -> Shared:
+        most = min(ROTATED_BYTES, self.ctx.target.shared_bytes)
+        bytes = self.arena.take(size * storage_bytes(element), after, most)
         limit = self.ctx.target.shared_bytes
         if bytes.end > limit:
             raise ResourceError(bytes.end, limit, "shared memory")
@@ -63,10 +68,14 @@ class SharedMemory:
     @contextmanager
     def scratch(self, element: Type, size: int) -> Iterator[Shared]:
         """An array of `size` elements for as long as the `with` block is emitted; it has no layout of its
-        own."""
-        made = self._take(element, size)
+        own.
+
+        Small arrays take turns over a few kilobytes: who writes one need not wait for readers of the last.
+        """
+        made = self._take(element, size, self._after)
         yield made
         self.arena.give_back(made.bytes)
+        self._after = made.bytes.end
 
     def buffer(self, value: Value, element: Type, layout: SharedLayout) -> Shared:
         """An array under `layout` that lives until nothing can read `value` any more."""
