@@ -209,7 +209,7 @@ def row_major(shape: Sequence[int]) -> tuple[int, ...]:
 
 def _is_basic(index: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
-    return all(part is None or part is Ellipsis or isinstance(part, slice) or hasattr(part, "__index__")
+    return all(part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer))
                for part in parts)
 
 

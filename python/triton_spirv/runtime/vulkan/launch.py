@@ -110,8 +110,8 @@ class Kernel:
                     return record(x, y, z, values)
             except NeedsPreparation:
                 pass
-            except (LaunchError, struct.error, OverflowError, TypeError, IndexError):
-                self._check_count(arguments)
+            except (LaunchError, ctypes.ArgumentError, struct.error, OverflowError, TypeError, IndexError):
+                self._is_launch(x, y, z)
             self.launch_prepared(x, y, z, arguments)
 
         assert count == len(artifact.parameters)

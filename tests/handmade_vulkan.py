@@ -1,5 +1,5 @@
-"""Modules written by hand, so that the runtime is tested without the emitter: vector add with its arguments
-pushed, or in a buffer whose address is pushed."""
+"""Modules for Vulkan written by hand, so that the runtime is tested without the emitter: vector add with its
+arguments pushed, or in a buffer whose address is pushed."""
 
 from __future__ import annotations
 

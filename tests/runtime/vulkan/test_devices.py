@@ -1,0 +1,109 @@
+"""Devices: what is reported, which is meant, what is said where there is none."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from triton_spirv.errors import DeviceError
+from triton_spirv.runtime.vulkan import devices, features
+from triton_spirv.runtime.vulkan.target import find_target, is_target_name, target_of
+
+
+def child(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A process of its own: the loader is asked once in each."""
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                          env={**os.environ, **variables})
+
+
+CHOOSE = "from triton_spirv.runtime.vulkan import devices; print(devices.choose('vulkan'))"
+
+
+def test_chosen_by_kind_index_and_name(device: devices.Device) -> None:
+    assert devices.choose(device.choice) == device
+    assert devices.choose(f"vulkan:{device.name[:6].upper()}").name == device.name
+    assert devices.is_vulkan("Vulkan:0") and devices.is_vulkan("vulkan") and not devices.is_vulkan("cpu")
+
+
+@pytest.mark.parametrize("choice", ["vulkan:99", "vulkan:no such thing"])
+def test_unknown_device(choice: str, device: devices.Device) -> None:
+    with pytest.raises(DeviceError, match=f"(?s){choice}.*{re.escape(device.name)}"):
+        devices.choose(choice)
+
+
+def test_no_driver(tmp_path: Path) -> None:
+    none = str(tmp_path / "none.json")
+    done = child(CHOOSE, VK_DRIVER_FILES=none, VK_ICD_FILENAMES=none)
+    assert "DeviceError: there is no Vulkan device" in done.stderr and "none.json" in done.stderr
+
+
+def test_no_loader(tmp_path: Path) -> None:
+    """The way out names the packages."""
+    script = "from triton_spirv.runtime.vulkan import library; library._candidates = lambda: ['libnone.so']\n"
+    done = child(script + CHOOSE)
+    assert "apt install libvulkan1" in done.stderr
+    broken = tmp_path / "libvulkan.so.1"
+    broken.write_bytes(b"nothing")
+    done = child(CHOOSE, TRITON_SPIRV_VULKAN_LOADER=str(broken))
+    assert f"TRITON_SPIRV_VULKAN_LOADER={broken} is not a Vulkan loader" in done.stderr
+
+
+def test_without_a_loader_there_are_no_devices() -> None:
+    script = ("from triton_spirv.runtime.vulkan import library, devices\n"
+              "library._candidates = lambda: []\nprint(devices.devices())")
+    assert child(script).stdout == "()\n"
+
+
+def test_report(device: devices.Device) -> None:
+    assert not device.missing and device.subgroup_size in device.subgroup_sizes
+    assert device.shared_bytes >= 16 << 10 and device.push_bytes >= 128 and device.max_invocations >= 128
+    assert {"Shader", "Int64", "PhysicalStorageBufferAddresses", "GroupNonUniform"} <= device.capabilities
+    assert device.memory_types and device.queue_family >= 0
+
+
+def test_name_of_the_target_is_stable(device: devices.Device) -> None:
+    """Another process finds the same name, which is a part of the cache key; other facts have another."""
+    script = "from triton_spirv.runtime.vulkan import devices; print(devices.choose('vulkan').target_name)"
+    names = {child(script, PYTHONHASHSEED=seed).stdout.strip() for seed in ("1", "2")}
+    assert names == {devices.choose("vulkan").target_name}
+    other = devices.Device(**{**vars_of(device), "driver_version": "another"})
+    assert other.target_name != device.target_name
+
+
+def vars_of(device: devices.Device) -> dict[str, object]:
+    return {name: getattr(device, name) for name in devices.Device.__dataclass_fields__}
+
+
+def test_target(device: devices.Device) -> None:
+    target = target_of(device)
+    assert find_target(target.name) == target and is_target_name(target.name)
+    assert target.environment == "vulkan" and target.capabilities == device.capabilities
+    assert target.sub_group_size == device.subgroup_size and target.shared_bytes == device.shared_bytes
+    with pytest.raises(DeviceError, match="vulkan-unknown"):
+        find_target("vulkan-unknown")
+
+
+@pytest.mark.parametrize(("independence", "widths", "expected"), [
+    (features.ALL, (16, 64), {16, 64}), (features.ONLY_32, (16, 32), {32}),
+    (features.ONLY_32, (16, 32, 64), {16, 32, 64}), (features.NONE, (16, 32), set()),
+    (features.NONE, (16, 32, 64), {16, 32, 64}),
+])
+def test_float_controls_that_go_together(independence: int, widths: tuple[int, ...],
+                                         expected: set[int]) -> None:
+    """Execution modes of widths that the device cannot have alone are left out."""
+    from triton_spirv.runtime.vulkan.structures import make
+
+    reported = make("PhysicalDeviceVulkan12Properties", roundingModeIndependence=independence)
+    for width in widths:
+        setattr(reported, f"shaderRoundingModeRTEFloat{width}", 1)
+    assert devices._float_controls(reported) == {("RoundingModeRTE", width) for width in expected}
+
+
+def test_validation_layer_that_is_missing(tmp_path: Path) -> None:
+    done = child(CHOOSE, TRITON_SPIRV_VULKAN_VALIDATION="1", VK_LAYER_PATH=str(tmp_path))
+    assert "VK_LAYER_KHRONOS_validation, which is not installed" in done.stderr
+    assert "vulkan-validationlayers" in done.stderr
