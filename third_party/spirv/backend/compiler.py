@@ -31,8 +31,9 @@ class SPIRVBackend(BaseBackend):
         return target.backend == "spirv" or (target.backend == "cpu" and switch.is_on())
 
     def hash(self) -> str:
-        from . import fingerprint
+        from . import fingerprint, shared_binaries
 
+        shared_binaries.mend_redis_settings()
         return fingerprint.of(self.target)
 
     def parse_options(self, options: dict[str, Any]) -> SPIRVOptions:

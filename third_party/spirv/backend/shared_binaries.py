@@ -49,6 +49,13 @@ class TritonCache:
                       stacklevel=3)
 
 
+def mend_redis_settings() -> None:
+    """Triton's Redis cache reads its settings where no version up to 3.9 has them, `knobs.cache.redis`; they
+    are `knobs.redis`. Called before Triton asks for its cache."""
+    if not hasattr(knobs.cache, "redis") and hasattr(knobs, "redis"):
+        knobs.cache.redis = knobs.redis
+
+
 def connect() -> None:
     """From now on the runtime's binaries go to the shared cache too."""
     binary_cache.remote = TritonCache()

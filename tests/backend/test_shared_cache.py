@@ -1,0 +1,158 @@
+"""shared_binaries.py and Triton's remote cache: machines that share a Redis server compile each kernel once.
+
+A machine is a process with an empty cache folder of its own; the server is a real one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_ocloc import Fake, elf
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+#: launches `double`, and tells what was compiled on the way
+MACHINE = """
+import json, os, sys, warnings
+warnings.simplefilter("ignore")
+import triton, triton.language as tl
+from triton import knobs
+from triton_spirv import zeros
+from triton_spirv.runtime import opencl
+
+compiled, stages = [], []
+knobs.compilation.listener = lambda **facts: compiled.append(facts["cache_hit"])
+build, counted = opencl.Library.program_with_il, []
+opencl.Library.program_with_il = lambda *arguments: counted.append(1) or build(*arguments)
+from triton_spirv_backend import stages as module
+emit = module.triton_spirv.compile
+module.triton_spirv.compile = lambda *a, **o: stages.append(1) or emit(*a, **o)
+
+@triton.jit
+def double(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, 2 * tl.load(x + i))
+
+x, out = zeros(64), zeros(64)
+x.numpy()[:] = 3
+kernel = double[(1,)](x, out, BLOCK=64)
+assert (out.numpy() == 6).all()
+print(json.dumps({"hits": compiled, "emitted": len(stages), "built": len(counted),
+                  "format": kernel.metadata.binary_format}))
+"""
+
+
+@pytest.fixture
+def redis_variables(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A running Redis server, as Triton's variables name it."""
+    pytest.importorskip("redis")
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is missing: apt-get install redis-server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(port)
+        yield {"TRITON_CACHE_MANAGER": "triton.runtime.cache:RemoteCacheManager",
+               "TRITON_REMOTE_CACHE_BACKEND": "triton.runtime.cache:RedisRemoteCacheBackend",
+               "TRITON_REDIS_HOST": "127.0.0.1", "TRITON_REDIS_PORT": str(port)}
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def wait_for(port: int) -> None:
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError("redis-server does not answer")
+
+
+def machine(script: Script, folder: Path, variables: dict[str, str]) -> dict[str, Any]:
+    """What the process did that had `folder` as its cache."""
+    done = script(MACHINE, TRITON_SPIRV_BACKEND="1", TRITON_CACHE_DIR=str(folder), **variables)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_second_machine_compiles_nothing(script: Script, tmp_path: Path,
+                                         redis_variables: dict[str, str]) -> None:
+    first = machine(script, tmp_path / "first", redis_variables)
+    assert first == {"hits": [False], "emitted": 1, "built": 1, "format": "spv"}
+    second = machine(script, tmp_path / "second", redis_variables)
+    assert second == {"hits": [True], "emitted": 0, "built": 0, "format": "spv"}
+
+
+def test_driver_binary_as_the_last_stage(script: Script, tmp_path: Path,
+                                         redis_variables: dict[str, str]) -> None:
+    variables = {**redis_variables, "TRITON_SPIRV_ZEBIN": "1"}
+    assert machine(script, tmp_path / "first", variables)["format"] == "driver"
+    second = machine(script, tmp_path / "second", variables)
+    assert second == {"hits": [True], "emitted": 0, "built": 0, "format": "driver"}
+
+
+def test_zebin(script: Script, tmp_path: Path, redis_variables: dict[str, str]) -> None:
+    """ocloc runs once for the fleet; and a machine whose driver refuses the zebin finds the SPIR-V, and what
+    another machine's driver has made of that."""
+    (tmp_path / "fake").mkdir()
+    fake = Fake(tmp_path / "fake").answer(output=elf(kernel="double"))
+    variables = {**redis_variables, "TRITON_SPIRV_ZEBIN": "1", "TRITON_OCLOC_PATH": str(fake.path),
+                 "TRITON_SPIRV_TARGET": "cpu-simt"}
+    source = MACHINE.replace("BLOCK=64)", "BLOCK=64, native_device='pvc')")
+    for name, hit, built in (("first", False, 1), ("second", True, 0)):
+        done = script(source, TRITON_SPIRV_BACKEND="1", TRITON_CACHE_DIR=str(tmp_path / name), **variables)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout.splitlines()[-1])
+        assert told == {"hits": [hit], "emitted": int(not hit), "built": built, "format": "zebin"}
+    assert len(fake.calls()) == 1
+
+
+def test_server_that_is_gone(script: Script, tmp_path: Path, redis_variables: dict[str, str]) -> None:
+    """Triton itself cannot do without; the runtime's own binaries can."""
+    source = """
+import warnings
+from triton_spirv_backend import shared_binaries
+cache = shared_binaries.TritonCache()
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    assert cache.get("00" * 32) is None
+    cache.put("00" * 32, b"data")
+assert len(seen) == 2 and "out of reach" in str(seen[0].message), seen
+"""
+    variables = {**redis_variables, "TRITON_REDIS_PORT": "1"}
+    done = script(source, TRITON_SPIRV_BACKEND="1", TRITON_CACHE_DIR=str(tmp_path / "c"), **variables)
+    assert done.returncode == 0, done.stderr
+
+
+def test_processes_race_for_one_kernel(tmp_path: Path, script: Script) -> None:
+    """Several processes with one cold cache folder: all get their result, and the files are whole."""
+    path = tmp_path / "racer.py"
+    path.write_text(MACHINE)
+    environment = {**os.environ, "TRITON_SPIRV_BACKEND": "1", "TRITON_CACHE_DIR": str(tmp_path / "shared")}
+    racers = [subprocess.Popen([sys.executable, str(path)], env=environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    for racer in racers:
+        said, complaint = racer.communicate(timeout=200)
+        assert racer.returncode == 0, complaint
+        assert json.loads(said.splitlines()[-1])["format"] == "spv"
+    left = [one for one in (tmp_path / "shared").rglob("*") if "tmp" in one.name]
+    assert not left
+    (binary,) = (tmp_path / "shared" / "spirv-binaries").iterdir()
+    environment_after = machine(script, tmp_path / "shared", {})
+    assert environment_after["hits"] == [True] and environment_after["built"] == 0 and binary.exists()
