@@ -222,6 +222,28 @@ class Environment(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} has no instruction that sums products of {form}")
 
+    # --- matrices that a sub-group holds together: for targets with `matrices` ------------------------------
+
+    def matrix_type(self, element: str, rows: int, columns: int, use: str) -> Type:
+        """rows x columns elements (named as Triton does); use: "a", "b", or "c" for sums."""
+        raise NotImplementedError(f"{type(self).__name__} has no matrices of a sub-group")
+
+    def matrix_fill(self, type: Type, scalar: Value) -> Value:
+        """A matrix with `scalar` everywhere."""
+        raise NotImplementedError
+
+    def matrix_load(self, type: Type, array: Value, index: Value, pitch: int, by_columns: bool) -> Value:
+        """From a shared array: element (0, 0) at `index` (i32), rows (or columns) `pitch` elements apart."""
+        raise NotImplementedError
+
+    def matrix_store(self, array: Value, index: Value, matrix: Value, pitch: int) -> None:
+        """The same way back, row by row."""
+        raise NotImplementedError
+
+    def matrix_multiply_add(self, x: Value, y: Value, z: Value) -> Value:
+        """x y + z; integers are signed."""
+        raise NotImplementedError
+
     # --- atomics --------------------------------------------------------------------------------------------
 
     @abstractmethod

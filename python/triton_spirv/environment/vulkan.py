@@ -19,7 +19,7 @@ from .base import Parameter
 from .glsl.integers import remainder
 from .glsl_math import GlslMath
 from .memory_types import PARAMETER_TYPES, type_bytes
-from .vulkan_lanes import VulkanLanes
+from .vulkan_matrices import VulkanMatrices
 
 #: Two of these next to each other may become one with a single rounding, unless they say NoContraction.
 CONTRACTED = frozenset(opcode(name) for name in ("OpFAdd", "OpFSub", "OpFMul"))
@@ -28,7 +28,7 @@ CONTRACTED = frozenset(opcode(name) for name in ("OpFAdd", "OpFSub", "OpFMul"))
 PRINT_HEADER = 2
 
 
-class Vulkan(VulkanLanes):
+class Vulkan(VulkanMatrices):
     """SPIR-V for Vulkan: logical addressing, global memory by 64-bit addresses."""
 
     prints_to_buffer = True

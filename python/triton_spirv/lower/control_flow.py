@@ -17,6 +17,7 @@ from ..spirv.module import Value as Register
 from .blocks import run_function
 from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored
 from .context import Context, Frame
+from .dot_cooperative import tiles_carrier, without_tiles
 from .registry import lowers
 from .tensor import Uniform
 
@@ -55,7 +56,8 @@ def for_loop(
     for i, (value, bound) in enumerate(zip(op.init, init, strict=True)):
         chain = uniform_step(op, i) if isinstance(value.type, TensorType) and can_move(bound, ctx) else None
         chains.append(chain)
-        carriers.append(MovingCarrier(ctx, bound) if chain is not None else carrier_of(ctx, value.type))
+        carrier = MovingCarrier(ctx, bound) if chain is not None else tiles_carrier(ctx, op, i, bound)
+        carriers.append(carrier or carrier_of(ctx, value.type))
     starts = [carrier.start() if isinstance(carrier, MovingCarrier) else bound
               for carrier, bound in zip(carriers, init, strict=True)]
     registers, counts = _pack(ctx, carriers, starts)
@@ -79,7 +81,8 @@ def for_loop(
         ctx.leave(terminator)
         ctx.pop_memo()
         loop.yield_(following)
-    return tuple(_split(loop.results, carriers, counts))
+    results = _split(loop.results, carriers, counts)
+    return tuple(without_tiles(ctx, x, value.type) for x, value in zip(results, op.results, strict=True))
 
 
 def _moved(ctx: Context, displacement: Register, chain: Sequence[Any]) -> Register:

@@ -19,6 +19,7 @@ from ..spirv.builder import I32
 from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .context import Context
+from .dot_cooperative import memory_for_matrices, rests_for_matrices
 from .registry import lowers
 from .shared import feeds_products
 from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
@@ -37,7 +38,10 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
     """
     source, result = ctx.layout_of(op.src.type), op.results[0]
     if feeds_products(result) and not is_anywhere(src):
-        array = ctx.shared.buffer(result, src.element, resting_layout(source.shape, src.element))
+        memory = resting_layout(source.shape, src.element)
+        if rests_for_matrices(ctx, result):
+            memory = memory_for_matrices(source, storage_bytes(src.element))
+        array = ctx.shared.buffer(result, src.element, memory)
         ctx.shared.writes(array)
         ctx.shared.store(array, ctx.fragment(src, source))
         return array

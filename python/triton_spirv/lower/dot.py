@@ -25,6 +25,7 @@ from ..spirv.types import Float
 from ..target import Target
 from .cast import to_float
 from .context import Context, StepLoop
+from .dot_cooperative import grid_of, product_in_matrices
 from .dot_fma import product_in_lanes
 from .dot_grouped import grouped
 from .dot_operand import Block, Operand, Plain, stage_left, stage_right
@@ -48,6 +49,9 @@ FRESH = ("tt.dot", "tt.dot_scaled", "scf.for", "scf.if", "scf.while")
 def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
     """a [..., M, K] x b [..., K, N] + c [..., M, N]; narrow floats are exact products summed in f32, integers
     wrap. `inputPrecision` and `maxNumImpreciseAcc` allow less precision than this has."""
+    grid = grid_of(ctx, op)
+    if grid is not None:
+        return product_in_matrices(ctx, op, grid, a, b, c)
     result = element_of(op.results[0].type)
     found = grouped(ctx, a, b, result)
     if found is not None:

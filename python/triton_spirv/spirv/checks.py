@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .types import Array, Bool, Float, FunctionType, Int, Pointer, Struct, Type, Vector
+from .types import Array, Bool, CooperativeMatrix, Float, FunctionType, Int, Pointer, Struct, Type, Vector
 
 Check = Callable[[Type, Sequence[Any]], "str | None"]
 BOOL = Bool()
@@ -109,6 +109,8 @@ def _construct(type: Type, operands: Sequence[Any]) -> str | None:
         members = list(type.members)
     elif isinstance(type, Array):
         members = [type.element] * type.count
+    elif isinstance(type, CooperativeMatrix):    # one scalar for all
+        members = [type.element]
     given = [operand.type for operand in operands]
     return None if given == members else f"{_types(operands)} do not make {type}"
 

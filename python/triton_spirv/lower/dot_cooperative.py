@@ -1,0 +1,292 @@
+"""tt.dot on matrices that a sub-group holds together: the operands pass through shared memory, the sums stay
+in matrices for as long as a loop only adds products to them.
+
+A warp sums one rectangle of the result, as a grid of matrices of the size that the device offers. Which lane
+holds which element of them is unknown, so `Tiles` is a tensor without a layout; to become a fragment it
+passes through shared memory, matrix by matrix, each warp in a part of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..ir.model import Operation, TensorType, Type, Value
+from ..layout import Layout, SharedLayout, log2
+from ..spirv.module import Value as Register
+from ..spirv.types import Type as SpirvType
+from .context import Context
+from .tensor import Fragment, Shared, Uniform
+from .types import element_of, register_type, shape_of, storage_bytes
+
+#: Elements behind each row of a staged operand, in bytes: rows then begin in different banks.
+ROW_PADDING = 16
+
+
+@dataclass(frozen=True)
+class Grid:
+    """How a result [M, N] is spread: matrices m x n x k of a device, warps by rows x columns."""
+
+    shape: tuple[int, int]
+    m: int
+    n: int
+    k: int
+    operand: str
+    result: str
+    warp_rows: int
+    warp_columns: int
+
+    @property
+    def rows(self) -> int:
+        """Matrices of a warp, one below the other."""
+        return self.shape[0] // self.warp_rows // self.m
+
+    @property
+    def columns(self) -> int:
+        return self.shape[1] // self.warp_columns // self.n
+
+    def corner(self, ctx: Context) -> tuple[Register, Register]:
+        """Row and column of this warp's rectangle."""
+        b, warp = ctx.b, ctx.env.warp_id()
+        row = b.lshr(warp, log2(self.warp_columns))
+        column = b.iand(warp, self.warp_columns - 1)
+        return (b.imul(row, self.shape[0] // self.warp_rows),
+                b.imul(column, self.shape[1] // self.warp_columns))
+
+
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """A tensor in matrices, row by row of the grid of this warp."""
+
+    grid: Grid
+    element: Type
+    matrices: tuple[Register, ...]
+
+
+def grid_of(ctx: Context, op: Operation) -> Grid | None:
+    """How the product may be spread over matrices of the target; None where it has none that fit."""
+    shape = shape_of(op.results[0].type)
+    if len(shape) != 2 or not ctx.target.matrices:
+        return None
+    (m_size, n_size), depth = shape, shape_of(op.a.type)[-1]
+    left, right, result = (str(element_of(value.type)) for value in (op.a, op.b, op.results[0]))
+    found = None
+    for m, n, k, a, b, c, made in sorted(ctx.target.matrices, key=lambda form: form[0] * form[1] * form[2]):
+        if (a, b, c, made) != (left, right, result, result) or depth % k:
+            continue
+        for columns in _powers(ctx.num_warps):
+            rows = ctx.num_warps // columns
+            if m_size % (rows * m) or n_size % (columns * n):
+                continue
+            grid = Grid((m_size, n_size), m, n, k, left, result, rows, columns)
+            if found is None or _traffic(grid) <= _traffic(found):
+                found = grid
+    return found
+
+
+def _powers(limit: int) -> list[int]:
+    return [1 << i for i in range(log2(limit) + 1)]
+
+
+def _traffic(grid: Grid) -> int:
+    """Bytes of operands that a warp loads for each step along K, in units of a byte: the edge of its
+    rectangle; then the number of its matrices."""
+    edge = grid.rows * grid.m + grid.columns * grid.n
+    return edge * 1024 + grid.rows * grid.columns
+
+
+# --- the product --------------------------------------------------------------------------------------------
+
+
+def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any, c: Any) -> Any:
+    """a [M, K] x b [K, N] + c [M, N]: Tiles where c is, else a fragment."""
+    element = element_of(op.results[0].type)
+    held = ctx.env.matrix_type(grid.result, grid.m, grid.n, "c")
+    zero = ctx.b.constant(register_type(element), 0)
+    if isinstance(c, Tiles):
+        sums = list(c.matrices)
+    else:
+        start = c.scalar if isinstance(c, Uniform) else zero
+        sums = [ctx.env.matrix_fill(held, start)] * (grid.rows * grid.columns)
+    with ExitStack() as scratch:
+        left, right = (_in_memory(ctx, scratch, value, bound) for value, bound in ((op.a, a), (op.b, b)))
+        for array in (left, right):
+            ctx.shared.reads(array)
+        _accumulate(ctx, grid, left, right, sums)
+    made = Tiles(grid, element, tuple(sums))
+    if isinstance(c, Tiles):
+        return made
+    layout = ctx.layout_of(op.results[0].type)
+    fragment = ctx.fragment(as_fragment(ctx, made), layout)
+    if isinstance(c, Uniform):
+        return fragment
+    plus = "OpFAdd" if grid.result.startswith("f") else "OpIAdd"
+    total = [ctx.b.binary(plus, x, y)
+             for x, y in zip(fragment.registers, ctx.registers(c, layout), strict=True)]
+    return Fragment(layout, element, tuple(total))
+
+
+def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Any) -> Shared:
+    """The operand in shared memory, in an order that matrices are loaded from."""
+    if isinstance(bound, Shared) and pitch_of(bound.layout) is not None:
+        return bound
+    layout = ctx.layout_of(value.type)
+    fragment = ctx.fragment(bound, layout)
+    memory = memory_for_matrices(layout, storage_bytes(fragment.element))
+    made = scratch.enter_context(ctx.shared.scratch(fragment.element, memory.size))
+    array = replace(made, shape=layout.shape, layout=memory)
+    ctx.shared.writes(array)
+    ctx.shared.store(array, fragment)
+    return array
+
+
+def memory_for_matrices(source: Layout, bytes: int) -> SharedLayout:
+    """Row by row, or column by column, as registers of the source are neighbours; padded behind each."""
+    height, width = source.shape
+    pad = max(1, ROW_PADDING // bytes)
+    first = next((basis for basis in (*source.component, *source.register) if basis), 1)
+    if first % width:
+        return SharedLayout.row_major(source.shape, ((width, pad),))
+    places = tuple(height << i for i in range(log2(width))) + tuple(1 << i for i in range(log2(height)))
+    return SharedLayout(source.shape, places, ((height, pad),))
+
+
+def pitch_of(memory: SharedLayout) -> tuple[int, bool] | None:
+    """Elements from row to row, or (True) from column to column; None for any other order."""
+    if len(memory.shape) != 2 or len(memory.padding) != 1 or memory.origin:
+        return None
+    (interval, pad), (height, width) = memory.padding[0], memory.shape
+    by_rows = tuple(1 << i for i in range(log2(height * width)))
+    by_columns = (*(height << i for i in range(log2(width))), *(1 << i for i in range(log2(height))))
+    if interval == width and memory.places == by_rows:
+        return interval + pad, False
+    return (interval + pad, True) if interval == height and memory.places == by_columns else None
+
+
+def rests_for_matrices(ctx: Context, value: Value) -> bool:
+    """Do products on matrices alone use the value?"""
+    return all(user.name == "tt.dot" and user.operands[index] is not user.c and grid_of(ctx, user) is not None
+               for user, index in value.uses)
+
+
+def _accumulate(ctx: Context, grid: Grid, x: Shared, y: Shared, sums: list[Register]) -> None:
+    b, env = ctx.b, ctx.env
+    row, column = grid.corner(ctx)
+    left = env.matrix_type(grid.operand, grid.m, grid.k, "a")
+    right = env.matrix_type(grid.operand, grid.k, grid.n, "b")
+
+    def load(array: Shared, type: SpirvType, outer: Register, k: int, is_left: bool) -> Register:
+        found = pitch_of(array.layout)
+        assert found is not None
+        pitch, by_columns = found
+        apart = is_left != by_columns  # what counts rows (left) or columns (right) is a pitch apart
+        index = b.iadd(b.imul(outer, pitch), k) if apart else b.iadd(outer, k * pitch)
+        index = index if array.start is None else b.iadd(index, array.start)
+        return env.matrix_load(type, array.array, index, pitch, by_columns)
+
+    for k in range(0, x.shape[-1], grid.k):
+        rows = [load(x, left, b.iadd(row, i * grid.m), k, True) for i in range(grid.rows)]
+        for j in range(grid.columns):
+            other = load(y, right, b.iadd(column, j * grid.n), k, False)
+            for i, one in enumerate(rows):
+                at = i * grid.columns + j
+                sums[at] = env.matrix_multiply_add(one, other, sums[at])
+
+
+# --- out of matrices ----------------------------------------------------------------------------------------
+
+
+def layout_of_tiles(ctx: Context, grid: Grid) -> Layout:
+    """The layout that `as_fragment` gives: a lane holds neighbours in a row, of each matrix of its warp."""
+    n_size = grid.shape[1]
+
+    def place(row: int, column: int) -> int:
+        return row * n_size + column
+
+    inside = [place(0, 1 << i) for i in range(log2(grid.n))] + [place(1 << i, 0) for i in range(log2(grid.m))]
+    own = len(inside) - log2(ctx.target.sub_group_size)
+    columns = [place(0, grid.n << i) for i in range(log2(grid.columns))]
+    rows = [place(grid.m << i, 0) for i in range(log2(grid.rows))]
+    warps = [place(0, grid.n * grid.columns << i) for i in range(log2(grid.warp_columns))] + \
+        [place(grid.m * grid.rows << i, 0) for i in range(log2(grid.warp_rows))]
+    return Layout(grid.shape, (), (*inside[:own], *columns, *rows), (), tuple(inside[own:]), tuple(warps))
+
+
+def as_fragment(ctx: Context, tiles: Tiles) -> Fragment:
+    """The elements in registers."""
+    b, grid, env = ctx.b, tiles.grid, ctx.env
+    layout = layout_of_tiles(ctx, grid)
+    size, lanes = grid.m * grid.n, ctx.target.sub_group_size
+    own = size // lanes
+    room = ctx.shared.free // (size * ctx.num_warps * storage_bytes(tiles.element))
+    at_once = min(len(tiles.matrices), 1 << max(0, room.bit_length() - 1))
+    registers: list[Register] = []
+    for start in range(0, len(tiles.matrices), at_once):
+        with ctx.shared.scratch(tiles.element, size * ctx.num_warps * at_once) as array:
+            first = b.imul(env.warp_id(), size * at_once)
+            ctx.shared.writes(array)
+            for i, matrix in enumerate(tiles.matrices[start:start + at_once]):
+                env.matrix_store(array.array, b.iadd(first, i * size), matrix, grid.n)
+            ctx.shared.reads(array)
+            mine = b.iadd(first, b.imul(env.lane_id(), own))
+            step = min(own, 16 // storage_bytes(tiles.element), ctx.target.components)
+            for i in range(at_once):
+                for at in range(0, own, step):
+                    held = env.shared_load(array.array, b.iadd(mine, i * size + at), step)
+                    registers += [b.extract(held, c) for c in range(step)]
+    return Fragment(layout, tiles.element, tuple(registers))
+
+
+# --- across the iterations of a loop ------------------------------------------------------------------------
+
+
+@dataclass
+class TilesCarrier:
+    """A sum of products that a loop does nothing else with: its matrices."""
+
+    ctx: Context
+    grid: Grid
+    element: Type
+
+    @property
+    def types(self) -> list[SpirvType]:
+        held = self.ctx.env.matrix_type(self.grid.result, self.grid.m, self.grid.n, "c")
+        return [held] * (self.grid.rows * self.grid.columns)
+
+    def registers(self, bound: Any) -> list[Register]:
+        if isinstance(bound, Tiles):
+            return list(bound.matrices)
+        assert isinstance(bound, Uniform)
+        return [self.ctx.env.matrix_fill(type, bound.scalar) for type in self.types]
+
+    def bound(self, registers: Sequence[Register]) -> Tiles:
+        return Tiles(self.grid, self.element, tuple(registers))
+
+
+def tiles_carrier(ctx: Context, loop: Operation, index: int, initial: Any) -> TilesCarrier | None:
+    """The carrier for value `index` of a loop, where all the loop does is add products to it."""
+    body = loop.regions[0].entry
+    argument = body.arguments[index + 1]
+    uses = argument.uses
+    if not isinstance(argument.type, TensorType) or not isinstance(initial, Uniform) or len(uses) != 1:
+        return None
+    op, operand = uses[0]
+    if op.name != "tt.dot" or op.operands[operand] is not op.c or op.parent is not body:
+        return None
+    if op.a is argument or op.b is argument:
+        return None
+    terminator = body.operations[-1]
+    if [user for user, _ in op.results[0].uses] != [terminator] or \
+            terminator.operands[index] is not op.results[0]:
+        return None
+    grid = grid_of(ctx, op)
+    return None if grid is None else TilesCarrier(ctx, grid, element_of(argument.type))
+
+
+def without_tiles(ctx: Context, bound: Any, type: Type) -> Any:
+    """Behind the loop: matrices as a fragment under the layout of the type."""
+    return ctx.fragment(as_fragment(ctx, bound), ctx.layout_of(type)) if isinstance(bound, Tiles) else bound
+
+
