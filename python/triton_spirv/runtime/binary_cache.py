@@ -18,9 +18,10 @@ from typing import Any, Protocol
 from .devices import Device
 from .processor import processor
 
-_MAGIC = b"triton-spirv binary 2\n"
+#: how a file begins
+MAGIC = b"triton-spirv binary 2\n"
 _DIGEST_SIZE = hashlib.sha256().digest_size
-_START = len(_MAGIC) + _DIGEST_SIZE
+_START = len(MAGIC) + _DIGEST_SIZE
 _FACTS_SIZE = 4
 
 
@@ -55,13 +56,13 @@ def pack(binary: bytes, facts: dict[str, Any] | None = None) -> bytes:
     """The contents of a file."""
     text = json.dumps(facts or {}, sort_keys=True).encode()
     body = len(text).to_bytes(_FACTS_SIZE, "little") + text + binary
-    return _MAGIC + hashlib.sha256(body).digest() + body
+    return MAGIC + hashlib.sha256(body).digest() + body
 
 
 def unpack(data: bytes) -> tuple[bytes, dict[str, Any]] | None:
     """(binary, facts) of a file's contents; None where they are damaged."""
     body = data[_START:]
-    if data[:_START] != _MAGIC + hashlib.sha256(body).digest():
+    if data[:_START] != MAGIC + hashlib.sha256(body).digest():
         return None
     end = _FACTS_SIZE + int.from_bytes(body[:_FACTS_SIZE], "little")
     return body[end:], json.loads(body[_FACTS_SIZE:end])
