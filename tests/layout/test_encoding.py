@@ -47,6 +47,8 @@ def encoding(layout: Any) -> Encoding:
     if isinstance(layout, gluon.SwizzledSharedLayout):
         return ttg("swizzled_shared", vec=layout.vec, perPhase=layout.per_phase, maxPhase=layout.max_phase,
                    order=layout.order)
+    if isinstance(layout, gluon.SharedLinearLayout):
+        return ttg("shared_linear", offset=layout.offset_bases, alignment=layout.alignment)
     assert isinstance(layout, gluon.DistributedLinearLayout), layout
     return ttg("linear", register=layout.reg_bases, lane=layout.lane_bases, warp=layout.warp_bases, block=[])
 
@@ -130,6 +132,20 @@ def test_linear(oracle: Any, data: st.DataObject) -> None:
     assert layout_of_encoding(encoding(layout), shape, 4, 16) == expected(oracle(layout, shape), shape)
 
 
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_generic_linear(data: st.DataObject) -> None:
+    """Bases that mix dimensions and index bits; Triton's Python interface makes no such layouts."""
+    shape = tuple(1 << data.draw(st.integers(1, 5)) for _ in range(data.draw(st.integers(1, 3))))
+    bases = data.draw(mixed(shape)) + [[0] * len(shape)] * 6
+    parts = {"register": [b for b in bases[6:] if any(b)], "lane": bases[:4], "warp": bases[4:6]}
+    items = tuple((name, _frozen(part)) for name, part in parts.items())
+    made = layout_of_encoding(Encoding("ttg", "generic_linear", items), shape, 4, 16)
+    for name, part in parts.items():
+        assert [made.unravel(basis) for basis in getattr(made, name)] == [tuple(basis) for basis in part]
+    assert made.holds_once
+
+
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_swizzled(oracle: Any, data: st.DataObject) -> None:
@@ -141,6 +157,50 @@ def test_swizzled(oracle: Any, data: st.DataObject) -> None:
     bases = [row_major(basis, shape) for basis in oracle(layout, shape).offset_bases]
     assert [made.offset(index) for index in bases] == [1 << i for i in range(len(bases))]
     assert made.size == prod(shape)
+
+
+@st.composite
+def mixed(draw: st.DrawFn, shape: tuple[int, ...]) -> list[list[int]]:
+    """The unit coordinates of a shape in any order, each with some of the others added by xor."""
+    units = [[1 << i if d == dim else 0 for d in range(len(shape))]
+             for dim in range(len(shape)) for i in range(log2(shape[dim]))]
+    units = draw(st.permutations(units))
+    for i in range(1, len(units)):
+        for other in draw(st.lists(st.sampled_from(units[:i]), max_size=2, unique_by=tuple)):
+            units[i] = [x ^ y for x, y in zip(units[i], other, strict=True)]
+    return draw(st.permutations(units))
+
+
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_shared_linear(oracle: Any, data: st.DataObject) -> None:
+    """Any way to put every element in one place."""
+    shape = tuple(1 << data.draw(st.integers(1, 5)) for _ in range(data.draw(st.integers(1, 3))))
+    layout = gluon.SharedLinearLayout(data.draw(mixed(shape)))
+    made = shared_layout_of_encoding(encoding(layout), shape)
+    bases = [row_major(basis, shape) for basis in oracle(layout, shape).offset_bases]
+    assert [made.offset(index) for index in bases] == [1 << i for i in range(len(bases))]
+    assert sorted(map(made.offset, range(prod(shape)))) == list(range(prod(shape)))
+
+
+@settings(deadline=None, max_examples=100)
+@given(data=st.data())
+def test_padded(data: st.DataObject) -> None:
+    """Elements in the order of `offset`, a gap behind every interval (Triton has no linear layout of it)."""
+    shape = tuple(1 << data.draw(st.integers(2, 5)) for _ in range(2))
+    pairs = data.draw(st.lists(st.tuples(power(6).map(lambda n: 2 * n), power(3)), min_size=1, max_size=2,
+                               unique_by=lambda pair: pair[0]))
+    offsets = data.draw(mixed(shape))
+    intervals = ", ".join(f"{interval}:+{pad}" for interval, pad in pairs)
+    text = f"[{intervals}] {{offset = {offsets}, block = []}}"
+    made = shared_layout_of_encoding(Encoding("ttg", "padded_shared", tail=text), shape)
+    seen = {}
+    for place in range(prod(shape)):
+        index = 0
+        for i, basis in enumerate(offsets):
+            index ^= row_major(basis, shape) if place >> i & 1 else 0
+        seen[index] = place + sum(place // interval * pad for interval, pad in pairs)
+    assert [made.offset(index) for index in range(prod(shape))] == [seen[i] for i in range(prod(shape))]
 
 
 def test_shared_linear_and_padded() -> None:
