@@ -47,6 +47,12 @@ _validated: set[str] = set()
 _mode_of_kernel: dict[int, str] = {}
 
 
+#: modes on a device that lacks the instructions of the target: they are functions, linked in
+EMULATED = ("xe", "xe8")
+
+MODES.update({"xe": {"TRITON_SPIRV_TARGET": "cpu-xe"}, "xe8": {"TRITON_SPIRV_TARGET": "cpu-xe8"}})
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--spirv-modes",
@@ -93,7 +99,8 @@ def cells(config: pytest.Config) -> list[Cell]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "cell" in metafunc.fixturenames:
-        metafunc.parametrize("cell", cells(metafunc.config), indirect=True, ids=str)
+        only = [Cell(mode, 0) for mode in getattr(metafunc.module, "SPIRV_MODES", ())]
+        metafunc.parametrize("cell", only or cells(metafunc.config), indirect=True, ids=str)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -107,7 +114,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         cell = getattr(item, "callspec", None) and item.callspec.params.get("cell")  # type: ignore[attr-defined]
         if cell is not None:
             start = zlib.crc32(item.nodeid.replace(str(cell), "", 1).encode())
-            if (start + numbers[str(cell)]) % sample:
+            if (start + numbers.get(str(cell), 0)) % sample:
                 dropped.append(item)
                 continue
         kept.append(item)
@@ -120,6 +127,12 @@ def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cel
     """How this test runs; the environment of its mode is set while it does."""
     for name, value in MODES[request.param.mode].items():
         monkeypatch.setenv(name, value)
+    if request.param.mode in EMULATED:
+        from triton_spirv.runtime import program
+
+        source = Path(__file__).parent.joinpath("emulation", "matrix.cl").read_text()
+        for prefix in (b"ts_matrix_", b"ts_load_", b"ts_store_"):
+            monkeypatch.setitem(program.LIBRARIES, prefix, source)
     return request.param
 
 

@@ -36,6 +36,8 @@ class Artifact:
                  types, see docs/vulkan.md
     counts_programs
                  does it ask how many programs there are? Then the grid is one dispatch
+    requires     (number of a parameter, factor, least): a launch with |parameter| * factor below least needs
+                 the kernel compiled with block_io=False
     asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of
                  one that failed
     waits        may a program wait for another one of the same launch?
@@ -54,6 +56,7 @@ class Artifact:
     num_warps: int = 1
     asserts: tuple[tuple[str, int, str, str], ...] = ()
     prints: bool = False
+    requires: tuple[tuple[int, int, int], ...] = ()
     formats: tuple[tuple[str, tuple[str, ...]], ...] = ()
     counts_programs: bool = False
     waits: bool = False
@@ -87,5 +90,6 @@ class Artifact:
         for name in ("hidden", "written", "local_size"):
             known[name] = tuple(known[name])
         known["formats"] = tuple((text, tuple(types)) for text, types in known["formats"])
+        known["requires"] = tuple(tuple(row) for row in known.get("requires", ()))
         known["asserts"] = tuple(tuple(row) for row in known["asserts"])
         return Artifact(words=words, listing=listing, **known)

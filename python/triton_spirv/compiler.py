@@ -17,6 +17,7 @@ from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.blocks import run_function
 from .lower.context import Context
+from .lower.matrix_placement import place_products
 from .lower.types import storage_type
 from .spirv.asm import listing
 from .spirv.builder import Builder
@@ -44,14 +45,17 @@ STRUCTURE = frozenset(
 def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **options: Any) -> Artifact:
     """Lower the kernel in `text` (TTIR, or TTGIR for targets with lanes) for a target.
 
-    options: enable_fp_fusion (a multiplication and an addition may become one instruction with one rounding),
-    print_copies (how often a work-item that runs a whole program prints a scalar: once per thread of a GPU).
+    options: num_stages (loops fetch the operands of a matrix unit so many iterations ahead, less one),
+    block_io (False: operands are not loaded by 2D block messages), enable_fp_fusion (a multiplication and an
+    addition may become one instruction with one rounding), print_copies (how often a work-item that runs a
+    whole program prints a scalar: once per thread of a GPU).
     Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError,
     MissingCapability.
     """
     target = find_target(target) if isinstance(target, str) else target
     module = parse(text)
     simplify(module)
+    place_products(module, target, int(module.attributes.get("ttg.num-warps", num_warps)))
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
     if not target.float64:
         require_float64(module, target.name)
@@ -71,6 +75,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     bound = env.begin_kernel(name, parameters + hidden, local_size)
     for value, register in zip(kernel.regions[0].entry.arguments, bound, strict=False):
         ctx.bind(value, register)
+    ctx.parameters = {register.id: i for i, register in enumerate(bound)}
     ctx.bind_hidden(hidden, bound[len(parameters):])
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
@@ -88,6 +93,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
         shared_bytes=ctx.shared_bytes,
         sub_group_size=target.sub_group_size,
         num_warps=ctx.num_warps if target.lanes else num_warps,
+        requires=tuple(sorted(ctx.requires)),
         asserts=tuple(ctx.asserts),
         prints=ctx.prints,
         formats=tuple(env.formats),

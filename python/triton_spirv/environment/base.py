@@ -244,6 +244,29 @@ class Environment(ABC):
         """x y + z; integers are signed."""
         raise NotImplementedError
 
+    # --- matrix unit and 2D blocks: for targets with `matrix`, `block_2d` -----------------------------------
+
+    def multiply_matrices(self, form: str, depth: int, a: Value, b: Value, c: Value) -> Value:
+        """c + a x b for one block, by the whole sub-group; form: "f16", "bf16", "i8" or "tf32", depth:
+        elements along K. For a target with a `matrix` unit; lower/matrix_layout.py says what a lane holds.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no matrix unit")
+
+    def load_block(self, kind: str, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...],
+                   part: Type) -> list[Value]:
+        """A block of a surface, by the whole sub-group, as registers of type `part`.
+
+        kind     "plain", "transform" (words of 32 bits that hold neighbouring rows), "transpose" (of words)
+        block    width in elements of so many bytes, height, blocks side by side
+        surface  base (an address), width in bytes, height, pitch in bytes, x and y of the block's first
+                 element (in words where it is transposed)
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no 2D block messages")
+
+    def prefetch_block(self, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...]) -> None:
+        """The block will be loaded soon."""
+        raise NotImplementedError(f"{type(self).__name__} has no 2D block messages")
+
     # --- atomics --------------------------------------------------------------------------------------------
 
     @abstractmethod

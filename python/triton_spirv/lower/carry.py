@@ -111,7 +111,9 @@ class MovingCarrier:
     def bound(self, registers: Sequence[Register]) -> Any:
         b, moved = self.ctx.b, registers[0]
         if isinstance(self.initial, Pointers):
-            return replace(self.initial, base=self.ctx.env.offset(self.initial.base, moved))
+            base = self.ctx.env.offset(self.initial.base, moved)
+            self.ctx.displaced[base.id] = moved
+            return replace(self.initial, base=base)
         if isinstance(self.initial, Affine):
             return replace(self.initial, base=b.iadd(self.initial.base, moved))
         return replace(self.initial, scalar=b.iadd(self.initial.scalar, moved))

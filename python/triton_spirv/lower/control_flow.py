@@ -14,6 +14,7 @@ from ..errors import LoweringError
 from ..ir.model import Operation, TensorType
 from ..spirv.control import For, IfElse, While
 from ..spirv.module import Value as Register
+from .block_io import prepare_loads
 from .blocks import run_function
 from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored
 from .context import Context, Frame
@@ -53,13 +54,14 @@ def for_loop(
     body = op.regions[0].entry
     carriers: list[Carrier] = []
     chains: list[list[Any] | None] = []
-    for i, (value, bound) in enumerate(zip(op.init, init, strict=True)):
+    for i, (value, bound) in enumerate(zip(body.arguments[1:], init, strict=True)):
         chain = uniform_step(op, i) if isinstance(value.type, TensorType) and can_move(bound, ctx) else None
         chains.append(chain)
         carrier = MovingCarrier(ctx, bound) if chain is not None else tiles_carrier(ctx, op, i, bound)
         carriers.append(carrier or carrier_of(ctx, value.type))
     starts = [carrier.start() if isinstance(carrier, MovingCarrier) else bound
               for carrier, bound in zip(carriers, init, strict=True)]
+    prepare_loads(ctx, body, init, chains)
     registers, counts = _pack(ctx, carriers, starts)
     signed = not op.attributes.get("unsignedCmp", False)
     loop = For(b.module, lower, upper, step, carried=registers, signed=signed)

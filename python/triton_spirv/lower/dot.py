@@ -28,6 +28,7 @@ from .context import Context, StepLoop
 from .dot_cooperative import grid_of, product_in_matrices
 from .dot_fma import product_in_lanes
 from .dot_grouped import grouped
+from .dot_matrix import product_on_matrix_unit
 from .dot_operand import Block, Operand, Plain, stage_left, stage_right
 from .registry import RULES, lowers
 from .tensor import Deferred, Fragment, Stored, Uniform
@@ -53,6 +54,8 @@ def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
     if grid is not None:
         return product_in_matrices(ctx, op, grid, a, b, c)
     result = element_of(op.results[0].type)
+    if "ts.left" in op.attributes:
+        return product_on_matrix_unit(ctx, op, a, b, c)
     found = grouped(ctx, a, b, result)
     if found is not None:
         return product(ctx, op, found[0], found[1], c, found[2])

@@ -43,7 +43,7 @@ def layout_of_encoding(encoding: Any, shape: tuple[int, ...], num_warps: int, su
             raise LoweringError(f"{encoding} is made for {made_for} {name}s, the program has {count}: "
                                 "compile with the sub-group size and num_warps that the TTGIR was made for")
     linear = {name: _linear_indices(known, shape) for name, known in bases.items()}
-    return Layout(shape, register=linear["register"], lane=linear["lane"], warp=linear["warp"])
+    return Layout(shape, linear.get("component", ()), linear["register"], (), linear["lane"], linear["warp"])
 
 
 def _linear_indices(bases: Sequence[Coordinates], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -124,7 +124,8 @@ def _slice(encoding: Encoding, shape: tuple[int, ...]) -> Bases:
     dim = encoding["dim"]
     bases = _bases(encoding["parent"], (*shape[:dim], 1, *shape[dim:]))
     sliced = {name: [basis[:dim] + basis[dim + 1:] for basis in known] for name, known in bases.items()}
-    return {**sliced, "register": [basis for basis in sliced["register"] if any(basis)]}
+    return {**sliced, **{name: [basis for basis in sliced[name] if any(basis)]
+                         for name in ("component", "register") if name in sliced}}
 
 
 def _dot_operand(encoding: Encoding, shape: tuple[int, ...]) -> Bases:
@@ -154,6 +155,17 @@ def _linear(encoding: Encoding, shape: tuple[int, ...]) -> Bases:
     return _fit(bases, size, shape, _order(bases["register"], len(shape)))
 
 
+def _matrix(encoding: Encoding, shape: tuple[int, ...]) -> Bases:
+    """An operand of a matrix unit (matrix_layout.py): bases as they are given, components among them."""
+    component = [basis for basis in encoding["component"]
+                 if all(i < n for i, n in zip(basis, shape, strict=True))]
+    size = [1 << max((basis[d].bit_length() for name in ("component", "register", "lane", "warp")
+                      for basis in encoding[name]), default=0) for d in range(len(shape))]
+    known = {name: [tuple(basis) for basis in encoding[name]] for name in ("register", "lane", "warp")}
+    bases = _fit(known, size, shape, _order(known["register"], len(shape)))
+    return {**bases, "component": component}
+
+
 def _order(registers: Sequence[Coordinates], rank: int) -> list[int]:
     """Dimensions by how early the registers move in them; those that they never do, last first."""
     order: list[int] = []
@@ -164,7 +176,7 @@ def _order(registers: Sequence[Coordinates], rank: int) -> list[int]:
 
 DISTRIBUTED: dict[str | None, Callable[[Encoding, tuple[int, ...]], Bases]] = {
     "blocked": _blocked, "slice": _slice, "dot_op": _dot_operand, "linear": _linear,
-    "generic_linear": _linear,
+    "generic_linear": _linear, "matrix": _matrix,
 }
 
 

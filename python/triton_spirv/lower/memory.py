@@ -5,9 +5,10 @@ A mask that is true everywhere at run time takes the plain access; the masked fo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from ..ir.model import IntegerType, Operation
+from ..ir.model import IntegerType, Operation, TensorType
 from ..layout import Layout
 from ..spirv.builder import width_of, with_width
 from ..spirv.control import IfElse, if_
@@ -16,6 +17,7 @@ from ..spirv.types import Bool, Int
 from . import elements
 from . import fragment as fragments
 from .access import Access, by_memory
+from .block_io import block_load
 from .context import Context, StepLoop
 from .convert_layout import is_anywhere
 from .hazard import versioned
@@ -40,6 +42,15 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
     ctx.shared.touches(op, writes=False)
     if layout is None:
         return _load_scalar(ctx, op, ptr, mask, other)
+    natural = op.attributes.get("ts.natural")
+    if natural is not None and layout == ctx.layout_of(op.results[0].type):
+        made = block_load(ctx, op, layout, ptr, mask, other)
+        if made is not None:
+            return made
+        type = op.results[0].type
+        assert isinstance(type, TensorType)
+        as_was = ctx.layout_of(replace(type, encoding=natural))
+        return ctx.fragment(load(ctx, op, as_was, ptr, mask, other), layout)
     element = element_of(op.results[0].type)
     b = ctx.b
     volatile = bool(op.attributes.get("isVolatile", False))

@@ -72,6 +72,10 @@ class State:
         self.shared_bytes = 0
         self.shared = SharedMemory(self)  # type: ignore[arg-type]  # every State is a Context
         self.prints = False
+        self.parameters: dict[int, int] = {}  # id of a kernel parameter's register -> its number
+        self.block_loads: dict[Operation, Any] = {}  # loads by 2D blocks that were prepared before a loop
+        self.displaced: dict[int, Register] = {}  # id of a base that a loop moves -> how far, in elements
+        self.requires: set[tuple[int, int, int]] = set()
         self.has_atomics = False
 
     @property
@@ -94,6 +98,19 @@ class State:
         """The values of `hidden_parameters`, in order."""
         self.hidden = {p.name: register for p, register in zip(parameters, registers, strict=True)}
         self.env.print_buffer = self.hidden.get("print_buffer")
+
+    def asks_for_pitch(self, factor: int, parameter: Register | None, least: int) -> bool:
+        """Ask the launcher that factor * |parameter| is at least `least`; can that be asked?"""
+        if parameter is None:
+            return abs(factor) >= least
+        found = parameter.id
+        if parameter.op == "OpSConvert":  # a 32-bit parameter as it is used in addresses
+            made = (words for words in self.b.module.functions[-1].instructions if words[2:3] == [found])
+            found = next(made)[3]
+        if found not in self.parameters:
+            return False
+        self.requires.add((self.parameters[found], abs(factor), least))
+        return True
 
     # --- layouts --------------------------------------------------------------------------------------------
 

@@ -104,6 +104,9 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clCreateContext": (_POINTER, (_POINTER, _UINT, _POINTER, _POINTER, _POINTER, _POINTER)),
     "clCreateCommandQueueWithProperties": (_POINTER, (_POINTER, _POINTER, _POINTER, _POINTER)),
     "clReleaseCommandQueue": (_INT, (_POINTER,)),
+    "clCreateProgramWithSource": (_POINTER, (_POINTER, _UINT, _POINTER, _POINTER, _POINTER)),
+    "clCompileProgram": (_INT, (_POINTER, _UINT, _POINTER, _POINTER, _UINT, *[_POINTER] * 4)),
+    "clLinkProgram": (_POINTER, (_POINTER, _UINT, _POINTER, _POINTER, _UINT, *[_POINTER] * 4)),
     "clCreateProgramWithIL": (_POINTER, (_POINTER, _POINTER, _SIZE, _POINTER)),
     "clCreateProgramWithBinary":
         (_POINTER, (_POINTER, _UINT, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER)),
@@ -249,6 +252,18 @@ class Library:
             log = self.build_log(program, device)
             self.clReleaseProgram(program)
             raise OpenCLError("clBuildProgram", code, log)
+
+    def linked(self, context: int, device: int, program: int, source: str) -> int:
+        """The handle of a program that is linked of another one, not built yet, and OpenCL C."""
+        text = ctypes.c_char_p(source.encode())
+        other = self.create("clCreateProgramWithSource", context, 1, ctypes.addressof(text), None)
+        devices, programs = _handles([device]), _handles([program, other])
+        for each, options in ((program, None), (other, data_of(b"-cl-std=CL3.0\0"))):
+            try:
+                self.call("clCompileProgram", each, 1, devices, options, 0, None, None, None, None)
+            except OpenCLError as error:
+                raise OpenCLError(error.function, error.code, self.build_log(each, device)) from None
+        return self.create("clLinkProgram", context, 1, devices, None, 2, programs, None, None)
 
     def build_log(self, program: int, device: int) -> str:
         """What the device's compiler said about the program."""

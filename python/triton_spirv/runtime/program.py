@@ -88,6 +88,16 @@ _lock = threading.Lock()
 os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
+#: OpenCL C sources that are linked with modules which import functions whose names start with a prefix: for
+#: devices that lack an instruction. Tests put sources here.
+LIBRARIES: dict[bytes, str] = {}
+
+
+def _library(words: bytes) -> str:
+    """The source of what a module imports, "" for nothing."""
+    return "".join(dict.fromkeys(source for prefix, source in LIBRARIES.items() if prefix in words))
+
+
 def build(context: Context, words: bytes, entry: str, options: str = "",
           choice: Policy | None = None) -> Program:
     """The program of these words, built at most once while it is in use; BuildError where it is refused,
@@ -97,7 +107,8 @@ def build(context: Context, words: bytes, entry: str, options: str = "",
     """
     if context.device.kind != "gpu":
         choice = None
-    wanted = f"{options} {choice}" if choice else options
+    linked = _library(words)
+    wanted = " ".join(filter(None, (options, str(choice or ""), linked)))
     name = (context.handle, f"{entry} {wanted}", hashlib.sha256(words).digest())
     with _lock:  # drivers build one program at a time anyway
         program = _programs.get(name)
@@ -187,7 +198,11 @@ def _attempt(context: Context, words: bytes, entry: str, options: str, mode: str
 def _built(context: Context, words: bytes, entry: str, options: str) -> Program:
     library = context.device.library
     handle = library.program_with_il(context.handle, words)
-    library.build(handle, context.device.handle, options)
+    source = _library(words)
+    if source:
+        handle = library.linked(context.handle, context.device.handle, handle, source)
+    else:
+        library.build(handle, context.device.handle, options)
     program = Program(library, handle, entry)
     program.build_flags = options
     return program

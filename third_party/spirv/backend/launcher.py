@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
@@ -77,19 +78,38 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     _latest.metadata = metadata
     bound: Function | None = None
     run: Any = None
+    requires = metadata.artifact["requires"]
+    without: Any = None  # the same without 2D block messages, for arguments that they cannot serve
 
     def launch(x: int, y: int, z: int, stream: int, function: Function, packed_metadata: Any,
                launch_metadata: Any, enter_hook: Any, exit_hook: Any, *arguments: Any) -> None:
-        nonlocal bound, run
+        nonlocal bound, run, without
         if function is not bound:
             run, bound = function.bind(metadata), function
         if enter_hook is not None:
             enter_hook(launch_metadata)
-        run(x, y, z, select(arguments) if select else arguments)
+        values = select(arguments) if select else arguments
+        if requires and any(abs(values[index]) * factor < least for index, factor, least in requires):
+            without = without or without_block_io(source, metadata)
+            without(x, y, z, values)
+        else:
+            run(x, y, z, values)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
     return observed(launch)
+
+
+def without_block_io(source: Any, metadata: Any) -> Callable[..., None]:
+    """The runtime's launch function of the kernel compiled without 2D block messages."""
+    import triton
+
+    from .options import SPIRVOptions
+
+    known = {field.name: getattr(metadata, field.name, None) for field in dataclasses.fields(SPIRVOptions)}
+    made = triton.compile(source, target=metadata.target, options={**known, "block_io": False})
+    made._init_handles()
+    return made.function.bind(made.metadata)
 
 
 def selector(signature: Sequence[Any]) -> Callable[[Sequence[Any]], Sequence[Any]] | None:

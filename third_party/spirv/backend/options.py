@@ -41,6 +41,7 @@ class SPIRVOptions:
     native_compiler: str = ""
     grf_mode: str = "default"
     build_flags: str = ""
+    block_io: bool = True
     # ---- accepted without meaning here
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False

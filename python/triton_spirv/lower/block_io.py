@@ -1,0 +1,487 @@
+"""Operands of a matrix unit by 2D block messages: a sub-group loads a block of rows with one instruction.
+
+A message needs a surface: a base at a multiple of 64 bytes, rows at a fixed distance (the pitch), and a width
+and a height beyond which it reads 0. Each message here has a surface of its own, which begins just before its
+block, so that nothing but the base depends on where the block is. A mask that compares indices with a bound
+becomes the surface's edge.
+
+What must hold is proven from the pointers: along one dimension neighbours in memory, along the other a
+distance that is the same from row to row within a block (`x % n` keeps neighbours together in aligned groups,
+which is enough), and addresses at multiples of 16 bytes. That rows lie far enough apart can only be known
+when the kernel is launched: the artifact asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..analysis.axis import axis_facts
+from ..ir.model import Block, Operation
+from ..layout import Layout
+from ..spirv.builder import I32, I64, with_width
+from ..spirv.module import Value as Register
+from ..spirv.types import Int
+from .access import element_offsets
+from .context import Context
+from .registry import SOURCE_LAYOUTS
+from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
+from .types import element_of, register_type, shape_of, storage_bytes
+
+#: Rows and bytes of a row that one message moves at most, and the alignment of a surface in bytes.
+ROWS, ROW_BYTES, ALIGNMENT = 32, 64, 64
+
+#: Bytes that a surface's rows must at least be apart.
+LEAST_PITCH = 128
+
+#: More than any index of a block.
+FAR = 1 << 16
+
+
+@dataclass(frozen=True)
+class Stride:
+    """factor * the kernel's parameter `parameter` (None: 1), in elements."""
+
+    factor: int
+    parameter: Register | None = None
+
+    def __add__(self, other: Stride) -> Stride | None:
+        for zero, rest in ((self, other), (other, self)):
+            if not zero.factor:
+                return rest
+        same = self.parameter is other.parameter
+        return Stride(self.factor + other.factor, self.parameter) if same else None
+
+    def __mul__(self, other: Stride) -> Stride | None:
+        if self.parameter is not None and other.parameter is not None:
+            return None
+        return Stride(self.factor * other.factor, self.parameter or other.parameter)
+
+
+def stride_along(tensor: Any, dim: int, length: int) -> Stride | None:
+    """What a tensor of integers grows by along a dimension within aligned groups of `length`; None where that
+    is unknown.
+    """
+    if tensor is None or isinstance(tensor, Uniform):
+        return Stride(0)
+    if isinstance(tensor, Affine):
+        stride = tensor.strides[dim]
+        return Stride(stride) if isinstance(stride, int) else Stride(1, stride)
+    if not isinstance(tensor, Deferred):
+        return None
+    op, operands = tensor.operation, tensor.operands
+    facts = axis_facts(op.results[tensor.index])
+    if facts is not None and facts.contiguity[dim] >= length:
+        return Stride(1)
+    if facts is not None and facts.constancy[dim] >= length:
+        return Stride(0)
+    if op.name == "tt.broadcast":
+        return Stride(0) if shape_of(op.src.type)[dim] == 1 else stride_along(operands[0], dim, length)
+    if op.name == "tt.expand_dims":
+        axis = op.attributes["axis"]
+        return Stride(0) if axis == dim else stride_along(operands[0], dim - (dim > axis), length)
+    if op.name == "arith.extsi":
+        return stride_along(operands[0], dim, length)
+    if op.name in ("arith.addi", "arith.muli"):
+        x, y = (stride_along(operand, dim, length) for operand in operands)
+        if x is None or y is None:
+            return None
+        if op.name == "arith.addi":
+            return x + y
+        for uniform, other in ((operands[0], y), (operands[1], x)):
+            if isinstance(uniform, Uniform):
+                value = uniform.scalar.constant
+                return other * (Stride(value) if isinstance(value, int) else Stride(1, uniform.scalar))
+    return None
+
+
+def pointer_stride(pointers: Pointers, dim: int, length: int) -> Stride | None:
+    """The same of pointers."""
+    total: Stride | None = Stride(0)
+    for part in (pointers.affine, *pointers.terms):
+        found = stride_along(part, dim, length)
+        total = None if total is None or found is None else total + found
+    return total
+
+
+def is_computable(tensor: Any) -> bool:
+    """Can any element be computed by itself, from scalars?"""
+    if isinstance(tensor, Deferred):
+        return not tensor.reads_memory and all(map(is_computable, tensor.operands))
+    return tensor is None or isinstance(tensor, (Uniform, Register)) or (
+        isinstance(tensor, Affine) and tensor.exact is None)
+
+
+def unevaluated(tensor: Any) -> Any:
+    """The tensor without the registers that it has been evaluated to, to be evaluated for a few elements."""
+    if not isinstance(tensor, Deferred):
+        return tensor
+    bare = replace(tensor, operands=tuple(map(unevaluated, tensor.operands)), stored=None, siblings=[])
+    bare.siblings.append(bare)
+    return bare
+
+
+# --- what one message moves ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Message:
+    """How a block is moved: `kind` "plain", "transform" (two or four rows in one word) or "transpose" (of
+    words of 32 bits); the contiguous dimension; rows, columns and blocks side by side, in elements of
+    `bytes`; what one register of the fragment holds of a block, `step` rows or columns apart; its words.
+    """
+
+    kind: str
+    across: int
+    bytes: int
+    height: int
+    width: int
+    count: int
+    step: int
+    word: Int
+    words: int
+
+    @property
+    def down(self) -> int:
+        return 1 - self.across
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        return self.width, self.height, self.count
+
+
+def message_for(ctx: Context, op: Operation, pointers: Pointers, layout: Layout) -> Message | None:
+    """The largest message that moves part of an operand; None where the pointers do not prove one."""
+    encoding = op.result.type.encoding  # type: ignore[attr-defined]
+    unit = ctx.target.matrix
+    assert unit is not None
+    operand, size = encoding["operand"], storage_bytes(element_of(op.result.type))
+    inner = 1 if operand in ("a", "bt") else 0  # the dimension of K
+    tile = _tile(layout)
+    facts = axis_facts(op.ptr)
+    if facts is None:
+        return None
+    for across in (1, 0):
+        contiguous = _run(pointers, across, ROW_BYTES // size, Stride(1))
+        if min(contiguous, facts.contiguity[across]) * size < 16:
+            continue
+        if facts.divisibility[across] < 16:
+            return None
+        contiguous = min(contiguous, tile[across], facts.contiguity[across])
+        rows = min(_run(pointers, 1 - across, ROWS, None), tile[1 - across])
+        bits = size * 8
+        if operand[0] == "a" and across == inner:
+            word = Int(16 if bits < 32 else 32)
+            width = 16 * word.width // bits if bits < 32 else 8
+            step, words = unit.rows, unit.rows * (1 if bits < 32 else width) // (1 if bits < 32 else 16)
+            kind = "plain"
+        elif operand[0] == "b" and across != inner:
+            word, width, step = Int(32), 16, layout.width
+            kind, words = ("plain" if bits == 32 else "transform"), layout.width * bits // 32
+        elif operand[0] == "b":
+            word, width, step, words = Int(32), 256 // bits, layout.width, layout.width * bits // 32
+            fits = rows >= 16 and contiguous >= width
+            return Message("transpose", across, size, 16, width, 1, step, word, words) if fits else None
+        else:
+            return None
+        if rows < (unit.rows if operand[0] == "a" else unit.depth(bits)):
+            return None
+        count = max(1, min(contiguous // width, ROW_BYTES // (width * size)))
+        if contiguous < width:
+            return None
+        return Message(kind, across, size, rows, width, count, step, word, words)
+    return None
+
+
+def _tile(layout: Layout) -> tuple[int, ...]:
+    """The part of the tensor that one sub-group holds."""
+    reach = 0
+    for basis in (*layout.component, *layout.register, *layout.lane):
+        reach |= basis
+    return tuple(index + 1 for index in layout.unravel(reach))
+
+
+def _run(pointers: Pointers, dim: int, longest: int, wanted: Stride | None) -> int:
+    """The longest aligned groups along a dimension with one stride, `wanted` if that is given."""
+    length = longest
+    while length > 1:
+        stride = pointer_stride(pointers, dim, length)
+        if stride is not None and wanted in (None, stride):
+            return length
+        length //= 2
+    return 1
+
+
+# --- masks as edges -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Per dimension: how many elements of each block, counted from its first, are inside; None for all."""
+
+    limits: tuple[tuple[Register, ...] | None, tuple[Register, ...] | None]
+
+
+def edges(ctx: Context, mask: Any, starts: Layout, message: Message) -> Edges | None:
+    """The bounds that a mask stands for; None where it is more than bounds, or a row of a surface would not
+    end at a multiple of 4 bytes.
+    """
+    found: list[tuple[int, tuple[Register, ...]]] = []
+    if mask is not None and not _collect(ctx, mask, starts, message, (0, 1), found):
+        return None
+    limits: list[tuple[Register, ...] | None] = [None, None]
+    for dim, values in found:
+        before = limits[dim]
+        limits[dim] = values if before is None else tuple(
+            ctx.b.ext("s_min", x, y) for x, y in zip(before, values, strict=True))
+    return Edges((limits[0], limits[1]))
+
+
+def _collect(ctx: Context, mask: Any, starts: Layout, message: Message, dims: tuple[int, ...],
+             found: list[tuple[int, tuple[Register, ...]]]) -> bool:
+    """Add the bounds of a mask, whose dimensions are `dims` of the block; is it nothing but bounds?"""
+    b = ctx.b
+    if isinstance(mask, Uniform):
+        if mask.scalar.constant is not True:
+            found.append((message.down, (b.select(mask.scalar, b.constant(I32, FAR), 0),) * starts.registers))
+        return True
+    if not isinstance(mask, Deferred):
+        return False
+    op, operands = mask.operation, mask.operands
+    if op.name == "arith.andi":
+        return all(_collect(ctx, operand, starts, message, dims, found) for operand in operands)
+    if op.name in ("tt.broadcast", "tt.expand_dims"):
+        added = op.attributes["axis"] if op.name == "tt.expand_dims" else None
+        below = tuple(d for i, d in enumerate(dims) if i != added)
+        return _collect(ctx, operands[0], SOURCE_LAYOUTS[op.name](op, starts), message, below, found)
+    if op.name != "arith.cmpi":
+        return False
+    left, right = operands
+    predicate = op.attributes["predicate"]
+    if predicate in ("sgt", "sge") and isinstance(left, Uniform):  # bound > x
+        left, right, predicate = right, left, {"sgt": "slt", "sge": "sle"}[predicate]
+        index = op.operands[1]
+    else:
+        index = op.operands[0]
+    if predicate == "sge" and isinstance(right, Uniform) and right.scalar.constant == 0:
+        facts = axis_facts(index)
+        return facts is not None and facts.nonnegative
+    if predicate not in ("slt", "sle") or not isinstance(right, Uniform) or not is_computable(left):
+        return False
+    moving = [(i, stride_along(left, i, n)) for i, n in enumerate(starts.shape)]
+    if any(stride is None or stride.parameter is not None for _, stride in moving):
+        return False
+    along = [(i, stride.factor) for i, stride in moving if stride is not None and stride.factor]
+    if len(along) != 1 or along[0][1] != 1:
+        return False
+    if dims[along[0][0]] == message.across:
+        facts, limit = axis_facts(index), axis_facts(op.operands[1 - op.operands.index(index)])
+        if predicate != "slt" or facts is None or limit is None or any(
+                x * message.bytes % 4 for x in (facts.divisibility[along[0][0]], limit.everywhere())):
+            return False
+    bound = right.scalar if predicate == "slt" else b.iadd(right.scalar, 1)
+    first = ctx.registers(unevaluated(left), starts)
+    rest = [b.isub(bound, x) for x in first]
+    small = [x if x.type == I32 else b.resize(_clamped(ctx, x), 32) for x in rest]
+    found.append((dims[along[0][0]], tuple(small)))
+    return True
+
+
+def _clamped(ctx: Context, value: Register) -> Register:
+    far = ctx.b.constant(value.type, FAR)
+    return ctx.b.ext("s_min", ctx.b.ext("s_max", value, ctx.b.constant(value.type, 0)), far)
+
+
+# --- loads --------------------------------------------------------------------------------------------------
+
+
+def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
+               other: Any) -> Fragment | None:
+    """The operand of a product by 2D block messages; None where that cannot be."""
+    b = ctx.b
+    zero = other is None or (isinstance(other, Uniform) and other.scalar.constant == 0)
+    if not isinstance(ptr, Pointers) or not (mask is None or zero):
+        return None
+    loads = ctx.block_loads.get(op)
+    moved = ctx.displaced.get(ptr.base.id)
+    if loads is None or moved is None:
+        loads, moved = prepare_load(ctx, op, ptr), None
+    if loads is None:
+        return None
+    message = loads.message
+    limits = edges(ctx, mask, loads.starts, message)
+    if limits is None:
+        return None
+    if moved is not None:
+        moved = b.imul(moved, message.bytes)
+        loads.prefetch(ctx, moved)
+    made: dict[int, Register] = {}
+    element = register_type(element_of(op.result.type))
+    for i, start in enumerate(loads.starts.register_indices):
+        part = with_width(message.word, message.words)
+        surface = loads.surface(ctx, i, moved, limits)
+        block = ctx.env.load_block(message.kind, message.bytes, message.block, surface, part)
+        for index, words in zip(covered(layout, message, start), block, strict=True):
+            type = with_width(element, layout.width)
+            made[index] = words if words.type == type else b.emit("OpBitcast", words, type=type)
+    registers = tuple(made[index] for index in layout.register_indices)
+    return Fragment(layout, element_of(op.result.type), registers)
+
+
+def prepare_load(ctx: Context, op: Operation, ptr: Pointers, step: Register | None = None) -> Loads | None:
+    """What the messages of a load have in common in all iterations of a loop that moves the pointers by
+    `step` elements; None where messages cannot load it.
+    """
+    b = ctx.b
+    layout = ctx.layout_of(op.result.type)
+    if not ctx.target.block_2d or not ctx.options.get("block_io", True) or len(layout.shape) != 2 or not all(
+            map(is_computable, (ptr.affine, *ptr.terms))):
+        return None
+    message = message_for(ctx, op, ptr, layout)
+    if message is None:
+        return None
+    pitch = pointer_stride(ptr, message.down, message.height)
+    assert pitch is not None
+    factor = pitch.factor * message.bytes
+    least = LEAST_PITCH if op.mask is None else LEAST_PITCH + ALIGNMENT
+    if not ctx.asks_for_pitch(factor, pitch.parameter, least):
+        return None
+    distance = b.constant(I32, factor) if pitch.parameter is None else b.imul(
+        b.resize(pitch.parameter, 32), factor)
+    ptr = replace(ptr, terms=tuple(map(unevaluated, ptr.terms)))
+    starts = starts_of(layout, message)
+    ahead = prefetch_starts(layout, message) if step is not None else None
+    return Loads(message, starts, distance, addresses(ctx, ptr, starts, message.bytes),
+                 None if ahead is None else addresses(ctx, ptr, ahead, message.bytes), step)
+
+
+def prepare_loads(ctx: Context, body: Block, initial: Sequence[Any], steps: Sequence[Any]) -> None:
+    """Before a loop: prepare the loads of its body whose pointers start at `initial` and move by `steps`
+    (None: they do anything else) in each iteration.
+    """
+    for op in body.operations:
+        if op.name != "tt.load" or "ts.natural" not in op.attributes or op.ptr.owner is not body:
+            continue
+        pointers, values = initial[op.ptr.index - 1], steps[op.ptr.index - 1]
+        if not isinstance(pointers, Pointers) or values is None:
+            continue
+        size = storage_bytes(element_of(op.result.type))
+        facts = [axis_facts(value) for value in values]
+        if any(fact is None or fact.everywhere() * size % ALIGNMENT for fact in facts):
+            continue
+        known = [ctx.frame.values.get(value) for value in values]
+        step = None
+        for bound in known:
+            scalar = bound.scalar if isinstance(bound, Uniform) else bound
+            if isinstance(scalar, Register):
+                scalar = ctx.b.resize(scalar, 64)
+                step = scalar if step is None else ctx.b.iadd(step, scalar)
+        if any(bound is None for bound in known):
+            step = None
+        made = prepare_load(ctx, op, pointers, step)
+        if made is not None:
+            made.align_all(ctx)
+            ctx.block_loads[op] = made
+
+
+def addresses(ctx: Context, ptr: Pointers, starts: Layout, bytes: int) -> list[Register]:
+    """Of the first elements of blocks."""
+    b, base = ctx.b, ctx.env.address(ptr.base)
+    return [base if offset is None else b.iadd(base, b.imul(offset, bytes))
+            for offset in element_offsets(ctx, ptr, starts)]
+
+
+def _starts(layout: Layout, extent: Sequence[int], height: int, width: int, down: int) -> list[int]:
+    """The bases of blocks of `height` x `width` that make up `extent`."""
+    bases = []
+    for dim in (0, 1):
+        low, _ = layout.dim_bits[dim]
+        size = height if dim == down else width
+        while size < extent[dim]:
+            bases.append(size << low)
+            size *= 2
+    return bases
+
+
+def starts_of(layout: Layout, message: Message) -> Layout:
+    """The first elements of the blocks, one register each."""
+    bases = _starts(layout, _tile(layout), message.height, message.width * message.count, message.down)
+    return Layout(layout.shape, (), tuple(bases), (), (), layout.warp)
+
+
+def prefetch_starts(layout: Layout, message: Message) -> Layout:
+    """The blocks of the whole tensor that are fetched ahead, shared out to the warps."""
+    bases = _starts(layout, layout.shape, message.height, message.width * message.count, message.down)
+    warps = len(layout.warp)
+    mine, rest = bases[:warps], bases[warps:]
+    return Layout(layout.shape, (), tuple(rest), (), (), tuple(mine) + (0,) * (warps - len(mine)))
+
+
+def covered(layout: Layout, message: Message, start: int) -> list[int]:
+    """The indices of the registers that a block holds, in the order in which it has them."""
+    (low_down, low_across) = (layout.dim_bits[d][0] for d in (message.down, message.across))
+    if message.kind == "transpose":
+        return [start + (c << low_across) for c in range(0, message.width, message.step)]
+    return [start + (r << low_down) + (c * message.width << low_across)
+            for c in range(message.count) for r in range(0, message.height, message.step)]
+
+
+class Loads:
+    """The messages of one load: surfaces that begin at most 64 bytes before each block, 128 where its right
+    edge is in question.
+    """
+
+    def __init__(self, message: Message, starts: Layout, pitch: Register, places: Sequence[Register],
+                 ahead: Sequence[Register] | None, step: Register | None) -> None:
+        self.message, self.starts, self.pitch = message, starts, pitch
+        self.places, self.ahead, self.step = places, ahead, step
+        self._aligned: dict[int, tuple[Register, Register]] = {}
+
+    def aligned(self, ctx: Context, place: Register) -> tuple[Register, Register]:
+        """The surface's base for a block, and the bytes before the block."""
+        b = ctx.b
+        if place.id not in self._aligned:
+            self._aligned[place.id] = (b.iand(place, b.constant(I64, -ALIGNMENT)),
+                                       b.iand(b.resize(place, 32), ALIGNMENT - 1))
+        return self._aligned[place.id]
+
+    def align_all(self, ctx: Context) -> None:
+        """Compute all bases here, so that a loop need not."""
+        for place in (*self.places, *(self.ahead or ())):
+            self.aligned(ctx, place)
+
+    def surface(self, ctx: Context, i: int, moved: Register | None, limits: Edges) -> tuple[Register, ...]:
+        """(base, width in bytes, height, pitch in bytes, x, y) of block `i`, `moved` bytes further on."""
+        b, message, size = ctx.b, self.message, self.message.bytes
+        across, down = limits.limits[message.across], limits.limits[message.down]
+        base, before = self.aligned(ctx, self.places[i])
+        if moved is not None:
+            base = b.iadd(base, moved)
+        width = b.constant(I32, 2 * ALIGNMENT)
+        if across is not None:
+            base = b.isub(base, b.constant(I64, ALIGNMENT))
+            before = b.iadd(before, ALIGNMENT)
+            row = b.constant(I32, message.width * message.count)
+            inside = b.ext("s_min", b.ext("s_max", across[i], b.constant(I32, 0)), row)
+            width = b.iadd(before, b.imul(inside, size))
+        height, y = b.constant(I32, message.height), b.constant(I32, 0)
+        if down is not None:
+            height = b.ext("s_max", b.ext("s_min", down[i], height), b.constant(I32, 1))
+            y = b.select(b.compare("OpSLessThan", down[i], 1), b.constant(I32, 1), 0)
+        shift = (4 if message.kind == "transpose" else size).bit_length() - 1
+        return base, width, height, self.pitch, b.lshr(before, shift), y
+
+    def prefetch(self, ctx: Context, moved: Register) -> None:
+        """Ask for what a later iteration will load; how much later, the launch option num_stages says."""
+        b, message = ctx.b, self.message
+        distance = int(ctx.options.get("num_stages", 1)) - 1
+        if self.ahead is None or self.step is None or distance < 1:
+            return
+        moved = b.iadd(moved, b.imul(self.step, distance * message.bytes))
+        for place in self.ahead:
+            base, before = self.aligned(ctx, place)
+            row = message.width * message.count
+            surface = (b.iadd(base, moved), b.constant(I32, 2 * ALIGNMENT), b.constant(I32, message.height),
+                       self.pitch, b.lshr(before, message.bytes.bit_length() - 1), b.constant(I32, 0))
+            ctx.env.prefetch_block(message.bytes, (row, message.height, 1), surface)

@@ -1,0 +1,211 @@
+"""Which products go to the matrix unit, and the layouts that follow from it: a pass over TTGIR.
+
+The stock passes give a product a blocked layout. This pass gives the products that the target's matrix unit
+takes its own layouts (matrix_layout.py), and spreads the layout of a result over what is computed from it:
+element by element, along rows (slices of it), and around loops, so that accumulators stay where they are
+made. Operands lose their `ttg.convert_layout`; loads that only feed products are made in the product's
+layout.
+
+Values change type in place. Rules ask every operand for the layout that they need, so wherever the new
+layouts meet the old ones, registers are exchanged without an operation that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.model import Encoding, Module, Operation, TensorType, Value
+from ..layout import log2
+from ..target import Matrix, Target
+from .matrix_layout import Tiling, is_matrix, transposed
+from .registry import RULES
+from .types import bits_of, shape_of
+
+#: operand elements -> (their form for the unit, the element of the sums)
+FORMS = {"f16": ("f16", "f32"), "bf16": ("bf16", "f32"), "i8": ("i8", "i32"), "f32": ("tf32", "f32")}
+
+#: Operations that hold what they are given in another order, or as it is.
+CONVERSION = "ttg.convert_layout"
+
+
+def place_products(module: Module, target: Target, warps: int) -> bool:
+    """Give every product that the target's unit takes its layouts, in place; were there any?"""
+    if target.matrix is None or target.sub_group_size != target.matrix.columns:
+        return False
+    products = [op for op in module.walk() if op.name == "tt.dot" and form_of(op, target.matrix)]
+    placed: dict[Value, Encoding] = {}
+    for op in products:
+        tiling = tiling_of(op, target.matrix, warps)
+        op.attributes["ts.left"], op.attributes["ts.right"] = tiling.left(), tiling.right()
+        _assign(op.result, tiling.result(), placed)
+    for value, encoding in list(placed.items()):
+        _spread(value, encoding, placed)
+    for op in products:
+        _take_operand(op, 0, op.attributes["ts.left"])
+        _take_operand(op, 1, op.attributes["ts.right"])
+    return bool(products)
+
+
+def form_of(op: Operation, unit: Matrix) -> str | None:
+    """The form in which the unit takes the operands of a product; None where it does not."""
+    a, b, result = op.a.type, op.b.type, op.result.type
+    assert isinstance(a, TensorType) and isinstance(b, TensorType) and isinstance(result, TensorType)
+    form, sums = FORMS.get(str(a.element), ("", ""))
+    if form not in unit.operands or str(result.element) != sums or a.element != b.element:
+        return None
+    if form == "tf32" and "tf32" not in str(op.attributes.get("inputPrecision", "")):
+        return None
+    if len(result.shape) != 2 or result.encoding is None:
+        return None
+    (m, n), k = result.shape, a.shape[1]
+    fits = m >= unit.rows and n >= unit.columns and k >= unit.depth(bits_of(a.element))
+    return form if fits else None
+
+
+def tiling_of(op: Operation, unit: Matrix, warps: int) -> Tiling:
+    """The shares of the warps: the least to load for each of them; whole rows where rows are reduced or a
+    product is an operand of another.
+    """
+    (m, n), k = shape_of(op.result.type), shape_of(op.a.type)[1]
+    choices = []
+    for bit in range(log2(warps) + 1):
+        down, right = min(1 << bit, m // unit.rows), min(warps >> bit, n // unit.columns)
+        choices.append((m // down + n // right, down, right))
+    _, down, right = min(choices)
+    if _is_chained(op):
+        down, right = min(warps, m // unit.rows), 1
+    return Tiling(unit, bits_of(op.a.type.element), m, n, k, warps, down, right)
+
+
+def _is_chained(op: Operation) -> bool:
+    """Is the result computed with along rows, or an operand of another product, or that of a chained one?"""
+    return _reaches(op.result, set(), ("tt.reduce", "tt.dot")) or any(
+        _comes_from_product(op.operands[i], set()) for i in (0, 1))
+
+
+def _reaches(value: Value, seen: set[Value], ends: Sequence[str]) -> bool:
+    for user, index in value.uses:
+        if user.name in ends and not (user.name == "tt.dot" and index == 2):
+            return True
+        if user.name == CONVERSION or is_elementwise(user):
+            found = [x for x in user.results if x not in seen]
+            seen.update(found)
+            if any(_reaches(x, seen, ends) for x in found):
+                return True
+    return False
+
+
+def _comes_from_product(value: Value, seen: set[Operation]) -> bool:
+    op = value.defining_op
+    if op is None or op in seen:
+        return False
+    seen.add(op)
+    if op.name == "tt.dot":
+        return True
+    follows = op.name in (CONVERSION, "tt.trans") or is_elementwise(op)
+    tensors = [x for x in op.operands if isinstance(x.type, TensorType)]
+    return follows and any(_comes_from_product(x, seen) for x in tensors)
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Does each element of the results depend on the same element of the operands only?"""
+    entry = RULES.get(op.name)
+    return entry is not None and entry.kind == "elementwise"
+
+
+# --- from results on ----------------------------------------------------------------------------------------
+
+
+def retype(value: Value, encoding: Encoding) -> None:
+    """Give a tensor another encoding."""
+    assert isinstance(value.type, TensorType)
+    value.type = TensorType(value.type.shape, value.type.element, encoding)
+
+
+def _assign(value: Value, encoding: Any, placed: dict[Value, Encoding]) -> bool:
+    """Give a value its layout, unless it has one of this pass already; is it new?"""
+    if value in placed or not isinstance(value.type, TensorType) or value.type.encoding is None:
+        return False
+    retype(value, encoding)
+    placed[value] = encoding
+    return True
+
+
+def _spread(value: Value, encoding: Encoding, placed: dict[Value, Encoding]) -> None:
+    """Give what is computed from a value the layout that follows from the value's."""
+    waiting = [(value, encoding)]
+    while waiting:
+        value, encoding = waiting.pop()
+        for user, index in list(value.uses):
+            for result, following in _following(user, index, encoding):
+                if _assign(result, following, placed):
+                    waiting.append((result, following))
+
+
+def _following(user: Operation, index: int, encoding: Encoding) -> list[tuple[Value, Any]]:
+    """The results (and arguments of a loop) that a use reaches, with their layouts."""
+    if user.name == CONVERSION or is_elementwise(user) or user.name == "tt.broadcast":
+        return [(result, encoding) for result in user.results]
+    if user.name == "scf.yield" and user.parent_op is not None:
+        loop = user.parent_op
+        if loop.name == "scf.for":
+            argument = loop.regions[0].entry.arguments[1 + index]
+            return [(loop.results[index], encoding), (argument, encoding)]
+        return [(loop.results[index], encoding)] if loop.name == "scf.if" else []
+    if user.name == "tt.reduce":
+        sliced = Encoding("ttg", "slice", (("dim", user.attributes["axis"]), ("parent", encoding)))
+        return [(result, sliced) for result in user.results]
+    if user.name == "tt.expand_dims" and encoding.name == "slice" and \
+            encoding["dim"] == user.attributes["axis"]:
+        return [(user.result, encoding["parent"])]
+    return []
+
+
+# --- from operands back -------------------------------------------------------------------------------------
+
+
+def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:
+    """Let a product read its operand where it comes from, and a load that only it reads be made in its
+    layout.
+    """
+    value = op.operands[index]
+    while value.defining_op is not None and value.defining_op.name == CONVERSION:
+        value = value.defining_op.src
+    replace_operand(op, index, value)
+    chain: list[tuple[Value, Encoding]] = []
+    while value.defining_op is not None and len(value.uses) == 1 and not _is_placed(value):
+        maker = value.defining_op
+        chain.append((value, encoding))
+        if maker.name == "tt.load":
+            maker.attributes["ts.natural"] = value.type.encoding  # type: ignore[attr-defined]
+            for made, asked in chain:
+                retype(made, asked)
+            return
+        tensors = [x for x in maker.operands if isinstance(x.type, TensorType)]
+        if len(tensors) != 1 or not (is_elementwise(maker) or maker.name in (CONVERSION, "tt.trans")):
+            return
+        value, encoding = tensors[0], transposed(encoding) if maker.name == "tt.trans" else encoding
+
+
+def _is_placed(value: Value) -> bool:
+    encoding = value.type.encoding if isinstance(value.type, TensorType) else None
+    while isinstance(encoding, Encoding) and encoding.name == "slice":
+        encoding = encoding["parent"]
+    return is_matrix(encoding)
+
+
+def replace_operand(op: Operation, index: int, value: Value) -> None:
+    """Let an operation read another value; conversions that nothing reads any more go."""
+    old = op.operands[index]
+    if old is value:
+        return
+    old.uses.remove((op, index))
+    op.operands[index] = value
+    value.uses.append((op, index))
+    while not old.uses and old.defining_op is not None and old.defining_op.name == CONVERSION:
+        unused = old.defining_op
+        assert unused.parent is not None
+        unused.parent.operations.remove(unused)
+        old = unused.operands[0]
+        old.uses.remove((unused, 0))
