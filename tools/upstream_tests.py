@@ -63,7 +63,8 @@ def run(file: str, out: Path, options: argparse.Namespace) -> Counter[str]:
     }
     environment.pop("TRITON_SPIRV_BACKEND" if options.interpret else "TRITON_INTERPRET", None)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "upstream_plugin", "-p", "no:cacheprovider"]
-    command += ["--device", "cpu", "--timeout", str(options.timeout), "-o", "addopts=--tb=short", str(UNIT / file)]
+    command += ["--device", "cpu", "--timeout", str(options.timeout), "-o", "addopts=--tb=short"]
+    command += [str(UNIT / file)]
     command += ["-m", "interpreter"] if options.interpret else []
     command += ["-k", options.k] if options.k else []
     with (out / f"{name}.log").open("w") as log:
