@@ -33,9 +33,12 @@ ALLOWED: dict[str, set[str]] = {
     "compiler": {"artifact", "ir", "spirv", "layout", "analysis", "environment", "target", "lower", "errors"},
     "runtime": {"standalone", "target", "errors", "artifact", "arrays", "native"},
     "plugin": {"errors"},
+    "precompilation": {"errors", "plugin", "runtime", "workers", "progress"},
+    "progress": set(),
     "standalone": set(),
+    "workers": {"errors"},
     "aot": {"errors", "ir", "target", "artifact", "compiler", "plugin", "runtime", "native", "standalone",
-            "__version__"},
+            "workers", "progress", "__version__"},
 }
 #: parts that bring everything together
 OPEN = {"__init__", "__main__", "cli"}

@@ -18,6 +18,7 @@ _HOMES = {
     "enable": "switch", "disable": "switch", "backend": "switch",
     "asarray": "placement", "empty": "placement", "zeros": "placement", "Array": "arrays",
     "devices": "runtime.devices",
+    "precompile": "precompilation",
 }
 
 __all__ = [*_HOMES, "__version__"]

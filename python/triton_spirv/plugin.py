@@ -1,8 +1,8 @@
 """The way from this package to the one part that imports Triton.
 
 Nothing below the plugin imports Triton, so what needs its front end (compiling ahead of time from Python
-source) asks here. The plugin is found as Triton finds it: by the entry point `spirv` of the group
-`triton.backends`, whose value is a package; its module `aot` has the functions that are wanted.
+source, the configurations of an autotuner) asks here. The plugin is found as Triton finds it: by the entry
+point `spirv` of the group `triton.backends`, whose value is a package.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .errors import UsageError
 GROUP, NAME = "triton.backends", "spirv"
 
 
-def front_end() -> ModuleType:
-    """third_party/spirv/backend/aot.py; UsageError where it or Triton is not installed."""
+def front_end(module: str = "aot") -> ModuleType:
+    """A module of third_party/spirv/backend; UsageError where it or Triton is not installed."""
     for point in importlib.metadata.entry_points(group=GROUP, name=NAME):
         try:
-            return importlib.import_module(f"{point.value}.aot")
+            return importlib.import_module(f"{point.value}.{module}")
         except ModuleNotFoundError as error:
             if error.name != "triton":
                 raise

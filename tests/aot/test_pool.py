@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -36,40 +35,12 @@ def test_reports() -> None:
     assert seen == [("trial", 1), ("trial", 2)]
 
 
-def test_a_worker_that_dies_is_one_failed_job() -> None:
-    workers = pool.Workers(1)
-    try:
-        assert workers.submit(GOOD).result(timeout=60).artifact
-        os.kill(workers._processes[0].pid, signal.SIGKILL)
-        workers._processes[0].wait(timeout=60)
-        failed = workers.submit(GOOD).result(timeout=60)
-        assert failed.error and "ended with status -9" in failed.error[1]
-        assert workers.submit(GOOD).result(timeout=60).artifact  # the next job has a new one
-    finally:
-        workers.close()
-    assert all(process.poll() is not None for process in workers._processes)
-
-
 def test_workers_with_other_sources_are_refused() -> None:
     job = work.Job("trial", GOOD.text, CPU, {}, sources="others")
     error = pool.run_all([job], processes=1)[0].error
     assert error == ("VersionMismatch",
                      "the worker's triton-spirv differs from the caller's: install the same on "
                                         "both")
-
-
-def test_what_jobs_print_does_not_disturb_the_protocol(capfd: pytest.CaptureFixture[str]) -> None:
-    script = ("import sys\nfrom triton_spirv.aot import work, worker\n"
-              "def run(job):\n    print('chatter')\n    return job\n"
-              "worker.run = run\nworker.main()\n")
-    process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin and process.stdout
-    from triton_spirv.aot.worker import receive, send
-
-    send(process.stdin, "value")
-    assert receive(process.stdout) == "value"
-    process.communicate(timeout=60)
-    assert "chatter" in capfd.readouterr().err
 
 
 def test_scripts_need_no_main_guard(tmp_path: Path) -> None:

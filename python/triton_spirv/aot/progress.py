@@ -1,15 +1,12 @@
-"""How far a compilation of many kernels has come: a bar where there is a terminal and rich is installed, a
-line for each job otherwise."""
+"""How far a compilation of many kernels has come."""
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from .. import progress as bars
 from .pool import Report
 from .work import Job, Result
 
@@ -17,23 +14,10 @@ from .work import Job, Result
 @contextmanager
 def progress(total: int, stream: TextIO | None = None) -> Iterator[Report]:
     """Shows what the function it gives is told."""
-    out = sys.stderr if stream is None else stream
-    terminal = out.isatty() and os.environ.get("TERM") != "dumb"
-    try:
-        rich = importlib.import_module("rich.progress") if terminal else None
-        console = importlib.import_module("rich.console") if terminal else None
-    except ImportError:
-        rich = console = None
-    if rich is None or console is None:
-        yield lambda job, result, done: print(f"{done}/{total} {line(job, result)}", file=out, flush=True)
-        return
-    with rich.Progress(console=console.Console(file=out)) as bar:
-        task = bar.add_task("compiling", total=total)
+    with bars.progress(total, stream) as step:
 
         def report(job: Job, result: Result, done: int) -> None:
-            bar.update(task, completed=done, description=f"{job.name} {job.target.name}")
-            if result.error or result.warning:
-                bar.console.print(line(job, result), markup=False, highlight=False)
+            step(f"{job.name} {job.target.name}", line(job, result), bool(result.error or result.warning))
 
         yield report
 

@@ -52,6 +52,14 @@ class Function:
         return words
 
 
+def register_choice(metadata: Any) -> program.Policy | None:
+    """How the registers of a GPU's threads are chosen; None: the flags of a native binary name them
+    already."""
+    if metadata.native_digest:
+        return None
+    return program.Policy(metadata.grf_mode, metadata.num_warps, metadata.artifact["sub_group_size"])
+
+
 class OpenCLFunction(Function):
     """On an OpenCL device."""
 
@@ -94,11 +102,7 @@ class OpenCLFunction(Function):
             except OpenCLError as error:
                 binary = recovery.spirv_words(metadata)
                 program.say_rebuilt(self.name, self.context.device, error)
-        choice = None  # the flags of a native binary name the register file already
-        if not metadata.native_digest:
-            lanes = metadata.artifact["sub_group_size"]
-            choice = program.Policy(metadata.grf_mode, metadata.num_warps, lanes)
-        return program.build(self.context, binary, self.name, metadata.build_flags, choice)
+        return program.build(self.context, binary, self.name, metadata.build_flags, register_choice(metadata))
 
     def build(self, metadata: Any) -> Launch:
         from triton_spirv.runtime import launch
