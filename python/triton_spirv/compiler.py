@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .analysis.fetch_ahead import fetch_ahead
 from .analysis.pointers import pointer_roots, written_arguments
 from .analysis.simplify import simplify
 from .analysis.support import require_float64, require_rules
@@ -56,6 +57,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     module = parse(text)
     simplify(module)
     place_products(module, target, int(module.attributes.get("ttg.num-warps", num_warps)))
+    if target.fetches_ahead:
+        fetch_ahead(module)
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
     if not target.float64:
         require_float64(module, target.name)

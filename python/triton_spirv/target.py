@@ -58,6 +58,9 @@ class Target:
                      many in another
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)
+    fetches_ahead    loops of products load the next round's operands while they compute: see
+                     analysis/fetch_ahead.py
+    unrolled         multiplications of a lane in one turn of a product's loop over K, at most
     work_group_size  most work-items of a work-group; 0: the driver decides
     matrices         products of the matrix units, computed by a sub-group: m, n, k, types of a, b, c and the
                      result as Triton spells them
@@ -82,6 +85,8 @@ class Target:
     push_bytes: int = 0
     float_controls: frozenset[tuple[str, int]] = frozenset()
     rounded: frozenset[str] = frozenset()
+    fetches_ahead: bool = False
+    unrolled: int = 128
     float64: bool = True
     stream_bytes: int = 0
     accumulators: tuple[int, int] = (4, 1)
@@ -146,6 +151,7 @@ VULKAN = Target(
     max_registers=1 << 30,
     components=4,
     push_bytes=128,
+    fetches_ahead=True,
     shared_bytes=32 * 1024,
     float64=False,
 )

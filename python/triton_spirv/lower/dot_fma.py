@@ -24,9 +24,6 @@ from .types import element_of, shape_of
 
 F32 = FloatType("f32")
 
-#: Multiplications in one turn of the loop over K, at most.
-UNROLLED = 128
-
 
 def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Fragment:
     """left [..., M, K] x right [..., K, N] + c [..., M, N], under the layout of the result."""
@@ -42,7 +39,7 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
     tensors = [tensor for tensor, _ in (*left.inputs(rows), *right.inputs(columns))]
     inner = log2(depth)
     if all(map(_can_step, tensors)):
-        inner = min(inner, log2(max(1, UNROLLED // layout.registers)))
+        inner = min(inner, log2(max(1, ctx.target.unrolled // layout.registers)))
     rows, columns = _stepped(rows, inner, depth), _stepped(columns, inner, depth)
     for tensor in tensors:
         _announce(ctx, tensor)

@@ -25,6 +25,8 @@ def target_of(device: Device) -> Target:
         shared_bytes=device.shared_bytes,
         passing="push",
         components=4,
+        fetches_ahead=True,
+        unrolled=128 if device.kind == "cpu" else 512,
         # software devices divide as their processor does, and multiply before they add
         rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else {"Fma"}),
         float64="Float64" in device.capabilities,

@@ -1,0 +1,200 @@
+"""Loops of products that load what the next iteration multiplies while this one computes.
+
+    for k: x = load(p); ...dot(x)...; p += step
+
+becomes
+
+    x = load(p) before the loop, where it runs at all
+    for k: y = load(p + step) unless this is the last round; ...dot(x)...; p += step; x = y
+
+so that a GPU waits for memory while it multiplies. Only loops that write nothing are changed: a load may then
+stand earlier. What a load's address and mask are computed from is computed again for the next round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
+
+I1 = IntegerType(1)
+
+#: Operations of the body that neither write nor depend on when they run.
+HARMLESS_PREFIXES = ("arith.", "math.", "tt.reduce", "ttg.convert_layout")
+HARMLESS = frozenset({
+    "tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.trans", "tt.reshape", "tt.make_range",
+    "tt.fp_to_fp", "tt.bitcast", "tt.dot", "tt.dot_scaled", "tt.load", "tt.join", "tt.split", "scf.yield",
+    "tt.clampf", "tt.precise_sqrt", "tt.precise_divf", "tt.get_program_id",
+})
+
+
+def fetch_ahead(module: Module) -> None:
+    """Rewrite the loops of the module, in place."""
+    for op in list(module.walk()):
+        if op.name == "scf.for" and len(op.regions[0].blocks) == 1:
+            _rewrite(op)
+
+
+def _rewrite(loop: Operation) -> None:
+    body = loop.regions[0].entry
+    if not all(map(_is_harmless, _inside(body))) or loop.parent is None:
+        return
+    loads = [op for op in body.operations
+             if op.name == "tt.load" and _feeds_product(op) and _is_early(op, body)]
+    if not any(op.name in ("tt.dot", "tt.dot_scaled") for op in body.operations):
+        return
+    for load in loads:
+        _fetch(loop, body, load)
+
+
+def _inside(body: Block) -> list[Operation]:
+    return [inner for op in body.operations for inner in op.walk()]
+
+
+def _is_harmless(op: Operation) -> bool:
+    return op.name in HARMLESS or op.name.startswith(HARMLESS_PREFIXES)
+
+
+def _feeds_product(load: Operation) -> bool:
+    """Is all that becomes of it an operand of products?"""
+    if load.attributes.get("isVolatile") or not isinstance(load.results[0].type, TensorType):
+        return False
+
+    def becomes_operand(value: Value) -> bool:
+        def by(user: Operation, index: int) -> bool:
+            if user.name in ("tt.dot", "tt.dot_scaled"):
+                return user.operands[index] is not user.c
+            narrow = user.name.startswith(("arith.", "ttg.convert_layout")) or user.name in (
+                "tt.trans", "tt.fp_to_fp", "tt.bitcast", "tt.reshape")
+            return narrow and bool(user.results) and becomes_operand(user.results[0])
+        return bool(value.uses) and all(by(user, index) for user, index in value.uses)
+    return becomes_operand(load.results[0])
+
+
+def _is_early(load: Operation, body: Block) -> bool:
+    """Can address, mask and default be computed without a load, a product or anything with a region?"""
+    pending, seen = list(load.operands), set()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if value.owner is body:
+            if value.index > 0:
+                pending.append(body.operations[-1].operands[value.index - 1])
+            continue
+        op = value.defining_op
+        if op is None or op.parent is not body:
+            continue
+        if op.regions or op.name in ("tt.load", "tt.dot", "tt.dot_scaled"):
+            return False
+        pending += op.operands
+    return True
+
+
+class _Copies:
+    """Copies of what values in the body are computed from, as they are in some round; inserted at a place."""
+
+    def __init__(self, body: Block, arguments: Callable[[Value], Value],
+                 insert: Callable[[Operation], None]) -> None:
+        self.body, self.arguments, self.insert = body, arguments, insert
+        self.known: dict[Value, Value] = {}
+
+    def of(self, value: Value) -> Value:
+        known = self.known.get(value)
+        if known is None:
+            known = self.known[value] = self._made(value)
+        return known
+
+    def _made(self, value: Value) -> Value:
+        if value.owner is self.body:
+            return self.arguments(value)
+        op = value.defining_op
+        if op is None or op.parent is not self.body:
+            return value
+        copy = Operation(op.name, [self.of(x) for x in op.operands], dict(op.attributes),
+                         [x.type for x in op.results], [x.name for x in op.results], op.location, op.segments)
+        self.insert(copy)
+        return copy.results[value.index]
+
+
+def _fetch(loop: Operation, body: Block, load: Operation) -> None:
+    end = body.operations[-1]
+    first = body.arguments[0]
+    lower, upper, step, *initial = loop.operands
+    less = "ult" if loop.attributes.get("unsignedCmp") else "slt"
+
+    def inserter(block: Block, before: Operation) -> Callable[[Operation], None]:
+        def insert(op: Operation) -> None:
+            op.parent = block
+            block.operations.insert(block.operations.index(before), op)
+        return insert
+
+    # before the loop
+    assert loop.parent is not None
+    outside = inserter(loop.parent, loop)
+    start = _Copies(body, lambda value: lower if value is first else initial[value.index - 1], outside)
+    begin = _load(load, start, _compare(less, lower, upper, load, outside), outside)
+    # in the loop, before anything else that the round does
+    inside = inserter(body, body.operations[0])
+    here = _Copies(body, lambda value: value, inside)
+    advanced = Operation("arith.addi", [first, step], {}, [first.type], ["next"], load.location)
+    inside(advanced)
+
+    def next_round(value: Value) -> Value:
+        return advanced.results[0] if value is first else here.of(end.operands[value.index - 1])
+
+    following = _Copies(body, next_round, inside)
+    more = _load(load, following, _compare(less, advanced.results[0], upper, load, inside), inside)
+    # the value that travels
+    argument = Value(load.results[0].type, load.results[0].name, body, len(body.arguments))
+    body.arguments.append(argument)
+    for user, index in list(load.results[0].uses):
+        user.operands[index] = argument
+        argument.uses.append((user, index))
+    load.results[0].uses = []
+    for index, value in enumerate(load.operands):
+        value.uses.remove((load, index))
+    body.operations.remove(load)
+    _append(end, more)
+    _append(loop, begin)
+    if loop.segments is not None:
+        loop.segments = (*loop.segments[:-1], loop.segments[-1] + 1)
+    loop.results.append(Value(argument.type, f"{argument.name}_left", loop, len(loop.results)))
+
+
+def _append(op: Operation, value: Value) -> None:
+    value.uses.append((op, len(op.operands)))
+    op.operands.append(value)
+    if op.segments is not None and op.name != "scf.for":
+        op.segments = (*op.segments[:-1], op.segments[-1] + 1)
+
+
+def _compare(predicate: str, x: Value, y: Value, load: Operation, insert: Any) -> Value:
+    op = Operation("arith.cmpi", [x, y], {"predicate": predicate}, [I1], ["more"], load.location)
+    insert(op)
+    return op.results[0]
+
+
+def _load(load: Operation, copies: _Copies, condition: Value, insert: Any) -> Value:
+    """The load of another round, where `condition` holds."""
+    pointers = copies.of(load.ptr)
+    mask = None if load.mask is None else copies.of(load.mask)
+    other = None if load.other is None else copies.of(load.other)
+    whole = load.ptr.type
+    assert isinstance(whole, TensorType)
+    type: Type = TensorType(whole.shape, I1, whole.encoding)
+    everywhere = Operation("tt.splat", [condition], {}, [type], ["more"], load.location)
+    insert(everywhere)
+    together = everywhere.results[0]
+    if mask is not None:
+        both = Operation("arith.andi", [together, mask], {}, [type], ["more"], load.location)
+        insert(both)
+        together = both.results[0]
+    operands = [pointers, together, *([other] if other is not None else [])]
+    result = load.results[0]
+    made = Operation("tt.load", operands, dict(load.attributes), [result.type], [result.name], load.location,
+                     (1, 1, int(other is not None)))
+    insert(made)
+    return made.results[0]
