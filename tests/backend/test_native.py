@@ -258,7 +258,7 @@ def test_refused_binary_is_rebuilt_once(fake: Fake, monkeypatch: pytest.MonkeyPa
 
 
 def test_damaged_binary(fake: Fake, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process goes on with the SPIR-V, the next one finds the file gone and compiles again."""
+    """This process goes on with the SPIR-V; the next one finds no metadata and compiles again."""
     fake.answer(output=binary())
     with pytest.warns(RuntimeWarning):
         lane_launch(monkeypatch)
@@ -266,7 +266,7 @@ def test_damaged_binary(fake: Fake, cache: Path, monkeypatch: pytest.MonkeyPatch
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.warns(RuntimeWarning, match="binary of double is damaged"):
         lane_launch(monkeypatch)
-    assert not file.exists()
+    assert not file.with_suffix(".json").exists()
     with pytest.warns(RuntimeWarning, match="of no use"):
         lane_launch(monkeypatch)
     assert file.read_bytes() == binary() and len(fake.calls()) == 2

@@ -47,16 +47,17 @@ def spirv_words(metadata: Any) -> bytes:
 
 
 def replace_damaged(metadata: Any, words: bytes) -> None:
-    """Make the cache good again, so that the next process finds no damage: SPIR-V is written anew, a native
-    binary goes, and Triton compiles the kernel again."""
+    """Make the cache good again, so that the next process finds no damage: SPIR-V is written anew; of a
+    kernel with a native binary the metadata go, and Triton compiles it again. (Triton 3.6 takes a kernel for
+    whole if it has its metadata.)"""
     manager = get_cache_manager(metadata.hash)
-    name = f"{metadata.name[:150]}.spv"
+    name = metadata.name[:150]
     warnings.warn(f"the cached binary of {metadata.name} is damaged; it is built again from what is left",
                   RuntimeWarning, stacklevel=2)
     if not metadata.native_digest:
-        manager.put(words, name)
+        manager.put(words, f"{name}.spv")
         return
-    path = manager.get_file(name)
+    path = manager.get_file(f"{name}.json")
     if path is not None:
         os.unlink(path)
 
