@@ -82,9 +82,9 @@ def machine() -> dict[str, str]:
     """What the figures were taken on."""
     import torch
     import triton
-    from triton_spirv.runtime import devices
+    from triton_spirv.runtime import choice
 
-    chosen = devices.choose(devices.selection())
+    chosen = choice.chosen()
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     return {
         "processor": _processor(), "cores": f"{len(os.sched_getaffinity(0))} usable",

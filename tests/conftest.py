@@ -75,7 +75,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-
 @dataclass(frozen=True)
 class Cell:
     """One way to run a test: a mode, and the warps of kernels that do not say (0: Triton's default)."""

@@ -131,9 +131,9 @@ def device() -> str:
     if INTERPRETED:
         return "Triton's interpreter"
     import triton
-    from triton_spirv.runtime import devices
+    from triton_spirv.runtime.choice import chosen as chosen_device
 
-    chosen = devices.choose(devices.selection())
+    chosen = chosen_device()
     target = triton.runtime.driver.active.get_current_target()
     return f"{chosen.name} ({chosen.platform} {chosen.driver_version}), target {target.backend} {target.arch}"
 

@@ -94,6 +94,11 @@ class Device:
         return f"{PREFIX}:{self.index}"
 
     @property
+    def platform(self) -> str:
+        """The interface and its version."""
+        return f"Vulkan {self.version[0]}.{self.version[1]}"
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """Features without which no kernel runs on it."""
         return tuple(name for name in features.REQUIRED if name not in self.features)
@@ -121,9 +126,8 @@ class Device:
         return f"{PREFIX}-{readable[:40]}-{self.fingerprint}"
 
     def __str__(self) -> str:
-        version = ".".join(map(str, self.version))
-        return (f"{self.choice}: {self.name} ({self.kind}, {self.driver} {self.driver_version}, "
-                f"Vulkan {version})")
+        driver = f"{self.driver} {self.driver_version}"
+        return f"{self.choice}: {self.name} ({self.kind}, {driver}, {self.platform})"
 
 
 @functools.cache

@@ -1,0 +1,23 @@
+"""The tutorials that a Vulkan device runs as they are: vector add, softmax, matmul, layer norm, attention."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "tutorials"
+NUMBERS = ("01", "02", "03", "05", "06")
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_checks_pass_on_a_vulkan_device(number: str) -> None:
+    script = next(FOLDER.glob(f"{number}-*.py"))
+    device = os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")
+    done = subprocess.run([sys.executable, str(script), "--quick"], capture_output=True, text=True, timeout=280,
+                          env={**os.environ, "TRITON_SPIRV_BACKEND": "1", "TRITON_SPIRV_DEVICE": device})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "checks passed" in done.stdout
