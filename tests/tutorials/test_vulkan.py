@@ -17,7 +17,8 @@ NUMBERS = ("01", "02", "03", "05", "06")
 def test_checks_pass_on_a_vulkan_device(number: str) -> None:
     script = next(FOLDER.glob(f"{number}-*.py"))
     device = os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")
-    done = subprocess.run([sys.executable, str(script), "--quick"], capture_output=True, text=True, timeout=280,
-                          env={**os.environ, "TRITON_SPIRV_BACKEND": "1", "TRITON_SPIRV_DEVICE": device})
+    environment = {**os.environ, "TRITON_SPIRV_BACKEND": "1", "TRITON_SPIRV_DEVICE": device}
+    done = subprocess.run([sys.executable, str(script), "--quick"], capture_output=True, text=True,
+                          timeout=280, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "checks passed" in done.stdout
