@@ -46,7 +46,7 @@ def test_every_size_of_element(dtype: str) -> None:
 
 @triton.jit
 def transposed_product(a_ptr, b_ptr, out_ptr, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    """out = a @ b.T: pointers advanced in a loop, b read through swapped strides, out clipped at the edges."""
+    """out = a @ b.T: pointers advanced in a loop, b through swapped strides, out clipped at its edges."""
     row, column = tl.program_id(0) * M, tl.program_id(1) * N
     a = tl.make_block_ptr(a_ptr, (m, k), (k, 1), (row, 0), (M, K), (1, 0))
     b = tl.make_block_ptr(b_ptr, (k, n), (1, k), (0, column), (K, N), (0, 1))
