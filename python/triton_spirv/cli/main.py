@@ -23,6 +23,7 @@ COMMANDS = {
     "doctor": "what is installed, what is missing and how to get it; runs a kernel on each device",
     "compile": "a kernel, ahead of time: for named targets, into one file or a bundle that runs by itself",
     "show": "a cached kernel: your source, its IR and its listing side by side, or as one HTML page",
+    "stats": "registers, spills, SIMD width, the mix of instructions and the hot loop on an Intel GPU",
     "cache": "what is kept of compiled kernels: list, remove, verify",
     "replay": "recorded launches once more, and whether they give what they gave",
     "ops": "which of Triton's operations can be compiled",

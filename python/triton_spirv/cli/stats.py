@@ -1,0 +1,135 @@
+"""`triton-spirv stats`: registers, spills, SIMD width, the mix of instructions and the hot loop, from the
+ISA of an Intel GPU that need not be there."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from .output import Output, size_in_words
+
+if TYPE_CHECKING:
+    from ..isa import Mix, Statistics
+
+EXAMPLES = (
+    "stats matmul.py::matmul --signature '*fp16:16,*fp16:16,*fp32:16,i32:16,128' --target pvc --num-warps 8",
+    "stats softmax_rows --target bmg",
+    "stats kernel.spv --kernel add --target dg2 --json",
+    "stats softmax_rows --target pvc --isa softmax.asm",
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="FILE.py::KERNEL | FILE.ttir | FILE.ttgir | FILE.spv | NAME",
+                        help="what 'triton-spirv compile' takes, a SPIR-V module, or a kernel in Triton's "
+                             "cache "
+                        "(compiled for the target from its TTIR)")
+    parser.add_argument("-s", "--signature", help="of FILE.py::KERNEL, as for 'triton-spirv compile'")
+    parser.add_argument("-t", "--target", default="pvc", help="an Intel GPU; default pvc")
+    parser.add_argument("-w", "--num-warps", type=int, help="default 4")
+    parser.add_argument("--num-stages", type=int, help="default 3")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of a launch")
+    parser.add_argument("--grf-mode", default="default", choices=("default", "128", "256", "512", "auto"),
+                        help="registers of a thread")
+    parser.add_argument("--kernel", help="of a .spv file with a kernel of another name than the file's")
+    parser.add_argument("--isa", type=Path, metavar="FILE", help="write the ISA text")
+    parser.add_argument("--json", action="store_true", help="for other programs")
+
+
+def run(options: argparse.Namespace, out: Output) -> int:
+    """Compile for the target, count, print."""
+    from ..isa import statistics
+    from ..target import OCLOC_DEVICES
+
+    if options.target not in OCLOC_DEVICES:
+        raise UsageError(f"unknown target {options.target!r}: statistics are of ISA for "
+                         f"{', '.join(OCLOC_DEVICES)}")
+    words, kernel, warps = module_of(options)
+    made = statistics(words, OCLOC_DEVICES[options.target], kernel, num_warps=warps,
+                      grf_mode=options.grf_mode)
+    if options.isa is not None:
+        try:
+            options.isa.write_text(made.listing.text if made.listing else "", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{options.isa} cannot be written: {error.strerror}") from None
+    if options.json:
+        out.json({"kernel": kernel, "target": options.target, **made.to_json()})
+    else:
+        show(kernel, options.target, made, out)
+    return 0
+
+
+def module_of(options: argparse.Namespace) -> tuple[bytes, str, int]:
+    """(words, kernel, warps)."""
+    from ..aot import compile_plans
+    from . import compile as command
+
+    path = Path(options.source)
+    if path.suffix == ".spv":
+        try:
+            return path.read_bytes(), options.kernel or path.stem, options.num_warps or 4
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    options.emit, options.config, options.no_native = "spv", [], True
+    if "::" in options.source or path.suffix in (".ttir", ".ttgir", ".py"):
+        (plan,) = command.plans_of(options, [options.target])
+        variant = compile_plans([plan], None, 0, None, progress=False).variants[0]
+        return variant.artifact.words, variant.artifact.entry, variant.artifact.num_warps
+    return _cached(options)
+
+
+def _cached(options: argparse.Namespace) -> tuple[bytes, str, int]:
+    from ..aot import compile_plans, ir_file
+    from . import compile as command
+    from .cached import find
+
+    kernel = find(options.source)
+    if kernel.emitted_for == options.target:
+        artifact = kernel.metadata["artifact"]
+        return kernel.words(), artifact["entry"], artifact["num_warps"]
+    launch = {"num_warps": kernel.metadata["num_warps"], **command.launch_options(options)}
+    plan = ir_file.plan(kernel.path("ttir"), options.target, launch, native=False)
+    variant = compile_plans([plan], None, 0, None, progress=False).variants[0]
+    return variant.artifact.words, variant.artifact.entry, variant.artifact.num_warps
+
+
+def show(kernel: str, target: str, made: Statistics, out: Output) -> None:
+    """The figures, to read."""
+    native = made.native
+    spilled = f"{native.n_spills} dwords of a lane spilled ({size_in_words(native.spill_bytes)} of a thread)"
+    out.line(f"{kernel} for {target} ({native.device}, ocloc {native.ocloc_version})", "head")
+    out.line(f"  SIMD {native.simd_size}, {native.grf_count} registers, "
+             f"{spilled if native.n_spills else 'nothing spilled'}{'' if native.exact else ' (about)'}",
+             "bad" if native.n_spills else "good")
+    out.line(f"  {size_in_words(made.code_bytes)} of code, {size_in_words(native.slm_size)} shared, "
+             f"{size_in_words(native.private_size)} private, {native.barrier_count} barriers, "
+             f"matrix engine {'used' if native.has_dpas else 'not used'}")
+    for attempt in native.attempts if len(native.attempts) > 1 else ():
+        kept = "kept" if attempt.grf_count == native.grf_count else ""
+        out.line(f"  tried GRF {attempt.grf_mode}: {attempt.failure or f'{attempt.n_spills} spilled'} "
+                 f"{kept}".rstrip())
+    if made.whole is None:
+        out.line("  the compiler left no ISA text", "warning")
+        return
+    hot = made.hot
+    columns = [made.whole, *made.loops]
+    heads = ["", "whole kernel",
+             *(f"loop {loop.label}{' (hot)' if loop is hot else ''}" for loop in made.loops)]
+    kinds = list(made.whole.counts)
+    rows: list[list[object]] = [["instructions", *(mix.instructions for mix in columns)]]
+    rows += [[f"  {kind}", *(mix.counts.get(kind, 0) for mix in columns)] for kind in kinds]
+    rows += [["multiplications", *(mix.macs for mix in columns)],
+             ["bytes moved", *(mix.moved for mix in columns)]]
+    for name, key in (("instructions / 1000 mult.", "per_kilomac"),
+                      ("bytes / 1000 mult.", "bytes_per_kilomac"),
+                      ("messages / matrix instr.", "messages_per_matrix"),
+                      ("matrix engine's share", "matrix_share")):
+        rows.append([name, *(_figure(mix, key) for mix in columns)])
+    out.table(heads, rows)
+
+
+def _figure(mix: Mix, key: str) -> str:
+    value = getattr(mix, key)
+    return "" if value is None or not mix.macs else f"{value:.3g}"

@@ -1,0 +1,3 @@
+"""The fixture `command`."""
+
+from command import command  # noqa: F401
