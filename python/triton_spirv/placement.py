@@ -52,7 +52,7 @@ def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Any = None
 
 
 def _is_host(device: Any) -> bool:
-    return device is None or str(device) == "cpu"
+    return device is None or str(getattr(device, "device", device)) == "cpu"
 
 
 def _context(device: Any) -> Context:

@@ -34,6 +34,8 @@ class AddressTable(dict[type, Handler]):
         return handler
 
     def _choose(self, kind: type) -> Handler:
+        if hasattr(kind, "lives_on_device"):
+            return _elsewhere
         if hasattr(kind, "mapped") and hasattr(kind, "extent"):
             return _mapped
         if hasattr(kind, "extent"):
@@ -98,6 +100,11 @@ def _tensor(argument: Any) -> int:
         raise LaunchError(f"the tensor is on {argument.device}, kernels here work on host memory: "
                           "pass tensor.cpu()")
     return argument.data_ptr()
+
+
+def _elsewhere(argument: Any) -> int:
+    raise LaunchError(f"the array is on {argument.device}, the kernel runs on an OpenCL device: pass "
+                      "triton_spirv.asarray(x), or set TRITON_SPIRV_DEVICE")
 
 
 def _mapped(argument: Any) -> int:
