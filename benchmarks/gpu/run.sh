@@ -74,7 +74,7 @@ case "$STAGE" in
         ;;
     suite)
         # shellcheck disable=SC2086
-        TRITON_SPIRV_BACKEND=1 suite ${TESTS:-tests/lower tests/tutorials}
+        TRITON_SPIRV_BACKEND=1 suite ${TESTS:-tests/lower tests/tutorials/test_vulkan.py tests/backend/test_vulkan.py tests/runtime/vulkan}
         ;;
     figures)
         "$PYTHON" benchmarks/gpu/figures.py --seconds "$(( MINUTES * 60 - 20 ))" ${CASES:+--cases "$CASES"}
