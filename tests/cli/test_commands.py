@@ -37,7 +37,8 @@ sys.exit(main({words!r}))
 
 def bare(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     text = BARE.format(empty=str(tmp_path), package=str(ROOT / "python"), words=list(words))
-    environment = {"PATH": str(tmp_path), "HOME": str(tmp_path), "OCL_ICD_VENDORS": str(tmp_path)}
+    environment = {"PATH": str(tmp_path), "HOME": str(tmp_path), "OCL_ICD_VENDORS": str(tmp_path),
+                   "VK_DRIVER_FILES": "/nonexistent", "VK_ICD_FILENAMES": "/nonexistent"}
     return subprocess.run([sys.executable, "-I", "-S", "-c", text], capture_output=True, text=True,
                           timeout=60,
                           env=environment)
@@ -146,13 +147,27 @@ def test_devices(command) -> None:
     if not devices():
         pytest.skip("no OpenCL device")
     facts = json.loads(command("devices", "--json").out)
-    assert [fact["name"] for fact in facts] == [device.name for device in devices()]
+    opencl = [fact for fact in facts if fact["interface"] == "opencl"]
+    assert [fact["name"] for fact in opencl] == [device.name for device in devices()]
     assert sum(fact["chosen"] for fact in facts) == 1
     cpu = next(fact for fact in facts if fact["kind"] == "cpu")
     assert "SPIR-V_1.2" in cpu["spirv"] and cpu["global_bytes"] > 1 << 28 and cpu["compute_units"] > 0
     assert "f64" in cpu["abilities"] and 16 in cpu["sub_group_sizes"]
     done = command("devices", "--all")
     assert done.status == 0 and done.out.count("* ") == 1 and "cl_khr_fp64" in done.out
+
+
+def test_vulkan_devices(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_spirv.runtime.vulkan.devices import devices
+
+    if not devices():
+        pytest.skip("no Vulkan device")
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", "vulkan")
+    facts = json.loads(command("devices", "--json").out)
+    (chosen,) = [fact for fact in facts if fact["chosen"]]
+    assert (chosen["interface"], chosen["index"]) == ("vulkan", "vulkan:0")
+    assert devices()[0].subgroup_size in chosen["sub_group_sizes"] and "Shader" in chosen["abilities"]
+    assert "* vulkan:0: " in command("devices").out
 
 
 def test_devices_when_the_choice_names_none(command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,9 +194,11 @@ def test_doctor_runs_a_kernel_on_each_device(command) -> None:
     if not devices():
         pytest.skip("no OpenCL device")
     found = json.loads(command("doctor", "--json").out)
-    ran = [finding for finding in found if re.fullmatch(r"device \d+", finding["subject"])]
-    assert len(ran) == len(devices())
-    assert any("ran and was right" in finding["detail"] for finding in ran)
+    from triton_spirv.runtime.vulkan.devices import devices as vulkan_devices
+
+    ran = [finding for finding in found if re.fullmatch(r"device (vulkan:)?\d+", finding["subject"])]
+    assert len(ran) == len(devices()) + len(vulkan_devices())
+    assert all("ran and was right" in finding["detail"] for finding in ran)
 
 
 def test_doctor_without_running(command) -> None:

@@ -117,18 +117,49 @@ print(seen[0]["name"], seen[0]["device_ns"] > 0)
     assert run(tmp_path, script, "1").stdout == "double True\n"
 
 
-def test_a_cpu_trace_without_a_device_clock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+class Mark:
+    """Each is 2 us later than the one before."""
+
+    clock = 0
+
+    def record(self) -> None:
+        Mark.clock += 2000
+        self.time = Mark.clock
+
+    def synchronize(self) -> None:
+        pass
+
+    def elapsed_time(self, end: Mark) -> float:
+        return (end.time - self.time) / 1e6
+
+
+def test_between_marks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     kept = Profile()
-    launch = profile.clocked(lambda x, y, z, arguments: None, "kernel", "a device", kept)
+    launch = profile.between_marks(lambda x, y, z, arguments: None, "kernel", "a device", Mark, kept)
     launch(4, 1, 1, [])
+    launch(0, 1, 1, [])
     kept.describe_last({"name": "named", "flops8": 100, "text": "no number"})
     (timing,) = kept.timings
-    assert timing.name == "named" and timing.facts == {"flops8": 100.0} and timing.nanoseconds > 0
-    assert [event["cat"] for event in kept.trace()["traceEvents"] if event["ph"] == "X"] == ["launch"]
+    assert timing.name == "named" and timing.facts == {"flops8": 100.0} and timing.nanoseconds == 2000
+    assert kept.table().startswith("triton-spirv: launches on a device\n")
     monkeypatch.setenv(profile.VARIABLE, str(tmp_path / "nosuch" / "trace.json"))
     stream = io.StringIO()
     kept.report(stream)
     assert "trace.json cannot be written" in stream.getvalue()
+
+
+def test_on_a_vulkan_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton")
+    from triton_spirv.runtime.vulkan.devices import devices
+
+    if not devices():
+        pytest.skip("no Vulkan device")
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", "vulkan")
+    script = "d = triton_spirv.zeros(1 << 12, device='vulkan')\ndouble[(4,)](d, 1 << 12, BLOCK=1024)\n"
+    lines = run(tmp_path, script, "1").stderr.splitlines()
+    assert lines[0] == f"triton-spirv: launches on {devices()[0].name}"
+    name, launches, total = lines[2].split()[:3]
+    assert (name, launches) == ("double", "1") and float(total) > 0
 
 
 def test_rows() -> None:

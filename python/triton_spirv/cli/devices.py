@@ -1,4 +1,4 @@
-"""`triton-spirv devices`: every OpenCL device, and what kernels find there."""
+"""`triton-spirv devices`: every device of OpenCL and of Vulkan, and what kernels find there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .output import Output, size_in_words
 
 if TYPE_CHECKING:
     from ..runtime.devices import Device
+    from ..runtime.vulkan.devices import Device as VulkanDevice
 
 EXAMPLES = ("devices", "devices --json", "devices --all")
 
@@ -40,20 +41,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, out: Output) -> int:
     """Status 1 where there is no device."""
     from ..errors import DeviceError
-    from ..runtime.devices import INSTALL_HINT, choose, devices, selection
+    from ..runtime.choice import chosen
+    from ..runtime.devices import INSTALL_HINT, devices
+    from ..runtime.vulkan.devices import devices as vulkan_devices
 
-    found = devices()
+    opencl, vulkan = devices(), vulkan_devices()
+    complaint = ""
     try:
-        chosen = choose(selection()) if found else None
-        complaint = ""
+        meant = str(chosen()) if opencl or vulkan else ""
     except DeviceError as error:  # TRITON_SPIRV_DEVICE names none of them; the list is what helps then
-        chosen, complaint = None, str(error).splitlines()[0]
-    facts = [describe(device, device == chosen) for device in found]
+        meant, complaint = "", str(error).splitlines()[0]
+    facts = [describe(device, str(device) == meant) for device in opencl]
+    facts += [describe_vulkan(device, str(device) == meant) for device in vulkan]
     if options.json:
         out.json(facts)
-        return 0 if found else 1
-    if not found:
-        out.line(f"no OpenCL device: {INSTALL_HINT}; 'triton-spirv doctor' says more", "bad")
+        return 0 if facts else 1
+    if not facts:
+        out.line(f"no OpenCL device and no Vulkan device: {INSTALL_HINT}; 'triton-spirv doctor' says more",
+                 "bad")
         return 1
     for fact in facts:
         show(fact, out, options.all)
@@ -70,7 +75,8 @@ def describe(device: Device, chosen: bool) -> dict[str, Any]:
     ip = _number(device, IP_VERSION_INTEL) if device.kind == "gpu" else None
     identity = _number(device, DEVICE_ID_INTEL) if device.kind == "gpu" else None
     return {
-        "index": device.index, "name": device.name, "kind": device.kind, "platform": device.platform,
+        "interface": "opencl", "index": str(device.index), "name": device.name, "kind": device.kind,
+            "platform": device.platform,
         "driver": device.driver_version, "chosen": chosen, "library": device.library.path,
         "spirv": device.il_versions.split(), "compute_units": device.compute_units,
         "clock_mhz": _number(device, MAX_CLOCK), "work_group_size": device.work_group_size,
@@ -81,6 +87,24 @@ def describe(device: Device, chosen: bool) -> dict[str, Any]:
         "device_id": None if identity is None else f"{identity:#06x}",
         "abilities": [name for name, extension in ABILITIES.items() if extension in device.extensions],
         "extensions": sorted(device.extensions),
+    }
+
+
+def describe_vulkan(device: VulkanDevice, chosen: bool) -> dict[str, Any]:
+    """The same of a Vulkan device."""
+    kinds = ", ".join(f"{matrix.m}x{matrix.n}x{matrix.k} {matrix.a}" for matrix in device.matrices)
+    abilities = [*sorted(device.capabilities), *([f"matrices {kinds}"] if kinds else [])]
+    return {
+        "interface": "vulkan", "index": device.choice, "name": device.name, "kind": device.kind,
+        "platform": device.platform, "driver": f"{device.driver} {device.driver_version}", "chosen": chosen,
+        "library": "", "spirv": [] if device.missing
+            else ["SPIR-V_1.6" if device.version >= (1, 3) else "SPIR-V_1.5"],
+        "missing": list(device.missing), "compute_units": device.compute_units, "clock_mhz": None,
+        "work_group_size": device.max_invocations,
+        "global_bytes": max((memory.heap_bytes for memory in device.memory_types), default=0),
+        "local_bytes": device.shared_bytes, "sub_group_sizes": list(device.subgroup_sizes),
+        "shared_virtual_memory": [], "works_on_host_memory": False, "ip_version": None, "device_id": None,
+        "abilities": abilities, "extensions": sorted(device.extensions),
     }
 
 
@@ -95,7 +119,8 @@ def show(fact: dict[str, Any], out: Output, everything: bool) -> None:
         "driver": f"{fact['kind']}, {fact['platform']}, {fact['driver']}",
         "SPIR-V": ", ".join(version.removeprefix("SPIR-V_") for version in fact["spirv"])
              or "none: no kernels here",
-        "units": f"{fact['compute_units']}{clock}, work-groups of up to {fact['work_group_size']}",
+        "units": f"{fact['compute_units'] or 'unknown'}{clock}, work-groups of up to "
+                 f"{fact['work_group_size']}",
         "memory": f"{size_in_words(fact['global_bytes'] or 0)}, {size_in_words(fact['local_bytes'])} shared "
                   f"by a "
                   f"work-group; {memory}",

@@ -20,7 +20,10 @@ from typing import TYPE_CHECKING
 from .output import Output
 
 if TYPE_CHECKING:
+    from ..artifact import Artifact
     from ..runtime.devices import Device
+    from ..runtime.launch import Launch
+    from ..runtime.vulkan.devices import Device as VulkanDevice
     from ..target import Target
 
 EXAMPLES = ("doctor", "doctor --json", "doctor --no-run")
@@ -201,64 +204,98 @@ def _settings() -> Iterator[Finding]:
 def _devices(run_kernels: bool) -> Iterator[Finding]:
     from ..errors import TritonSpirvError
     from ..runtime import devices
+    from ..runtime.vulkan import devices as vulkan
 
-    try:
-        found = devices.devices()
-    except TritonSpirvError as error:
-        yield Finding("OpenCL", "failed", str(error), devices.INSTALL_HINT)
-        return
+    found: list[Device | VulkanDevice] = []
+    for interface, every in (("OpenCL", devices.devices), ("Vulkan", vulkan.devices)):
+        try:
+            found += every()
+        except TritonSpirvError as error:
+            yield Finding(interface, "failed", str(error), devices.INSTALL_HINT)
+    if found and all(device.platform.startswith("Vulkan") for device in found):
+        yield Finding("OpenCL", "optional", "no OpenCL device: kernels run through Vulkan",
+                      devices.INSTALL_HINT)
     if not found:
         yield Finding("OpenCL", "missing", "no OpenCL device: kernels can be compiled, not run",
                       devices.INSTALL_HINT)
-        return
+    if not any(device.platform.startswith("Vulkan") for device in found):
+        yield Finding("Vulkan", "optional", "no Vulkan device",
+                      "a driver of your GPU's maker; in software: apt-get install libvulkan1 "
+                      "mesa-vulkan-drivers")
     for device in found:
         if run_kernels:
             yield tried(device)
         else:
-            yield Finding(f"device {device.index}", "good", str(device))
+            yield Finding(f"device {place_of(device)}", "good", str(device))
 
 
-def tried(device: Device) -> Finding:
+def place_of(device: Device | VulkanDevice) -> str:
+    """What TRITON_SPIRV_DEVICE calls it."""
+    return getattr(device, "choice", str(device.index))
+
+
+def tried(device: Device | VulkanDevice) -> Finding:
     """What became of a small kernel on the device: it adds two vectors, and the sums are checked."""
-    subject = f"device {device.index}"
-    if not device.il_versions:
-        return Finding(subject, "optional", f"{device.name} takes no SPIR-V", "a newer driver may")
+    subject = f"device {place_of(device)}"
+    missing = getattr(device, "missing", ())
+    if missing or not getattr(device, "il_versions", "any"):
+        lacks = f"lacks {', '.join(missing)}" if missing else "takes no SPIR-V"
+        return Finding(subject, "optional", f"{device.name} {lacks}", "a newer driver may help")
     try:
         seconds = _trial(device)
     except Exception as error:  # a driver may fail in ways of its own; the doctor goes on
         detail = str(error).splitlines()[0] if str(error) else ""
         return Finding(subject, "failed", f"{device.name}: {type(error).__name__}: {detail}",
-                       f"update the driver of {device.platform}, or hide the device: TRITON_SPIRV_DEVICE=cpu")
+                       f"update the driver of {device.platform}, or keep away from the device: "
+                       "TRITON_SPIRV_DEVICE=cpu")
     return Finding(subject, "good",
                    f"{device.name}: a kernel of this package ran and was right, in {seconds:.2f} s")
 
 
-def _trial(device: Device) -> float:
+def _trial(device: Device | VulkanDevice) -> float:
     import numpy
 
     from .. import compile
     from ..arrays import asarray
-    from ..runtime import launch, program
-    from ..runtime.devices import open_device
     from .trial import BLOCK, WARPS, trial_text
 
     start = time.perf_counter()
     target = _target(device)
     artifact = compile(trial_text(target), target, num_warps=WARPS)
-    context = open_device(device)
-    kernel = launch.Kernel(context, program.build(context, artifact.words, artifact.entry), artifact)
     x, y = (numpy.arange(COUNT, dtype=numpy.float32) * factor for factor in (1.0, 0.5))
     total = numpy.full(COUNT, numpy.nan, numpy.float32)
-    kernel.launch(-(-COUNT // BLOCK), 1, 1, [asarray(x), asarray(y), asarray(total), COUNT])
+    launch = _built(device, artifact)
+    launch(-(-COUNT // BLOCK), 1, 1, [asarray(x), asarray(y), asarray(total), COUNT])
     if not (total == x + y).all():
         at = int(numpy.argmin(total == x + y))
         raise ArithmeticError(f"wrong sum: element {at} is {total[at]}, not {x[at] + y[at]}")
     return time.perf_counter() - start
 
 
-def _target(device: Device) -> Target:
+def _built(device: Device | VulkanDevice, artifact: Artifact) -> Launch:
+    """The launch function of a module on the device."""
+    from ..runtime.devices import Device, open_device
+
+    if not isinstance(device, Device):
+        from ..runtime.vulkan import context, launch, program
+
+        return launch.Kernel(program.build(context.open_device(device), artifact.words, artifact)).launch
+    from ..runtime import launch as opencl_launch
+    from ..runtime import program as opencl_program
+
+    opened = open_device(device)
+    built = opencl_program.build(opened, artifact.words, artifact.entry)
+    return opencl_launch.Kernel(opened, built, artifact).launch
+
+
+def _target(device: Device | VulkanDevice) -> Target:
     """What the emitter may use on the device."""
-    from ..runtime.devices import sub_group_sizes
+    from ..runtime.devices import Device, sub_group_sizes
+
+    if not isinstance(device, Device):
+        from ..runtime.vulkan.target import target_of
+
+        return target_of(device)
     from ..runtime.processor import processor
     from ..target import cpu_target, reported_target
 

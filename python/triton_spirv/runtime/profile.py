@@ -5,8 +5,9 @@
     %p
                                       in the name is the process's number
 
-Launches go to a queue that keeps OpenCL's profiling times, one event for each. The plugin's part adds the
-kernel's name and what its launch_metadata function tells (flops, bytes), through Triton's launch hooks.
+Launches go to a queue that keeps OpenCL's profiling times, one event for each (on Vulkan: between two
+timestamps). The plugin's part adds the kernel's name and what its launch_metadata function tells (flops,
+bytes), through Triton's launch hooks.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from . import opencl
 
@@ -245,13 +246,29 @@ def timed(kernel: Kernel, profile: Profile = PROFILE) -> Launch:
     return launch
 
 
-def clocked(launch: Launch, name: str, device: str, profile: Profile = PROFILE) -> Launch:
-    """Any launch, by the host's clock: for devices whose driver is not asked for times."""
+class Mark(Protocol):
+    """A point in a device's time, as the device interfaces have it (torch.cuda.Event and its like)."""
 
-    def clocked_launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
-        begin = time.perf_counter_ns()
+    def record(self) -> None: ...
+    def synchronize(self) -> None: ...
+    def elapsed_time(self, end: Any) -> float: ...
+
+
+def between_marks(launch: Launch, name: str, device: str, mark: Callable[[], Mark],
+                  profile: Profile = PROFILE) -> Launch:
+    """Any launch, timed between two marks in the order of the device's work; each is waited for."""
+
+    def marked_launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        if not x * y * z:
+            return launch(x, y, z, arguments)
+        begin, before, after = time.perf_counter_ns(), mark(), mark()
+        before.record()
         launch(x, y, z, arguments)
+        after.record()
+        after.synchronize()
         host = begin, time.perf_counter_ns()
-        profile.add(Timing(name, (x, y, z), host, device=device, thread=threading.get_native_id()))
+        taken = max(round(before.elapsed_time(after) * 1e6), 1)
+        profile.add(Timing(name, (x, y, z), host, ended=taken, device=device,
+                           thread=threading.get_native_id()))
 
-    return clocked_launch
+    return marked_launch

@@ -12,7 +12,8 @@ import triton_spirv
 from triton.backends.compiler import GPUTarget
 
 #: parts of the package that do not change what is emitted
-_WITHOUT_INFLUENCE = ("runtime", "cli", "arrays.py", "switch.py", "__main__.py")
+_WITHOUT_INFLUENCE = ("runtime", "cli", "aot", "isa", "standalone", "arrays.py", "plugin.py", "switch.py",
+                      "__main__.py")
 
 
 @functools.cache

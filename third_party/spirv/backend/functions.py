@@ -119,13 +119,14 @@ class VulkanFunction(Function):
         self.device = device
 
     def build(self, metadata: Any) -> Launch:
-        from triton_spirv.runtime.vulkan import context, launch
+        from triton_spirv.runtime.vulkan import context, launch, timing
         from triton_spirv.runtime.vulkan import program as vulkan_program
 
         artifact, opened = Artifact.from_json(metadata.artifact), context.open_device(self.device)
         kernel = launch.Kernel(vulkan_program.build(opened, self.sound(metadata), artifact))
         if profile.wanted():
-            return profile.clocked(kernel.launch, artifact.entry, self.device.name)
+            return profile.between_marks(kernel.launch, artifact.entry, self.device.name,
+                                         lambda: timing.Event(opened, enable_timing=True))
         return kernel.launch
 
 
