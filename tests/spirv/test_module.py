@@ -340,3 +340,14 @@ def _add_across_subgroup(m: Module) -> None:
     with kernel(m, [F32]) as function:
         m.emit("OpGroupFAdd", "Subgroup", "Reduce", function.parameters[0], type=F32)
     assert_valid(m)
+
+
+def test_types_of_a_target_that_computes_with_them() -> None:
+    """A target that has Float16 gets it, though loads and stores are all that a narrower one would allow."""
+    for offered, expected in ((["Float16"], True), ([], False)):
+        m = Module(version=(1, 5), addressing="PhysicalStorageBuffer64", memory_model="Vulkan",
+                   capabilities=["Shader", "VulkanMemoryModel", "PhysicalStorageBufferAddresses",
+                                 "StorageBuffer16BitAccess", *offered])
+        m.require("StorageBuffer16BitAccess")
+        m.type_id(Float(16))
+        assert m.requirements.has("Float16") is expected

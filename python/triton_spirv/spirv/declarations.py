@@ -28,8 +28,9 @@ from .values import Label, Value, Words
 
 Target = Value | Label | Type
 
-# The capability that a scalar type needs; behind it those that allow the type for loads and stores only,
-# which will do if the caller has asked for one. The grammar does not hold this: specification 3.2.30.
+# The capability that a scalar type needs; behind it those that allow the type for loads, stores and changes
+# of width only, which will do if the caller has asked for one and the target is not known to have more. The
+# grammar does not hold this: specification 3.2.30.
 _STORAGE_16_BIT = ("StorageBuffer16BitAccess", "UniformAndStorageBuffer16BitAccess", "StoragePushConstant16")
 _SCALAR_CAPABILITIES: dict[Type, tuple[str, ...]] = {
     Int(8): ("Int8", "StorageBuffer8BitAccess", "UniformAndStorageBuffer8BitAccess", "StoragePushConstant8"),
@@ -96,7 +97,8 @@ class Declarations:
         if not isinstance(type, Type):
             raise TypeError(f"{type!r} is not a SPIR-V type")
         alternatives = _SCALAR_CAPABILITIES.get(type, ())
-        if alternatives and not any(map(self.requirements.has, alternatives)):
+        if alternatives and (self.requirements.offers(alternatives[0])
+                             or not any(map(self.requirements.has, alternatives))):
             self.requirements.require(alternatives[0], needed_by=f"the type {type}")
         if isinstance(type, Vector) and type.count > 4:
             self.requirements.require("Vector16", needed_by=f"the type {type}")

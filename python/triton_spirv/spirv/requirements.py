@@ -31,6 +31,10 @@ class Requirements:
         """Is the capability declared, or implied by one that is?"""
         return capability in self._declared
 
+    def offers(self, capability: str) -> bool:
+        """Is the target known to have the capability?"""
+        return self.available is not None and capability in self.available
+
     def require(self, capability: str, extension: str | None = None, needed_by: str = "the module") -> None:
         """Declare a capability and its extension; MissingCapability when the target lacks it."""
         if capability not in self._declared:
