@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+import triton_spirv
+from triton_spirv.errors import LoweringError
 
 
 @triton.jit
@@ -406,3 +408,29 @@ def test_map_elementwise(run, block):
     run(element_by_element, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), out, block)
     mapped = np.where(x < 0, -1, np.where(x > 100, np.sqrt(np.maximum(x, 0)), x / 2)).astype(np.float32)
     numeric.assert_ulps(out, np.stack([mapped, x + y, np.maximum(x, y) - np.minimum(x, y)]), 3, "f32")
+
+
+RECURSIVE = """
+module {{
+  tt.func public @kernel(%out: !tt.ptr<i32>, %n: i32) {{
+    %v = tt.call @first(%n) : (i32) -> i32
+    tt.store %out, %v : !tt.ptr<i32>
+    tt.return
+  }}
+  tt.func private @first(%n: i32) -> i32 {{
+    %v = tt.call @{0}(%n) : (i32) -> i32
+    tt.return %v : i32
+  }}
+  tt.func private @second(%n: i32) -> i32 {{
+    %v = tt.call @first(%n) : (i32) -> i32
+    tt.return %v : i32
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("callee", ("first", "second"))
+def test_recursion_is_refused(callee):
+    """Of itself, and by way of another function. Triton's front end writes none; IR files may have it."""
+    with pytest.raises(LoweringError, match="first calls itself; recursion has no rule"):
+        triton_spirv.compile(RECURSIVE.format(callee))

@@ -118,6 +118,12 @@ OVERFLOWS = [
     ("sub", "u32", 1, 2),
     ("mul", "i16", 256, 128),
     ("add", "i8", -128, -1),
+    ("sub", "i8", 127, -1),
+    ("mul", "u8", 16, 16),
+    ("add", "i16", 2**15 - 1, 1),
+    ("sub", "u16", 0, 1),
+    ("add", "u32", 2**32 - 1, 1),
+    ("mul", "u32", 2**16, 2**16),
 ]
 
 
@@ -139,6 +145,23 @@ def test_overflow_is_found(run, kind, dtype, x, y):
     launch()
     with np.errstate(over="ignore"):
         numeric.assert_same(out, {"add": np.add, "sub": np.subtract, "mul": np.multiply}[kind](left, right))
+
+
+LIMITS = [
+    ("add", "i8", -100, -28), ("add", "u8", 200, 55), ("sub", "i16", -(2**15) + 5, 5),
+    ("mul", "u16", 257, 255), ("sub", "u32", 7, 7), ("mul", "i32", -(2**16), 2**15),
+    ("add", "i64", 2**62, 2**62 - 1),
+]
+
+
+@pytest.mark.parametrize("kind, dtype, x, y", LIMITS)
+def test_results_at_the_limits_are_no_overflow(run, kind, dtype, x, y):
+    kind_of = numeric.DTYPES[dtype].values
+    left, right, out = np.full(32, x, kind_of), np.full(32, y, kind_of), numeric.poisoned(32, dtype)
+    operands = numeric.tensor(left, dtype), numeric.tensor(right, dtype)
+    run(add_sub_mul, 1, *operands, out, kind, 32, debug=True, sanitize_overflow=True)
+    wanted = {"add": x + y, "sub": x - y, "mul": x * y}[kind]
+    numeric.assert_same(out, np.full(32, wanted, kind_of))
 
 
 # ---- printing
