@@ -56,7 +56,7 @@ def bare_python(tmp_path_factory: pytest.TempPathFactory) -> str:
             target.symlink_to(file)
     python = str(place / "bin" / "python")
     for absent in ("triton", "triton_spirv", "torch"):
-        done = subprocess.run([python, "-c", f"import {absent}"], capture_output=True, timeout=60)
+        done = subprocess.run([python, "-I", "-c", f"import {absent}"], capture_output=True, timeout=60)
         assert done.returncode != 0, f"{absent} is not absent"
     return python
 
