@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .target import Target
 
@@ -18,6 +19,26 @@ class Parameter:
 
     name: str
     type: str
+
+
+class Requirement(NamedTuple):
+    """|parameter| * factor >= least + |other| * other_factor; a factor of 0: the pointer `parameter` is a
+    multiple of 64. Parameters by number; other: -1 for none.
+    """
+
+    parameter: int
+    factor: int
+    least: int
+    other: int = -1
+    other_factor: int = 0
+
+    def holds(self, values: Sequence[Any]) -> bool:
+        """Of the arguments of a launch?"""
+        value = values[self.parameter]
+        if not self.factor:
+            return (value if isinstance(value, int) else value.data_ptr()) % 64 == 0
+        least = self.least + (abs(values[self.other]) * self.other_factor if self.other >= 0 else 0)
+        return abs(value) * self.factor >= least
 
 
 @dataclass(frozen=True)
@@ -36,8 +57,7 @@ class Artifact:
                  types, see docs/vulkan.md
     counts_programs
                  does it ask how many programs there are? Then the grid is one dispatch
-    requires     (number of a parameter, factor, least): a launch with |parameter| * factor below least needs
-                 the kernel compiled with block_io=False
+    requires     a launch for which one does not hold needs the kernel compiled with block_io=False
     asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of
                  one that failed
     waits        may a program wait for another one of the same launch?
@@ -56,7 +76,7 @@ class Artifact:
     num_warps: int = 1
     asserts: tuple[tuple[str, int, str, str], ...] = ()
     prints: bool = False
-    requires: tuple[tuple[int, int, int], ...] = ()
+    requires: tuple[Requirement, ...] = ()
     formats: tuple[tuple[str, tuple[str, ...]], ...] = ()
     counts_programs: bool = False
     waits: bool = False
@@ -90,6 +110,6 @@ class Artifact:
         for name in ("hidden", "written", "local_size"):
             known[name] = tuple(known[name])
         known["formats"] = tuple((text, tuple(types)) for text, types in known["formats"])
-        known["requires"] = tuple(tuple(row) for row in known.get("requires", ()))
+        known["requires"] = tuple(Requirement(*row) for row in known.get("requires", ()))
         known["asserts"] = tuple(tuple(row) for row in known["asserts"])
         return Artifact(words=words, listing=listing, **known)

@@ -18,12 +18,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..analysis.axis import axis_facts
-from ..ir.model import Block, Operation
+from ..analysis.axis_info import LARGEST
+from ..artifact import Requirement
+from ..ir.model import Block, Operation, Value
 from ..layout import Layout
 from ..spirv.builder import I32, I64, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
 from .access import element_offsets
+from .block_motion import Bound, bounds, counter_step, step_of
 from .context import Context
 from .registry import SOURCE_LAYOUTS
 from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
@@ -34,6 +37,9 @@ ROWS, ROW_BYTES, ALIGNMENT = 32, 64, 64
 
 #: Bytes that a surface's rows must at least be apart.
 LEAST_PITCH = 128
+
+#: A surface's most bytes in a row, and rows.
+MOST = 1 << 24
 
 #: More than any index of a block.
 FAR = 1 << 16
@@ -299,11 +305,16 @@ def _clamped(ctx: Context, value: Register) -> Register:
 def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
                other: Any) -> Fragment | None:
     """The operand of a product by 2D block messages; None where that cannot be."""
-    b = ctx.b
     zero = other is None or (isinstance(other, Uniform) and other.scalar.constant == 0)
     if not isinstance(ptr, Pointers) or not (mask is None or zero):
         return None
-    loads = ctx.block_loads.get(op)
+    resting = ctx.block_loads.get(op)
+    if isinstance(resting, Resting) and ptr.base.id in ctx.displaced:
+        resting.prefetch(ctx)
+        message, starts = resting.message, resting.starts
+        surfaces = [resting.surface(ctx, first, 0) for first in resting.surfaces]
+        return loaded(ctx, op, layout, message, starts, surfaces)
+    loads = None if isinstance(resting, Resting) else resting
     moved = ctx.displaced.get(ptr.base.id)
     if loads is None or moved is None:
         loads, moved = prepare_load(ctx, op, ptr), None
@@ -314,13 +325,19 @@ def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
     if limits is None:
         return None
     if moved is not None:
-        moved = b.imul(moved, message.bytes)
+        moved = ctx.b.imul(moved, message.bytes)
         loads.prefetch(ctx, moved)
+    surfaces = [loads.surface(ctx, i, moved, limits) for i in range(loads.starts.registers)]
+    return loaded(ctx, op, layout, message, loads.starts, surfaces)
+
+
+def loaded(ctx: Context, op: Operation, layout: Layout, message: Message, starts: Layout,
+           surfaces: Sequence[tuple[Register, ...]]) -> Fragment:
+    """The fragment that messages on these surfaces, one for each start, load."""
+    b, element = ctx.b, register_type(element_of(op.result.type))
     made: dict[int, Register] = {}
-    element = register_type(element_of(op.result.type))
-    for i, start in enumerate(loads.starts.register_indices):
-        part = with_width(message.word, message.words)
-        surface = loads.surface(ctx, i, moved, limits)
+    part = with_width(message.word, message.words)
+    for start, surface in zip(starts.register_indices, surfaces, strict=True):
         block = ctx.env.load_block(message.kind, message.bytes, message.block, surface, part)
         for index, words in zip(covered(layout, message, start), block, strict=True):
             type = with_width(element, layout.width)
@@ -329,14 +346,19 @@ def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
     return Fragment(layout, element_of(op.result.type), registers)
 
 
+def is_loadable(ctx: Context, layout: Layout, ptr: Pointers) -> bool:
+    """Are there such messages, and are the pointers known without memory?"""
+    return ctx.target.block_2d and bool(ctx.options.get("block_io", True)) and len(layout.shape) == 2 and all(
+        map(is_computable, (ptr.affine, *ptr.terms)))
+
+
 def prepare_load(ctx: Context, op: Operation, ptr: Pointers, step: Register | None = None) -> Loads | None:
     """What the messages of a load have in common in all iterations of a loop that moves the pointers by
     `step` elements; None where messages cannot load it.
     """
     b = ctx.b
     layout = ctx.layout_of(op.result.type)
-    if not ctx.target.block_2d or not ctx.options.get("block_io", True) or len(layout.shape) != 2 or not all(
-            map(is_computable, (ptr.affine, *ptr.terms))):
+    if not is_loadable(ctx, layout, ptr):
         return None
     message = message_for(ctx, op, ptr, layout)
     if message is None:
@@ -379,10 +401,218 @@ def prepare_loads(ctx: Context, body: Block, initial: Sequence[Any], steps: Sequ
                 step = scalar if step is None else ctx.b.iadd(step, scalar)
         if any(bound is None for bound in known):
             step = None
+        resting = rest(ctx, op, body, pointers, values)
+        if resting is not None:
+            ctx.block_loads[op] = resting
+            continue
         made = prepare_load(ctx, op, pointers, step)
         if made is not None:
             made.align_all(ctx)
             ctx.block_loads[op] = made
+
+
+# --- surfaces that rest while a loop moves the block
+# ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Resting:
+    """Surfaces that stay where they are; the block lies `count` times the loop's counter further along
+    `moving`.
+
+    surfaces: (base, width, height, pitch, x, y) of each block of the first iteration; ahead: of what a warp
+    fetches ahead; turn: what an iteration adds to the counter.
+    """
+
+    message: Message
+    starts: Layout
+    surfaces: list[tuple[Register, ...]]
+    ahead: list[tuple[Register, ...]]
+    moving: int
+    count: int
+    turn: int
+    counter: Value
+
+    def surface(self, ctx: Context, first: tuple[Register, ...], later: int) -> tuple[Register, ...]:
+        """The surface with the block's place so many iterations later than this one."""
+        b, message = ctx.b, self.message
+        count = self.count
+        *rest, x, y = first
+        if self.moving == message.across and message.kind == "transpose":
+            count = count * message.bytes // 4
+        moved = b.imul(b.iadd(b.resize(ctx.value(self.counter), 32), later * self.turn), count)
+        return (*rest, b.iadd(moved, x), y) if self.moving == message.across else (*rest, x, b.iadd(moved, y))
+
+    def prefetch(self, ctx: Context) -> None:
+        """Ask for what a later iteration will load; how much later, the launch option num_stages says."""
+        distance = int(ctx.options.get("num_stages", 1)) - 1
+        message = self.message
+        for first in self.ahead if distance > 0 else ():
+            *rest, x, y = self.surface(ctx, first, distance)
+            if message.kind == "transpose":
+                x = ctx.b.imul(x, 4 // message.bytes)
+            block = (message.width * message.count, message.height, 1)
+            ctx.env.prefetch_block(message.bytes, block, (*rest, x, y))
+
+
+def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequence[Value]) -> Resting | None:
+    """Surfaces for all iterations of a loop; None where the block, or its mask, does not move as one that
+    rests would need.
+    """
+    loop = body.parent.parent
+    limits = bounds(op.mask, body)
+    layout = ctx.layout_of(op.result.type)
+    turn = None if loop is None else counter_step(loop)
+    if not turn or limits is None or not is_loadable(ctx, layout, ptr):
+        return None
+    message = message_for(ctx, op, ptr, layout)
+    pitch = None if message is None else pointer_stride(ptr, message.down, message.height)
+    if message is None or pitch is None:
+        return None
+    parameters = {ctx.parameters.get(register.id): value for value, register in ctx.frame.values.items()
+                  if isinstance(register, Register)}
+    number = None if pitch.parameter is None else ctx.parameter_number(pitch.parameter)
+    if pitch.parameter is not None and number is None:
+        return None
+    step = step_of(list(values), pitch.factor, None if number is None else parameters[number])
+    if step is None or step[1] % turn:
+        return None
+    count = step[1] // turn
+    moving = message.down if step[0] else message.across
+    if any(limit.slope != (-count if limit.dim == moving else 0) for limit in limits):
+        return None
+    by_dim = {limit.dim: limit for limit in limits}
+    if len(by_dim) < len(limits) or any(_scalar(ctx, limit) is None for limit in limits):
+        return None
+    if moving == message.across and (
+            moving not in by_dim or not _can_end(ctx, op, message, pitch, number, by_dim[moving])):
+        return None
+    fixed_edge = by_dim.get(message.across) if moving == message.down else None
+    if fixed_edge is not None and not _is_even(message, fixed_edge):
+        return None
+    least = LEAST_PITCH if fixed_edge is None else LEAST_PITCH + ALIGNMENT
+    if not ctx.asks_for_pitch(pitch.factor * message.bytes, pitch.parameter, least):
+        return None
+    b = ctx.b
+    bare = replace(ptr, terms=tuple(map(unevaluated, ptr.terms)))
+    distance = b.constant(I32, pitch.factor * message.bytes) if pitch.parameter is None else b.imul(
+        b.resize(pitch.parameter, 32), pitch.factor * message.bytes)
+
+    def surfaces(starts: Layout) -> list[tuple[Register, ...]]:
+        inside: list[list[Register]] = [[], []]
+        for dim, limit in by_dim.items():
+            first = ctx.registers(unevaluated(ctx.value(limit.index)),
+                                  _along(starts, dim, shape_of(limit.index.type)))
+            inside[dim] = [b.resize(b.isub(_scalar(ctx, limit), x), 32) for x in first]
+        across, down = inside[message.across], inside[message.down]
+        shift = (4 if message.kind == "transpose" else message.bytes).bit_length() - 1
+        row, one, none = (b.constant(I32, x) for x in (message.width * message.count, 1, 0))
+        made: list[tuple[Register, ...]] = []
+        for i, place in enumerate(addresses(ctx, bare, starts, message.bytes)):
+            base, width = b.iand(place, b.constant(I64, -ALIGNMENT)), b.constant(I32, 2 * ALIGNMENT)
+            before = b.iand(b.resize(place, 32), ALIGNMENT - 1)
+            height, y = b.constant(I32, MOST if moving == message.down else message.height), none
+            if moving == message.across:
+                width, before = b.imul(across[i], message.bytes), none
+            elif across:
+                base, before = b.isub(base, b.constant(I64, ALIGNMENT)), b.iadd(before, ALIGNMENT)
+                held = b.ext("s_min", b.ext("s_max", across[i], none), row)
+                width = b.iadd(before, b.imul(held, message.bytes))
+            if down:
+                height = b.ext("s_max", b.ext("s_min", down[i], height), one)
+                y = b.select(b.compare("OpSLessThan", down[i], 1), b.constant(I32, MOST), 0)
+            made.append((base, width, height, distance, b.lshr(before, shift), y))
+        return made
+
+    starts = starts_of(layout, message)
+    ahead = surfaces(prefetch_starts(layout, message)) if int(ctx.options.get("num_stages", 1)) > 1 else []
+    return Resting(message, starts, surfaces(starts), ahead, moving, count, turn, body.arguments[0])
+
+
+def _scalar(ctx: Context, limit: Bound) -> Any:
+    """The bound as a scalar; None where it is a tensor of many."""
+    bound = ctx.frame.values.get(limit.limit)
+    bound = bound.scalar if isinstance(bound, Uniform) else bound
+    return bound if isinstance(bound, Register) and is_computable(ctx.value(limit.index)) else None
+
+
+def _is_even(message: Message, limit: Bound) -> bool:
+    """Does a surface that ends at the bound have rows of a multiple of 4 bytes?"""
+    index, end = axis_facts(limit.index), axis_facts(limit.limit)
+    return index is not None and end is not None and not any(
+        x * message.bytes % 4 for x in (index.divisibility[limit.dim], end.everywhere()))
+
+
+def _along(starts: Layout, dim: int, shape: tuple[int, ...]) -> Layout:
+    """The layout of starts for a tensor that varies along one dimension only."""
+    mask = starts.axis_mask(dim)
+    low = starts.dim_bits[dim][0]
+    target = Layout(shape).dim_bits[dim][0]
+    return starts.map(shape, lambda basis: (basis & mask) >> low << target)
+
+
+def _can_end(ctx: Context, op: Operation, message: Message, pitch: Stride, number: int | None,
+             limit: Bound) -> bool:
+    """Can a surface be as wide as the matrix? Then blocks begin at multiples of 64 bytes, and the launcher
+    sees to it that the matrix has rows of 64 bytes at least, and of not more than their distance.
+    """
+    found = ctx.frame.values.get(limit.limit)
+    end = found.scalar if isinstance(found, Uniform) else found
+    facts, sizes = axis_facts(limit.limit), {message.down: message.height,
+                                            message.across: message.width * message.count}
+    loop_value = op.ptr.owner.parent.parent.init[op.ptr.index - 1]
+    apart, base = pointer_divisor(loop_value, (sizes[0], sizes[1]), message.bytes)
+    known = ctx.frame.values.get(base) if base is not None else None
+    if not isinstance(end, Register) or not isinstance(known, Register) or facts is None:
+        return False
+    if apart % ALIGNMENT or facts.everywhere() * message.bytes % 4 or number is None:
+        return False
+    last, start = ctx.parameter_number(end), ctx.parameter_number(known)
+    if last is None or start is None:
+        return False
+    index = axis_facts(limit.index)
+    if index is None or index.divisibility[limit.dim] < LARGEST:  # it begins at 0
+        return False
+    factor = abs(pitch.factor) * message.bytes
+    ctx.requires |= {Requirement(number, factor, 0, last, message.bytes),
+                     Requirement(last, message.bytes, ALIGNMENT), Requirement(start, 0, 0)}
+    return True
+
+
+def pointer_divisor(value: Value, lengths: tuple[int, ...], size: int) -> tuple[int, Value | None]:
+    """What divides the distance in bytes from the returned pointer to the first elements of aligned blocks of
+    `lengths`; that pointer.
+    """
+    op = value.defining_op
+    if op is None:
+        return LARGEST, value
+    if op.name in ("tt.splat", "tt.broadcast"):
+        return pointer_divisor(op.operands[0], lengths, size)
+    if op.name == "tt.addptr":
+        apart, base = pointer_divisor(op.ptr, lengths, size)
+        return min(apart, divisor(op.offset, lengths) * size), base
+    return 1, None
+
+
+def divisor(value: Value, lengths: tuple[int, ...]) -> int:
+    """A power of two that divides the elements of a tensor of integers at multiples of `lengths`."""
+    facts = axis_facts(value)
+    best = 1 if facts is None else max(
+        facts.divisor(d, lengths[d] if d < len(lengths) else 1) for d in range(facts.rank))
+    op = value.defining_op
+    if op is None:
+        return best
+    found = 1
+    if op.name in ("tt.broadcast", "arith.extsi", "tt.splat"):
+        found = divisor(op.operands[0], lengths)
+    elif op.name == "tt.expand_dims":
+        axis = op.attributes["axis"]
+        found = divisor(op.src, lengths[:axis] + lengths[axis + 1:])
+    elif op.name == "arith.muli":
+        found = divisor(op.lhs, lengths) * divisor(op.rhs, lengths)
+    elif op.name in ("arith.addi", "arith.subi"):
+        found = min(divisor(op.lhs, lengths), divisor(op.rhs, lengths))
+    return min(max(best, found), LARGEST)
 
 
 def addresses(ctx: Context, ptr: Pointers, starts: Layout, bytes: int) -> list[Register]:

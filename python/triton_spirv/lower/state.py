@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..artifact import Requirement
 from ..environment.base import Environment, Parameter
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Module, Operation, PointerType, TensorType, Type, Value
@@ -75,7 +76,7 @@ class State:
         self.parameters: dict[int, int] = {}  # id of a kernel parameter's register -> its number
         self.block_loads: dict[Operation, Any] = {}  # loads by 2D blocks that were prepared before a loop
         self.displaced: dict[int, Register] = {}  # id of a base that a loop moves -> how far, in elements
-        self.requires: set[tuple[int, int, int]] = set()
+        self.requires: set[Requirement] = set()
         self.has_atomics = False
 
     @property
@@ -103,14 +104,18 @@ class State:
         """Ask the launcher that factor * |parameter| is at least `least`; can that be asked?"""
         if parameter is None:
             return abs(factor) >= least
-        found = parameter.id
-        if parameter.op == "OpSConvert":  # a 32-bit parameter as it is used in addresses
+        number = self.parameter_number(parameter)
+        if number is not None:
+            self.requires.add(Requirement(number, abs(factor), least))
+        return number is not None
+
+    def parameter_number(self, register: Register) -> int | None:
+        """Which of the kernel's parameters a register is, perhaps as it is used in addresses; None: none."""
+        found = register.id
+        if register.op == "OpSConvert":
             made = (words for words in self.b.module.functions[-1].instructions if words[2:3] == [found])
             found = next(made)[3]
-        if found not in self.parameters:
-            return False
-        self.requires.add((self.parameters[found], abs(factor), least))
-        return True
+        return self.parameters.get(found)
 
     # --- layouts --------------------------------------------------------------------------------------------
 

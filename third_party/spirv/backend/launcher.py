@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+from triton_spirv.artifact import Requirement
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import cores
@@ -78,7 +79,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     _latest.metadata = metadata
     bound: Function | None = None
     run: Any = None
-    requires = metadata.artifact["requires"]
+    requires = [Requirement(*row) for row in metadata.artifact["requires"]]
     without: Any = None  # the same without 2D block messages, for arguments that they cannot serve
 
     def launch(x: int, y: int, z: int, stream: int, function: Function, packed_metadata: Any,
@@ -89,7 +90,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         if enter_hook is not None:
             enter_hook(launch_metadata)
         values = select(arguments) if select else arguments
-        if requires and any(abs(values[index]) * factor < least for index, factor, least in requires):
+        if requires and not all(requirement.holds(values) for requirement in requires):
             without = without or without_block_io(source, metadata)
             without(x, y, z, values)
         else:
