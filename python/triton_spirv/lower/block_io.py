@@ -366,7 +366,7 @@ def prepare_load(ctx: Context, op: Operation, ptr: Pointers, step: Register | No
     pitch = pointer_stride(ptr, message.down, message.height)
     assert pitch is not None
     factor = pitch.factor * message.bytes
-    least = LEAST_PITCH if op.mask is None else LEAST_PITCH + ALIGNMENT
+    least = LEAST_PITCH + ALIGNMENT * _has_right_edge(op, message)
     if not ctx.asks_for_pitch(factor, pitch.parameter, least):
         return None
     distance = b.constant(I32, factor) if pitch.parameter is None else b.imul(
@@ -376,6 +376,13 @@ def prepare_load(ctx: Context, op: Operation, ptr: Pointers, step: Register | No
     ahead = prefetch_starts(layout, message) if step is not None else None
     return Loads(message, starts, distance, addresses(ctx, ptr, starts, message.bytes),
                  None if ahead is None else addresses(ctx, ptr, ahead, message.bytes), step)
+
+
+def _has_right_edge(op: Operation, message: Message) -> bool:
+    """May the mask differ along a row?"""
+    facts = None if op.mask is None else axis_facts(op.mask)
+    return op.mask is not None and (facts is None or facts.constancy[message.across] < shape_of(op.mask.type)[
+        message.across])
 
 
 def prepare_loads(ctx: Context, body: Block, initial: Sequence[Any], steps: Sequence[Any]) -> None:

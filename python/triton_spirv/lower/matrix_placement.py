@@ -178,6 +178,8 @@ def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:
         maker = value.defining_op
         chain.append((value, encoding))
         if maker.name == "tt.load":
+            for made, _ in chain:
+                _sink(made.defining_op, made.uses[0][0])
             maker.attributes["ts.natural"] = value.type.encoding  # type: ignore[attr-defined]
             for made, asked in chain:
                 retype(made, asked)
@@ -186,6 +188,29 @@ def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:
         if len(tensors) != 1 or not (is_elementwise(maker) or maker.name in (CONVERSION, "tt.trans")):
             return
         value, encoding = tensors[0], transposed(encoding) if maker.name == "tt.trans" else encoding
+
+
+def _sink(load: Operation | None, user: Operation) -> None:
+    """Move a load, or what is computed from one, down to its only user, so that registers hold it for no
+    longer than needed, unless something between them may write to memory.
+    """
+    block = None if load is None else load.parent
+    if load is None or block is None or user.parent is not block:
+        return
+    first, last = block.operations.index(load), block.operations.index(user)
+    between = block.operations[first + 1:last]
+    if not load.attributes.get("isVolatile") and all(_is_pure(op) for op in between):
+        block.operations.remove(load)
+        block.operations.insert(last - 1, load)
+
+
+def _is_pure(op: Operation) -> bool:
+    """Does the operation compute results only, or read?"""
+    if op.regions and op.name not in ("tt.reduce", "tt.scan"):
+        return False
+    entry = RULES.get(op.name)
+    computes = entry is not None and entry.kind in ("elementwise", "pulled")
+    return computes or op.name in ("tt.dot", "tt.reduce", "tt.scan", CONVERSION)
 
 
 def _is_placed(value: Value) -> bool:
