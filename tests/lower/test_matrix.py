@@ -61,3 +61,65 @@ def test_products(run: Callable[..., Any], mode: str, dtype: str, m: int, n: int
     on_unit = dtype != "float32" or mode == "xe"
     assert ("ts_matrix_" in made.asm["spvasm"]) == on_unit
     assert ("ts_load_" in made.asm["spvasm"]) == (k != 40 and mode == "xe")
+
+
+@triton.jit
+def blocks(a_ptr, b_ptr, c_ptr, M, N, K, a_row, b_row, c_row, BM: tl.constexpr, BN: tl.constexpr,
+           BK: tl.constexpr):
+    """Masks on every edge; the counter moves by a block."""
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    a = a_ptr + m[:, None] * a_row + k[None, :]
+    b = b_ptr + k[:, None] * b_row + n[None, :]
+    acc = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(a, mask=(m[:, None] < M) & (k[None, :] < K - done), other=0.0)
+        y = tl.load(b, mask=(k[:, None] < K - done) & (n[None, :] < N), other=0.0)
+        acc = tl.dot(x, y, acc)
+        a += BK
+        b += BK * b_row
+    c = c_ptr + m[:, None] * c_row + n[None, :]
+    tl.store(c, (acc + 1.0).to(tl.float16), mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+@pytest.mark.parametrize("m, n, k, row", [(80, 112, 144, 160), (24, 48, 32, 64)])
+def test_edges(run: Callable[..., Any], mode: str, m: int, n: int, k: int, row: int) -> None:
+    a, b = operand((m, row), "float16", 3), operand((k, row), "float16", 4)
+    c = torch.full((m, n), 99, dtype=torch.float16)
+    grid = (triton.cdiv(m, 64), triton.cdiv(n, 32))
+    run(blocks, grid, a, b, c, m, n, k, row, row, n, BM=64, BN=32, BK=32, num_warps=4, num_stages=3)
+    assert torch.equal(c, (a[:, :k].double() @ b[:, :n].double() + 1).to(torch.float16))
+
+
+@triton.jit
+def attended(q_ptr, k_ptr, v_ptr, out_ptr, count, WIDTH: tl.constexpr, BQ: tl.constexpr, BK: tl.constexpr):
+    q_rows, columns = tl.program_id(0) * BQ + tl.arange(0, BQ), tl.arange(0, WIDTH)
+    q = tl.load(q_ptr + q_rows[:, None] * WIDTH + columns[None, :], mask=q_rows[:, None] < count, other=0.0)
+    top, total = tl.full([BQ], -1e30, tl.float32), tl.zeros([BQ], tl.float32)
+    acc = tl.zeros([BQ, WIDTH], tl.float32)
+    for start in range(0, count, BK):
+        rows = start + tl.arange(0, BK)
+        place = rows[:, None] * WIDTH + columns[None, :]
+        k = tl.load(k_ptr + place, mask=rows[:, None] < count, other=0.0)
+        v = tl.load(v_ptr + place, mask=rows[:, None] < count, other=0.0)
+        score = tl.where(rows[None, :] < count, tl.dot(q, tl.trans(k)), -float("inf"))
+        new = tl.maximum(top, tl.max(score, axis=1))
+        p, decay = tl.exp2(score - new[:, None]), tl.exp2(top - new)
+        total, acc, top = total * decay + tl.sum(p, axis=1), acc * decay[:, None], new
+        acc = tl.dot(p.to(tl.float16), v, acc)
+    out = out_ptr + q_rows[:, None] * WIDTH + columns[None, :]
+    tl.store(out, (acc / total[:, None]).to(tl.float16), mask=q_rows[:, None] < count)
+
+
+def test_attention(run: Callable[..., Any], mode: str) -> None:
+    """Two products, the first of a transposed operand, its result reduced along rows and multiplied again."""
+    count, width = 80, 64
+    random = np.random.default_rng(5)
+    q, k, v = (torch.from_numpy(random.normal(0, 0.5, (count, width))).half() for _ in range(3))
+    out = torch.zeros(count, width, dtype=torch.float16)
+    made = run(attended, 2, q, k, v, out, count, WIDTH=width, BQ=64, BK=32, num_warps=4)
+    expected = torch.softmax(q.double() @ k.double().T * float(np.log(2)), dim=1) @ v.double()
+    torch.testing.assert_close(out.double(), expected, atol=2e-3, rtol=2e-3)  # two roundings to f16
+    if mode == "xe":
+        assert "ts_load_transpose" in made.asm["spvasm"]
