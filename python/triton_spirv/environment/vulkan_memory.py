@@ -50,7 +50,10 @@ class VulkanMemory(Environment):
         element = scalar_type(type)
         bits = element.width if isinstance(element, (Int, Float)) else 32
         if bits < 32:
-            self.b.module.require(f"{'Int' if isinstance(element, Int) else 'Float'}{bits}")
+            # The storage capability alone allows the type for loads and stores, and nothing else.
+            self.b.module.require(f"Int{bits}")
+            if isinstance(element, Float):
+                self.b.module.require(f"Float{bits}")
             self.b.module.require(f"StorageBuffer{bits}BitAccess")
 
     def pointer(self, address: Value, pointee: Type) -> Value:
@@ -202,6 +205,9 @@ class VulkanMemory(Environment):
 
     def _shared_variable(self, element: Type, components: int, end: int) -> Value:
         known = self._shared.get((element, components))
+        bits = element.width  # type: ignore[attr-defined]
+        if bits < 32 and not self._explicit:  # the type as such, not for storage buffers only
+            self.b.module.require(f"Int{bits}")
         variable = known[0] if known is not None else \
             self.b.module.forward_variable(with_width(element, components), SHARED)
         self._shared[element, components] = variable, max(end, known[1] if known is not None else 0)

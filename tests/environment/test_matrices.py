@@ -1,0 +1,114 @@
+"""lower/dot_cooperative.py: products on matrices of a sub-group, by the emulated ones of emulated.py; and the
+instructions themselves before spirv-val."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+import triton_spirv
+from environment.emulated import TARGET, Emulated
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton_spirv import compiler
+from triton_spirv.target import VULKAN
+from triton_spirv.tools import spirv_tools
+
+TYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8}
+M, N = 16, 32
+
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, K, M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr, KIND: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, BK)
+    out = tl.int32 if KIND == "i8" else tl.float32
+    total = tl.zeros((M, N), out)
+    for start in range(0, K, BK):
+        inside = k + start < K
+        a = tl.load(a_ptr + m[:, None] * K + start + k[None, :], inside[None, :], 0)
+        if KIND == "transposed":
+            b = tl.load(b_ptr + n[:, None] * K + start + k[None, :], inside[None, :], 0).trans()
+        else:
+            b = tl.load(b_ptr + (start + k)[:, None] * N + n[None, :], inside[:, None], 0)
+        if KIND == "rescaled":
+            total = tl.dot(a, b, total * 0.5)
+        else:
+            total = tl.dot(a, b, total, out_dtype=out)
+    if KIND == "added":
+        total = tl.dot(a, b, total)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], total)
+
+
+def ttgir(type: str, kind: str, warps: int, depth: int = 8) -> str:
+    """The kernel for eight lanes, by Triton's own passes."""
+    result = "i32" if type == "i8" else "fp32"
+    names = {"M": M, "N": N, "BK": depth, "KIND": kind}
+    source = ASTSource(
+        product, signature={"a_ptr": f"*{type}", "b_ptr": f"*{type}", "c_ptr": f"*{result}", "K": "i32",
+                            **dict.fromkeys(names, "constexpr")}, constexprs=names)
+    target = GPUTarget("spirv", "lavapipe", 8)
+    return str(triton.compile(source, target=target, options={"num_warps": warps}).asm["ttgir"])
+
+
+@pytest.fixture(autouse=True)
+def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_BACKEND", "1")
+    monkeypatch.setitem(compiler.ENVIRONMENTS, "emulated-matrices", Emulated)
+
+
+def operands(type: str, depth: int) -> tuple[torch.Tensor, torch.Tensor]:
+    random = np.random.default_rng(0)
+    made = [random.integers(-128, 128, shape) if type == "i8" else random.standard_normal(shape)
+            for shape in ((M, depth), (depth, N))]
+    a, b = (torch.from_numpy(values).to(TYPES[type]) for values in made)
+    return a, b
+
+
+@pytest.mark.parametrize("type, kind, warps", [
+    ("fp16", "plain", 1), ("fp16", "plain", 4), ("bf16", "plain", 2), ("i8", "i8", 2),
+    ("fp16", "transposed", 2), ("fp16", "rescaled", 2), ("fp16", "added", 2)])
+def test_products(launch: Any, type: str, kind: str, warps: int) -> None:
+    depth = 20
+    a, b = operands(type, depth)
+    artifact = triton_spirv.compile(ttgir(type, kind, warps), TARGET)
+    given = b.T.contiguous() if kind == "transposed" else b
+    out = torch.full((M, N), 7, dtype=torch.int32 if type == "i8" else torch.float32)
+    launch(artifact, 1, a, given, out, depth)
+    parts = [a[:, k:k + 8].double() @ b[k:k + 8].double() for k in range(0, depth, 8)]
+    exact = torch.zeros(M, N, dtype=torch.float64)
+    for part in parts:
+        exact = exact * (0.5 if kind == "rescaled" else 1) + part
+    if kind == "added":
+        exact += parts[-1]
+    # f32 sums of 20 products of numbers around 1
+    assert (out.double() - exact).abs().max() <= (0 if type == "i8" else 2e-5)
+
+
+def test_sums_stay_in_matrices() -> None:
+    """Nothing goes through shared memory in the loop but the operands."""
+    plain = triton_spirv.compile(ttgir("fp16", "plain", 2), real_target()).listing
+    body = plain[plain.index("\n%body"):plain.index("\n%after")]
+    assert "OpCooperativeMatrixMulAddKHR" in body and "OpCooperativeMatrixStoreKHR" not in body
+    assert "matrix<16x16 x f32" in plain
+
+
+def real_target(**more: Any) -> Any:
+    explicit = "WorkgroupMemoryExplicitLayout"
+    return VULKAN.with_options(
+        name="with-matrices", sub_group_size=8,
+        matrices=tuple((16, 16, 8, x, x, y, y) for x, y in (("f16", "f32"), ("bf16", "f32"), ("i8", "i32"))),
+        capabilities=VULKAN.capabilities | {  # type: ignore[operator]
+            "CooperativeMatrixKHR", "BFloat16TypeKHR", "BFloat16CooperativeMatrixKHR", f"{explicit}KHR",
+            f"{explicit}8BitAccessKHR", f"{explicit}16BitAccessKHR"}, **more)
+
+
+@pytest.mark.parametrize("type, kind", [("fp16", "plain"), ("bf16", "plain"), ("i8", "i8"),
+                                        ("fp16", "transposed"), ("fp16", "rescaled")])
+def test_the_instructions_are_valid(type: str, kind: str) -> None:
+    artifact = triton_spirv.compile(ttgir(type, kind, 2), real_target())
+    assert "OpCooperativeMatrixLoadKHR" in artifact.listing
+    spirv_tools.validate(artifact.words, "vulkan1.3")
