@@ -107,3 +107,21 @@ def test_validation_layer_that_is_missing(tmp_path: Path) -> None:
     done = child(CHOOSE, TRITON_SPIRV_VULKAN_VALIDATION="1", VK_LAYER_PATH=str(tmp_path))
     assert "VK_LAYER_KHRONOS_validation, which is not installed" in done.stderr
     assert "vulkan-validationlayers" in done.stderr
+
+
+def test_validation_layer_reports_what_is_wrong() -> None:
+    """A fill of 3 bytes at 1: Vulkan asks for multiples of 4. The next wait raises it."""
+    script = """
+from triton_spirv.runtime.vulkan import devices
+from triton_spirv.runtime.vulkan.context import open_device
+context = open_device(devices.choose("vulkan"))
+memory = context.pools.device.allocate(64)
+context.stream.fill(memory, 0, 8, 0)
+context.stream.synchronize()
+print("fine so far")
+context.stream.fill(memory, 1, 3, 0)
+context.stream.synchronize()
+"""
+    done = child(script, TRITON_SPIRV_VULKAN_VALIDATION="1")
+    assert "fine so far" in done.stdout
+    assert "DeviceError: the Vulkan validation layer reports" in done.stderr and "vkCmdFillBuffer" in done.stderr
