@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,19 @@ def test_threads(context: Context) -> None:
     for thread in threads:
         thread.join()
     assert not failures, failures[0]
+
+
+def test_nothing_stays_unsubmitted(context: Context) -> None:
+    """Launches that come too fast to be submitted each are submitted without another call."""
+    launched, out = kernel(context), zeros(64, device="vulkan")
+    one = arrays.asarray(context, np.ones(64, np.float32))
+    for _ in range(5):
+        launched.launch(1, 1, 1, (one, one, out, 64))
+    deadline = time.monotonic() + 20
+    while (context.stream.recording or not context.stream.idle()) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert not context.stream.recording and context.stream.idle()
+    assert (out.numpy() == 2).all()
 
 
 def test_pipeline_cache_on_disk(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

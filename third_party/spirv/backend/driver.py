@@ -29,17 +29,19 @@ class SPIRVDriver(DriverBase):
         super().__init__()
         from .binding import explain_refused_arguments
         from .launcher import SPIRVUtils, make_launcher
+        from .targets import current_device
 
         explain_refused_arguments()
         self.utils = SPIRVUtils()
         self.launcher_cls = make_launcher
+        self.get_current_device = current_device  # type: ignore[method-assign]
 
     @staticmethod
     def is_active() -> bool:
         return switch.is_on()
 
     def get_current_device(self) -> str:
-        """The key of kernels' caches."""
+        """The key of kernels' caches; every launch asks, so the instance has the function itself."""
         from .targets import current_device
 
         return current_device()

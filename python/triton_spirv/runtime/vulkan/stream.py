@@ -1,14 +1,16 @@
 """The order of a device's work: commands are recorded, submitted, waited for.
 
 All work of a device goes through one queue, in the order of the calls, each command after the one before (a
-barrier stands between them). What is recorded is submitted at once while the device has nothing to do, and in
-larger pieces while it is busy: a submission costs more than everything else about a launch. One timeline
-semaphore counts submissions.
+barrier stands between them). A submission costs more than everything else about a launch, so what is recorded
+is submitted at once where the device has nothing to do and the last submission is a while ago, and in larger
+pieces otherwise. A thread of the stream's own submits what nobody else does. One timeline semaphore counts
+submissions.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 COMMAND_BUFFERS = 16
 #: commands after which a submission does not wait any longer for the device to become idle
 COMMANDS_PER_SUBMISSION = 64
+#: an idle device is given work at most this often, in nanoseconds: launches that come faster than a
+#: submission takes go together
+PACE = 100_000
 #: bytes of parameters that the launches of one submission may have
 PARAMETER_BYTES = 64 << 10
 #: bytes that travel at once between host memory and memory that the host does not see
@@ -69,6 +74,10 @@ class Stream:
         self.recording = 0
         self.recorded = self.used = 0
         self.bound = 0  # the pipeline of the commands so far
+        self.flushed_at = 0  # when, by time.perf_counter_ns
+        self._left = threading.Event()  # something is recorded and not submitted
+        self._told = False  # the thread knows of it
+        self._helper: threading.Thread | None = None
         #: called after each wait: looks whether an assertion failed
         self.checks: dict[int, Callable[[], None]] = {}
         self._prepare()
@@ -121,8 +130,33 @@ class Stream:
         """A command has been recorded: submit, if the device is idle or there is enough; with the lock
         held."""
         self.recorded += 1
-        if self.recorded >= COMMANDS_PER_SUBMISSION or self.idle():
+        if self.recorded >= COMMANDS_PER_SUBMISSION:
             self.flush()
+        elif self.idle() and time.perf_counter_ns() - self.flushed_at > PACE:
+            self.flush()
+        elif not self._told:
+            self._told = True
+            if self._helper is None:
+                self._helper = threading.Thread(target=self._submit_what_is_left, daemon=True,
+                                                name="triton-spirv submissions")
+                self._helper.start()
+            self._left.set()
+
+    def _submit_what_is_left(self) -> None:
+        """The helping thread: when the device has become idle, nothing that is recorded stays behind."""
+        while self._left.wait() and not sys.is_finalizing():
+            self._left.clear()
+            time.sleep(PACE * 1e-9)
+            try:
+                while self.recording:
+                    with self.lock:
+                        if self.idle():
+                            self.flush()
+                            break
+                        last = self.submitted
+                    self._sleep_for(last)
+            except DeviceError:
+                pass  # the next call of the user's thread meets it, too
 
     def idle(self) -> bool:
         """Is everything done that was submitted?"""
@@ -146,6 +180,8 @@ class Stream:
                 if code:
                     self._failed("vkQueueSubmit", code)
                 self.submitted += 1
+                self._told = False
+                self.flushed_at = time.perf_counter_ns()
             return self.submitted
 
     def parameters(self, size: int) -> tuple[int, int]:
