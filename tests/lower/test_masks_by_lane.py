@@ -22,13 +22,33 @@ def rows_below(x_ptr, out_ptr, m, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     tl.store(out_ptr + i, tl.load(x_ptr + i, mask=r < m, other=5.0), mask=r < m)
 
 
+@triton.jit
+def weighted(x_ptr, y_ptr, z_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    y = tl.load(y_ptr + i, mask=i < n, other=3)
+    z = tl.load(z_ptr + i, mask=i < n, other=0.5)
+    tl.store(out_ptr + i, x * y + z)
+
+
+@triton.jit
+def chased(x_ptr, i_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """The second load needs the first, the third must come behind the store."""
+    i = tl.arange(0, BLOCK)
+    index = tl.load(i_ptr + i, mask=i < n, other=0)
+    x = tl.load(x_ptr + index, mask=i < n, other=-1)
+    tl.store(x_ptr + i, x * 10, mask=i < n)
+    y = tl.load(x_ptr + i, mask=i < n, other=-2)
+    tl.store(out_ptr + i, x + y)
+
+
 @pytest.fixture
 def lanes(monkeypatch):
     monkeypatch.setenv("TRITON_SPIRV_TARGET", "cpu-simt")
-    for kernel in (halves, rows_below):
+    for kernel in (halves, rows_below, weighted, chased):
         kernel.device_caches.clear()
     yield
-    for kernel in (halves, rows_below):
+    for kernel in (halves, rows_below, weighted, chased):
         kernel.device_caches.clear()
 
 
@@ -57,3 +77,26 @@ def test_registers_of_one_row_share_its_mask(lanes, m):
     made = rows_below[(1,)](numeric.tensor(x, "f32"), out, m, 32, 64, num_warps=8)
     numeric.assert_same(out, expected)
     assert "OpLoad f32" not in made.asm["spvasm"], "whole vectors, behind the mask too"
+
+
+@pytest.mark.parametrize("n", [0, 16, 50, 64, 100])
+def test_loads_under_one_mask_share_a_branch(lanes, n):
+    """Of several dtypes, with values of their own where the mask is false."""
+    x, y, z = np.arange(64), np.arange(64) * 3, np.arange(64) / 4
+    out, inside = numeric.poisoned(64, "f32"), np.arange(64) < n
+    inputs = [numeric.tensor(values, dtype) for values, dtype in ((x, "f32"), (y, "i16"), (z, "f64"))]
+    made = weighted[(1,)](*inputs, out, n, 64, num_warps=1)
+    expected = np.where(inside, x * y + z, 0.5).astype(np.float32)
+    numeric.assert_same(out, expected)
+    if n % 16 == 0 and n:
+        assert branches(made) == 1
+
+
+@pytest.mark.parametrize("n", [0, 16, 50, 64])
+def test_loads_that_need_each_other_keep_their_order(lanes, n):
+    inside = np.arange(64) < n
+    x, index = np.arange(100, 164, dtype=np.int32), np.arange(64, dtype=np.int32)[::-1].copy()
+    out = numeric.poisoned(64, "i32")
+    chased[(1,)](numeric.tensor(x, "i32"), numeric.tensor(index, "i32"), out, n, 64, num_warps=2)
+    first = np.where(inside, x[::-1], -1)
+    numeric.assert_same(out, np.where(inside, first + first * 10, first - 2).astype(np.int32))

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import LoweringError, TritonSpirvError
 from ..ir.model import Block, Operation, TensorType
+from ..layout import Layout
 from ..spirv.module import Value as Register
 from .registry import RULES, SYMBOLIC
 from .state import Frame, named
@@ -29,6 +30,7 @@ class Context(Walking):
         """Lower every operation; the terminator is returned, not lowered."""
         for op in block.operations[:-1]:
             self.lower(op)
+        self.load_waiting()
         return block.operations[-1]
 
     def leave(self, terminator: Operation) -> None:
@@ -60,6 +62,8 @@ class Context(Walking):
     def _lower(self, op: Operation) -> None:
         entry = RULES[op.name]
         operands = [self.value(v) for v in op.operands]
+        if entry.kind == "lowers" or any(x is node for x in operands for node in self.waiting):
+            self.load_waiting()
         if entry.kind == "lowers":
             results = entry.function(self, op, *named(op, operands))
             results = results if isinstance(results, (tuple, list)) else (results,) if op.results else ()
@@ -72,6 +76,23 @@ class Context(Walking):
             return
         for value, bound in zip(op.results, self._defer(op, operands, entry.weight), strict=True):
             self.bind(value, bound)
+
+    def load_waiting(self) -> None:
+        """Lanes load where the first value is used, or something has an effect: what was asked for under one
+        mask until then is loaded behind one branch.
+        """
+        from .memory import load_together
+        groups: dict[tuple[int, Layout], list[Deferred]] = {}
+        for node in self.waiting:
+            mask = named(node.operation, node.operands)[1]
+            groups.setdefault((id(mask), self.layout_of(node.operation.results[0].type)), []).append(node)
+        self.waiting.clear()
+        location = self.b.module.location
+        for (_, layout), nodes in groups.items():
+            self.b.module.location = nodes[0].operation.location
+            for node, made in zip(nodes, load_together(self, nodes, layout), strict=True):
+                node.stored = made
+        self.b.module.location = location
 
     def _defer(self, op: Operation, operands: list[Any], weight: int) -> Sequence[Any]:
         """The cheapest form of tensor results: symbolic, deferred, or registers where that is no longer
@@ -109,7 +130,9 @@ class Context(Walking):
                 )
             )
         layout = self.layout_of(type)
-        if layout.steps == 1 and (reads or total > CHEAP):
+        if op.name == "tt.load" and layout.lane and "ts.natural" not in op.attributes:
+            self.waiting.append(nodes[0])
+        elif layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:
                 node.stored = self.fragment(node, layout)
         elif nodes[0].depth > DEEP:

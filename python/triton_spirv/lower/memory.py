@@ -5,6 +5,7 @@ A mask that is true everywhere at run time takes the plain access; the masked fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from . import elements
 from . import fragment as fragments
 from .access import Access, by_memory
 from .block_io import block_load
-from .context import Context, StepLoop
+from .context import Context, StepLoop, named
 from .convert_layout import is_anywhere
 from .hazard import versioned
 from .masks import all_true, by_register, guarded, is_proven
@@ -51,50 +52,109 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
         assert isinstance(type, TensorType)
         as_was = ctx.layout_of(replace(type, encoding=natural))
         return ctx.fragment(load(ctx, op, as_was, ptr, mask, other), layout)
-    element = element_of(op.results[0].type)
+    return _loaded(ctx, layout, mask, [(op, ptr, other)])[0]
+
+
+def load_together(ctx: Context, nodes: Sequence[Deferred], layout: Layout) -> list[Fragment]:
+    """Loads under one mask and one layout, with nothing between them that stores: one branch for all."""
+    asked = [(node.operation, *named(node.operation, node.operands)) for node in nodes]
+    for op, *_ in asked:
+        ctx.shared.touches(op, writes=False)
+    return _loaded(ctx, layout, asked[0][2], [(op, ptr, other) for op, ptr, _, other in asked])
+
+
+def _loaded(ctx: Context, layout: Layout, mask: Any,
+            asked: Sequence[tuple[Operation, Any, Any]]) -> list[Fragment]:
+    """The elements of several loads, each (operation, ptr, other), under one mask."""
     b = ctx.b
-    volatile = bool(op.attributes.get("isVolatile", False))
-    _exchange_first(ctx, layout, ptr, mask, other)
-    wide = by_memory(ctx, ptr, layout, element)
-    access = Access(ctx, ptr, wide, element, op.ptr)
-
-    def plain() -> Fragment:
-        return Fragment(wide, element, _from_memory(ctx, element, [
-            access.load(r, None, None, volatile) for r in range(wide.registers)]))
-
+    for _, ptr, other in asked:
+        _exchange_first(ctx, layout, ptr, mask, other)
+    loads = [_Load(ctx, op, layout, ptr, mask, other) for op, ptr, other in asked]
     if is_proven(ctx, mask, layout):
-        return fragments.rearrange(b, plain(), layout)
-    regions = _regions(ctx, mask, wide)
-
-    def by_regions() -> tuple[Register, ...]:
-        assert regions is not None
-        others = _others(ctx, other, layout, wide, access)
-        return _from_memory(ctx, element, _load_regions(ctx, mask, regions, access, others, volatile))
-
-    if regions is not None and regions[0].registers == 1:
-        return fragments.rearrange(b, Fragment(wide, element, by_regions()), layout)
-    test = all_true(ctx, mask, layout)
-    known = ctx.fragment(mask, layout) if test is None else None
+        return _arranged(loads, [x for load in loads for x in load.plain()])
+    alone = [load.regions is not None and load.regions[0].registers == 1 for load in loads]
+    test = all_true(ctx, mask, layout) if not all(alone) else None
+    known = ctx.fragment(mask, layout) if test is None and not all(alone) else None
     if known is not None:
         test = true_everywhere(ctx, known.registers)
-    assert test is not None
+    if test is None:  # one mask for all registers
+        assert loads[0].regions is not None
+        test = ctx.fragment(mask, loads[0].regions[0]).registers[0]
     branch = IfElse(b.module, test)
     with branch.then():
-        branch.yield_(plain().registers)
+        branch.yield_([x for load in loads for x in load.plain()])
     with branch.otherwise():
         ctx.push_memo()
-        if regions is not None:
-            branch.yield_(by_regions())
-        elif _one_by_one(ctx, layout):
-            made = _load_elements(ctx, op, layout, ptr, mask, other)
-            branch.yield_(fragments.rearrange(b, made, wide).registers)
+        if all(alone):
+            branch.yield_([x for load in loads for x in load.nothing()])
+        elif all(_same_masks(load, loads[0]) for load in loads):
+            branch.yield_(_by_regions(ctx, mask, loads))
         else:
-            masks = fragments.rearrange(b, known or ctx.fragment(mask, layout), wide).registers
-            others = _others(ctx, other, layout, wide, access)
-            branch.yield_(_from_memory(ctx, element, [
-                access.load(r, masks[r], others[r], volatile) for r in range(wide.registers)]))
+            branch.yield_([x for load in loads for x in load.masked(known)])
         ctx.pop_memo()
-    return fragments.rearrange(b, Fragment(wide, element, tuple(branch.results)), layout)
+    return _arranged(loads, branch.results)
+
+
+def _same_masks(x: _Load, y: _Load) -> bool:
+    """Are the masks of both told apart by the same registers?"""
+    return x.regions is not None and y.regions is not None and x.regions[0] == y.regions[0]
+
+
+def _arranged(loads: Sequence[_Load], registers: Sequence[Register]) -> list[Fragment]:
+    """The loads' own shares of the registers, under the layout that was asked for."""
+    made, start = [], 0
+    for load in loads:
+        end = start + load.wide.registers
+        found = Fragment(load.wide, load.element, tuple(registers[start:end]))
+        made.append(fragments.rearrange(load.ctx.b, found, load.layout))
+        start = end
+    return made
+
+
+class _Load:
+    """One load under a layout; its methods give the registers of `wide`."""
+
+    def __init__(self, ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> None:
+        self.ctx, self.op, self.layout = ctx, op, layout
+        self.ptr, self.mask, self.other = ptr, mask, other
+        self.element = element_of(op.results[0].type)
+        self.volatile = bool(op.attributes.get("isVolatile", False))
+        self.wide = by_memory(ctx, ptr, layout, self.element)
+        self.access = Access(ctx, ptr, self.wide, self.element, op.ptr)
+        self.regions = None if mask is None else _regions(ctx, mask, self.wide)
+
+    def plain(self) -> tuple[Register, ...]:
+        """Every element, whatever the mask says."""
+        return self.held([self.load(r) for r in range(self.wide.registers)])
+
+    def load(self, register: int) -> Register:
+        """One register, as memory holds it."""
+        return self.access.load(register, None, None, self.volatile)
+
+    def nothing(self) -> tuple[Register, ...]:
+        """What masked elements give."""
+        return self.held(self.others())
+
+    def masked(self, known: Fragment | None) -> tuple[Register, ...]:
+        """The elements whose mask is true; `known` is the mask under the layout, if that is at hand."""
+        ctx, b = self.ctx, self.ctx.b
+        if self.regions is not None:
+            return tuple(_by_regions(ctx, self.mask, [self]))
+        if _one_by_one(ctx, self.layout):
+            made = _load_elements(ctx, self.op, self.layout, self.ptr, self.mask, self.other)
+            return fragments.rearrange(b, made, self.wide).registers
+        masks = fragments.rearrange(b, known or ctx.fragment(self.mask, self.layout), self.wide).registers
+        others = self.others()
+        return self.held([self.access.load(r, masks[r], others[r], self.volatile)
+                          for r in range(self.wide.registers)])
+
+    def others(self) -> list[Register]:
+        """What masked elements give, as memory holds it."""
+        return _others(self.ctx, self.other, self.layout, self.wide, self.access)
+
+    def held(self, values: Sequence[Register]) -> tuple[Register, ...]:
+        """What memory holds, as registers do."""
+        return _from_memory(self.ctx, self.element, values)
 
 
 Regions = tuple[Layout, list[int]]  # see masks.by_register
@@ -116,19 +176,21 @@ def _by_mask(ctx: Context, mask: Any, regions: Regions) -> list[tuple[Register, 
     return [(x, [r for r, k in enumerate(which) if k == i]) for i, x in enumerate(masks)]
 
 
-def _load_regions(ctx: Context, mask: Any, regions: Regions, access: Access, others: list[Register],
-                  volatile: bool) -> list[Register]:
-    """All registers under one mask are loaded behind one branch; its other arm gives `others`."""
-    loaded = list(others)
-    for here, registers in _by_mask(ctx, mask, regions):
-        branch = IfElse(ctx.b.module, here)
+def _by_regions(ctx: Context, mask: Any, loads: Sequence[_Load]) -> list[Register]:
+    """All registers of all loads under one mask are loaded behind one branch; its other arm gives what masked
+    elements give. The loads have the same masks in the same registers of the mask."""
+    made = [load.others() for load in loads]
+    spread = [_by_mask(ctx, mask, load.regions) for load in loads if load.regions is not None]
+    for parts in zip(*spread, strict=True):
+        places = [(i, r) for i, (_, registers) in enumerate(parts) for r in registers]
+        branch = IfElse(ctx.b.module, parts[0][0])
         with branch.then():
-            branch.yield_([access.load(r, None, None, volatile) for r in registers])
+            branch.yield_([loads[i].load(r) for i, r in places])
         with branch.otherwise():
-            branch.yield_([others[r] for r in registers])
-        for r, value in zip(registers, branch.results, strict=True):
-            loaded[r] = value
-    return loaded
+            branch.yield_([made[i][r] for i, r in places])
+        for (i, r), value in zip(places, branch.results, strict=True):
+            made[i][r] = value
+    return [x for load, registers in zip(loads, made, strict=True) for x in load.held(registers)]
 
 
 def _exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:

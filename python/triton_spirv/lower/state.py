@@ -61,6 +61,7 @@ class State:
         self.memo: list[dict[tuple[int, Layout], Fragment]] = [{}]
         self.spilled: list[dict[int, Stored]] = [{}]
         self.memo_roots: list[object] = []  # keeps what the scopes know by its id
+        self.waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
         self.step_pieces: list[tuple[Register, int]] = []
         self.plans: list[Plan] = []
         self.proven: list[set[tuple[int, Layout]]] = []
