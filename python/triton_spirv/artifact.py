@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from .target import Target
+from .target import Requirement, Target
 
 #: struct.pack code and size in bytes of each parameter type.
 PACKING = {"ptr": ("Q", 8), "i1": ("B", 1), "i8": ("b", 1), "i16": ("h", 2), "i32": ("i", 4), "i64": ("q", 8),
@@ -19,26 +18,6 @@ class Parameter:
 
     name: str
     type: str
-
-
-class Requirement(NamedTuple):
-    """|parameter| * factor >= least + |other| * other_factor; a factor of 0: the pointer `parameter` is a
-    multiple of 64. Parameters by number; other: -1 for none.
-    """
-
-    parameter: int
-    factor: int
-    least: int
-    other: int = -1
-    other_factor: int = 0
-
-    def holds(self, values: Sequence[Any]) -> bool:
-        """Of the arguments of a launch?"""
-        value = values[self.parameter]
-        if not self.factor:
-            return (value if isinstance(value, int) else value.data_ptr()) % 64 == 0
-        least = self.least + (abs(values[self.other]) * self.other_factor if self.other >= 0 else 0)
-        return abs(value) * self.factor >= least
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,31 @@ No rule knows a chip's name; it asks the target for a capability, a width or a s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from .errors import DeviceError
+
+
+class Requirement(NamedTuple):
+    """|parameter| * factor >= least + |other| * other_factor; a factor of 0: the pointer `parameter` is a
+    multiple of 64. Parameters by number; other: -1 for none.
+    """
+
+    parameter: int
+    factor: int
+    least: int
+    other: int = -1
+    other_factor: int = 0
+
+    def holds(self, values: Sequence[Any]) -> bool:
+        """Of the arguments of a launch?"""
+        value = values[self.parameter]
+        if not self.factor:
+            return (value if isinstance(value, int) else value.data_ptr()) % 64 == 0
+        least = self.least + (abs(values[self.other]) * self.other_factor if self.other >= 0 else 0)
+        return abs(value) * self.factor >= least
 
 
 @dataclass(frozen=True)

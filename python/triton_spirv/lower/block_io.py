@@ -19,12 +19,12 @@ from typing import Any
 
 from ..analysis.axis import axis_facts
 from ..analysis.axis_info import LARGEST
-from ..artifact import Requirement
 from ..ir.model import Block, Operation, Value
 from ..layout import Layout
 from ..spirv.builder import I32, I64, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
+from ..target import Requirement
 from .access import element_offsets
 from .block_motion import Bound, bounds, counter_step, step_of
 from .context import Context

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..artifact import Requirement
 from ..environment.base import Environment, Parameter
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Module, Operation, PointerType, TensorType, Type, Value
@@ -14,7 +13,7 @@ from ..layout import Layout, row_major
 from ..spirv.builder import I32, Builder
 from ..spirv.module import Value as Register
 from ..spirv.types import Pointer
-from ..target import Target
+from ..target import Requirement, Target
 from .shared import SharedMemory
 from .tensor import Deferred, Fragment, Stored
 from .types import storage_type

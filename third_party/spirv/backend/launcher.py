@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from triton_spirv.artifact import Requirement
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import cores
+from triton_spirv.target import Requirement
 
 from . import recovery, shared_binaries
 from .functions import Function, OpenCLFunction, VulkanFunction
