@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
                                             "triton-spirv --help")
     parser.add_argument("--list-rules", action="store_true", help="operation -> file:line of its rule")
     parser.add_argument("--list-targets", action="store_true", help="the known targets")
-    parser.add_argument("--list-devices", action="store_true", help="OpenCL devices; a star: the chosen one")
+    parser.add_argument("--list-devices", action="store_true", help="every device; a star: the chosen one")
     parser.add_argument("--operations-table", action="store_true", help="the page docs/operations.md")
     options = parser.parse_args(arguments)
     if not any(vars(options).values()):
@@ -41,9 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{name:16} {target.environment}, vectors of {target.vector_width}, "
                   f"sub-group size {target.sub_group_size}")
     if options.list_devices:
-        from .runtime.devices import choose, devices, selection
-        chosen = choose(selection())
-        for device in devices():
+        from .runtime import choice, devices
+        from .runtime.vulkan import devices as vulkan
+        chosen = choice.chosen()
+        for device in (*devices.devices(), *vulkan.devices()):
             print(f"{'*' if device == chosen else ' '} {device}")
     if options.operations_table:
         from .cli.operations import table
