@@ -180,6 +180,8 @@ def test_key(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     keys = [key(), key(generate_native_code="auto"), key(generate_native_code=False), key(grf_mode="256"),
             key(build_flags="-cl-mad-enable"), key(native_device="12.60.7"), key(CPU),
             key(GPUTarget("spirv", "bmg", 16))]
+    monkeypatch.setenv("IGC_EnableSomething", "1")
+    keys.append(key())
     (fake.folder / "version").write_bytes(b"99.2.0\0")
     fake.path.write_text(fake.path.read_text() + "\n# another program\n")
     keys.append(key())

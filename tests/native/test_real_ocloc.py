@@ -99,8 +99,9 @@ def test_private_and_local_memory(ocloc_name: str) -> None:
 def test_success_that_is_none(ocloc_name: str, small: bytes) -> None:
     """A module cut off and one without the kernel: exit code 0, and no binary to use."""
     for words, kernel in ((small[:400], "heavy"), (small, "another")):
-        with pytest.raises(native.BuildFailed, match=r"exit code 0 \(success\)"):
+        with pytest.raises(native.BuildFailed, match=r"exit code 0 \(success\)") as caught:
             native.compile_spirv(words, "pvc", kernel)
+        assert ("spirv-val: error" in str(caught.value)) == (words != small)
     with pytest.raises(native.BuildFailed, match="sub-groups of 16, not of 32"):
         native.compile_spirv(small, "pvc", "heavy", simd=32)
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..errors import ToolError, ValidationError
+from ..tools import validate
 from . import ocloc, policy, repro, zebin
 from .failures import (
     BadRequest,
@@ -220,12 +222,25 @@ def _explained(request: _Request, outcome: policy.Outcome, keep: Path | None) ->
         script = f"not kept: {reason}"
     tried = [_line_of(one) for one in outcome.tried]
     log = dict.fromkeys(line for one in outcome.tried for line in one.attempt.log)
+    log.update(dict.fromkeys(_verdict(request.words) if error.larger_grf_may_help else ()))
     message = "\n".join([
         f"ocloc {request.program.version} cannot build {request.kernel} for {request.device}: {error}",
         *(f"  tried {line}" for line in tried), *(f"  | {line}" for line in log), f"to repeat: {script}"])
     if isinstance(error, ScratchExceeded):
         return ScratchExceeded(error.required, error.limit, message)
     return type(error)(message, error.code)
+
+
+def _verdict(words: bytes) -> list[str]:
+    """What spirv-val, where it is installed, has against the module: ocloc takes many a bad one without a
+    word."""
+    try:
+        validate(words)
+    except ValidationError as error:
+        return [f"spirv-val: {str(error).splitlines()[0]}"]
+    except ToolError:
+        pass
+    return []
 
 
 def _line_of(one: policy.Built) -> str:

@@ -47,6 +47,10 @@ _KNOWN_PATTERNS = (re.compile(r"-cl-std=CL[123]\.\d"), re.compile(r"-cl-intel-re
 _WITH_WORD = "-igc_opts"
 
 
+#: variables of the environment that change what the compiler does
+SETTINGS = ("IGC_", "NEO_", "OCLOC_", "VISA_")
+
+
 @dataclass(frozen=True)
 class Ocloc:
     """A program and its version, as it tells it: "22.43.24595"."""
@@ -96,6 +100,11 @@ def _version(program: str, changed: int, size: int) -> str:
             raise OclocUnusable(f"{program} does not tell its version: {done.log.strip() or 'no output'}\n"
                                 f"to repeat: {command_line(done.command)}", done.code)
         return answer.read_bytes().decode(errors="replace").strip("\0 \n.")
+
+
+def settings() -> list[tuple[str, str]]:
+    """The variables of the environment that change what the compiler does, sorted."""
+    return sorted((name, value) for name, value in os.environ.items() if name.startswith(SETTINGS))
 
 
 def timeout() -> float:

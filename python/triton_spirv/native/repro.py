@@ -14,8 +14,6 @@ from . import ocloc
 from .failures import in_words
 
 KEEP_VARIABLE = "TRITON_SPIRV_KEEP"
-#: settings of the compiler that change what it does
-_SETTINGS = ("IGC_", "NEO_", "OCLOC_", "VISA_")
 
 
 def folder_for(words: bytes, device: str, keep: Path | None) -> Path:
@@ -36,8 +34,7 @@ def keep(folder: Path, words: bytes, program: ocloc.Ocloc, device: str, kernel: 
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kernel.spv").write_bytes(words)
-    settings = "".join(f"export {name}={shlex.quote(value)}\n"
-                       for name, value in sorted(os.environ.items()) if name.startswith(_SETTINGS))
+    settings = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in ocloc.settings())
     reader = shlex.join(["-m", __package__ + ".zebin", "BINARY", kernel, str(simd or 0)] + ["dpas"] * dpas)
     steps = "".join(_step(device, flags, code, seconds, reader) for flags, code in runs)
     script = folder / "repro.sh"

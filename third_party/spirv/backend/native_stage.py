@@ -67,14 +67,14 @@ def device_name(target: GPUTarget, option: str) -> str:
 
 
 def compiler_identity(target: GPUTarget, mode: bool | str) -> str:
-    """What makes the binary, for the cache's key: ocloc and its version, or the processor that a CPU's driver
-    compiles for (the driver itself is in the key of every kernel)."""
+    """What makes the binary, for the cache's key: ocloc, its version and settings, or the processor that a
+    CPU's driver compiles for (the driver itself is in the key of every kernel)."""
     if target.backend == "cpu":
         from triton_spirv.runtime.processor import processor
 
         return f"driver for {processor().key}"
     try:
-        return f"ocloc {native.find().version}"
+        return " ".join([f"ocloc {native.find().version}", *map("=".join, native.ocloc.settings())])
     except native.NativeError:
         if mode != AUTO:
             raise
