@@ -23,6 +23,30 @@ def simplify(module: Module) -> None:
     for op in list(module.walk()):
         if op.name == "arith.xori":
             _swap(op)
+        elif op.name == "arith.cmpi":
+            _decide(op)
+
+
+#: What no signed number fails, as a test of the constant on the right: least and greatest number of its type.
+DECIDED = {"sle": lambda c, low, high: c >= high, "slt": lambda c, low, high: c > high,
+           "sge": lambda c, low, high: c <= low, "sgt": lambda c, low, high: c < low}
+
+
+def _decide(op: Operation) -> None:
+    """A scalar widened and compared with a limit that its own type has: true. Checks for overflow are full of
+    such, and Mesa's software device (22.3) answers them wrongly."""
+    value, limit = (operand.defining_op for operand in op.operands)
+    test = DECIDED.get(op.attributes["predicate"])
+    if value is None or limit is None or value.name != "arith.extsi" or limit.name != "arith.constant":
+        return
+    narrow, number = value.operands[0].type, limit.attributes["value"]
+    if test is None or not isinstance(narrow, IntegerType) or not isinstance(number, int) or narrow.width < 8:
+        return
+    if not test(number, -1 << (narrow.width - 1), (1 << (narrow.width - 1)) - 1):
+        return
+    for operand in set(op.operands):
+        operand.uses = [(user, index) for user, index in operand.uses if user is not op]
+    op.name, op.operands, op.attributes, op.segments = "arith.constant", [], {"value": True}, None
 
 
 def _swap(op: Operation) -> None:
