@@ -227,6 +227,82 @@ def test_own_combiners(run, axis, shape):
     numeric.assert_same(reduce(run, branching_max, signed, "i32", axis), np.max(signed, axis=axis))
 
 
+# ---- combiners that branch
+
+
+@triton.jit
+def saturating(a, b):
+    """Both sides compute something."""
+    if a > 100 - b:
+        c = a * 0 + 100
+    else:
+        c = a + b
+    return c
+
+
+@triton.jit
+def of_larger_size(a, b):
+    """Early returns, one inside of a branch."""
+    if a < 0:
+        if b < 0:
+            return tl.minimum(a, b)
+        if -a > b:
+            return a
+        return b
+    if b < 0:
+        return tl.where(a > -b, a, b)
+    return tl.maximum(a, b)
+
+
+@triton.jit
+def without_division_by_zero(a, b):
+    """The greatest power of two that divides both, where the other side would divide by zero."""
+    c = a | b
+    if c != 0:
+        c = 64 // (64 // (c & -c))
+    return c
+
+
+@triton.jit
+def saturating_sum(x, axis: tl.constexpr):
+    return tl.reduce(x, axis, saturating)
+
+
+@triton.jit
+def largest_size(x, axis: tl.constexpr):
+    return tl.reduce(x, axis, of_larger_size)
+
+
+@triton.jit
+def common_power(x, axis: tl.constexpr):
+    return tl.reduce(x, axis, without_division_by_zero)
+
+
+@pytest.mark.parametrize("axis", (0, 1))
+@pytest.mark.parametrize("shape", [(1, 2), (4, 8), (2, 512), (64, 32)], ids=str)
+@pytest.mark.parametrize("dtype", ("i8", "i32", "i64", "f16", "f32", "bf16"))
+def test_branching_combiners(run, dtype, shape, axis):
+    """Whole numbers, exact in every type: sums that stop at 100, the number of the largest size."""
+    numeric.interpreter_is_wrong_on_bf16(dtype)
+    x = np.floor(numeric.random(shape, dtype, low=0, high=20)).astype(DTYPES[dtype].values)
+    sums = np.minimum(x.astype(np.int64).sum(axis), 100)
+    numeric.assert_same(reduce(run, saturating_sum, x, dtype, axis), sums.astype(x.dtype))
+    generator = np.random.default_rng(1)
+    x = (x * generator.choice([-1, 1], shape)).astype(x.dtype)
+    x[np.abs(x) == np.abs(x).max(axis, keepdims=True)] = -21  # one sign for those of the largest size
+    size = np.abs(x.astype(np.int64)).max(axis)
+    numeric.assert_same(reduce(run, largest_size, x, dtype, axis), (-size).astype(x.dtype))
+
+
+@pytest.mark.parametrize("shape", [(4, 8), (2, 512)], ids=str)
+def test_the_side_not_taken_does_no_harm(run, shape):
+    x = np.left_shift(1, numeric.random(shape, "i32", low=2, high=7)) * numeric.random(shape, "i32", 1, 0, 2)
+    x = x.astype(np.int32)
+    x[0] = 0
+    expected = np.array([np.bitwise_or.reduce(row) & -np.bitwise_or.reduce(row) for row in x], np.int32)
+    numeric.assert_same(reduce(run, common_power, x, "i32", 1), expected)
+
+
 # ---- indices
 
 

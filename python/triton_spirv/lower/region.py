@@ -10,6 +10,7 @@ from ..spirv.builder import scalar_type, width_of
 from ..spirv.module import Value as Register
 from ..spirv.types import Float
 from .blocks import run_function
+from .branchless import is_branchless, run_branchless
 from .context import Context
 from .numbers import from_arithmetic, is_bf16, to_arithmetic
 from .registry import RULES
@@ -18,10 +19,12 @@ from .registry import RULES
 def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list[Register]:
     """The region's result registers for these arguments.
 
-    Element by element operations run on whole vectors; a region with control flow or calls runs once per
-    component.
+    Element by element operations run on whole vectors, short branches too; a region with other control flow
+    runs once per component.
     """
     width = max(width_of(x.type) for x in arguments)
+    if width > 1 and not is_elementwise(region) and is_branchless(region, ctx.functions):
+        return [ctx.b.splat(x, width) for x in run_branchless(ctx, region.entry, arguments)]
     if width > 1 and not is_elementwise(region):
         columns = [combine(ctx, region, [ctx.b.extract(x, c) for x in arguments]) for c in range(width)]
         return [ctx.b.construct(list(row)) for row in zip(*columns, strict=True)]
