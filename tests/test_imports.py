@@ -37,7 +37,7 @@ ALLOWED: dict[str, set[str]] = {
     "progress": set(),
     "standalone": set(),
     "workers": {"errors"},
-    "isa": {"native", "errors"},
+    "isa": {"native", "runtime", "errors"},
     "aot": {"errors", "ir", "target", "artifact", "compiler", "plugin", "runtime", "native", "standalone",
             "workers", "progress", "__version__"},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from triton_spirv.isa import innermost_loops, measure, read
 from triton_spirv.isa.mix import hottest, multiplications, transferred
 
 needs_ocloc = pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
+NEW_OCLOC = os.environ.get("TRITON_SPIRV_NEW_OCLOC", "")
+needs_new_ocloc = pytest.mark.skipif(not NEW_OCLOC,
+                                     reason="needs TRITON_SPIRV_NEW_OCLOC: matrix instructions")
 
 
 def one(line: str):
@@ -153,9 +157,13 @@ def product(a_ptr, b_ptr, c_ptr, K, a_row, b_row, M: tl.constexpr, N: tl.constex
 SIGNATURE = ("-s", "*fp16:16,*fp16:16,*fp32:16,i32:16,i32:16,i32:16,16,32,32", "-w", "1")
 
 
-@needs_ocloc
-@pytest.mark.parametrize("target", ["pvc", "dg2", "tgl"])
-def test_statistics_of_a_product(target: str, product: str, command, tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", [
+    pytest.param("pvc", marks=needs_new_ocloc), pytest.param("bmg", marks=needs_new_ocloc),
+    pytest.param("dg2", marks=needs_ocloc), pytest.param("tgl", marks=needs_ocloc)])
+def test_statistics_of_a_product(target: str, product: str, command, tmp_path: Path,
+                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    if target in ("pvc", "bmg"):
+        monkeypatch.setenv("TRITON_OCLOC_PATH", NEW_OCLOC)
     done = command("stats", product, *SIGNATURE, "-t", target, "--json", "--isa", tmp_path / "product.asm")
     assert done.status == 0, done.error
     figures = json.loads(done.out)
@@ -174,7 +182,7 @@ def test_statistics_of_a_product(target: str, product: str, command, tmp_path: P
 
 @needs_ocloc
 def test_statistics_to_read(product: str, command) -> None:
-    done = command("stats", product, *SIGNATURE, "-t", "pvc")
+    done = command("stats", product, *SIGNATURE, "-t", "tgl")
     assert done.status == 0
     for part in ("(hot)", "SIMD 16", "multiplications"):
         assert part in done.out
@@ -195,16 +203,16 @@ def test_statistics_of_a_cached_kernel_and_of_a_module(product: str, command, tm
     spec.loader.exec_module(module)
     half, single = MockTensor(tl.float16), MockTensor(tl.float32)
     module.product.warmup(half, half, single, 64, 64, 64, 16, 32, 32, grid=(1,), num_warps=1)
-    done = command("stats", "product", "-t", "pvc", "--json")
+    done = command("stats", "product", "-t", "tgl", "--json")
     assert done.status == 0 and json.loads(done.out)["whole"]["instructions"] > 50, done.error
-    command("compile", product, *SIGNATURE, "-t", "pvc", "-e", "spv", "-o", tmp_path / "product.spv")
-    again = command("stats", tmp_path / "product.spv", "-t", "pvc", "-w", 1, "--json")
+    command("compile", product, *SIGNATURE, "-t", "tgl", "-e", "spv", "-o", tmp_path / "product.spv")
+    again = command("stats", tmp_path / "product.spv", "-t", "tgl", "-w", 1, "--json")
     assert json.loads(again.out)["whole"]["counts"], again.error
 
 
 @pytest.mark.parametrize(("words", "complaint"), [
-    (("x.spv",), "x.spv cannot be read"), (("x.spv", "-t", "cpu"),
-                                           "unknown target 'cpu': statistics are of ISA for pvc"),
+    (("x.spv",), "x.spv cannot be read"), (("x.spv", "-t", "vulkan"),
+                                           "unknown target 'vulkan': statistics are of code for cpu"),
     (("nosuch",), "no kernel 'nosuch'"), (("nosuch.py::k",), "nosuch.py is not a file"),
 ])
 def test_bad_input(words: tuple[str, ...], complaint: str, command) -> None:

@@ -104,7 +104,7 @@ def compile_plans(plans: Sequence[Plan], out: str | Path | None, processes: int 
 
     def lowered() -> Iterator[Job]:
         for plan, name in zip(plans, names, strict=True):
-            jobs.append(_job(plan, name))
+            jobs.append(_job(plan, name, sources() if client is not None else ""))
             yield jobs[-1]
 
     if processes is None:
@@ -153,8 +153,8 @@ def as_dict(config: Any) -> dict[str, Any]:
     return dict(config) if isinstance(config, Mapping) else dict(config.all_kwargs())
 
 
-def _job(plan: Plan, name: str) -> Job:
-    """The job of a plan: runs Triton's front end."""
+def _job(plan: Plan, name: str, expected: str) -> Job:
+    """The job of a plan: runs Triton's front end. expected: the sources that a worker elsewhere must have."""
     made = plan.lower()
     return Job(name, made.ttgir or made.ttir, plan.target, made.options, plan.device, plan.grf_mode,
-               plan.native is True, sources())
+               plan.native is True, expected)

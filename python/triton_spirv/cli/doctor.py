@@ -57,6 +57,7 @@ PACKAGES = {
               "pip install torch, its CPU build: see pytorch.org"),
     "rich": (False, "coloured output", "pip install 'triton-spirv[cli]'"),
     "shtab": (False, "completion in shells", "pip install 'triton-spirv[cli]'"),
+    "capstone": (False, "statistics of the CPU device's code", "pip install 'triton-spirv[cli]'"),
     "distributed": (False, "compiling on a cluster", "pip install 'triton-spirv[cluster]'"),
 }
 

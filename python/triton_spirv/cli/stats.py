@@ -4,6 +4,7 @@ ISA of an Intel GPU that need not be there."""
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,11 @@ from .output import Output, size_in_words
 
 if TYPE_CHECKING:
     from ..isa import Mix, Statistics
+    from ..isa.machine_code import MachineCode
 
 EXAMPLES = (
     "stats matmul.py::matmul --signature '*fp16:16,*fp16:16,*fp32:16,i32:16,128' --target pvc --num-warps 8",
+    "stats softmax_rows",
     "stats softmax_rows --target bmg",
     "stats kernel.spv --kernel add --target dg2 --json",
     "stats softmax_rows --target pvc --isa softmax.asm",
@@ -27,7 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                              "cache "
                         "(compiled for the target from its TTIR)")
     parser.add_argument("-s", "--signature", help="of FILE.py::KERNEL, as for 'triton-spirv compile'")
-    parser.add_argument("-t", "--target", default="pvc", help="an Intel GPU; default pvc")
+    parser.add_argument("-t", "--target",
+                        help="an Intel GPU, or cpu, host: the CPU device at hand; default: that of "
+                        "a cached kernel, else pvc")
     parser.add_argument("-w", "--num-warps", type=int, help="default 4")
     parser.add_argument("--num-stages", type=int, help="default 3")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of a launch")
@@ -43,22 +48,42 @@ def run(options: argparse.Namespace, out: Output) -> int:
     from ..isa import statistics
     from ..target import OCLOC_DEVICES
 
-    if options.target not in OCLOC_DEVICES:
-        raise UsageError(f"unknown target {options.target!r}: statistics are of ISA for "
+    options.target = options.target or usual_target(options.source)
+    on_cpu = options.target in ("cpu", "host") or options.target.startswith("cpu:")
+    if options.target not in OCLOC_DEVICES and not on_cpu:
+        raise UsageError(f"unknown target {options.target!r}: statistics are of code for cpu, host, "
                          f"{', '.join(OCLOC_DEVICES)}")
     words, kernel, warps = module_of(options)
-    made = statistics(words, OCLOC_DEVICES[options.target], kernel, num_warps=warps,
-                      grf_mode=options.grf_mode)
+    if on_cpu:
+        from ..isa.machine_code import machine_code
+
+        code = machine_code(words, kernel)
+        facts, text = code.to_json(), code.text
+    else:
+        made = statistics(words, OCLOC_DEVICES[options.target], kernel, num_warps=warps,
+                          grf_mode=options.grf_mode)
+        facts, text = made.to_json(), made.listing.text if made.listing else ""
     if options.isa is not None:
         try:
-            options.isa.write_text(made.listing.text if made.listing else "", encoding="utf-8")
+            options.isa.write_text(text, encoding="utf-8")
         except OSError as error:
             raise UsageError(f"{options.isa} cannot be written: {error.strerror}") from None
     if options.json:
-        out.json({"kernel": kernel, "target": options.target, **made.to_json()})
+        out.json({"kernel": kernel, "target": options.target, **facts})
+    elif on_cpu:
+        show_cpu(kernel, code, out)
     else:
         show(kernel, options.target, made, out)
     return 0
+
+
+def usual_target(source: str) -> str:
+    """That of a cached kernel; of anything else, pvc."""
+    from .cached import kernels
+
+    if Path(source).suffix or "::" in source:
+        return "pvc"
+    return next((kernel.emitted_for for kernel in kernels() if kernel.name == source), "pvc")
 
 
 def module_of(options: argparse.Namespace) -> tuple[bytes, str, int]:
@@ -86,7 +111,7 @@ def _cached(options: argparse.Namespace) -> tuple[bytes, str, int]:
     from .cached import find
 
     kernel = find(options.source)
-    if kernel.emitted_for == options.target:
+    if kernel.emitted_for == options.target or (kernel.emitted_for, options.target) == ("cpu", "host"):
         artifact = kernel.metadata["artifact"]
         return kernel.words(), artifact["entry"], artifact["num_warps"]
     launch = {"num_warps": kernel.metadata["num_warps"], **command.launch_options(options)}
@@ -113,21 +138,42 @@ def show(kernel: str, target: str, made: Statistics, out: Output) -> None:
     if made.whole is None:
         out.line("  the compiler left no ISA text", "warning")
         return
-    hot = made.hot
-    columns = [made.whole, *made.loops]
+    table(made.whole, made.loops, made.hot, MEASURES, out)
+
+
+def show_cpu(kernel: str, code: MachineCode, out: Output) -> None:
+    """The figures of machine code."""
+    out.line(f"{kernel} on {code.device}", "head")
+    out.line(f"  vectors of {code.width} bits, {code.vector_registers} vector registers, "
+             f"{size_in_words(code.stack_bytes)} of stack (spilled registers and private arrays), "
+             f"{size_in_words(code.code_bytes)} of code")
+    table(code.whole, code.loops, code.hot, MEASURES[:2], out)
+
+
+#: what is derived from counts: head, attribute of Mix
+MEASURES = (("instructions / 1000 mult.", "per_kilomac"), ("bytes / 1000 mult.", "bytes_per_kilomac"),
+            ("messages / matrix instr.", "messages_per_matrix"), ("matrix engine's share", "matrix_share"))
+#: loops that are shown; the others are counted
+LOOPS = 5
+
+
+def table(whole: Mix, loops: Sequence[Mix], hot: Mix | None, measures: Sequence[tuple[str, str]],
+          out: Output) -> None:
+    """A column for the whole kernel and one for each loop; of many loops, the hot one and the largest."""
+    name = hot.label if hot else ""
+    most = sorted(loops, key=lambda loop: (loop.label != name, -loop.instructions))[:LOOPS]
+    shown = [loop for loop in loops if loop in most]
+    columns = [whole, *shown]
     heads = ["", "whole kernel",
-             *(f"loop {loop.label}{' (hot)' if loop is hot else ''}" for loop in made.loops)]
-    kinds = list(made.whole.counts)
+             *(f"loop {loop.label}{' (hot)' if loop.label == name else ''}" for loop in shown)]
     rows: list[list[object]] = [["instructions", *(mix.instructions for mix in columns)]]
-    rows += [[f"  {kind}", *(mix.counts.get(kind, 0) for mix in columns)] for kind in kinds]
+    rows += [[f"  {kind}", *(mix.counts.get(kind, 0) for mix in columns)] for kind in whole.counts]
     rows += [["multiplications", *(mix.macs for mix in columns)],
              ["bytes moved", *(mix.moved for mix in columns)]]
-    for name, key in (("instructions / 1000 mult.", "per_kilomac"),
-                      ("bytes / 1000 mult.", "bytes_per_kilomac"),
-                      ("messages / matrix instr.", "messages_per_matrix"),
-                      ("matrix engine's share", "matrix_share")):
-        rows.append([name, *(_figure(mix, key) for mix in columns)])
+    rows += [[head, *(_figure(mix, key) for mix in columns)] for head, key in measures if whole.macs]
     out.table(heads, rows)
+    if len(shown) < len(loops):
+        out.line(f"and {len(loops) - len(shown)} smaller loops; --json has all")
 
 
 def _figure(mix: Mix, key: str) -> str:

@@ -160,17 +160,23 @@ def transferred(item: Instruction, register_bytes: int) -> int:
 
 def innermost_loops(listing: Listing) -> list[Mix]:
     """The loops that have no other in them, in the order of the text; `label` is where each begins."""
-    places = {item: index for index, item in enumerate(listing.items) if isinstance(item, str)}
+    return [measure(listing.items[start:end + 1], listing.register_bytes, str(listing.items[start]))
+            for start, end in loop_spans(listing.items)]
+
+
+def loop_spans(items: Sequence[Any]) -> list[tuple[int, int]]:
+    """First and last item of each innermost loop. Items: labels, as texts, and whatever has `targets`, the
+    labels that it may jump to.
+    """
+    places = {item: index for index, item in enumerate(items) if isinstance(item, str)}
     ends: dict[int, int] = {}
-    for index, item in enumerate(listing.items):
-        for target in item.targets if isinstance(item, Instruction) else ():
+    for index, item in enumerate(items):
+        for target in () if isinstance(item, str) else item.targets:
             start = places.get(target, index)
             if start < index:
                 ends[start] = max(ends.get(start, 0), index)
     spans = sorted(ends.items())
-    inner = [span for span in spans if not any(_contains(span, other) for other in spans)]
-    return [measure(listing.items[start:end + 1], listing.register_bytes, str(listing.items[start]))
-            for start, end in inner]
+    return [span for span in spans if not any(_contains(span, other) for other in spans)]
 
 
 def _contains(outer: tuple[int, int], inner: tuple[int, int]) -> bool:

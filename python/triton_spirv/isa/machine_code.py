@@ -1,0 +1,223 @@
+"""What the CPU device's driver made of a kernel: its machine code, taken from the driver's binary,
+instruction by instruction. Intel's driver keeps an object file in the section `.ocl.obj` of an ELF file; the
+library capstone disassembles it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import TritonSpirvError
+from .mix import Mix, hottest, loop_spans
+
+KINDS = ("multiply-add", "vector", "scalar", "move", "load", "store", "stack", "gather", "branch", "call",
+         "end")
+#: bytes of an element, by the last letters of a mnemonic
+_ELEMENTS = {"ps": 4, "ss": 4, "pd": 8, "sd": 8, "ph": 2, "sh": 2}
+_STACK = ("rsp", "esp")
+_HINT = "pip install 'triton-spirv[cli]' brings capstone, which reads machine code"
+
+
+@dataclass(frozen=True)
+class Code:
+    """One instruction. width: bits of its widest register; moved: bytes of memory that is not the stack."""
+
+    name: str
+    kind: str
+    operands: str
+    width: int = 64
+    moved: int = 0
+    macs: int = 0
+    targets: tuple[str, ...] = ()
+    registers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class MachineCode:
+    """A kernel's code. stack_bytes: of its frame, where spilled registers and private arrays are."""
+
+    kernel: str
+    device: str
+    code_bytes: int
+    stack_bytes: int
+    items: tuple[Code | str, ...]
+    text: str
+
+    @property
+    def codes(self) -> list[Code]:
+        return [item for item in self.items if isinstance(item, Code)]
+
+    @property
+    def width(self) -> int:
+        """Bits of the widest registers."""
+        return max((code.width for code in self.codes), default=0)
+
+    @property
+    def vector_registers(self) -> int:
+        """How many of the vector registers are used."""
+        names = {name for code in self.codes for name in code.registers if name[1:3] == "mm"}
+        return len({name[3:] for name in names})
+
+    @property
+    def whole(self) -> Mix:
+        return counted(self.items)
+
+    @property
+    def loops(self) -> tuple[Mix, ...]:
+        return tuple(counted(self.items[start:end + 1], str(self.items[start]))
+                     for start, end in loop_spans(self.items))
+
+    @property
+    def hot(self) -> Mix | None:
+        return hottest(self.loops)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, for other programs."""
+        hot = self.hot
+        return {"device": self.device, "code_bytes": self.code_bytes, "stack_bytes": self.stack_bytes,
+                "vector_bits": self.width, "vector_registers": self.vector_registers,
+                "whole": self.whole.to_json(), "loops": [loop.to_json() for loop in self.loops],
+                "hot": hot.label if hot else None}
+
+
+def machine_code(words: bytes, kernel: str, choice: str = "cpu") -> MachineCode:
+    """Build a module on a CPU device and read what its driver made. TritonSpirvError where that cannot be
+    read.
+    """
+    from ..runtime import devices
+
+    device = devices.choose(choice)
+    context = devices.open_device(device)
+    handle = device.library.program_with_il(context.handle, words)
+    try:
+        device.library.build(handle, device.handle)
+        binary = device.library.binary(handle)
+    finally:
+        device.library.clReleaseProgram(handle)
+    return disassembled(binary, kernel, device.name)
+
+
+def disassembled(binary: bytes, kernel: str, device: str = "") -> MachineCode:
+    """The kernel's code in a driver's binary."""
+    try:
+        capstone = importlib.import_module("capstone")
+    except ImportError:
+        raise TritonSpirvError(_HINT) from None
+    outer = {name: data for name, data, _ in elf_sections(binary)}
+    if ".ocl.obj" not in outer:
+        raise TritonSpirvError(f"the driver's binary has no object file in it, only "
+                               f"{', '.join(filter(None, outer))}")
+    code = function(outer[".ocl.obj"], kernel)
+    engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
+    engine.detail = True
+    decoded = list(engine.disasm(code, 0))
+    targets = {op.imm for each in decoded if each.group(capstone.CS_GRP_JUMP)
+               for op in each.operands if op.type == capstone.CS_OP_IMM}
+    items: list[Code | str] = []
+    lines = []
+    for each in decoded:
+        if each.address in targets:
+            items.append(_label(each.address))
+            lines.append(f"{_label(each.address)}:")
+        items.append(_code(each, capstone))
+        lines.append(f"    {each.address:6x}  {each.mnemonic} {each.op_str}".rstrip())
+    return MachineCode(kernel, device, len(code), _frame(decoded), tuple(items), "\n".join(lines) + "\n")
+
+
+def elf_sections(data: bytes) -> list[tuple[str, bytes, dict[str, int]]]:
+    """(name, contents, {type, link}) of the sections of a 64-bit ELF file; TritonSpirvError for anything
+    else.
+    """
+    if data[:5] != b"\x7fELF\x02":
+        raise TritonSpirvError("the driver's binary is no 64-bit ELF file")
+    start = struct.unpack_from("<Q", data, 40)[0]
+    size, count, names = struct.unpack_from("<HHH", data, 58)
+    rows = [struct.unpack_from("<IIQQQQII", data, start + index * size) for index in range(count)]
+    text = rows[names][4]
+    return [(data[text + row[0]:data.index(b"\0", text + row[0])].decode(),
+             b"" if row[1] == 8 else data[row[4]:row[4] + row[5]], {"type": row[1], "link": row[6]})
+            for row in rows]
+
+
+def function(data: bytes, name: str) -> bytes:
+    """The bytes of a function of an object file."""
+    sections = elf_sections(data)
+    symbols = next((index for index, (_, _, facts) in enumerate(sections) if facts["type"] == 2), None)
+    if symbols is not None:
+        table, strings = sections[symbols][1], sections[sections[symbols][2]["link"]][1]
+        for at in range(0, len(table) - 23, 24):
+            place, _, _, section, value, size = struct.unpack_from("<IBBHQQ", table, at)
+            if strings[place:strings.index(b"\0", place)].decode() == name and 0 < section < len(sections):
+                code = sections[section][1]
+                return code[value:value + size] if size else code[value:]
+    raise TritonSpirvError(f"the driver's object file has no function {name}")
+
+
+def _label(address: int) -> str:
+    return f"at_{address:x}"
+
+
+def _frame(decoded: Sequence[Any]) -> int:
+    """Bytes that the function takes from the stack at once."""
+    taken = [each.operands[1].imm for each in decoded
+             if each.mnemonic == "sub" and each.op_str.startswith("rsp, ") and each.operands[1].type == 2]
+    return sum(taken[:1])
+
+
+def _code(each: Any, capstone: Any) -> Code:
+    """An instruction as it is counted."""
+    registers = tuple(each.reg_name(op.reg) for op in each.operands if op.type == capstone.CS_OP_REG)
+    memory = [op for op in each.operands if op.type == capstone.CS_OP_MEM]
+    widths = [{"z": 512, "y": 256, "x": 128}[name[0]] for name in registers if name[1:3] == "mm"]
+    stack = any(each.reg_name(op.mem.base) in _STACK for op in memory)
+    real = [] if each.mnemonic.startswith(("lea", "nop", "prefetch")) else memory
+    kind = _kind(each, capstone, bool(widths), real, stack)
+    width = max(widths, default=64)
+    macs = _multiplications(each.mnemonic, width) if kind == "multiply-add" else 0
+    targets = tuple(_label(op.imm) for op in each.operands
+                    if op.type == capstone.CS_OP_IMM and each.group(capstone.CS_GRP_JUMP))
+    moved = 0 if stack else sum(op.size for op in real)
+    return Code(each.mnemonic, kind, each.op_str, width, moved, macs, targets, registers)
+
+
+def _kind(each: Any, capstone: Any, vector: bool, memory: Sequence[Any], stack: bool) -> str:
+    name = each.mnemonic
+    for kind, group in (("call", capstone.CS_GRP_CALL), ("end", capstone.CS_GRP_RET),
+                        ("branch", capstone.CS_GRP_JUMP)):
+        if each.group(group):
+            return kind
+    if name.startswith(("vfmadd", "vfnmadd", "vfmsub", "vfnmsub", "vpdp")):
+        return "multiply-add"
+    if "gather" in name or "scatter" in name:
+        return "gather"
+    if name in ("push", "pop") or (stack and memory):
+        return "stack"
+    moves = name.startswith(("mov", "vmov", "vbroadcast", "vpbroadcast", "vinsert", "vextract"))
+    if memory and memory[0] is each.operands[0] and moves:
+        return "store"
+    if memory and moves:
+        return "load"
+    if moves or name.startswith(("vperm", "vpermt", "vshuf", "vunpck", "vpunpck")):
+        return "move"
+    return "vector" if vector else "scalar"
+
+
+def _multiplications(name: str, width: int) -> int:
+    if name.startswith("vpdp"):  # four products of bytes, or two of words, into each 32-bit sum
+        return width // 32 * (4 if name.startswith("vpdpb") else 2)
+    size = _ELEMENTS.get(name[-2:], 4)
+    return 1 if name[-2:] in ("ss", "sd", "sh") else width // (8 * size)
+
+
+def counted(items: Sequence[Code | str], label: str = "") -> Mix:
+    """The counts of a piece of machine code."""
+    codes = [item for item in items if isinstance(item, Code)]
+    counts = Counter(code.kind for code in codes)
+    names = Counter(code.name for code in codes)
+    return Mix({kind: counts[kind] for kind in KINDS if counts[kind]}, dict(names.most_common()),
+               sum(code.macs for code in codes), sum(code.moved for code in codes), label=label)

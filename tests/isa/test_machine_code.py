@@ -1,0 +1,83 @@
+"""Machine code of the CPU device: what its driver made of a kernel."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+from triton_spirv.errors import TritonSpirvError
+from triton_spirv.isa import machine_code
+from triton_spirv.runtime import devices
+
+from .test_isa import SIGNATURE, product  # noqa: F401
+
+pytest.importorskip("capstone")
+
+
+@pytest.fixture(autouse=True)
+def device() -> None:
+    if not any(each.kind == "cpu" for each in devices.devices()):
+        pytest.skip("no CPU device")
+
+
+def figures(command, source: str, *words: object) -> dict:
+    done = command("stats", source, *SIGNATURE[:1],
+                   "*fp32:16,*fp32:16,*fp32:16,i32:16,i32:16,i32:16,64,64,32",
+                   "-t", "host", "--json", *words)
+    assert done.status == 0, done.error
+    return json.loads(done.out)
+
+
+def test_a_product(product: str, command, tmp_path: Path) -> None:  # noqa: F811
+    found = figures(command, product, "--isa", tmp_path / "product.s")
+    assert found["vector_bits"] >= 128 and 4 <= found["vector_registers"] <= 32
+    assert found["stack_bytes"] >= 64 * 32 * 4  # a packed panel, at least
+    hot = next(loop for loop in found["loops"] if loop["label"] == found["hot"])
+    lanes = found["vector_bits"] // 32
+    assert hot["macs"] == hot["counts"]["multiply-add"] * lanes
+    assert sum(hot["counts"].values()) == hot["instructions"] < found["whole"]["instructions"]
+    text = (tmp_path / "product.s").read_text()
+    assert f"{found['hot']}:\n" in text and "vfmadd" in text
+
+
+def test_to_read(product: str, command) -> None:  # noqa: F811
+    done = command("stats", product, "-s", "*fp32:16,*fp32:16,*fp32:16,i32:16,i32:16,i32:16,64,64,32", "-t",
+                   "cpu")
+    assert done.status == 0 and "(hot)" in done.out and "multiply-add" in done.out and "of stack" in done.out
+
+
+def test_a_cached_kernel_is_looked_at_on_its_own_target(product: str, command, tmp_path: Path,  # noqa: F811
+                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_spirv.cli import stats
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    assert stats.usual_target("product") == stats.usual_target("x.spv") == "pvc"
+    folder = tmp_path / "KEY"
+    folder.mkdir()
+    words = tmp_path / "product.spv"
+    command("compile", product, *SIGNATURE, "-t", "host", "-e", "spv", "-o", words)
+    (folder / "product.spv").write_bytes(words.read_bytes())
+    metadata = {"artifact": {"entry": "product", "num_warps": 4}, "spirv_digest": "",
+                "target": {"backend": "cpu"}}
+    (folder / "product.json").write_text(json.dumps(metadata))
+    done = command("stats", "product", "--json")
+    assert json.loads(done.out)["target"] == "cpu", done.error
+
+
+def test_what_is_no_binary_of_this_driver() -> None:
+    with pytest.raises(TritonSpirvError, match="no 64-bit ELF file"):
+        machine_code.disassembled(b"\x7fELF\x01", "k")
+    empty = struct.pack("<16s HHIQQQIHHHHHH", b"\x7fELF\x02", 1, 62, 1, 0, 0, 64, 0, 64, 0, 0, 64, 1, 0)
+    name_table = struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 128, 1, 0, 0, 1, 0)
+    with pytest.raises(TritonSpirvError, match="has no object file in it"):
+        machine_code.disassembled(empty + name_table + b"\0", "k")
+
+
+@pytest.mark.parametrize(("name", "width", "macs"), [
+    ("vfmadd231ps", 512, 16), ("vfmadd231pd", 256, 4), ("vfmadd213ss", 128, 1), ("vpdpbusd", 512, 64),
+    ("vpdpwssd", 512, 32), ("vfmadd231ph", 512, 32),
+])
+def test_multiplications(name: str, width: int, macs: int) -> None:
+    assert machine_code._multiplications(name, width) == macs
