@@ -56,3 +56,19 @@ def test_a_reported_device_is_found_by_its_name_again() -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(DeviceError, match=r"unknown target 'xyz'; known targets: bmg, cpu, .*pvc"):
         find_target("xyz")
+
+
+def test_products_that_crowd_the_registers_ask_for_twice_as_many() -> None:
+    pvc = find_target("pvc")
+    assert pvc.register_bytes == 8192
+    assert [pvc.grf_mode(bytes, 8) for bytes in (0, 6144, 6145)] == ["default", "default", "256"]
+    assert pvc.grf_mode(8192, 64) == "default"  # so many warps do not fit with large registers
+    assert find_target("tgl").grf_mode(1 << 20, 4) == "default"
+
+
+def test_a_requirement_compares_arguments() -> None:
+    from triton_spirv.target import Requirement
+
+    assert Requirement(0, 2, 128).holds([64]) and not Requirement(0, 2, 128).holds([-63])
+    assert Requirement(1, 2, 0, 0, 4).holds([5, 10]) and not Requirement(1, 2, 0, 0, 4).holds([5, 9])
+    assert Requirement(0, 0, 0).holds([128]) and not Requirement(0, 0, 0).holds([16])

@@ -36,6 +36,9 @@ class Artifact:
                  types, see docs/vulkan.md
     counts_programs
                  does it ask how many programs there are? Then the grid is one dispatch
+    register_bytes
+                 what products need at once of the registers of a hardware thread, estimated; 0: it is not
+    grf_mode     the registers of a thread that follow from it: "default", or "256" for twice as many
     requires     a launch for which one does not hold needs the kernel compiled with block_io=False
     asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of
                  one that failed
@@ -55,6 +58,8 @@ class Artifact:
     num_warps: int = 1
     asserts: tuple[tuple[str, int, str, str], ...] = ()
     prints: bool = False
+    register_bytes: int = 0
+    grf_mode: str = "default"
     requires: tuple[Requirement, ...] = ()
     formats: tuple[tuple[str, tuple[str, ...]], ...] = ()
     counts_programs: bool = False

@@ -97,6 +97,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
         sub_group_size=target.sub_group_size,
         num_warps=ctx.num_warps if target.lanes else num_warps,
         requires=tuple(sorted(ctx.requires)),
+        register_bytes=ctx.register_bytes,
+        grf_mode=target.grf_mode(ctx.register_bytes, ctx.num_warps),
         asserts=tuple(ctx.asserts),
         prints=ctx.prints,
         formats=tuple(env.formats),

@@ -32,6 +32,10 @@ class Requirement(NamedTuple):
         return abs(value) * self.factor >= least
 
 
+#: Warps of a work-group whose threads may have twice the registers.
+LARGE_WARPS = 32
+
+
 @dataclass(frozen=True)
 class Matrix:
     """A matrix unit: one instruction adds `rows` rows of A times B to as many rows of the result.
@@ -129,6 +133,13 @@ class Target:
         (TTIR)?
         """
         return self.sub_group_size > 1
+
+    def grf_mode(self, bytes: int, warps: int) -> str:
+        """The registers of a thread which needs so many bytes at once: "256", twice as many as by default,
+        where only a quarter of those would be left. Half as many threads share an engine then.
+        """
+        crowded = bytes * 4 > self.register_bytes * 3
+        return "256" if self.large_registers and crowded and warps <= LARGE_WARPS else "default"
 
     def with_options(self, **changes: object) -> Target:
         """A copy with some fields changed."""

@@ -173,24 +173,29 @@ class OpenCL(Environment):
         assert isinstance(pointer.type, Pointer)
         return type_bytes(pointer.type.pointee)
 
-    def _as_vector(self, pointer: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
-        """The pointer seen as one to `count` elements; their type; the memory operand with the alignment of
-        one element.
+    def _as_vector(self, pointer: Value, count: int,
+                   alignment: int | None = None) -> tuple[Value, Type, tuple[str, int]]:
+        """The pointer seen as one to `count` elements; their type; the memory operand with the alignment,
+        that of one element where no other is known.
         """
         element = scalar_type(pointer.type.pointee)  # type: ignore[attr-defined]
         type = with_width(element, count)
         if count > 1:
             pointer = self.b.emit("OpBitcast", pointer, type=Pointer(pointer.type.storage_class, type))  # type: ignore[attr-defined]
-        return pointer, type, ("Aligned", type_bytes(element))
+        return pointer, type, ("Aligned", self._alignment(alignment, type_bytes(element)))
+
+    def _alignment(self, known: int | None, size: int) -> int:
+        """Bytes. Intel's GPU compiler splits vectors of narrow elements that it takes to be badly aligned."""
+        return min(16, max(known or size, size)) if self.target.register_bytes else size
 
     # --- global memory --------------------------------------------------------------------------------------
 
     def load(self, pointer: Value, count: int, volatile: bool = False, alignment: int | None = None) -> Value:
-        place, type, aligned = self._as_vector(pointer, count)
+        place, type, aligned = self._as_vector(pointer, count, alignment)
         return self.b.emit("OpLoad", place, ["Volatile", aligned] if volatile else [aligned], type=type)
 
     def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None) -> None:
-        place, type, aligned = self._as_vector(pointer, width_of(value.type))
+        place, type, aligned = self._as_vector(pointer, width_of(value.type), alignment)
         self.b.emit(
             "OpStore", place, value, ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned]
         )

@@ -44,6 +44,9 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
             row, column = divmod(index, n)
             x, y = rows[row * k + start], columns[start * n + column]
             sums[r] = ctx.env.multiply_matrices(form, depth, x, y, sums[r])
+    held = (bits_of(element), layout), (bits, left.layout), (bits, right.layout)
+    bytes = sum(size * known.registers * known.width * unit.columns // 8 for size, known in held)
+    ctx.register_bytes = max(ctx.register_bytes, bytes)
     return Fragment(layout, element, tuple(sums))
 
 

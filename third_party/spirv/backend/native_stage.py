@@ -26,6 +26,8 @@ from triton_spirv.errors import DeviceError, TritonSpirvError
 from triton_spirv.native.policy import Attempt
 from triton_spirv.target import OCLOC_DEVICES
 
+from .options import grf_mode_of
+
 if TYPE_CHECKING:
     from .options import SPIRVOptions
 
@@ -104,8 +106,9 @@ def _build(words: bytes, artifact: Artifact, options: SPIRVOptions,
         return _driver_binary(words, artifact)
     dump = os.environ.get(DUMP_VARIABLE)
     made = native.compile_spirv(
-        words, options.native_device, artifact.entry, num_warps=artifact.num_warps, grf_mode=options.grf_mode,
-        flags=flags_of(options.build_flags), simd=artifact.sub_group_size, dump=Path(dump) if dump else None)
+        words, options.native_device, artifact.entry, num_warps=artifact.num_warps,
+        grf_mode=grf_mode_of(options.grf_mode, artifact.grf_mode), flags=flags_of(options.build_flags),
+        simd=artifact.sub_group_size, dump=Path(dump) if dump else None)
     return made.binary, made.metadata()
 
 
