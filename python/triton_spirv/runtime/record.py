@@ -88,6 +88,9 @@ class Recording:
     def _pointer(self, name: str, argument: Any, written: bool) -> dict[str, Any]:
         if argument is None:
             return {"name": name, "value": 0}
+        if hasattr(argument, "mapped") or getattr(argument, "lives_on_device", False) \
+                or not getattr(argument, "is_cpu", True):
+            raise LaunchError(f"argument {name} is in a device's memory; recordings are of host memory")
         whole = extent(argument)
         if whole is None:
             raise LaunchError(f"argument {name} is a bare address; how much memory is behind it is not known")
