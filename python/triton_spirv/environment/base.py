@@ -11,10 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..spirv.builder import Builder, Operand
+from ..spirv.builder import I32, Builder, Operand
 from ..spirv.module import Module, Value
 from ..spirv.types import Float, Type
 from ..target import Target
+
+CONTROL_BARRIER = 224  # OpControlBarrier
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,12 @@ class Environment(ABC):
     print_buffer: Value | None = None
     counts_programs = False
 
+    #: memory semantics of a barrier that orders shared and global memory, and of one for shared memory only
+    barrier_semantics: tuple[int, int]
+
     def __init__(self, b: Builder, target: Target) -> None:
         self.b, self.target = b, target
+        self.orders_memory = False  # has an atomic operation been emitted that orders other accesses?
         self.formats: list[tuple[str, tuple[str, ...]]] = []
 
     @classmethod
@@ -167,6 +173,17 @@ class Environment(ABC):
     @abstractmethod
     def barrier(self) -> None:
         """All work-items of the program arrive, and see each other's writes to shared and global memory."""
+
+    def keep_global_private(self) -> None:
+        """Called when the kernel is complete, where no access to global memory meets one of another lane of
+        the program: barriers need not order them. An atomic operation that orders memory still does.
+        """
+        if self.orders_memory:
+            return
+        everything, shared = (self.b.constant(I32, bits).id for bits in self.barrier_semantics)
+        for words in self.b.module.functions[-1].instructions:
+            if words[0] & 0xFFFF == CONTROL_BARRIER and words[3] == everything:
+                words[3] = shared
 
     @abstractmethod
     def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:

@@ -39,6 +39,8 @@ SHARED_ALIGNMENT = 16  # bytes: the widest access of a lane
 class OpenCL(Environment):
     """SPIR-V for OpenCL devices, physical addressing: 64-bit, or 32-bit where the target has no more."""
 
+    barrier_semantics = (ORDERS["acq_rel"] | SHARED_MEMORY | GLOBAL_MEMORY, ORDERS["acq_rel"] | SHARED_MEMORY)
+
     def __init__(self, b: Builder, target: Target) -> None:
         super().__init__(b, target)
         self._kernel: Function | None = None
@@ -366,7 +368,7 @@ class OpenCL(Environment):
             return
         b = self.b
         scope = b.constant(I32, SCOPES["cta"])
-        semantics = b.constant(I32, ORDERS["acq_rel"] | SHARED_MEMORY | GLOBAL_MEMORY)
+        semantics = b.constant(I32, self.barrier_semantics[0])
         b.emit("OpControlBarrier", scope, scope, semantics)
 
     def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:
@@ -492,6 +494,7 @@ class OpenCL(Environment):
 
     def _order(self, order: str) -> Value:
         bits = ORDERS[order]
+        self.orders_memory |= bool(bits)
         return self.b.constant(I32, bits | (GLOBAL_MEMORY if bits else 0))
 
     def has_atomic(self, name: str, type: Type) -> bool:

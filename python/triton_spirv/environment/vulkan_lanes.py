@@ -37,10 +37,16 @@ ATOMICS = {
 }
 
 
+#: Where OpLoad and OpStore have their memory operands, and bits of those (specification, 3.26).
+MEMORY_OPERANDS = {61: 4, 62: 3}
+VOLATILE, ALIGNED, NON_PRIVATE = 0x1, 0x2, 0x20
+
+
 class VulkanLanes(VulkanMemory):
     """Exchange between lanes, barriers, atomics."""
 
     _local_size: int
+    barrier_semantics = (ORDERS["acq_rel"] | SHARED_MEMORY | GLOBAL_MEMORY, ORDERS["acq_rel"] | SHARED_MEMORY)
 
     # --- lanes ----------------------------------------------------------------------------------------------
 
@@ -84,13 +90,25 @@ class VulkanLanes(VulkanMemory):
             return
         b = self.b
         scope = b.constant(I32, WORKGROUP)
-        semantics = b.constant(I32, ORDERS["acq_rel"] | SHARED_MEMORY | GLOBAL_MEMORY)
+        semantics = b.constant(I32, self.barrier_semantics[0])
         b.emit("OpControlBarrier", scope, scope, semantics)
+
+    def keep_global_private(self) -> None:
+        """Accesses that no other lane meets need not be made available or visible: they are plain then, which
+        devices cache and combine. Those of global memory are the ones that state an alignment."""
+        super().keep_global_private()
+        if self.orders_memory:
+            return
+        for words in self.b.module.functions[-1].instructions:
+            at = MEMORY_OPERANDS.get(words[0] & 0xFFFF, len(words))
+            if at < len(words) and words[at] & (VOLATILE | ALIGNED) == ALIGNED:
+                words[at] &= ~NON_PRIVATE
 
     # --- atomics --------------------------------------------------------------------------------------------
 
     def _order(self, order: str) -> Value:
         bits = ORDERS[order]
+        self.orders_memory |= bool(bits)
         return self.b.constant(I32, bits | (GLOBAL_MEMORY if bits else 0))
 
     def _scope(self, scope: str) -> Value:

@@ -123,7 +123,11 @@ class SharedMemory:
             self.places.append(Place(code[-1], writes, bytes))
 
     def finish(self, function: Function) -> None:
-        """The kernel is complete: drop the barriers that nothing needs."""
+        """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
+        meet in shared memory only."""
+        outside = [place for place in self.places if not isinstance(place.bytes, Range)]
+        if not needed_barriers(function.instructions, outside):
+            self.ctx.env.keep_global_private()
         needed = needed_barriers(function.instructions, self.places)
         dropped = {id(place.barrier) for place in self.places} - {id(place.barrier) for place in needed}
         function.instructions[:] = [words for words in function.instructions if id(words) not in dropped]
