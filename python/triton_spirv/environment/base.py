@@ -226,7 +226,7 @@ class Environment(ABC):
         return self.b.binary(opcode, x, y)
 
     def divide(self, x: Operand, y: Operand, precise: bool = True) -> Value:
-        """x / y of floats; precise: correctly rounded."""
+        """x / y of floats; precise: correctly rounded, otherwise within 2.5 ulp."""
         return self.b.binary("OpFDiv", x, y)
 
     @abstractmethod

@@ -83,13 +83,14 @@ class GlslMath:
         columns = [b.extract(value, c) for c in range(width_of(value.type))]
         return b.construct([rounding.narrowed(b, x, element, mode) for x in columns])
 
-    def divide(self, x: Value, y: Value) -> Value:
-        """x / y, correctly rounded; of scalars."""
+    def divide(self, x: Value, y: Value, precise: bool = True) -> Value:
+        """x / y: correctly rounded, or of f32 within 2.5 ulp."""
         element = scalar_type(x.type)
         made = []
         for c in range(width_of(x.type)):
             n, d = (Number(self.tools, self._widened(self.b.extract(value, c))) for value in (x, y))
-            quotient = n / d if element is Float(16) else roots.divide(n, d)
+            divided = roots.divide if precise or element == Float(64) else roots.divide_nearly
+            quotient = n / d if element is Float(16) else divided(n, d)
             made.append(self.narrow(quotient.value, element) if element is Float(16)
                         else quotient.value)
         return self.b.construct(made)

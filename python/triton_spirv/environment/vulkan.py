@@ -180,8 +180,8 @@ class Vulkan(VulkanMatrices):
         return super().integer(opcode, x, y)
 
     def divide(self, x: Operand, y: Operand, precise: bool = True) -> Value:
-        values = self.b.match(x, y)
-        return self._math.divide(*values) if precise else self.b.binary("OpFDiv", *values)
+        n, d = self.b.match(x, y)
+        return self._math.divide(n, d, precise)
 
     def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
         return self._math.narrow(value, element, rounding)

@@ -181,7 +181,7 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
 
     def formula(x: Register, y: Register) -> Register:
         if FLOAT[op.name] == "OpFDiv":
-            return ctx.env.divide(x, y, precise=op.name != "tt.approx_divf")
+            return ctx.env.divide(x, y, precise=op.name == "tt.precise_divf")
         value = b.binary(FLOAT[op.name], x, y)
         fuses = ctx.options.get("enable_fp_fusion", True) and op.name in (
             "arith.addf",
