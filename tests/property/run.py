@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from property.worker import environment
 
 MODES = "vector"
+WORKER = Path(__file__).with_name("worker.py")
 DEATHS = ("crashed", "hung")  # the process ends with them
 FAILURES = ("disagreed", "failed", *DEATHS)
 
@@ -35,7 +36,7 @@ def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> I
     """Results of one child process; of a child that dies, a result for the kernel that it died of."""
     cache = tempfile.mkdtemp(prefix="generated-cache-")
     command = [
-        sys.executable, str(Path(__file__).with_name("worker.py")), "--mode", mode, "--first", str(first),
+        sys.executable, str(arguments.worker), "--mode", mode, "--first", str(first),
         "--count", str(count), "--out", str(arguments.out), "--shrink-seconds", str(arguments.shrink_seconds),
     ]
     ours = ("TRITON_SPIRV_", "TRITON_INTERPRET")
@@ -164,6 +165,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("generated"), help="folder of log and failures")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a kernel")
     parser.add_argument("--shrink-seconds", type=float, default=60)
+    parser.add_argument("--worker", type=Path, default=WORKER, help=argparse.SUPPRESS)
     parser.add_argument("--only", type=int, help="run this kernel again, and show it if it fails")
     parser.add_argument("--summary", action="store_true", help="print the counts of a log, run nothing")
     arguments = parser.parse_args()

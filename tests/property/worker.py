@@ -18,7 +18,7 @@ from conftest import MODES
 
 from property.shrink import Choices, shrunk
 
-SIZES = (64, 1024, 256, 4096)  # elements of a tensor at most, in turn
+SIZES = (64, 1024, 32, 128, 64, 4096, 16, 256)  # elements of a tensor at most, in turn
 #: Lanes hold every element of a tensor in registers: beyond this, compiling one kernel takes a minute.
 LARGEST_FOR_LANES = 256
 STEPS = 6

@@ -1,0 +1,72 @@
+"""The long run's own parts: its log, processes that die, shrinking. No device."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from property import run
+from property.shrink import Choices, shrunk
+
+WORKER = """
+import argparse, json, os, time
+parser = argparse.ArgumentParser()
+for name in ("mode", "first", "count", "out", "shrink-seconds"):
+    parser.add_argument("--" + name)
+given = parser.parse_args()
+for number in range(int(given.first), int(given.first) + int(given.count)):
+    print(json.dumps({"begin": number}), flush=True)
+    if number in (2, 5):
+        open(f"{given.out}/current-{given.mode}.py", "w").write(f"# kernel {number}")
+    if number == 2:
+        os._exit(9)
+    if number == 5:
+        time.sleep(60)
+    report = {"kernel": number, "mode": given.mode, "result": "agreed", "checks": ["numpy"]}
+    print(json.dumps(report), flush=True)
+"""
+
+
+@pytest.fixture
+def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`entries(arguments)` makes a run with a worker that dies of kernel 2 and hangs in kernel 5."""
+    worker = tmp_path / "worker.py"
+    worker.write_text(WORKER)
+
+    def made(*arguments: str) -> list[dict[str, Any]]:
+        given = ["--out", str(tmp_path), "--worker", str(worker), "--timeout", "5", *arguments]
+        monkeypatch.setattr("sys.argv", ["run", *given])
+        run.main()
+        return [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+
+    return made
+
+
+def test_processes_that_die_are_findings_and_the_run_goes_on(entries, tmp_path, capsys):
+    found = entries("--count", "8")
+    assert [e["kernel"] for e in found] == list(range(8))
+    good = ["agreed"] * 2
+    assert [e["result"] for e in found] == [*good, "crashed", *good, "hung", *good]
+    assert (tmp_path / "crashed-vector-2.py").read_text() == "# kernel 2"
+    assert (tmp_path / "hung-vector-5.py").read_text() == "# kernel 5"
+    counts = "vector: 8 kernels: 6 agreed, 1 crashed, 1 hung. Comparisons that agreed: numpy 6"
+    assert counts in capsys.readouterr().out
+
+
+def test_a_run_goes_on_where_its_log_ends(entries):
+    entries("--count", "2")
+    found = entries("--count", "4", "--modes", "vector,simt8")
+    assert [e["kernel"] for e in found if e["mode"] == "vector"] == list(range(4))
+    assert len(found) == 8
+
+
+def test_draws_shrink_to_what_still_fails():
+    def fails(draws: list[int]) -> bool:
+        choices = Choices(draws)
+        return sum(choices(0, 9) for _ in range(choices(0, 6))) >= 10
+
+    made = shrunk([6, 9, 8, 7, 3, 2, 1], fails, 5)
+    assert fails(made) and len(made) <= 3 and sum(made[1:]) == 10
