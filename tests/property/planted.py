@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -33,6 +32,7 @@ class Bug:
     name: str
     plant: Callable[[Set], None]
     mode: str = "vector"
+    within: int = 0  # kernels in which it is found; 0: not known
     large: bool = False  # only tensors that are walked in steps can show it
 
 
@@ -251,7 +251,8 @@ def found_after(
     ran, number = 0, first
     with planted(bug), tempfile.TemporaryDirectory() as folder:
         while ran < most:
-            if runs(number, bug.mode) and (bug.large or SIZES[number % len(SIZES)] <= SMALL):
+            large = SIZES[number % len(SIZES)] > SMALL
+            if runs(number, bug.mode) and large == bug.large:
                 ran += 1
                 tell(ran)
                 made = outcome(number, bug.mode, Path(folder) / "current.py")
@@ -261,23 +262,31 @@ def found_after(
     return None
 
 
-def in_child(bug: Bug, arguments: argparse.Namespace) -> str:
-    """Look for the bug in a process of its own, which it may kill; what to print."""
-    command = [
-        sys.executable, __file__, "--one", bug.name, "--most", str(arguments.most),
-        "--first", str(arguments.first),
-    ]
-    child = subprocess.run(
-        command, env={**os.environ, **environment(bug.mode)}, capture_output=True, text=True
-    )
-    ran = len([line for line in child.stdout.splitlines() if line.startswith("kernel ")])
-    if child.returncode == 0:
-        return f"not in {ran}"
-    how = "" if child.returncode == FOUND else f", the process ended with {child.returncode}"
-    return f"found after {ran}{how}"
+def in_child(bug: Bug, most: int, first: int = 0) -> tuple[bool, int, int]:
+    """(found, kernels run, how the process ended) of looking for the bug in a process of its own, which it
+    may kill."""
+    os.environ.update(environment(bug.mode))
+    import property.launch  # noqa: F401  once, not in each process
+
+    reading, writing = os.pipe()
+    child = os.fork()  # nothing has opened a device yet, and a fork has imported everything
+    if not child:
+        sys.stderr = open(os.devnull, "w")
+        os.dup2(sys.stderr.fileno(), 2)
+        try:
+            found = found_after(bug, most, first, lambda ran: os.write(writing, b"."))
+            os._exit(0 if found is None else FOUND)
+        except BaseException:
+            os._exit(BROKEN)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        ran = len(pipe.read())
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code != BROKEN, f"{bug.name}: cannot be planted any more"
+    return code != 0, ran, code
 
 
-FOUND = 3  # exit status of a process that has found a bug
+FOUND, BROKEN = 3, 4  # exit statuses of a process that has found a bug, or failed itself
 
 
 def main() -> int:
@@ -286,18 +295,18 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=200, help="kernels for one bug")
     parser.add_argument("--first", type=int, default=0, help="number of the first kernel")
     parser.add_argument("--only", default="", help="bugs with this in their name")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.one:
-        bug = next(bug for bug in BUGS if bug.name == arguments.one)
-        tell = lambda ran: print(f"kernel {ran}", flush=True)  # noqa: E731
-        return FOUND if found_after(bug, arguments.most, arguments.first, tell) else 0
     missed = 0
     for bug in BUGS:
-        if arguments.mode in ("", bug.mode) and arguments.only in bug.name:
-            result = in_child(bug, arguments)
-            missed += result.startswith("not")
-            print(f"{bug.mode:7} {result:16} {bug.name}", flush=True)
+        if arguments.mode not in ("", bug.mode) or arguments.only not in bug.name:
+            continue
+        before = dict(os.environ)
+        found, ran, code = in_child(bug, arguments.most, arguments.first)
+        os.environ.clear()
+        os.environ.update(before)
+        missed += not found
+        how = "" if code in (0, FOUND) else f" (the process ended with {code})"
+        print(f"{bug.mode:7} {'' if found else 'not '}found in {ran:3}: {bug.name}{how}", flush=True)
     return 1 if missed else 0
 
 

@@ -20,7 +20,7 @@ from property.program import Kind, Program
 from property.views import Views
 
 LARGEST = 4096
-MOST_STORES = 5  # of values that nothing has used, at the end
+MOST_STORES = 8  # of values that nothing has used, at the end
 
 
 @st.composite
@@ -55,19 +55,23 @@ class Programs(Control, Elementwise, Views, Axes, Products):
         for _ in range(count):
             self.choice(TILED if self.tile else ACTIONS)(self)
 
+    def chain(self) -> None:
+        """Several elementwise steps in a row: they cost little to compile."""
+        for _ in range(self.integer(2, 8)):
+            self.choice(ELEMENTWISE)(self)
+
     def store_any(self) -> None:
         """Programs of a tiled grid store no scalars: all would write to one place."""
         super().store(self.any(lambda k: bool(k.shape) or not self.tile) or self.tensor())
 
 
 _B = Programs
-TILED: tuple[Callable[[Programs], None], ...] = (
-    _B.binary,
-    _B.binary,
+ELEMENTWISE: tuple[Callable[[Programs], None], ...] = (
     _B.binary,
     _B.binary,
     _B.binary,
     _B.unary,
+    _B.compare,
     _B.compare,
     _B.where,
     _B.cast,
@@ -76,11 +80,17 @@ TILED: tuple[Callable[[Programs], None], ...] = (
     _B.divide,
     _B.extreme,
     _B.bits,
-    _B.rounding,
+    _B.downcast,
     _B.correct,
     _B.modulo,
     _B.clamp,
-    _B.downcast,
+    _B.rounding,
+)
+TILED = (
+    *ELEMENTWISE,
+    _B.chain,
+    _B.chain,
+    _B.chain,
     _B.expand,
     _B.expand,
     _B.join,
@@ -122,4 +132,6 @@ ACTIONS = (
     _B.branch,
     _B.call,
     _B.call,
+    _B.chain,
+    _B.chain,
 )
