@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,7 +20,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from property.worker import SIZES, environment, outcome, runs
+from property.header import HEADER
+from property.worker import SIZES, environment, outcome, program_of, runs
 
 SMALL = 128  # elements: what shows in small tensors is looked for in those, they cost less
 Set = Callable[[Any, str, Any], None]  # of an object's attribute, or of a table's entry
@@ -27,10 +29,13 @@ Set = Callable[[Any, str, Any], None]  # of an object's attribute, or of a table
 
 @dataclass(frozen=True)
 class Bug:
-    """`plant(set)` makes the mistake; it is looked for in kernels of `mode`."""
+    """`plant(set)` makes the mistake; it is looked for in kernels of `mode`.
+
+    Kernels whose source lacks one of the patterns `needs` cannot show it: they count, and are not run."""
 
     name: str
     plant: Callable[[Set], None]
+    needs: tuple[str, ...] = ()
     mode: str = "vector"
     within: int = 0  # kernels in which it is found; 0: not known
     large: bool = False  # only tensors that are walked in steps can show it
@@ -111,43 +116,70 @@ def _nothing(right: Any) -> Any:
     return lambda *arguments, **named: None
 
 
+VARIABLES = r"[vc]\d+ %s [vc]\d+"
+
 BUGS: tuple[Bug, ...] = (
     # operands, signs, comparisons
-    Bug("a subtraction of floats swaps its operands", _rule("arith.subf", _swapped)),
-    Bug("a subtraction of integers swaps its operands", _rule("arith.subi", _swapped)),
-    Bug("unsigned < is signed", _entry("COMPARE_INTEGERS", "ult", "OpSLessThan")),
-    Bug("unsigned // is signed", _entry("INTEGER", "arith.divui", "OpSDiv")),
-    Bug("the remainder has the sign of the divisor", _entry("INTEGER", "arith.remsi", "OpSMod")),
-    Bug("a signed right shift fills with zeros", _entry("INTEGER", "arith.shrsi", "OpShiftRightLogical")),
-    Bug("the unsigned maximum is signed", _entry("INTEGER_FUNCTION", "arith.maxui", "s_max")),
-    Bug("the high half of a product is signed", _entry("INTEGER_FUNCTION", "tt.mulhiui", "s_mul_hi")),
-    Bug("< holds for NaN", _entry("COMPARE_FLOATS", "olt", "OpFUnordLessThan")),
-    Bug("!= does not hold for NaN", _entry("COMPARE_FLOATS", "une", "OpFOrdNotEqual")),
-    Bug("the remainder of floats rounds its quotient", _entry("FLOAT_FUNCTION", "arith.remf", "remainder")),
-    Bug("signed integers widen with zeros", _like("arith.extsi", "arith.extui")),
+    Bug("a subtraction of floats swaps its operands", _rule("arith.subf", _swapped), (" - ", "float")),
+    Bug("a subtraction of integers swaps its operands", _rule("arith.subi", _swapped), (" - ",)),
+    Bug("unsigned < is signed", _entry("COMPARE_INTEGERS", "ult", "OpSLessThan"), ("uint", VARIABLES % "<")),
+    Bug("unsigned // is signed", _entry("INTEGER", "arith.divui", "OpSDiv"), ("uint", "//")),
+    Bug(
+        "the remainder has the sign of the divisor",
+        _entry("INTEGER", "arith.remsi", "OpSMod"),
+        (r"[vc]\d+ % ", "int"),
+    ),
+    Bug(
+        "a signed right shift fills with zeros",
+        _entry("INTEGER", "arith.shrsi", "OpShiftRightLogical"),
+        (">>",),
+    ),
+    Bug(
+        "the unsigned maximum is signed",
+        _entry("INTEGER_FUNCTION", "arith.maxui", "s_max"),
+        ("uint", "maximum|largest"),
+    ),
+    Bug(
+        "the high half of a product is signed",
+        _entry("INTEGER_FUNCTION", "tt.mulhiui", "s_mul_hi"),
+        ("umulhi",),
+    ),
+    Bug("< holds for NaN", _entry("COMPARE_FLOATS", "olt", "OpFUnordLessThan"), (VARIABLES % "<", "float")),
+    Bug("!= does not hold for NaN", _entry("COMPARE_FLOATS", "une", "OpFOrdNotEqual"), ("!=",)),
+    Bug(
+        "the remainder of floats rounds its quotient",
+        _entry("FLOAT_FUNCTION", "arith.remf", "remainder"),
+        (r"[vc]\d+ % ", "float"),
+    ),
+    Bug("signed integers widen with zeros", _like("arith.extsi", "arith.extui"), (r"\.to\(tl\.u?int",)),
     # rounding
     Bug(
         "f32 becomes bf16 by cutting bits off",
         _within("cast", "f32_to_bf16", lambda right: lambda b, value, rounding: right(b, value, "rtz")),
+        ("bfloat16",),
     ),
     Bug(
         "rounding toward zero is forgotten",
         _within("cast", "f32_to_f16", lambda right: lambda ctx, value, rounding: right(ctx, value, "rtne")),
+        ("rtz", "float16"),
     ),
     Bug(
         "8-bit floats are cut off",
         _within("cast", "float_to_float8", lambda right: lambda b, x, to, how: right(b, x, to, "rtz")),
+        ("float8",),
     ),
     # memory
     Bug(
         "masked-off elements are 0, not `other`",
         _within("memory", "_others", lambda right: lambda ctx, other, *rest: right(ctx, None, *rest)),
+        ("other=",),
     ),
     Bug("a window counts as inside one element too far", _one_too_far),
     Bug("loads wait beyond a store to the same place", _late_loads, large=True),
     Bug(
         "every load of a loop counts as in place",
         _within("hazard", "in_place", lambda right: lambda op, *tensors: True),
+        ("tl.store",),
         large=True,
     ),
     Bug(
@@ -156,58 +188,77 @@ BUGS: tuple[Bug, ...] = (
             "gather", "_places",
             lambda right: lambda ctx, *rest: [ctx.b.ixor(x, 1) for x in right(ctx, *rest)],
         ),
+        ("tl.gather",),
     ),
     Bug(
         "a histogram forgets its mask",
         _rule("tt.histogram", lambda right: lambda ctx, op, src, mask: right(ctx, op, src, None)),
+        ("histogram",),
     ),
     # layouts
-    Bug("join has its operands the wrong way round", _rule(
-        "tt.join", lambda right: lambda ctx, op, layout, lhs, rhs: right(ctx, op, layout, rhs, lhs)
-    )),
     Bug(
-        "a transposition is undone instead of done",
-        _within("view", "transposed", lambda right: lambda basis, shape, order: right(
-            basis, shape, tuple(order.index(d) for d in range(len(order)))
-        ) if len(set(shape)) == 1 else right(basis, shape, order)),
+        "join has its operands the wrong way round",
+        _rule("tt.join", lambda right: lambda ctx, op, layout, lhs, rhs: right(ctx, op, layout, rhs, lhs)),
+        ("join|interleave|cat",),
+    ),
+    Bug(
+        "both halves of a split are the first",
+        _within("view", "_split_source", lambda right: lambda op, layout, index=0: right(op, layout, 0)),
+        ("split",),
     ),
     Bug(
         "a broadcast drops one bit too few",
         _within("view", "log2", lambda right: lambda n: max(right(n) - (n == 8), 0)),
+        ("broadcast_to",),
     ),
     # along an axis
     Bug(
         "a scan forgets what other registers carry",
         _within("scan", "Blocks._put_behind", _nothing),
+        ("scan|cumsum",),
     ),
     Bug(
         "the identity of & is 0",
         _within("reduce", "identity", lambda right: lambda name, type: (
             0 if name == "arith.andi" else right(name, type)
         )),
+        ("bit_and",),
+        large=True,
     ),
     # control flow
     Bug(
         "a loop forgets how far its pointers have moved",
         _within("carry", "MovingCarrier.bound", lambda right: lambda self, registers: self.initial),
+        ("for ",),
     ),
     Bug(
         "an array that a loop overwrites keeps its old fragments",
         _within("carry", "StoredCarrier.bound", lambda right: lambda self, registers: self.array),
+        ("for |while ",),
         large=True,
     ),
     # lanes and warps
-    Bug("no barriers", _within("shared", "needed_barriers", lambda right: lambda *rest: []), "simt8"),
-    Bug("a scan forgets other lanes", _within("scan", "Blocks._join_lanes", _nothing), "simt8"),
-    Bug("a scan forgets other warps", _within("scan", "Blocks._join_warps", _nothing), "simt8"),
+    Bug("no barriers", _within("shared", "needed_barriers", lambda right: lambda *rest: []), (), "simt8"),
+    Bug(
+        "a scan forgets other lanes",
+        _within("scan", "Blocks._join_lanes", _nothing),
+        ("scan|cumsum",), "simt8",
+    ),
+    Bug(
+        "a scan forgets other warps",
+        _within("scan", "Blocks._join_warps", _nothing),
+        ("scan|cumsum",), "simt8",
+    ),
     Bug(
         "a reduction forgets other warps",
         _within("reduce", "_reduce_warps", lambda right: lambda ctx, region, layout, rows, mask: rows),
+        ("reduce|argm|tl.max|tl.sum|tl.min",),
         "simt8",
     ),
     Bug(
         "a conversion of layouts picks registers without asking the lane",
         _within("convert_layout", "_added", lambda right: lambda ctx, registers, *rest: list(registers)),
+        (),
         "simt8",
     ),
 )
@@ -248,17 +299,20 @@ def found_after(
     bug: Bug, most: int, first: int = 0, tell: Callable[[int], None] = lambda ran: None
 ) -> int | None:
     """How many kernels were run when one showed the bug; None if `most` kernels show nothing."""
-    ran, number = 0, first
+    ran, number = 0, first - 1
     with planted(bug), tempfile.TemporaryDirectory() as folder:
         while ran < most:
+            number += 1
             large = SIZES[number % len(SIZES)] > SMALL
             if runs(number, bug.mode) and large == bug.large:
                 ran += 1
                 tell(ran)
+                source = program_of(number)[0].source()[len(HEADER) :]
+                if not all(re.search(pattern, source) for pattern in bug.needs):
+                    continue
                 made = outcome(number, bug.mode, Path(folder) / "current.py")
                 if made["result"] in ("disagreed", "failed"):
                     return ran
-            number += 1
     return None
 
 

@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from property.axes import Axes, Products
 from property.builder import DTYPES
 from property.control import Control
 from property.elementwise import Elementwise
+from property.meaning import arithmetic, is_float
 from property.program import Kind, Program
 from property.views import Views
 
@@ -40,10 +42,12 @@ class Programs(Control, Elementwise, Views, Axes, Products):
         if how == 7:
             self.program.tile = min(1 << self.integer(3, 6), self.largest)
         self.load(self.choice(DTYPES), self.shape())
+        if self.chance(2):
+            self.chain()
         self.body(self.integer(1, steps))
         text = self.program.source()
         unused = [name for name in self.kinds if len(re.findall(rf"\b{name}\b", text)) == 1]
-        kept = unused[-MOST_STORES:] or [next(reversed(self.kinds))]
+        kept = self.together(unused)[-MOST_STORES:] or [next(reversed(self.kinds))]
         for name in kept:
             if self.tile and not self.kinds[name].shape:
                 name = self.broadcast(name, (self.tile,))
@@ -51,13 +55,28 @@ class Programs(Control, Elementwise, Views, Axes, Products):
         self.program.warps = self.choice((4, 1, 8, 2))
         return self.program
 
+    def together(self, names: list[str]) -> list[str]:
+        """Fewer values that show as much: integers of one type are joined by ^."""
+        groups: dict[object, list[str]] = {}
+        for name in names:
+            kind = self.kinds[name]
+            groups.setdefault(name if is_float(kind.dtype) else kind, []).append(name)
+        kept = []
+        for first, *rest in groups.values():
+            for name in rest:
+                kind = self.kinds[name]
+                function = np.logical_xor if kind.dtype == "i1" else np.bitwise_xor
+                first = self.emit(kind, "{0} ^ {1}", [first, name], arithmetic(function, kind.dtype))
+            kept.append(first)
+        return kept
+
     def body(self, count: int) -> None:
         for _ in range(count):
             self.choice(TILED if self.tile else ACTIONS)(self)
 
     def chain(self) -> None:
         """Several elementwise steps in a row: they cost little to compile."""
-        for _ in range(self.integer(2, 8)):
+        for _ in range(self.integer(4, 16)):
             self.choice(ELEMENTWISE)(self)
 
     def store_any(self) -> None:
