@@ -264,6 +264,9 @@ BUGS: tuple[Bug, ...] = (
 )
 
 
+NONE = Bug("nothing", lambda put: None)
+
+
 @contextmanager
 def planted(bug: Bug) -> Iterator[None]:
     """The bug is in place, and a cache of its own."""
@@ -349,9 +352,10 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=200, help="kernels for one bug")
     parser.add_argument("--first", type=int, default=0, help="number of the first kernel")
     parser.add_argument("--only", default="", help="bugs with this in their name")
+    parser.add_argument("--none", action="store_true", help="plant nothing, which must not be found")
     arguments = parser.parse_args()
     missed = 0
-    for bug in BUGS:
+    for bug in (NONE,) if arguments.none else BUGS:
         if arguments.mode not in ("", bug.mode) or arguments.only not in bug.name:
             continue
         before = dict(os.environ)

@@ -18,7 +18,7 @@ def test_small_kernels_agree_with_numpy(program: Any) -> None:
     check(program)
 
 
-@settings(max_examples=20, **QUICK)  # type: ignore[arg-type]
+@settings(max_examples=12, **QUICK)  # type: ignore[arg-type]
 @given(programs(largest=4096, steps=4))
 def test_large_kernels_agree_with_numpy_whatever_the_warps(program: Any) -> None:
     check(program, ("warps", "arguments", "specialised", "block"))
