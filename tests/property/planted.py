@@ -37,7 +37,6 @@ class Bug:
     plant: Callable[[Set], None]
     needs: tuple[str, ...] = ()
     mode: str = "vector"
-    within: int = 0  # kernels in which it is found; 0: not known
     large: bool = False  # only tensors that are walked in steps can show it
 
 
