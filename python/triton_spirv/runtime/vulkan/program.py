@@ -129,13 +129,15 @@ def destroy_discarded(context: Context) -> None:
         context.api.vkDestroyPipelineLayout(context.handle, layout, None)
 
 
-_programs: weakref.WeakValueDictionary[tuple[int, str, bytes], Program] = weakref.WeakValueDictionary()
+_programs: weakref.WeakValueDictionary[tuple[object, ...], Program] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 
 
 def build(context: Context, words: bytes, artifact: Artifact) -> Program:
     """The program of these words, built at most once while it is in use; BuildError where it is refused."""
-    name = (context.handle, artifact.entry, hashlib.sha256(words).digest())
+    # What a kernel prints and asserts is not among its words.
+    texts = artifact.formats, artifact.asserts
+    name = (context.handle, artifact.entry, hashlib.sha256(words).digest(), texts)
     with _lock:
         if len(context.discarded) > DISCARDED:
             destroy_discarded(context)
