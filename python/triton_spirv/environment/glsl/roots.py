@@ -75,7 +75,8 @@ def divide(x: Number, y: Number) -> Number:
         total, lost = dw.quick_sum(anchor, quotient)
         total = _tie(total, lost, rest)
         denormal = (total - anchor).scaled(k)
-        return tools.select(low > 0, denormal, normal)
+        is_denormal = tools.either(low > 0, tools.both(low.equals(0), quotient < 1.0))
+        return tools.select(is_denormal, denormal, normal)
 
     def _tie(total: Number, lost: Number, rest: Number) -> Number:
         """total + (lost + rest) rounded once: what `lost` rounded at a tie is put right by the sign of the

@@ -1,0 +1,88 @@
+"""analysis/fetch_ahead.py: which loops are rewritten, and to what."""
+
+from __future__ import annotations
+
+from triton_spirv.analysis.fetch_ahead import fetch_ahead
+from triton_spirv.ir import Module, Operation, parse
+
+LAYOUT = ("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], "
+          "order = [1, 0]}>")
+HELD = "tensor<16x16xf32, #b>"
+LEFT, RIGHT = (f"tensor<16x16xf32, #ttg.dot_op<{{opIdx = {i}, parent = #b}}>>" for i in (0, 1))
+
+
+def loop(extra: str = "", pointers: str = "%p") -> Module:
+    """A loop of products whose left operand is loaded; `extra` stands at its end."""
+    return parse(f"""
+#b = {LAYOUT}
+module attributes {{"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func public @kernel(%x: !tt.ptr<f32>, %n: i32) {{
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32, #b>
+    %steps = arith.constant dense<16> : tensor<16x16xi32, #b>
+    %start = tt.splat %x : !tt.ptr<f32> -> tensor<16x16x!tt.ptr<f32>, #b>
+    %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %zero, %p = %start)
+        -> (tensor<16x16xf32, #b>, tensor<16x16x!tt.ptr<f32>, #b>) : i32 {{
+      %a = tt.load {pointers} : tensor<16x16x!tt.ptr<f32>, #b>
+      %left = ttg.convert_layout %a : {HELD} -> {LEFT}
+      %right = ttg.convert_layout %zero : {HELD} -> {RIGHT}
+      %d = tt.dot %left, %right, %sum : {LEFT} * {RIGHT} -> {HELD}
+      {extra}
+      %q = tt.addptr %p, %steps : tensor<16x16x!tt.ptr<f32>, #b>, tensor<16x16xi32, #b>
+      scf.yield %d, %q : tensor<16x16xf32, #b>, tensor<16x16x!tt.ptr<f32>, #b>
+    }}
+    tt.return
+  }}
+}}
+""")
+
+
+def the_loop(module: Module) -> Operation:
+    return next(op for op in module.walk() if op.name == "scf.for")
+
+
+def names(module: Module) -> list[str]:
+    return [op.name for op in the_loop(module).regions[0].entry.operations]
+
+
+def test_the_next_round_is_loaded_first() -> None:
+    module = loop()
+    fetch_ahead(module)
+    inside = names(module)
+    assert inside.count("tt.load") == 1 and inside.index("tt.load") < inside.index("tt.dot")
+    found = the_loop(module)
+    end = found.regions[0].entry.operations[-1]
+    assert len(found.init) == len(end.operands) == len(found.results) == 3
+    load = found.init[-1].defining_op
+    assert load is not None and load.name == "tt.load" and load.mask is not None
+    assert load.parent is found.parent
+    # what the product multiplies is what travelled
+    converted = next(op for op in found.regions[0].entry.operations if op.name == "ttg.convert_layout")
+    assert converted.operands[0] is found.regions[0].entry.arguments[-1]
+
+
+def test_the_last_round_loads_nothing() -> None:
+    module = loop()
+    fetch_ahead(module)
+    body = the_loop(module).regions[0].entry
+    compare = next(op for op in body.operations if op.name == "arith.cmpi")
+    assert compare.attributes["predicate"] == "slt" and compare.operands[1] is the_loop(module).upper
+    assert compare.operands[0].defining_op.operands == [body.arguments[0], the_loop(module).step]  # type: ignore[union-attr]
+
+
+def test_a_loop_that_writes_stays() -> None:
+    module = loop("tt.store %p, %d : tensor<16x16x!tt.ptr<f32>, #b>")
+    before = names(module)
+    fetch_ahead(module)
+    assert names(module) == before
+
+
+def test_a_load_that_is_used_otherwise_stays() -> None:
+    module = loop("%s = arith.addf %a, %a : tensor<16x16xf32, #b>\n"
+                  "%m = \"tt.reduce\"(%s) <{axis = 1 : i32}> ({\n^bb0(%u: f32, %v: f32):\n"
+                  "%w = arith.addf %u, %v : f32\ntt.reduce.return %w : f32\n})"
+                  " : (tensor<16x16xf32, #b>) -> tensor<16xf32, #ttg.slice<{dim = 1, parent = #b}>>")
+    before = names(module)
+    fetch_ahead(module)
+    assert names(module) == before

@@ -1,0 +1,203 @@
+"""environment/vulkan*.py: what a launcher relies on, what is refused, and the functions on the device."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from triton_spirv.artifact import Artifact
+from triton_spirv.artifact import Parameter as ArtifactParameter
+from triton_spirv.environment import Parameter, Vulkan
+from triton_spirv.errors import LoweringError, MissingCapability
+from triton_spirv.spirv import Float, Int
+from triton_spirv.spirv.builder import Builder
+from triton_spirv.target import LAVAPIPE, VULKAN, Target
+
+LANES = LAVAPIPE.sub_group_size
+
+
+def module(parameters: list[Parameter], body: Any, target: Target = LAVAPIPE) -> Artifact:
+    """A kernel of one sub-group; `body(b, env, values)` writes it."""
+    b = Builder(Vulkan.module(target))
+    env = Vulkan(b, target)
+    body(b, env, env.begin_kernel("kernel", parameters, target.sub_group_size))
+    b.emit("OpReturn")
+    env.end_kernel()
+    lanes = target.sub_group_size
+    return Artifact(b.module.words(), "", "kernel",
+                    tuple(ArtifactParameter(p.name, p.type) for p in parameters), passing=env.passing,
+                    written=(True,) * len(parameters), local_size=(lanes, 1, 1), sub_group_size=lanes,
+                    num_warps=1, target=target)
+
+
+def pointer(name: str, bits: int, kind: Any = Float) -> Parameter:
+    return Parameter(name, "ptr", kind(bits))
+
+
+# ---- arguments
+
+
+@pytest.mark.parametrize("extra", [0, 20])
+def test_arguments_of_every_type(launch: Any, extra: int) -> None:
+    """In the push constants, and in a buffer where they are too many; narrow ones are cut out of words."""
+    kinds = ["i1", "i8", "i16", "f16", "i32", "i8", "i64", "f32", "f64", "bf16"]
+    given = [True, -7, -300, 1.5, -70000, 5, -(1 << 40), 0.1, 1e300, 2.0]
+    parameters = [pointer("out", 64), *(Parameter(f"p{i}", kind) for i, kind in enumerate(kinds)),
+                  *(Parameter(f"q{i}", "i64") for i in range(extra))]
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        out, *scalars = values
+        for i, (kind, value) in enumerate(zip(kinds, scalars[:len(kinds)], strict=True)):
+            if kind == "i1":
+                value = b.select(value, b.constant(Int(32), 1), 0)
+            if kind == "bf16":
+                value = b.bitcast(b.shl(b.resize(value, 32), 16), Float(32))
+            if kind != "f64":
+                opcode = "OpConvertSToF" if isinstance(value.type, Int) else "OpFConvert"
+                value = b.convert(opcode, value, Float(64))
+            env.store(env.offset(out, b.constant(Int(32), i)), value)
+
+    artifact = module(parameters, body)
+    assert artifact.passing == ("buffer" if extra else "push")
+    assert (struct.calcsize(artifact.struct_format) <= LAVAPIPE.push_bytes) is not bool(extra)
+    out = torch.zeros(len(kinds), dtype=torch.float64)
+    launch(artifact, 1, out, *given, *range(extra))
+    assert out.tolist() == [float(np.float32(x)) if kind == "f32" else float(x)
+                            for kind, x in zip(kinds, given, strict=True)]
+
+
+# ---- refusals
+
+
+def test_what_a_device_lacks_is_refused_by_name() -> None:
+    with pytest.raises(MissingCapability, match="Float64"):
+        module([pointer("x", 64)], lambda b, env, values: env.store(values[0], b.constant(Float(64), 1)),
+               VULKAN)
+    with pytest.raises(LoweringError, match="sinpi2"):
+        module([pointer("x", 32)], lambda b, env, values: env.math("sinpi2", env.load(values[0], 1)))
+
+
+def test_only_what_may_be_fused_is() -> None:
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        x = env.load(values[0], 1)
+        fused = env.contract(b.binary("OpFAdd", env.contract(b.binary("OpFMul", x, x)), x))
+        env.store(values[0], b.binary("OpFAdd", b.binary("OpFMul", fused, x), x))
+    from triton_spirv.tools import spirv_tools
+    text = spirv_tools.disassemble(module([pointer("x", 32)], body).words)
+    assert text.count("NoContraction") == 2 and text.count("OpFMul") == text.count("OpFAdd") == 2
+
+
+@pytest.mark.parametrize("count, alignment, parts", [(4, 16, 1), (4, 8, 2), (4, None, 4), (2, 8, 1)])
+def test_accesses_are_as_wide_as_they_are_aligned(count: int, alignment: int | None, parts: int) -> None:
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        env.store(values[0], env.load(values[0], count, alignment=alignment), alignment=alignment)
+    from triton_spirv.tools import spirv_tools
+    artifact = module([pointer("x", 32)], body)
+    spirv_tools.validate(artifact.words, "vulkan1.2")
+    assert spirv_tools.disassemble(artifact.words).count("OpStore") == parts
+
+
+# ---- functions
+
+#: name -> (exact, range of f32, range of f64, ulp promised in docs/vulkan.md)
+FUNCTIONS: dict[str, Any] = {
+    "exp": (mpmath.exp, (-104, 88), (-745, 709), 1.5),
+    "exp2": (lambda x: mpmath.mpf(2) ** x, (-149, 127), (-1074, 1023), 1.5),
+    "log": (mpmath.log, (0, 100), (0, 100), 1), "log2": (lambda x: mpmath.log(x, 2), (0, 4), (0, 4), 1),
+    "log1p": (mpmath.log1p, (-1, 10), (-1, 10), 1), "expm1": (mpmath.expm1, (-20, 88), (-40, 709), 1.5),
+    "sin": (mpmath.sin, (-1e5, 1e5), (-1e7, 1e7), 2.5), "cos": (mpmath.cos, (-1e9, 1e9), (-1e18, 1e18), 2.5),
+    "tan": (mpmath.tan, (-100, 100), (-100, 100), 3.5), "tanh": (mpmath.tanh, (-10, 10), (-20, 20), 2.5),
+    "asin": (mpmath.asin, (-1, 1), (-1, 1), 2.5), "atan": (mpmath.atan, (-20, 20), (-20, 20), 2),
+    "sqrt": (mpmath.sqrt, (0, 1e10), (0, 1e10), 0.501),
+    "rsqrt": (lambda x: 1 / mpmath.sqrt(x), (0, 1e3), (0, 1e3), 2),
+    "erf": (mpmath.erf, (-4, 4), (-6, 6), 4), "erfc": (mpmath.erfc, (-3, 9), (-3, 26), 6),
+    "tgamma": (mpmath.gamma, (0, 34), (0, 170), 4),
+}
+
+
+def ulps(made: np.ndarray, exact: list[Any]) -> float:
+    """The largest error, in units of the last place of the exact result."""
+    info, worst = np.finfo(made.dtype), 0.0
+    for value, wanted in zip(made.tolist(), exact, strict=True):
+        exponent = max(mpmath.frexp(wanted)[1] - 1, info.minexp) if wanted else info.minexp
+        worst = max(worst, float(abs(mpmath.mpf(value) - wanted) / mpmath.mpf(2) ** (exponent - info.nmant)))
+    return worst
+
+
+@pytest.mark.parametrize("rounded", [LAVAPIPE.rounded, frozenset()], ids=["device", "corrected"])
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(launch: Any, name: str, bits: int, rounded: frozenset[str]) -> None:
+    """`corrected`: as on a device whose division and root are not exact, with steps that put them right."""
+    exact, *ranges, promised = FUNCTIONS[name]
+    low, high = ranges[bits == 64]
+    dtype = np.float32 if bits == 32 else np.float64
+    x = np.random.default_rng(1).uniform(low, high, 256).astype(dtype)
+    target = LAVAPIPE.with_options(rounded=rounded)
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        i = b.iadd(b.imul(env.program_id(0), LANES), env.lane_id())
+        env.store(env.offset(values[1], i), env.math(name, env.load(env.offset(values[0], i), 1)))
+
+    out = torch.zeros(len(x), dtype=torch.float32 if bits == 32 else torch.float64)
+    launch(module([pointer("x", bits), pointer("y", bits)], body, target), len(x) // LANES,
+           torch.from_numpy(x), out)
+    with mpmath.workdps(60):
+        assert ulps(out.numpy(), [exact(mpmath.mpf(value)) for value in x.tolist()]) <= promised
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_division_is_rounded_correctly(launch: Any, bits: int) -> None:
+    """By arithmetic alone, denormals and overflow included: the same bits as numpy."""
+    dtype, whole = (np.float32, np.uint32) if bits == 32 else (np.float64, np.uint64)
+    random = np.random.default_rng(2)
+    x, y = (random.integers(0, 1 << (bits - 1), 2048, dtype=whole).view(dtype) for _ in range(2))
+    x[:1024], y[:1024] = (random.uniform(0.5, 2, 1024).astype(dtype) for _ in range(2))
+    target = LAVAPIPE.with_options(rounded=frozenset())
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        i = b.iadd(b.imul(env.program_id(0), LANES), env.lane_id())
+        n, d = (env.load(env.offset(value, i), 1) for value in values[:2])
+        env.store(env.offset(values[2], i), env.divide(n, d))
+
+    out = torch.zeros(len(x), dtype=torch.float32 if bits == 32 else torch.float64)
+    launch(module([pointer(name, bits) for name in "xyz"], body, target), len(x) // LANES,
+           torch.from_numpy(x.copy()), torch.from_numpy(y.copy()), out)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(out.numpy(), x / y)
+
+
+@pytest.mark.parametrize("rounding", ["RTE", "RTZ"])
+def test_narrowing_by_bits(launch: Any, rounding: str) -> None:
+    """f32 to f16 where the device promises no rounding mode: every exponent, ties, denormals, overflow."""
+    random = np.random.default_rng(3)
+    x = np.concatenate([random.integers(0, 1 << 32, 1024, dtype=np.uint32).view(np.float32),
+                        random.uniform(-7e4, 7e4, 512).astype(np.float32),
+                        (random.integers(0, 1 << 12, 504) * 2.0 ** -25).astype(np.float32),
+                        np.array([0, -0.0, 65504, 65519, 65520, 1e-8, np.inf, -np.inf], np.float32)])
+    target = LAVAPIPE.with_options(float_controls=frozenset())
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        i = b.iadd(b.imul(env.program_id(0), LANES), env.lane_id())
+        narrow = env.narrow(env.load(env.offset(values[0], i), 1), Float(16), rounding)
+        env.store(env.offset(values[1], i), narrow)
+
+    out = torch.zeros(len(x), dtype=torch.float16)
+    artifact = module([pointer("x", 32), pointer("y", 16)], body, target)
+    launch(artifact, len(x) // LANES, torch.from_numpy(x), out)
+    made = out.numpy()
+    with np.errstate(all="ignore"):
+        nearest = x.astype(np.float16)
+    if rounding == "RTE":
+        np.testing.assert_array_equal(made, nearest)
+        return
+    finite = np.isfinite(x)
+    below = np.nextafter(nearest, np.float16(0))
+    too_far = np.abs(nearest.astype(np.float64)) > np.abs(x.astype(np.float64))
+    np.testing.assert_array_equal(made[finite], np.where(too_far, below, nearest)[finite])
+
+
