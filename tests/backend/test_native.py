@@ -13,11 +13,13 @@ import pytest
 import triton
 import triton.language as tl
 from fake_ocloc import OLD_LOG, SCRATCH, Fake, elf
+from scripted_gpu import LARGE, Gpu, context
 from triton.backends.compiler import GPUTarget
 from triton.runtime.errors import OutOfResources
 from triton_spirv import native, zeros
+from triton_spirv.errors import DeviceError
 from triton_spirv.native import zebin
-from triton_spirv.runtime import opencl
+from triton_spirv.runtime import devices, opencl
 from triton_spirv_backend import native_stage
 from triton_spirv_backend.errors import BuildFailure
 from triton_spirv_backend.options import SPIRVOptions
@@ -153,6 +155,7 @@ def test_figures_of_a_binary_alone() -> None:
 @pytest.mark.parametrize(("target", "option", "name"), [
     (PVC, "", "pvc"), (GPUTarget("spirv", "dg2", 16), "", "acm-g10"), (PVC, "12.60.7", "12.60.7"),
     (GPUTarget("spirv", "cpu-simt", 16), "0x56a0", "0x56a0"), (CPU, "", ""),
+    (GPUTarget("spirv", "cpu-simt", 16), "", ""),
 ])
 def test_device_name(target: GPUTarget, option: str, name: str) -> None:
     """The option, else the named target's own; the driver is asked only where neither says
@@ -288,6 +291,27 @@ def test_damaged_binary_and_module(fake: Fake, cache: Path, monkeypatch: pytest.
 
 # ---- binaries of a driver
 
+def test_vulkan_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = GPUTarget("spirv", "lavapipe", 8)
+    with pytest.raises(DeviceError, match="OpenCL devices, and lavapipe is for vulkan"):
+        compile(target)
+    with pytest.warns(RuntimeWarning, match="double stays SPIR-V.*lavapipe is for vulkan"):
+        assert compile(target, generate_native_code="auto").metadata.binary_format == "spv"
+
+
+def test_driver_binary_of_a_gpu_without_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver builds it, by the same rules, and its figures are in the metadata."""
+    gpu = context(Gpu({"": (128, 22080), LARGE: (256, 12416)}))
+    monkeypatch.setattr(devices, "choose", lambda choice: gpu.device)
+    monkeypatch.setattr(devices, "open_device", lambda device: gpu)
+    kernel = compile(GPUTarget("spirv", "opencl-gpu", 16))
+    facts = kernel.metadata
+    assert (facts.binary_format, facts.device, facts.build_flags) == ("driver", "scripted", LARGE)
+    assert (facts.grf_count, facts.n_spills, len(facts.attempts)) == (256, 194, 2)
+    kernel._init_handles()
+    assert (kernel.n_regs, kernel.n_spills) == (256, 194)
+
+
 def test_driver_binary_of_a_cpu_device(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = launched(generate_native_code=True)
     assert kernel.metadata.binary_format == "driver" and zebin.format_of(kernel.asm["spv"]) == "driver"
@@ -296,13 +320,17 @@ def test_driver_binary_of_a_cpu_device(cache: Path, monkeypatch: pytest.MonkeyPa
     assert launched(generate_native_code=True).hash == kernel.hash
 
 
-def test_driver_binary_is_keyed_by_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_spirv.runtime import processor
+def test_driver_binary_is_keyed_by_processor_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_spirv.runtime import binary_cache, processor
 
     options = {"generate_native_code": True}
     before = SPIRVOptions.parse(options, CPU).hash()
     other = processor.Processor("x86_64", "another one", frozenset())
-    monkeypatch.setattr(processor, "processor", lambda: other)
+    monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", "corei7-avx")
+    assert SPIRVOptions.parse(options, CPU).hash() != before
+    monkeypatch.delenv("CL_CONFIG_CPU_TARGET_ARCH")
+    assert SPIRVOptions.parse(options, CPU).hash() == before
+    monkeypatch.setattr(binary_cache, "processor", lambda: other)
     assert SPIRVOptions.parse(options, CPU).hash() != before
 
 

@@ -43,13 +43,19 @@ def folder() -> Path:
     return Path(cache or os.path.join(home, ".triton", "cache")) / "spirv-binaries"
 
 
-def key(words: bytes, device: Device, options: str) -> str:
-    """The name of the file for these words on this device."""
+def compiler_of(device: Device) -> str:
+    """What a binary depends on besides the words and the options: device, driver, the processor of a CPU
+    device, the driver's settings."""
     settings = sorted((name, value) for name, value in os.environ.items()
                       if name.startswith(("CL_CONFIG_", "IGC_", "VISA_")))
     host = processor().key if device.kind == "cpu" else ""
-    facts = (device.platform, device.name, device.driver_version, host, options, settings)
-    return hashlib.sha256(hashlib.sha256(words).digest() + repr(facts).encode()).hexdigest()
+    return repr((device.platform, device.name, device.driver_version, host, settings))
+
+
+def key(words: bytes, device: Device, options: str) -> str:
+    """The name of the file for these words on this device."""
+    facts = repr((compiler_of(device), options))
+    return hashlib.sha256(hashlib.sha256(words).digest() + facts.encode()).hexdigest()
 
 
 def pack(binary: bytes, facts: dict[str, Any] | None = None) -> bytes:

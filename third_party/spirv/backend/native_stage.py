@@ -27,8 +27,11 @@ from triton_spirv.native.policy import Attempt
 from triton_spirv.target import OCLOC_DEVICES
 
 from .options import grf_mode_of
+from .targets import emitter_target
 
 if TYPE_CHECKING:
+    from triton_spirv.runtime.devices import Device
+
     from .options import SPIRVOptions
 
 VARIABLE = "TRITON_SPIRV_ZEBIN"
@@ -58,29 +61,49 @@ def wanted(option: Any) -> bool | str:
 
 def device_name(target: GPUTarget, option: str) -> str:
     """What ocloc calls the device: the option, the named target's own name, or what the driver tells of the
-    chosen device. Empty for a CPU device."""
+    chosen device. Empty where that driver is the only one that compiles for it: a CPU device, a GPU that
+    ocloc has no name for."""
     if option or target.backend == "cpu":
         return option
     if target.arch in OCLOC_DEVICES:
         return OCLOC_DEVICES[str(target.arch)]
     from triton_spirv.runtime import devices
 
-    return devices.native_name(devices.choose(devices.selection()))
-
-
-def compiler_identity(target: GPUTarget, mode: bool | str) -> str:
-    """What makes the binary, for the cache's key: ocloc, its version and settings, or the processor that a
-    CPU's driver compiles for (the driver itself is in the key of every kernel)."""
-    if target.backend == "cpu":
-        from triton_spirv.runtime.processor import processor
-
-        return f"driver for {processor().key}"
+    device = chosen_device(target)
+    if device.kind == "cpu":
+        return ""
     try:
-        return " ".join([f"ocloc {native.find().version}", *map("=".join, native.ocloc.settings())])
-    except native.NativeError:
+        return devices.native_name(device)
+    except DeviceError:
+        return ""
+
+
+def chosen_device(target: GPUTarget) -> Device:
+    """The OpenCL device that kernels for the target run on; DeviceError without one."""
+    from triton_spirv.runtime import devices
+
+    environment = emitter_target(target).environment
+    if environment != "opencl":
+        raise DeviceError("native binaries are made for OpenCL devices, "
+                          f"and {target.arch} is for {environment}")
+    return devices.choose(devices.selection())
+
+
+def how(target: GPUTarget, mode: bool | str, option: str) -> dict[str, str]:
+    """The device, and what compiles for it, for the cache's key: ocloc, its version and settings, or a
+    driver, its version and settings, and the processor of a CPU device. With "auto" neither need be there."""
+    from triton_spirv.runtime import binary_cache
+
+    try:
+        name = device_name(target, option)
+        if not name:
+            return {"native_device": "", "native_compiler": binary_cache.compiler_of(chosen_device(target))}
+        identity = " ".join([f"ocloc {native.find().version}", *map("=".join, native.ocloc.settings())])
+        return {"native_device": name, "native_compiler": identity}
+    except (native.NativeError, DeviceError):
         if mode != AUTO:
             raise
-        return "no ocloc"
+        return {"native_device": option, "native_compiler": "none"}
 
 
 def make(words: bytes, artifact: Artifact, options: SPIRVOptions, metadata: dict[str, Any]) -> bytes:
@@ -102,27 +125,31 @@ def make(words: bytes, artifact: Artifact, options: SPIRVOptions, metadata: dict
 
 def _build(words: bytes, artifact: Artifact, options: SPIRVOptions,
            target: GPUTarget) -> tuple[bytes, dict[str, Any]]:
-    if target.backend == "cpu":
-        return _driver_binary(words, artifact)
+    device = device_name(target, options.native_device)
+    if not device:
+        return _driver_binary(words, artifact, options, chosen_device(target))
     dump = os.environ.get(DUMP_VARIABLE)
     made = native.compile_spirv(
-        words, options.native_device, artifact.entry, num_warps=artifact.num_warps,
+        words, device, artifact.entry, num_warps=artifact.num_warps,
         grf_mode=grf_mode_of(options.grf_mode, artifact.grf_mode), flags=flags_of(options.build_flags),
         simd=artifact.sub_group_size, dump=Path(dump) if dump else None)
     return made.binary, made.metadata()
 
 
-def _driver_binary(words: bytes, artifact: Artifact) -> tuple[bytes, dict[str, Any]]:
+def _driver_binary(words: bytes, artifact: Artifact, options: SPIRVOptions,
+                   device: Device) -> tuple[bytes, dict[str, Any]]:
+    """What the driver of a device that is there makes of the words."""
     from triton_spirv.runtime import devices, program
 
-    context = devices.open_device(devices.choose(devices.selection()))
-    if context.device.kind != "cpu":
-        raise DeviceError(f"a kernel for a CPU device cannot be built by {context.device.name}; "
-                          "set TRITON_SPIRV_DEVICE=cpu")
-    built = program.build(context, words, artifact.entry)
-    facts = {"binary_format": "driver", "device": context.device.name,
-             "attempts": [Attempt("default", built.build_flags).to_json()]}
-    return built.binary(), facts
+    mode = grf_mode_of(options.grf_mode, artifact.grf_mode)
+    choice = program.Policy(mode, artifact.num_warps, artifact.sub_group_size)
+    built = program.build(devices.open_device(device), words, artifact.entry, options.build_flags, choice)
+    attempts = list(built.attempts) or [Attempt("default", built.build_flags).to_json()]
+    return built.binary(), {
+        "binary_format": "driver", "device": device.name, "attempts": attempts,
+        "build_flags": built.build_flags,
+        "grf_count": built.registers, "simd_size": artifact.sub_group_size, "n_spills": built.n_spills,
+        "spill_bytes": built.spill_bytes or 0}
 
 
 def flags_of(text: str) -> tuple[str, ...]:

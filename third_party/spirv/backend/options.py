@@ -102,9 +102,7 @@ def _native(known: dict[str, Any], target: GPUTarget) -> dict[str, Any]:
     mode = native_stage.wanted(option)
     if not mode:
         return {"generate_native_code": False}
-    return {"generate_native_code": mode,
-            "native_device": native_stage.device_name(target, known.get("native_device", "")),
-            "native_compiler": native_stage.compiler_identity(target, mode)}
+    return {"generate_native_code": mode, **native_stage.how(target, mode, known.get("native_device", ""))}
 
 
 #: the names of all options
