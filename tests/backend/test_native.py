@@ -345,11 +345,11 @@ def test_spilling_product_on_pvc(monkeypatch: pytest.MonkeyPatch) -> None:
                     "then TRITON_SPIRV_NEW_OCLOC=FOLDER/ocloc")
     monkeypatch.setenv("TRITON_OCLOC_PATH", path)
     signature = {**dict.fromkeys("abc", "*fp32"), "steps": "i32", **dict.fromkeys("MNK", "constexpr")}
-    source = triton.compiler.ASTSource(product, signature, {"M": 64, "N": 128, "K": 16})
+    source = triton.compiler.ASTSource(product, signature, {"M": 64, "N": 256, "K": 16})
     kernel = triton.compile(source, target=PVC, options={"generate_native_code": True})
-    first, second = kernel.metadata.attempts
+    second, first = kernel.metadata.attempts  # the emitter expects that 256 registers are the better choice
     assert (first["grf_count"], second["grf_count"]) == (128, 256)
-    assert first["n_spills"] > 16 and second["n_spills"] < first["n_spills"]
+    assert first["n_spills"] > second["n_spills"] > 16
     assert kernel.metadata.build_flags == "-cl-intel-256-GRF-per-thread" and kernel.metadata.exact
     told = zebin.describe(kernel.asm["spv"], "product", 16)
     kernel._init_handles()

@@ -110,6 +110,22 @@ def test_policy(fake: Fake, case: str) -> None:
     assert f'-options {made.build_flags}' in made.ocloc_cmd or not made.build_flags
 
 
+def test_expected_register_file_is_tried_first(fake: Fake) -> None:
+    """One build if it spills little; else both, and the better one."""
+    good, bad = elf(grf=256, spill=1024, scratch=1024), elf(grf=256, spill=22080, scratch=32768)
+    fake.answer("256", output=good).answer(output=SPILLS)
+    made = compile(expected_grf="256")
+    assert [one.grf_mode for one in made.attempts] == ["256"] and made.grf_count == 256
+    fake.answers.clear()
+    fake.answer("256", output=bad).answer(output=SPILLS_LESS)
+    made = compile(expected_grf="256")
+    assert [one.grf_mode for one in made.attempts] == ["256", "default"] and made.build_flags == ""
+    fake.answers.clear()
+    fake.answer("256", code=245).answer(output=GOOD)
+    assert compile(expected_grf="256").build_flags == ""
+    assert len(compile(expected_grf="256", num_warps=64).attempts) == 1
+
+
 def test_many_warps_are_not_tried_again(fake: Fake) -> None:
     fake.answer(output=SPILLS)
     assert len(compile(num_warps=64).attempts) == 1

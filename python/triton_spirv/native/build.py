@@ -80,7 +80,8 @@ class _Request:
 
 
 def compile_spirv(words: bytes, device: str, kernel: str, *, num_warps: int = 4, grf_mode: str = "default",
-                  flags: Sequence[str] = (), simd: int | None = None, bundle: bool = False,
+                  expected_grf: str = "default", flags: Sequence[str] = (), simd: int | None = None,
+                  bundle: bool = False,
                   timeout: float | None = None, keep: Path | None = None,
                   dump: Path | None = None) -> NativeBinary:
     """Compile a module with one kernel for a device that need not be there.
@@ -90,6 +91,7 @@ def compile_spirv(words: bytes, device: str, kernel: str, *, num_warps: int = 4,
               the member that spills most.
     grf_mode  registers of a thread: "128", "256", "512", "auto", or "default": the compiler's choice, and 256
               where that fails or spills
+    expected_grf  "256" where a kernel is known to need so many: with grf_mode="default" they are tried first
     flags     further build options; unknown ones are refused
     simd      size of sub-groups that the kernel must have been built for; None for any
     timeout   seconds for one run of ocloc; None: TRITON_SPIRV_OCLOC_TIMEOUT, or 120
@@ -112,7 +114,7 @@ def compile_spirv(words: bytes, device: str, kernel: str, *, num_warps: int = 4,
     seconds = ocloc.timeout() if timeout is None else timeout
     request = _Request(program, words, device, kernel, options, simd, asks_for_matrix_engine(words), bundle,
                        seconds)
-    outcome = policy.best_of(lambda mode: _attempt(request, mode), grf_mode, num_warps)
+    outcome = policy.best_of(lambda mode: _attempt(request, mode), grf_mode, num_warps, expected_grf)
     if outcome.kept is None:
         raise _explained(request, outcome, keep)
     run, facts = outcome.kept.build

@@ -96,24 +96,29 @@ class Outcome:
         return min(scratch, key=lambda error: error.required) if scratch else errors[0]
 
 
-def best_of(build: Callable[[str], Built], grf_mode: str, num_warps: int) -> Outcome:
+def best_of(build: Callable[[str], Built], grf_mode: str, num_warps: int,
+            expected: str = "default") -> Outcome:
     """Make one build, or two, and keep the one with fewer spills; on a tie the one with the smaller register
     file.
 
+    expected: "256" where that is likely to be the better one, so that it is tried first.
     `build` makes one attempt with a register file; a NativeError comes back as part of `Built`, so that a
     good build is not lost because another one failed.
     """
     check(grf_mode, num_warps)
-    tried = [build(grf_mode)]
-    if grf_mode == "default" and num_warps <= WARPS_WITH_LARGE_GRF and _worth_another(tried[0]):
-        tried.append(build(LARGE))
+    order = [grf_mode]
+    if grf_mode == "default" and num_warps <= WARPS_WITH_LARGE_GRF:
+        order = [LARGE, grf_mode] if expected == LARGE else [grf_mode, LARGE]
+    tried = [build(order[0])]
+    if len(order) > 1 and _worth_another(tried[0]):
+        tried.append(build(order[1]))
     usable = [one for one in tried if one.error is None]
     kept = min(usable, key=lambda one: (one.attempt.spill_bytes, one.attempt.grf_count), default=None)
     return Outcome(tuple(tried), kept)
 
 
 def _worth_another(first: Built) -> bool:
-    """No second build where a larger register file cannot help: an unknown device, a wrong command line, a
+    """No second build where another register file cannot help: an unknown device, a wrong command line, a
     build that took too long."""
     if first.error is not None:
         return first.error.larger_grf_may_help

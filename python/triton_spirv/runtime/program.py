@@ -75,12 +75,13 @@ class Policy:
     """Which register file a GPU's threads get, as options of the launch say it; see native/policy.py. A
     device without such a choice builds once.
 
-    simd: lanes of a sub-group, by which spills are counted
+    simd: lanes of a sub-group, by which spills are counted; expected: the register file to try first
     """
 
     grf_mode: str = "default"
     num_warps: int = 1
     simd: int = 0
+    expected: str = "default"
 
 
 _programs: weakref.WeakValueDictionary[tuple[int, str, bytes], Program] = weakref.WeakValueDictionary()
@@ -167,7 +168,7 @@ def _from_words(context: Context, words: bytes, entry: str, options: str, choice
         except OpenCLError as error:
             raise BuildError(_refusal(context.device, entry, str(error))) from error
     outcome = policy.best_of(lambda mode: _attempt(context, words, entry, options, mode, choice.simd),
-                             choice.grf_mode, choice.num_warps)
+                             choice.grf_mode, choice.num_warps, choice.expected)
     if outcome.kept is None:
         tried = "".join(f"\n  tried GRF {one.grf_mode}: {one.failure}" for one in outcome.attempts)
         message = _refusal(context.device, entry, f"no register file will do{tried}")

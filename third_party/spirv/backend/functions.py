@@ -13,7 +13,6 @@ from triton_spirv.runtime.vulkan import devices as vulkan
 
 from . import recovery
 from .errors import as_triton_errors
-from .options import grf_mode_of
 
 if TYPE_CHECKING:
     from .launcher import Launch
@@ -59,8 +58,8 @@ def register_choice(metadata: Any) -> program.Policy | None:
     if metadata.native_digest:
         return None
     artifact = metadata.artifact
-    wanted = grf_mode_of(metadata.grf_mode, artifact["grf_mode"])
-    return program.Policy(wanted, metadata.num_warps, artifact["sub_group_size"])
+    return program.Policy(metadata.grf_mode, metadata.num_warps, artifact["sub_group_size"],
+                          artifact["grf_mode"])
 
 
 class OpenCLFunction(Function):

@@ -26,7 +26,6 @@ from triton_spirv.errors import DeviceError, TritonSpirvError
 from triton_spirv.native.policy import Attempt
 from triton_spirv.target import OCLOC_DEVICES
 
-from .options import grf_mode_of
 from .targets import emitter_target
 
 if TYPE_CHECKING:
@@ -130,9 +129,9 @@ def _build(words: bytes, artifact: Artifact, options: SPIRVOptions,
         return _driver_binary(words, artifact, options, chosen_device(target))
     dump = os.environ.get(DUMP_VARIABLE)
     made = native.compile_spirv(
-        words, device, artifact.entry, num_warps=artifact.num_warps,
-        grf_mode=grf_mode_of(options.grf_mode, artifact.grf_mode), flags=flags_of(options.build_flags),
-        simd=artifact.sub_group_size, dump=Path(dump) if dump else None)
+        words, device, artifact.entry, num_warps=artifact.num_warps, grf_mode=options.grf_mode,
+        expected_grf=artifact.grf_mode, flags=flags_of(options.build_flags), simd=artifact.sub_group_size,
+        dump=Path(dump) if dump else None)
     return made.binary, made.metadata()
 
 
@@ -141,8 +140,7 @@ def _driver_binary(words: bytes, artifact: Artifact, options: SPIRVOptions,
     """What the driver of a device that is there makes of the words."""
     from triton_spirv.runtime import devices, program
 
-    mode = grf_mode_of(options.grf_mode, artifact.grf_mode)
-    choice = program.Policy(mode, artifact.num_warps, artifact.sub_group_size)
+    choice = program.Policy(options.grf_mode, artifact.num_warps, artifact.sub_group_size, artifact.grf_mode)
     built = program.build(devices.open_device(device), words, artifact.entry, options.build_flags, choice)
     attempts = list(built.attempts) or [Attempt("default", built.build_flags).to_json()]
     return built.binary(), {

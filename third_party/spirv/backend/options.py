@@ -107,8 +107,3 @@ def _native(known: dict[str, Any], target: GPUTarget) -> dict[str, Any]:
 
 #: the names of all options
 FIELDS = [field.name for field in dataclasses.fields(SPIRVOptions)]
-
-
-def grf_mode_of(asked: str, estimated: str) -> str:
-    """The registers of a thread: what a launch asks for, or else what the emitter's estimate says."""
-    return estimated if asked == "default" else asked
