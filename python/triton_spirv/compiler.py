@@ -66,6 +66,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     name = kernel.attributes["sym_name"]
     environment = ENVIRONMENTS[target.environment]
     b = Builder(environment.module(target))
+    b.converts_bf16 = target.converts_bf16
     env = environment(b, target)
     ctx = Context(b, env, target, module.functions)
     ctx.options = options

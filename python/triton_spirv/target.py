@@ -77,6 +77,7 @@ class Target:
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
     predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
+    converts_bf16    SPV_INTEL_bfloat16_conversion: f32 becomes bf16 with one instruction
     emulated         matrix and 2D block instructions are functions of the same meaning that are linked in, by
                      the names of environment/emulated.py
     address_bits     64, or 32: the addressing model Physical32
@@ -120,6 +121,7 @@ class Target:
     matrix: Matrix | None = None
     block_2d: bool = False
     predicated: bool = False
+    converts_bf16: bool = False
     emulated: bool = False
     address_bits: int = 64
     register_bytes: int = 0
@@ -226,6 +228,7 @@ PVC = INTEL.with_options(
     matrix=SIXTEEN_COLUMNS,
     block_2d=True,
     predicated=True,
+    converts_bf16=True,
     register_bytes=128 * 64,
     large_registers=True,
 )
@@ -233,7 +236,8 @@ PVC = INTEL.with_options(
 #: The families of Intel's GPUs by the names that ocloc has for them, and a device of 32 bits.
 INTEL_GPUS = (
     PVC,
-    INTEL.with_options(name="dg2", matrix=Matrix(8), predicated=True, large_registers=True),
+    INTEL.with_options(name="dg2", matrix=Matrix(8), predicated=True, converts_bf16=True,
+                       large_registers=True),
     PVC.with_options(name="bmg"),
     PVC.with_options(name="lnl"),
     PVC.with_options(name="ptl"),
@@ -249,7 +253,7 @@ OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "
 #: linked in.
 CPU_MATRIX = tuple(
     CPU_SIMT.with_options(name=name, sub_group_size=like.matrix.columns if like.matrix else 16,
-                          matrix=like.matrix, block_2d=like.block_2d, emulated=True,
+                          matrix=like.matrix, block_2d=like.block_2d, emulated=True, converts_bf16=True,
                           register_bytes=like.register_bytes, large_registers=like.large_registers)
     for name, like in (("cpu-xe", PVC), ("cpu-xe8", INTEL_GPUS[1]))
 )

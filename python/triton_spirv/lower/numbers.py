@@ -29,6 +29,9 @@ def bf16_to_f32(b: Builder, bits: Register) -> Register:
 
 def f32_to_bf16(b: Builder, value: Register, rounding: str = "rtne") -> Register:
     """Round to nearest even, or towards zero ("rtz"); NaN becomes a quiet NaN with the same sign."""
+    if b.converts_bf16 and rounding == "rtne":
+        b.module.require("BFloat16ConversionINTEL", extension="SPV_INTEL_bfloat16_conversion")
+        return b.convert("OpConvertFToBF16INTEL", value, I16)
     bits = b.bitcast(value, I32)
     rounded = bits
     if rounding == "rtne":

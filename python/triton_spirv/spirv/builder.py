@@ -61,6 +61,7 @@ class Builder:
 
     def __init__(self, module: Module) -> None:
         self.module = module
+        self.converts_bf16 = False  # SPV_INTEL_bfloat16_conversion may be used
         self.emit = module.emit
 
     # --- constants, vectors ---------------------------------------------------------------------------------
