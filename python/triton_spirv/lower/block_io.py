@@ -84,9 +84,10 @@ def stride_along(tensor: Any, dim: int, length: int) -> Stride | None:
         return Stride(0)
     if op.name == "tt.broadcast":
         return Stride(0) if shape_of(op.src.type)[dim] == 1 else stride_along(operands[0], dim, length)
-    if op.name == "tt.expand_dims":
-        axis = op.attributes["axis"]
-        return Stride(0) if axis == dim else stride_along(operands[0], dim - (dim > axis), length)
+    below = dims_below(op)
+    if below is not None:
+        source = below[dim]
+        return Stride(0) if source is None else stride_along(operands[0], source, length)
     if op.name == "arith.extsi":
         return stride_along(operands[0], dim, length)
     if op.name in ("arith.addi", "arith.muli"):
@@ -102,6 +103,20 @@ def stride_along(tensor: Any, dim: int, length: int) -> Stride | None:
     return None
 
 
+def dims_below(op: Operation) -> list[int | None] | None:
+    """For a view that adds dimensions of size 1: per dimension of the result, that of the operand, None for
+    an added one. None for any other operation.
+    """
+    if op.name not in ("tt.expand_dims", "tt.reshape"):
+        return None
+    source = [d for d, size in enumerate(shape_of(op.src.type)) if size != 1]
+    result = [d for d, size in enumerate(shape_of(op.result.type)) if size != 1]
+    if [shape_of(op.src.type)[d] for d in source] != [shape_of(op.result.type)[d] for d in result]:
+        return None
+    found = dict(zip(result, source, strict=True))
+    return [found.get(d) for d in range(len(shape_of(op.result.type)))]
+
+
 def pointer_stride(pointers: Pointers, dim: int, length: int) -> Stride | None:
     """The same of pointers."""
     total: Stride | None = Stride(0)
@@ -115,12 +130,13 @@ def is_computable(tensor: Any) -> bool:
     """Can any element be computed by itself, from scalars?"""
     if isinstance(tensor, Deferred):
         return not tensor.reads_memory and all(map(is_computable, tensor.operands))
-    return tensor is None or isinstance(tensor, (Uniform, Register)) or (
-        isinstance(tensor, Affine) and tensor.exact is None)
+    return tensor is None or isinstance(tensor, (Uniform, Register, Affine))
 
 
 def unevaluated(tensor: Any) -> Any:
     """The tensor without the registers that it has been evaluated to, to be evaluated for a few elements."""
+    if isinstance(tensor, Affine):  # indices do not overflow the type that they are extended from
+        return replace(tensor, exact=None)
     if not isinstance(tensor, Deferred):
         return tensor
     bare = replace(tensor, operands=tuple(map(unevaluated, tensor.operands)), stored=None, siblings=[])
@@ -257,9 +273,10 @@ def _collect(ctx: Context, mask: Any, starts: Layout, message: Message, dims: tu
     op, operands = mask.operation, mask.operands
     if op.name == "arith.andi":
         return all(_collect(ctx, operand, starts, message, dims, found) for operand in operands)
-    if op.name in ("tt.broadcast", "tt.expand_dims"):
-        added = op.attributes["axis"] if op.name == "tt.expand_dims" else None
-        below = tuple(d for i, d in enumerate(dims) if i != added)
+    views = dims_below(op)
+    if op.name == "tt.broadcast" or views is not None:
+        kept = {source: dims[d] for d, source in enumerate(views or range(len(dims))) if source is not None}
+        below = tuple(kept.get(d, -1) for d in range(len(shape_of(op.src.type))))
         return _collect(ctx, operands[0], SOURCE_LAYOUTS[op.name](op, starts), message, below, found)
     if op.name != "arith.cmpi":
         return False
@@ -612,9 +629,9 @@ def divisor(value: Value, lengths: tuple[int, ...]) -> int:
     found = 1
     if op.name in ("tt.broadcast", "arith.extsi", "tt.splat"):
         found = divisor(op.operands[0], lengths)
-    elif op.name == "tt.expand_dims":
-        axis = op.attributes["axis"]
-        found = divisor(op.src, lengths[:axis] + lengths[axis + 1:])
+    elif (below := dims_below(op)) is not None:
+        kept = {source: lengths[d] for d, source in enumerate(below) if source is not None}
+        found = divisor(op.src, tuple(kept.get(d, 1) for d in range(len(shape_of(op.src.type)))))
     elif op.name == "arith.muli":
         found = divisor(op.lhs, lengths) * divisor(op.rhs, lengths)
     elif op.name in ("arith.addi", "arith.subi"):
