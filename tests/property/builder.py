@@ -37,6 +37,7 @@ class Builder:
 
     def __init__(self, draw: Callable[[int, int], int], largest: int) -> None:
         self.draw, self.largest = draw, largest
+        self.without: tuple[str, ...] = ()  # dtypes and roundings that no step may have
         self.program = Program()
         self.steps: list[Any] = self.program.steps
         self.kinds: dict[str, Kind] = {}
@@ -49,6 +50,8 @@ class Builder:
         return low if low == high else self.draw(low, high)
 
     def choice(self, items: Sequence[T]) -> T:
+        if self.without and any(item in self.without for item in items):
+            items = [item for item in items if item not in self.without]
         return items[self.integer(0, len(items) - 1)]
 
     def chance(self, one_in: int) -> bool:

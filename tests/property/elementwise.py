@@ -144,6 +144,8 @@ class Elementwise(Builder):
 
     def downcast(self) -> None:
         """Toward zero."""
+        if "rtz" in self.without:
+            return
         x = self.tensor(lambda k: k.dtype == "f32" and k.level < ROUNDED)
         dtype, kind = self.choice(("f16", "bf16")), self.kinds[x]
         self.emit(
