@@ -83,7 +83,8 @@ def _native(job: Job, artifact: Artifact) -> tuple[bytes, dict[str, Any], str]:
 
     try:
         made = native.compile_spirv(artifact.words, job.device, artifact.entry, num_warps=artifact.num_warps,
-                                    grf_mode=job.grf_mode)
+                                    grf_mode=job.grf_mode, expected_grf=artifact.grf_mode,
+                                    simd=artifact.sub_group_size)
     except TritonSpirvError as error:
         if job.strict:
             raise
