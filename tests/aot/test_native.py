@@ -31,6 +31,21 @@ def test_bundle_has_native_code(kernels, tmp_path: Path) -> None:
                         tmp_path / "add.h"], check=True, timeout=60)
 
 
+def test_sub_groups_of_the_matrix_unit(kernels, command, tmp_path: Path) -> None:
+    """A product on a device whose matrix unit has eight columns: the kernel has lanes of that number,
+    however it comes here."""
+    source, signature = f"{Path(kernels.__file__)}::product", ("-s", "*fp16:16,*fp16:16,*fp32:16,32")
+    bundle = aot.compile(kernels.product, signature[1], targets=["dg2"], num_warps=1, native=False)
+    variant = bundle.variants[0]
+    assert variant.artifact.sub_group_size == 8 and variant.artifact.local_size == (8, 1, 1)
+    for kind, out in (("ttir", "p.ttir"), ("ttgir", "p.ttgir")):
+        target = () if kind == "ttir" else ("-t", "dg2")
+        assert command("compile", source, *signature, *target, "-w", 1, "-e", kind, "-o",
+                       tmp_path / out).status == 0
+        done = command("compile", tmp_path / out, "-t", "dg2", "-w", 1, "-e", "spv", "-o", tmp_path / "p.spv")
+        assert done.status == 0 and (tmp_path / "p.spv").read_bytes() == variant.artifact.words, done.error
+
+
 @needs_ocloc
 def test_zebin_by_the_command(kernels, command, tmp_path: Path) -> None:
     source = f"{Path(kernels.__file__)}::add"

@@ -65,7 +65,7 @@ def broken_plan(name: str) -> object:
     from triton_spirv.aot.bundle import Plan
     from triton_spirv.aot.signature import Signature
 
-    return Plan(lambda: work.Lowered(name, BAD.text, "", {}), name, Signature({}), {}, "cpu", CPU)
+    return Plan(lambda: work.Lowered(name, BAD.text, "", {}, CPU), name, Signature({}), {}, "cpu", CPU)
 
 
 # ---- a cluster

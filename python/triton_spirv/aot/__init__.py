@@ -156,5 +156,5 @@ def as_dict(config: Any) -> dict[str, Any]:
 def _job(plan: Plan, name: str, expected: str) -> Job:
     """The job of a plan: runs Triton's front end. expected: the sources that a worker elsewhere must have."""
     made = plan.lower()
-    return Job(name, made.ttgir or made.ttir, plan.target, made.options, plan.device, plan.grf_mode,
+    return Job(name, made.ttgir or made.ttir, made.target, made.options, plan.device, plan.grf_mode,
                plan.native is True, expected)

@@ -31,22 +31,26 @@ def plan(path: Path, target_name: str, options: dict[str, Any], native: bool | s
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
-    lower = partial(_given, path, text, target, options)
     if path.suffix == ".ttgir":
-        _fits(path, text, target)
-    elif target.lanes:
+        target = _fitting(path, text, target)
+    lower = partial(_given, path, text, target, options)
+    if path.suffix == ".ttir" and target.lanes:
         lower = partial(front_end().with_layouts, path, target, options)
     name, signature = entry_of(text, path)
     return Plan(lower, name, signature, options, target_name, target, native, grf_mode, str(path))
 
 
-def _fits(path: Path, text: str, target: Target) -> None:
+def _fitting(path: Path, text: str, target: Target) -> Target:
+    """The target with sub-groups of the size that the TTGIR is for; UsageError where it has none of it."""
     if not target.lanes:
         raise UsageError(f"{path}: target {target.name} compiles Triton IR (.ttir), not TTGIR")
     lanes = _LANES.search(text)
-    if lanes and int(lanes[1]) != target.sub_group_size:
+    if lanes is None or int(lanes[1]) == target.sub_group_size:
+        return target
+    if int(lanes[1]) not in target.sub_group_sizes or target.name.startswith("cpu"):
         raise UsageError(f"{path} is for warps of {lanes[1]}, target {target.name} has "
                          f"{target.sub_group_size}")
+    return target.with_options(sub_group_size=int(lanes[1]))
 
 
 def _given(path: Path, text: str, target: Target, options: dict[str, Any]) -> Lowered:
@@ -58,7 +62,7 @@ def _given(path: Path, text: str, target: Target, options: dict[str, Any]) -> Lo
     chosen = {**known, **options}
     chosen["print_copies"] = int(chosen["num_warps"]) * (target.sub_group_size if target.lanes else 32)
     ttir, ttgir = (text, "") if path.suffix == ".ttir" else ("", text)
-    return Lowered(path.stem, ttir, ttgir, chosen)
+    return Lowered(path.stem, ttir, ttgir, chosen, target)
 
 
 def entry_of(text: str, path: Path) -> tuple[str, Signature]:

@@ -26,12 +26,14 @@ class VersionMismatch(TritonSpirvError):
 @dataclass(frozen=True)
 class Lowered:
     """A kernel as the front end leaves it. ttgir is empty where no passes for lanes have run; `options` are
-    keywords of triton_spirv.compile."""
+    keywords of triton_spirv.compile; target: the one that the IR is for, whose sub-groups may be of another
+    size than usual (that of the matrix unit)."""
 
     name: str
     ttir: str
     ttgir: str
     options: dict[str, Any]
+    target: Target
 
 
 @dataclass(frozen=True)

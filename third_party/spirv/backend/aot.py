@@ -132,7 +132,7 @@ def _through_passes(pipeline: Pipeline, module: Any, target: Target, name: str) 
     ttir = pipeline.ttir(module, metadata)
     text = str(ttir)
     ttgir = pipeline.ttgir(ttir, metadata) if target.lanes else ""
-    return Lowered(name, text, ttgir, pipeline.emitter_options())
+    return Lowered(name, text, ttgir, pipeline.emitter_options(), pipeline.target)
 
 
 def parsed(options: Mapping[str, Any], target: GPUTarget) -> SPIRVOptions:
