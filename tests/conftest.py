@@ -27,6 +27,9 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 if not INTERPRETED:
     os.environ.setdefault("TRITON_SPIRV_BACKEND", "1")  # Triton reads the switch when it is imported
 
+# Mesa's software Vulkan device compiles a kernel of 8000 elements four times as fast without its optimiser
+os.environ.setdefault("GALLIVM_PERF", "nopt")
+
 #: mode -> the environment that selects it. A mode is how a tensor is spread over work-items, see
 #: docs/architecture.md; "family" is a target that the tests make (tests/family.py).
 MODES: dict[str, dict[str, str]] = {
