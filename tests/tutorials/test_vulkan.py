@@ -1,4 +1,5 @@
-"""The tutorials that a Vulkan device runs as they are: vector add, softmax, matmul, layer norm, attention."""
+"""The tutorials that a Vulkan device runs as they are: vector add, softmax, matmul, layer norm, attention.
+With `--spirv-modes vulkan` only: a software device compiles some of them for minutes."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ NUMBERS = ("01", "02", "03", "05", "06")
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_checks_pass_on_a_vulkan_device(number: str) -> None:
+def test_checks_pass_on_a_vulkan_device(number: str, pytestconfig: pytest.Config) -> None:
+    if "vulkan" not in pytestconfig.getoption("--spirv-modes").split(","):
+        pytest.skip("asked for by --spirv-modes vulkan")
     script = next(FOLDER.glob(f"{number}-*.py"))
     device = os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")
     environment = {**os.environ, "TRITON_SPIRV_BACKEND": "1", "TRITON_SPIRV_DEVICE": device}
