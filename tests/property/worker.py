@@ -28,6 +28,7 @@ INTERPRETER_LACKS = (
     "mask has unsupported dtype",  # an i1 that was loaded
     "'int' object has no attribute",  # a plain number where Triton takes a scalar
     "must be 16-byte aligned",  # starts of descriptors
+    "Unsupported data type",  # of atomics
 )
 
 
