@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     weight, revision = Counter(arguments.modes), ""
     while pending := [mode for mode in weight if done[mode] < last]:
-        mode = min(pending, key=lambda m: done[m] / weight[m])
+        mode = min(pending, key=lambda m: (done[m] - arguments.first) / weight[m])
         if (found := current_revision()) != revision:
             revision = found
             print(f"at {revision}", flush=True)
