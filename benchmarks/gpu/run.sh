@@ -5,6 +5,7 @@
 #   benchmarks/gpu/run.sh smoke   [FOLDER]   the device's facts, every figure on small sizes, a few tests: 3 minutes
 #   benchmarks/gpu/run.sh suite   [FOLDER]   the operation tests and tutorials (TESTS="tests/lower/test_dot.py" for some)
 #   benchmarks/gpu/run.sh figures [FOLDER]   each kernel beside native Triton and torch, in one table
+#   benchmarks/gpu/run.sh script  [FOLDER]   SCRIPT=my_kernels.py, with everything set up for it
 #
 # FOLDER holds what the machine lacks: *.deb (the Vulkan loader) and *.whl; benchmarks/gpu/carry.sh fills one.
 # Results go to $OUT where that is set, else to the temporary folder. MINUTES limits a stage (default 9).
@@ -61,26 +62,36 @@ print()
 END
 "$PYTHON" benchmarks/gpu/facts.py
 
-suite() {  # the operation tests in the mode of Vulkan; one process, so that the device is opened once
-    limited "$PYTHON" -m pytest "$@" --spirv-modes vulkan -q -p no:cacheprovider -o addopts="--strict-markers --import-mode=importlib" \
-        --timeout 120 --tb=short 2>&1 | tee "$OUT/suite.log" | tail -n 60
+suite() {  # the operation tests in the mode of Vulkan; a process for each file, so that a crash ends one only
+    local file name
+    for file in "$@"; do
+        name=$(basename "$file" .py)
+        limited "$PYTHON" -m pytest "$file" --spirv-modes vulkan -q -p no:cacheprovider \
+            -o addopts="--strict-markers --import-mode=importlib" --timeout 120 --tb=short -rfE ${SELECT:+-k "$SELECT"} \
+            > "$OUT/$name.log" 2>&1 || true
+        printf '%-28s %s\n' "$name" "$(tail -n 1 "$OUT/$name.log")"
+    done
+    (cd "$OUT" && tar -czf suite.tar.gz ./*.log && rm -f ./*.log)
 }
 
 case "$STAGE" in
     smoke)
         "$PYTHON" benchmarks/gpu/figures.py --quick --seconds 120 || true
-        TRITON_SPIRV_BACKEND=1 suite tests/lower/test_memory.py tests/lower/test_reduce.py tests/lower/test_atomic.py \
-            tests/lower/test_math.py tests/lower/test_dot.py -k "f32 or i32 or f16" --maxfail 40 || true
+        SELECT="f32 or i32 or f16" TRITON_SPIRV_BACKEND=1 suite tests/lower/test_memory.py tests/lower/test_reduce.py \
+            tests/lower/test_atomic.py tests/lower/test_math.py tests/lower/test_dot.py
         ;;
     suite)
         # shellcheck disable=SC2086
-        TRITON_SPIRV_BACKEND=1 suite ${TESTS:-tests/lower tests/tutorials/test_vulkan.py tests/backend/test_vulkan.py tests/runtime/vulkan}
+        TRITON_SPIRV_BACKEND=1 suite ${TESTS:-tests/lower/test_*.py tests/tutorials/test_vulkan.py tests/backend/test_vulkan.py tests/runtime/vulkan}
         ;;
     figures)
         "$PYTHON" benchmarks/gpu/figures.py --seconds "$(( MINUTES * 60 - 20 ))" ${CASES:+--cases "$CASES"}
         ;;
+    script)
+        limited "$PYTHON" "${SCRIPT:?the script to run}"
+        ;;
     *)
-        sed -n '2,12p' "$0"
+        sed -n '2,13p' "$0"
         exit 2
         ;;
 esac
