@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..spirv.builder import I32, I64, Builder, Operand, with_width
+from ..spirv.builder import I32, I64, Builder, Operand, scalar_type, with_width
 from ..spirv.control import if_
 from ..spirv.module import Function, Module, Value
 from ..spirv.operands import opcode
@@ -23,6 +23,7 @@ from .vulkan_matrices import VulkanMatrices
 
 #: Two of these next to each other may become one with a single rounding, unless they say NoContraction.
 CONTRACTED = frozenset(opcode(name) for name in ("OpFAdd", "OpFSub", "OpFMul"))
+EXT_INST, FMA = opcode("OpExtInst"), 50  # the number of Fma in GLSL.std.450, the only set that is imported
 
 #: Words at the head of the print buffer: how many words were asked for so far, how many there are.
 PRINT_HEADER = 2
@@ -139,10 +140,13 @@ class Vulkan(VulkanMatrices):
             m.execution_mode(kernel, mode, bits)
 
     def _forbid_contraction(self, kernel: Function) -> None:
-        """Vulkan fuses unless told not to: everything that `contract` has not named keeps its rounding."""
+        """Vulkan fuses unless told not to: everything that `contract` has not named keeps its rounding. Fma
+        has one rounding only where it says the same."""
         m = self.b.module
         for words in kernel.instructions:
-            if words[0] & 0xFFFF in CONTRACTED and words[2] not in self._fusable:
+            code = words[0] & 0xFFFF
+            kept = code in CONTRACTED and words[2] not in self._fusable
+            if kept or (code == EXT_INST and words[4] == FMA):
                 m.decorate(Value(words[2], Void(), ""), "NoContraction")
 
     def _builtin(self, name: str, type: Type) -> Value:
@@ -166,6 +170,13 @@ class Vulkan(VulkanMatrices):
         return self._warp
 
     # --- arithmetic -----------------------------------------------------------------------------------------
+
+    def negate(self, value: Value) -> Value:
+        """By the sign bit: OpFNegate may be 0 - x, which loses the sign of a zero (seen on an NVIDIA GPU)."""
+        element = scalar_type(value.type)
+        assert isinstance(element, Float)
+        sign = -1 << (element.width - 1)
+        return self.b.bitcast(self.b.ixor(self.b.bitcast(value, Int(element.width)), sign), element)
 
     def math(self, name: str, *operands: Value) -> Value:
         values = self.b.match(*operands)
