@@ -24,7 +24,7 @@ for number in range(int(given.first), int(given.first) + int(given.count)):
     if number == 2:
         os._exit(9)
     if number == 5:
-        time.sleep(60)
+        time.sleep(200)
     report = {"kernel": number, "mode": given.mode, "result": "agreed", "checks": ["numpy"]}
     print(json.dumps(report), flush=True)
 """
@@ -37,7 +37,7 @@ def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     worker.write_text(WORKER)
 
     def made(*arguments: str) -> list[dict[str, Any]]:
-        given = ["--out", str(tmp_path), "--worker", str(worker), "--timeout", "5", *arguments]
+        given = ["--out", str(tmp_path), "--worker", str(worker), "--timeout", "20", *arguments]
         monkeypatch.setattr("sys.argv", ["run", *given])
         run.main()
         return [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]

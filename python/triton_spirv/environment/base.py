@@ -217,10 +217,6 @@ class Environment(ABC):
     def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
         """The same with operands of several types: ldexp and pown take an integer, ilogb gives one."""
 
-    def negate(self, value: Value) -> Value:
-        """A float with the other sign, zeros and NaN included."""
-        return self.b.unary("OpFNegate", value)
-
     @abstractmethod
     def contract(self, value: Value) -> Value:
         """Allow a multiplication or addition to be fused with its neighbour; returns the value."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..spirv.builder import I32, I64, Builder, Operand, scalar_type, with_width
+from ..spirv.builder import I32, I64, Builder, Operand, with_width
 from ..spirv.control import if_
 from ..spirv.module import Function, Module, Value
 from ..spirv.operands import opcode
@@ -170,13 +170,6 @@ class Vulkan(VulkanMatrices):
         return self._warp
 
     # --- arithmetic -----------------------------------------------------------------------------------------
-
-    def negate(self, value: Value) -> Value:
-        """By the sign bit: OpFNegate may be 0 - x, which loses the sign of a zero (seen on an NVIDIA GPU)."""
-        element = scalar_type(value.type)
-        assert isinstance(element, Float)
-        sign = -1 << (element.width - 1)
-        return self.b.bitcast(self.b.ixor(self.b.bitcast(value, Int(element.width)), sign), element)
 
     def math(self, name: str, *operands: Value) -> Value:
         values = self.b.match(*operands)

@@ -197,7 +197,7 @@ def negate(ctx: Context, op: Operation, operand: Register) -> Register:
     b, type = ctx.b, element_of(op.operands[0].type)
     if is_bf16(type) and isinstance(scalar_type(operand.type), Int):
         return b.ixor(operand, -0x8000)
-    return in_f32(b, type, ctx.env.negate, operand)
+    return in_f32(b, type, lambda x: b.unary("OpFNegate", x), operand)
 
 
 @elementwise(*FLOAT_FUNCTION)
