@@ -75,6 +75,7 @@ class Stream:
         self.recorded = self.used = 0
         self.bound = 0  # the pipeline of the commands so far
         self.flushed_at = 0  # when, by time.perf_counter_ns
+        self.timed = False  # does what follows stand between two events with timestamps?
         self._left = threading.Event()  # something is recorded and not submitted
         self._told = False  # the thread knows of it
         self._helper: threading.Thread | None = None
@@ -130,7 +131,7 @@ class Stream:
         """A command has been recorded: submit, if the device is idle or there is enough; with the lock
         held."""
         self.recorded += 1
-        if self.recorded >= COMMANDS_PER_SUBMISSION:
+        if self.timed or self.recorded >= COMMANDS_PER_SUBMISSION:
             self.flush()
         elif self.idle() and time.perf_counter_ns() - self.flushed_at > PACE:
             self.flush()

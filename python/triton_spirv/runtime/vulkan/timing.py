@@ -51,6 +51,7 @@ class Event:
         """The point behind everything launched so far."""
         owner = self.context.stream
         with owner.lock:
+            alone = not owner.recording
             handle = owner.begin()
             if self._place is not None:
                 pool, query = self._place
@@ -58,6 +59,12 @@ class Event:
                 self.context.api.vkCmdWriteTimestamp(handle, BOTTOM, pool, query)
             owner.recorded += 1  # submitted together with what follows
             self._submission = owner.submitted + 1
+            if self._place is not None:
+                # what is timed is submitted at once, and so is the event behind it: that the device waits for
+                # a submission must not count
+                if alone and owner.timed:
+                    owner.flush()
+                owner.timed = not (alone and owner.timed)
 
     def query(self) -> bool:
         """Is it past?"""
