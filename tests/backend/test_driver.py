@@ -251,11 +251,12 @@ def with_a_mode(mode: tl.constexpr, x, pair, out):
 ])
 def test_what_triton_cannot_take_names_the_way_out(value: Any, advice: str) -> None:
     out, kind = zeros(1), type(value).__name__
-    start = "failed to specialize argument of type"
+    start = "failed to specialize argument of type: "
+    named_type = rf"{start}(numpy\.)?{kind}"  # Triton 3.6 has the module, too
     for arguments, named in (((value, (1,)), {}), ((), {"x": value, "pair": (1,)})):
-        with pytest.raises(TypeError, match=re.escape(f"{start}: {kind} (argument x); {advice}")):
+        with pytest.raises(TypeError, match=named_type + re.escape(f" (argument x); {advice}")):
             with_a_mode[(1,)]("mode", *arguments, **named, out=out)
-    inside = re.escape(f"{start}: tuple (argument pair, a {kind} in it); {advice}")
+    inside = re.escape(f"{start}tuple (argument pair, a {kind} in it); {advice}")
     with pytest.raises(TypeError, match=inside):
         with_a_mode[(1,)]("mode", zeros(1), (value,), out)
 
