@@ -18,6 +18,22 @@ from ..target import Target
 
 CONTROL_BARRIER = 224  # OpControlBarrier
 
+#: The instructions of `atomic`.
+ATOMICS = {
+    "add": "OpAtomicIAdd",
+    "fadd": "OpAtomicFAddEXT",
+    "max": "OpAtomicSMax",
+    "umax": "OpAtomicUMax",
+    "min": "OpAtomicSMin",
+    "umin": "OpAtomicUMin",
+    "fmax": "OpAtomicFMaxEXT",
+    "fmin": "OpAtomicFMinEXT",
+    "and": "OpAtomicAnd",
+    "or": "OpAtomicOr",
+    "xor": "OpAtomicXor",
+    "exchange": "OpAtomicExchange",
+}
+
 
 @dataclass(frozen=True)
 class Parameter:

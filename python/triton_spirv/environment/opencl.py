@@ -11,7 +11,7 @@ from ..spirv.control import IfElse, if_
 from ..spirv.module import Function, Label, Module, Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
-from .base import Environment, Parameter
+from .base import ATOMICS, Environment, Parameter
 from .memory_types import PARAMETER_TYPES, type_bytes
 
 GLOBAL, SHARED, PRIVATE = "CrossWorkgroup", "Workgroup", "Function"
@@ -528,20 +528,6 @@ class OpenCL(Environment):
 
     def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
         b, m = self.b, self.b.module
-        opcode = {
-            "add": "OpAtomicIAdd",
-            "fadd": "OpAtomicFAddEXT",
-            "max": "OpAtomicSMax",
-            "umax": "OpAtomicUMax",
-            "min": "OpAtomicSMin",
-            "umin": "OpAtomicUMin",
-            "fmax": "OpAtomicFMaxEXT",
-            "fmin": "OpAtomicFMinEXT",
-            "and": "OpAtomicAnd",
-            "or": "OpAtomicOr",
-            "xor": "OpAtomicXor",
-            "exchange": "OpAtomicExchange",
-        }[name]
         width = scalar_type(value.type).width  # type: ignore[attr-defined]
         if name == "fadd":
             m.require(f"AtomicFloat{width}AddEXT", extension="SPV_EXT_shader_atomic_float_add")
@@ -550,7 +536,12 @@ class OpenCL(Environment):
         elif width == 64:
             m.require("Int64Atomics")
         return b.emit(
-            opcode, pointer, b.constant(I32, SCOPES[scope]), self._order(order), value, type=value.type
+            ATOMICS[name],
+            pointer,
+            b.constant(I32, SCOPES[scope]),
+            self._order(order),
+            value,
+            type=value.type,
         )
 
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:

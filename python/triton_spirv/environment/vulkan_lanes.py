@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..spirv.builder import I32, I64, scalar_type, width_of, with_width
 from ..spirv.module import Value
 from ..spirv.types import Bool, Float, Int, Type
+from .base import ATOMICS
 from .vulkan_memory import VulkanMemory
 
 WORKGROUP = 2
@@ -20,22 +21,6 @@ ORDERS = {"relaxed": 0x0, "acquire": 0x2 | 0x4000, "release": 0x4 | 0x2000, "acq
 #: UniformMemory covers PhysicalStorageBuffer.
 GLOBAL_MEMORY, SHARED_MEMORY = 0x40, 0x100
 SUBGROUP = 3
-
-ATOMICS = {
-    "add": "OpAtomicIAdd",
-    "fadd": "OpAtomicFAddEXT",
-    "max": "OpAtomicSMax",
-    "umax": "OpAtomicUMax",
-    "min": "OpAtomicSMin",
-    "umin": "OpAtomicUMin",
-    "fmax": "OpAtomicFMaxEXT",
-    "fmin": "OpAtomicFMinEXT",
-    "and": "OpAtomicAnd",
-    "or": "OpAtomicOr",
-    "xor": "OpAtomicXor",
-    "exchange": "OpAtomicExchange",
-}
-
 
 #: Where OpLoad and OpStore have their memory operands, and bits of those (specification, 3.26).
 MEMORY_OPERANDS = {61: 4, 62: 3}
