@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..spirv.builder import I32, Builder, Operand
+from ..spirv.control import IfElse
 from ..spirv.module import Module, Value
 from ..spirv.types import Float, Type
 from ..target import Target
@@ -155,6 +156,19 @@ class Environment(ABC):
     @abstractmethod
     def gather(self, pointers: Sequence[Value], mask: Value | None, other: Value | None) -> Value:
         """One element per pointer; masked lanes give `other` and are not touched."""
+
+    def gather_by_branches(self, pointers: Sequence[Value], mask: Value, other: Value) -> Value:
+        """`gather` with one branch per component: the form that every device takes."""
+        b = self.b
+        loaded = []
+        for c, pointer in enumerate(pointers):
+            branch = IfElse(b.module, b.extract(mask, c))
+            with branch.then():
+                branch.yield_([self.load(pointer, 1)])
+            with branch.otherwise():
+                branch.yield_([b.extract(other, c)])
+            loaded += branch.results
+        return b.construct(loaded)
 
     @abstractmethod
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:

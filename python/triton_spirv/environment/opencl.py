@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, Builder, scalar_type, width_of, with_width
-from ..spirv.control import IfElse, if_
+from ..spirv.control import if_
 from ..spirv.module import Function, Label, Module, Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
@@ -224,7 +224,8 @@ class OpenCL(Environment):
             return b.emit(
                 "OpFunctionCall", callee, place, b.constant(I32, aligned[1]), mask, other, type=type
             )
-        return self._by_lanes([self.offset(pointer, b.constant(I64, c)) for c in range(count)], mask, other)
+        places = [self.offset(pointer, b.constant(I64, c)) for c in range(count)]
+        return self.gather_by_branches(places, mask, other)
 
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         b, m, count = self.b, self.b.module, width_of(value.type)
@@ -263,7 +264,7 @@ class OpenCL(Environment):
             return b.emit(
                 "OpMaskedGatherINTEL", b.construct(pointers), alignment, mask, other, type=other.type
             )
-        return self._by_lanes(pointers, mask, other)
+        return self.gather_by_branches(pointers, mask, other)
 
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
         b, m = self.b, self.b.module
@@ -279,19 +280,6 @@ class OpenCL(Environment):
                 continue
             with if_(m, b.extract(mask, c)):
                 self.store(pointer, b.extract(value, c))
-
-    def _by_lanes(self, pointers: Sequence[Value], mask: Value, other: Value) -> Value:
-        """One branch per component: the form that every device takes."""
-        b = self.b
-        loaded = []
-        for c, pointer in enumerate(pointers):
-            branch = IfElse(b.module, b.extract(mask, c))
-            with branch.then():
-                branch.yield_([self.load(pointer, 1)])
-            with branch.otherwise():
-                branch.yield_([b.extract(other, c)])
-            loaded += branch.results
-        return b.construct(loaded)
 
     # --- private arrays -------------------------------------------------------------------------------------
 

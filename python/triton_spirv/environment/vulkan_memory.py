@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, scalar_type, width_of, with_width
-from ..spirv.control import IfElse, if_
+from ..spirv.control import if_
 from ..spirv.module import Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type
 from .base import Environment
@@ -137,15 +137,7 @@ class VulkanMemory(Environment):
         if mask is None:
             return b.construct([self.load(pointer, 1) for pointer in pointers])
         assert other is not None
-        loaded = []
-        for c, pointer in enumerate(pointers):
-            branch = IfElse(b.module, b.extract(mask, c))
-            with branch.then():
-                branch.yield_([self.load(pointer, 1)])
-            with branch.otherwise():
-                branch.yield_([b.extract(other, c)])
-            loaded += branch.results
-        return b.construct(loaded)
+        return self.gather_by_branches(pointers, mask, other)
 
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
         b = self.b
