@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import select
+import queue
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -30,6 +31,21 @@ MODES = "vector"
 WORKER = Path(__file__).with_name("worker.py")
 DEATHS = ("crashed", "hung")  # the process ends with them
 FAILURES = ("disagreed", "failed", *DEATHS)
+
+
+def queued_lines(child: subprocess.Popen[str]) -> queue.Queue[str | None]:
+    """Lines of a child's output as they come, then None. (A file's own buffer can hold lines that `select` on
+    its descriptor does not know of, so that a child would seem to hang.)"""
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        assert child.stdout
+        for line in child.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
 
 
 def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -47,13 +63,16 @@ def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> I
             command, env={**variables, **environment(mode), "TRITON_CACHE_DIR": cache}, text=True,
             stdout=subprocess.PIPE, stderr=kept,
         )
-    assert child.stdout
-    running = None
+    running, hung = None, False
+    lines = queued_lines(child)
     try:
         while True:
-            ready, _, _ = select.select([child.stdout], [], [], arguments.timeout)
-            line = child.stdout.readline() if ready else ""
-            if not line:
+            try:
+                line = lines.get(timeout=arguments.timeout)
+            except queue.Empty:
+                hung = child.poll() is None
+                break
+            if line is None:
                 break
             if not line.startswith("{"):
                 continue
@@ -63,7 +82,6 @@ def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> I
                 continue
             yield report
             running = None
-        hung = child.poll() is None and not ready
         if hung:
             child.kill()
         code = child.wait()
