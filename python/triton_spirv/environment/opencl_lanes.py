@@ -1,0 +1,145 @@
+"""OpenCL: lanes of a sub-group, what a work-group shares, barriers and atomics."""
+
+from __future__ import annotations
+
+from ..spirv.builder import I32, scalar_type, width_of, with_width
+from ..spirv.module import Value
+from ..spirv.types import Array, Bool, Float, Int, Pointer, Type
+from .base import ATOMICS
+from .memory_types import type_bytes
+from .opencl_memory import SHARED, OpenCLMemory
+
+#: Scope and semantics numbers of the specification, 3.27 and 3.25.
+SCOPES = {"cta": 2, "gpu": 1, "sys": 0}
+ORDERS = {"relaxed": 0x0, "acquire": 0x2, "release": 0x4, "acq_rel": 0x8}
+GLOBAL_MEMORY, SHARED_MEMORY = 0x200, 0x100
+
+SHARED_ALIGNMENT = 16  # bytes: the widest access of a lane
+
+
+class OpenCLLanes(OpenCLMemory):
+    """Exchange between lanes, shared memory, barriers, atomics."""
+
+    _local_size: int
+    _shared: Value | None
+    _shared_bytes: int
+    barrier_semantics = (ORDERS["acq_rel"] | SHARED_MEMORY | GLOBAL_MEMORY, ORDERS["acq_rel"] | SHARED_MEMORY)
+
+    # --- lanes ----------------------------------------------------------------------------------------------
+
+    def _sub_group(self, opcode: str, value: Value, operand: Value) -> Value:
+        b, m = self.b, self.b.module
+        element = scalar_type(value.type)
+        if isinstance(element, Bool):
+            byte = b.select(value, b.constant(I32, 1), 0)
+            return b.compare("OpINotEqual", self._sub_group(opcode, byte, operand), 0)
+        m.require("GroupNonUniformShuffle")
+        return b.emit(opcode, b.constant(I32, 3), value, operand, type=value.type)
+
+    def shuffle_xor(self, value: Value, mask: int) -> Value:
+        return self._sub_group("OpGroupNonUniformShuffleXor", value, self.b.constant(I32, mask))
+
+    def shuffle(self, value: Value, lane: Value) -> Value:
+        return self._sub_group("OpGroupNonUniformShuffle", value, lane)
+
+    def barrier(self) -> None:
+        if self._local_size == 1:
+            return
+        b = self.b
+        scope = b.constant(I32, SCOPES["cta"])
+        semantics = b.constant(I32, self.barrier_semantics[0])
+        b.emit("OpControlBarrier", scope, scope, semantics)
+
+    # --- shared memory --------------------------------------------------------------------------------------
+
+    def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:
+        b, m = self.b, self.b.module
+        if self._shared is None:
+            self._shared = m.forward_variable(Array(Int(8), 1), SHARED)
+            m.decorate(self._shared, "Alignment", SHARED_ALIGNMENT)
+            m.name(self._shared, "shared")
+        held = Int(8) if isinstance(element, Bool) else element
+        self._shared_bytes = max(self._shared_bytes, offset + size * type_bytes(held))
+        bytes = Pointer(SHARED, Int(8))
+        place = b.emit("OpInBoundsAccessChain", self._shared, b.constant(I32, offset), type=bytes)
+        return place if held == Int(8) else b.emit("OpBitcast", place, type=Pointer(SHARED, held))
+
+    def _shared_place(self, array: Value, index: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
+        place = array
+        if index.constant != 0:
+            place = self.b.emit("OpInBoundsPtrAccessChain", array, index, type=array.type)
+        return self._as_vector(place, count)
+
+    def shared_load(self, array: Value, index: Value, count: int = 1) -> Value:
+        place, type, aligned = self._shared_place(array, index, count)
+        return self.b.emit("OpLoad", place, [aligned], type=type)
+
+    def shared_store(self, array: Value, index: Value, value: Value) -> None:
+        b, count = self.b, width_of(value.type)
+        if isinstance(scalar_type(value.type), Bool):
+            value = b.select(value, b.constant(with_width(Int(8), count), 1), 0)
+        place, _, aligned = self._shared_place(array, index, count)
+        b.emit("OpStore", place, value, [aligned])
+
+    def shared_add(self, array: Value, index: Value, value: Value) -> None:
+        place, type, _ = self._shared_place(array, index, 1)
+        scope, relaxed = self.b.constant(I32, SCOPES["cta"]), self.b.constant(I32, 0)
+        self.b.emit("OpAtomicIAdd", place, scope, relaxed, value, type=type)
+
+    # --- atomics --------------------------------------------------------------------------------------------
+
+    def _order(self, order: str) -> Value:
+        bits = ORDERS[order]
+        self.orders_memory |= bool(bits)
+        return self.b.constant(I32, bits | (GLOBAL_MEMORY if bits else 0))
+
+    def has_atomic(self, name: str, type: Type) -> bool:
+        available = self.target.capabilities
+        if isinstance(type, Float):
+            return name == "fadd" and type.width in (32, 64) and (
+                available is None or f"AtomicFloat{type.width}AddEXT" in available)
+        return isinstance(type, Int) and type.width in (32, 64)
+
+    def atomic_load(self, pointer: Value, scope: str, order: str) -> Value:
+        type = self._integer_atomics(pointer)
+        return self.b.emit(
+            "OpAtomicLoad", pointer, self.b.constant(I32, SCOPES[scope]), self._order(order), type=type
+        )
+
+    def atomic_store(self, pointer: Value, value: Value, scope: str, order: str) -> None:
+        self._integer_atomics(pointer)
+        self.b.emit("OpAtomicStore", pointer, self.b.constant(I32, SCOPES[scope]), self._order(order), value)
+
+    def _integer_atomics(self, pointer: Value) -> Type:
+        """The pointee, with the capability that atomics on it need."""
+        type = pointer.type.pointee  # type: ignore[attr-defined]
+        if type == Int(64):
+            self.b.module.require("Int64Atomics")
+        return type
+
+    def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
+        b, m = self.b, self.b.module
+        width = scalar_type(value.type).width  # type: ignore[attr-defined]
+        if name == "fadd":
+            m.require(f"AtomicFloat{width}AddEXT", extension="SPV_EXT_shader_atomic_float_add")
+        elif name in ("fmax", "fmin"):
+            m.require(f"AtomicFloat{width}MinMaxEXT", extension="SPV_EXT_shader_atomic_float_min_max")
+        elif width == 64:
+            m.require("Int64Atomics")
+        return b.emit(
+            ATOMICS[name],
+            pointer,
+            b.constant(I32, SCOPES[scope]),
+            self._order(order),
+            value,
+            type=value.type,
+        )
+
+    def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
+        b = self.b
+        if value.type == Int(64):
+            b.module.require("Int64Atomics")
+        # The order of a failed exchange may not be release (specification, OpAtomicCompareExchange).
+        unequal = {"acq_rel": "acquire", "release": "relaxed"}.get(order, order)
+        return b.emit("OpAtomicCompareExchange", pointer, b.constant(I32, SCOPES[scope]), self._order(order),
+                      self._order(unequal), value, compare, type=value.type)

@@ -1,0 +1,84 @@
+"""OpenCL: Intel's matrix unit and 2D block messages, or functions of the same meaning where those are
+emulated."""
+
+from __future__ import annotations
+
+from ..spirv.builder import I32, width_of, with_width
+from ..spirv.module import Value
+from ..spirv.types import Array, Int, Pointer, Type, Void
+from .memory_types import type_bytes
+from .opencl_lanes import OpenCLLanes
+from .opencl_memory import PRIVATE
+
+#: A form of operands as the specification spells it behind MatrixA and MatrixB.
+MATRIX_OPERANDS = {"f16": "PackedFloat16INTEL", "bf16": "PackedBFloat16INTEL", "i8": "PackedInt8INTEL",
+                   "tf32": "TF32INTEL"}
+
+#: Kinds of 2D block loads: instruction, capability, and bytes of an element where the instruction has its
+#: own.
+BLOCK_LOADS = {
+    "plain": ("OpSubgroup2DBlockLoadINTEL", "Subgroup2DBlockIOINTEL", 0, 0),
+    "transform": ("OpSubgroup2DBlockLoadTransformINTEL", "Subgroup2DBlockTransformINTEL", 0, 0),
+    "transpose": ("OpSubgroup2DBlockLoadTransposeINTEL", "Subgroup2DBlockTransposeINTEL", 4, 0),
+}
+
+
+class OpenCLMatrix(OpenCLLanes):
+    """Products of matrices by a sub-group, and blocks of memory."""
+
+    def multiply_matrices(self, form: str, depth: int, a: Value, b: Value, c: Value) -> Value:
+        if self.target.emulated:
+            return self._emulated(f"matrix_{form}", c.type, a, b, c)
+        m = self.b.module
+        m.require("SubgroupMatrixMultiplyAccumulateINTEL",
+                  extension="SPV_INTEL_subgroup_matrix_multiply_accumulate")
+        operands = [f"Matrix{side}{MATRIX_OPERANDS[form]}" for side in "AB"]
+        signs = [f"Matrix{side}SignedComponentsINTEL" for side in "AB"] if form == "i8" else []
+        return self.b.emit("OpSubgroupMatrixMultiplyAccumulateINTEL", self.b.constant(I32, depth), a, b, c,
+                           [*signs, *operands], type=c.type)
+
+    def load_block(self, kind: str, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...],
+                   part: Type) -> list[Value]:
+        b, m = self.b, self.b.module
+        width, height, count = block
+        words = with_width(part.element, 1)  # type: ignore[attr-defined]
+        lanes = self.target.sub_group_size
+        total = width * height * count * bytes // type_bytes(words) // lanes
+        parts = total // width_of(part)
+        place = m.variable(Array(part, parts))
+        opcode, capability, size, wide = BLOCK_LOADS[kind]
+        if size:
+            wide = width * bytes // size
+        base, *extent, x, y = surface
+        numbers = [b.constant(I32, n) for n in (size or bytes, wide or width, height, count)]
+        at = b.construct([x, y])
+        source = self.pointer(base, Int(8))
+        if self.target.emulated:
+            name = f"ts_load_{kind}_{self.target.sub_group_size}"
+            first = b.emit("OpBitcast", place, type=Pointer(PRIVATE, Int(8)))
+            types = (*[I32] * 4, source.type, *[I32] * 3, at.type, first.type)
+            callee = m.import_function(name, Void(), types)
+            b.emit("OpFunctionCall", callee, *numbers, source, *extent, at, first, type=Void())
+        else:
+            m.require(capability, extension="SPV_INTEL_2d_block_io")
+            b.emit(opcode, *numbers, source, *extent, at, place)
+        loaded = []
+        for i in range(parts):
+            one = b.emit("OpInBoundsAccessChain", place, b.constant(I32, i), type=Pointer(PRIVATE, part))
+            loaded.append(b.emit("OpLoad", one, [("Aligned", type_bytes(part))], type=part))
+        return loaded
+
+    def prefetch_block(self, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...]) -> None:
+        if self.target.emulated:
+            return
+        b, m = self.b, self.b.module
+        m.require("Subgroup2DBlockIOINTEL", extension="SPV_INTEL_2d_block_io")
+        base, *extent, x, y = surface
+        b.emit("OpSubgroup2DBlockPrefetchINTEL", *(b.constant(I32, n) for n in (bytes, *block)),
+               self.pointer(base, Int(8)), *extent, b.construct([x, y]))
+
+    def _emulated(self, name: str, result: Type, *operands: Value) -> Value:
+        """A call of a function that is linked in where the device has no such instruction."""
+        name = f"ts_{name}_{self.target.sub_group_size}"
+        callee = self.b.module.import_function(name, result, tuple(x.type for x in operands))
+        return self.b.emit("OpFunctionCall", callee, *operands, type=result)
