@@ -166,17 +166,18 @@ class Axes(Builder):
         )
 
     def sort(self) -> None:
-        """Along the last dimension; NaN has no order."""
+        """Along the last dimension; NaN has no order. Where one element is sorted or kept, Triton takes the
+        maximum, whose integers have 32 bits."""
         x = self.any(lambda k: computes(k) and bool(self.axes(k.shape)) and k.shape[-1] <= 512)
         if x is None:
             return
         x = self.without_nan(x)
         kind = self.kinds[x]
         descending, last = self.chance(2), kind.shape[-1]
-        text, kept = f"tl.sort({{0}}, descending={descending})", last
+        text, kept = f"tl.sort({{0}}, descending={descending}).to({{0}}.dtype)", last
         if self.chance(3) and last > 1:
             kept = 1 << self.integer(0, last.bit_length() - 1)
-            text, descending = f"tl.topk({{0}}, {kept})", True
+            text, descending = f"tl.topk({{0}}, {kept}).to({{0}}.dtype)", True
         order = slice(None, None, -1 if descending else 1)
 
         def ordered(v: Value) -> Value:
