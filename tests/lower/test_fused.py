@@ -96,6 +96,30 @@ def test_block_and_its_transpose(run, size):
 
 
 @triton.jit
+def columns_then_halves(x_ptr, keep_ptr, out_ptr, xor_ptr, N: tl.constexpr):
+    row, half = tl.arange(0, N)[:, None], tl.arange(0, 2)[None, :]
+    keep = tl.load(keep_ptr + row * 2 + half) != 0
+    x = tl.load(x_ptr + row + half * N, mask=keep, other=0)
+    first, second = tl.split(x)
+    tl.store(out_ptr + row * 2 + half, x)
+    tl.store(xor_ptr + tl.arange(0, N), first ^ second)
+
+
+@pytest.mark.parametrize("dtype", ("i64", "i8"))
+@pytest.mark.parametrize("size", (2, 64, 512, 2048))
+def test_a_load_that_its_halves_and_a_store_read(run, size, dtype):
+    """Before the store, the load and its halves are computed at once: the halves need the load whole, so
+    that it has an array already when its own turn comes."""
+    x, keep = numeric.random((2, size), dtype, 0), numeric.random((size, 2), "i8", 1) > 0
+    inputs = numeric.tensor(x, dtype), numeric.tensor(keep, "i8")
+    out, xor = numeric.poisoned((size, 2), dtype), numeric.poisoned(size, dtype)
+    run(columns_then_halves, 1, *inputs, out, xor, size)
+    expected = np.where(keep, x.T, 0)
+    numeric.assert_same(out, expected)
+    numeric.assert_same(xor, expected[:, 0] ^ expected[:, 1])
+
+
+@triton.jit
 def used_everywhere(x_ptr, y_ptr, out_ptr, limit, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     """One loaded block feeds a loop, a branch, a scan, a comparison and a store behind them all."""
     i = tile(ROWS, COLUMNS)

@@ -7,7 +7,7 @@ write or into a region.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -89,21 +89,18 @@ class Walking(Evaluation):
         self,
         op: Operation | None,
         inputs: Iterable[tuple[Any, Layout]],
-        stored: Mapping[Deferred, Stored] | None = None,
+        stored: Iterable[Deferred] = (),
     ) -> Plan:
         """Prepare a loop in which `op` consumes tensors under layouts.
 
         Deferred values that are expensive and needed again afterwards become by-products when the loop visits
         them in their natural order; in any other order they are computed before the loop. Small tensors that
-        the loop indexes by its step are put into arrays. `stored` are by-products that are wanted anyway.
-        Close with `finish`.
+        the loop indexes by its step are put into arrays. `stored` are by-products that are wanted anyway,
+        after `straighten`. Close with `finish`.
         """
         inputs = list(inputs)
-        requests = self.requests(inputs)
-        while astray := [x for x, asked in requests if any(self._is_astray(x, layout) for layout in asked)]:
-            self.materialise(astray[:1])
-            requests = self.requests(inputs)  # what lies below it is asked for by this walk no longer
-        result = Plan(dict(stored or {}))
+        requests = self.straighten(inputs)
+        result = Plan({node: self.allocate(node.shape, node.element) for node in stored})
         kept = []
         for node, layouts in requests:
             if isinstance(node, Fragment):
@@ -118,6 +115,16 @@ class Walking(Evaluation):
             result.stored[node] = self._taken_over(node, dying) or self.allocate(node.shape, node.element)
         self.plans.append(result)
         return result
+
+    def straighten(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
+        """Compute what a walk over the inputs would come to in another order than its own; the requests that
+        are left."""
+        inputs = list(inputs)
+        requests = self.requests(inputs)
+        while astray := [x for x, asked in requests if any(self._is_astray(x, layout) for layout in asked)]:
+            self.materialise(astray[:1])
+            requests = self.requests(inputs)  # what lies below it is asked for by this walk no longer
+        return requests
 
     def _is_astray(self, node: Any, layout: Layout) -> bool:
         """Would a walk come to this value in another order than its own? Then it is computed before."""
@@ -185,6 +192,7 @@ class Walking(Evaluation):
         """The loop is over: its by-products are arrays from now on."""
         self.plans.remove(plan)
         for node, stored in plan.stored.items():
+            assert node.stored is None, "computed before the walk that was to write its array"
             node.stored = stored
 
     def requests(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
@@ -264,32 +272,44 @@ class Walking(Evaluation):
 
     def materialise(self, nodes: Sequence[Deferred]) -> None:
         """Compute deferred tensors now, those of one size in one loop, and keep them."""
-        groups: dict[tuple[int, ...], list[Deferred]] = {}
+        groups: dict[int, list[Deferred]] = {}
         for node in nodes:
-            if node.stored is None:
-                groups.setdefault((prod(node.shape),), []).append(node)
+            groups.setdefault(prod(node.shape), []).append(node)
         for group in groups.values():
-            layouts = [self.layout_of(node.operation.results[node.index].type) for node in group]
-            if layouts[0].steps == 1:
-                for node, layout in zip(group, layouts, strict=True):
-                    node.stored = self.fragment(node, layout)
-                continue
-            from .masks import guarded
-            arrays = {node: self.allocate(node.shape, node.element) for node in group}
-            below = [
-                x for node, layout in zip(group, layouts, strict=True) for x in self._below(node, layout)
-            ]
-            plan = self.plan(None, below, arrays)
-            with StepLoop(self, len(layouts[0].step)):
+            if self._own_layout(group[0]).steps == 1:
+                for node in group:
+                    node.stored = node.stored or self.fragment(node, self._own_layout(node))
+            else:
+                self._materialise_large(group)
 
-                def evaluate(
-                    group: Sequence[Deferred] = group, layouts: Sequence[Layout] = layouts
-                ) -> list[Register]:
-                    for node, layout in zip(group, layouts, strict=True):
-                        self.fragment(node, layout)
-                    return []
-                guarded(self, below, [], evaluate)  # type: ignore[arg-type]  # a Context
-            self.finish(plan)
+    def _own_layout(self, node: Deferred) -> Layout:
+        return self.layout_of(node.operation.results[node.index].type)
+
+    def _materialise_large(self, group: Sequence[Deferred]) -> None:
+        """Tensors of one size, in one loop. What one of them, or of an earlier group, needs in another order
+        than its own is computed before, and may be one of them."""
+        from .masks import guarded
+
+        below: list[tuple[Any, Layout]] = []
+        left = [node for node in group if node.stored is None]
+        while left:
+            below = [x for node in left for x in self._below(node, self._own_layout(node))]
+            self.straighten(below)
+            group, left = left, [node for node in left if node.stored is None]
+            if len(group) == len(left):
+                break
+        if not left:
+            return
+        plan = self.plan(None, below, left)
+        with StepLoop(self, len(self._own_layout(left[0]).step)):
+
+            def evaluate() -> list[Register]:
+                for node in left:
+                    self.fragment(node, self._own_layout(node))
+                return []
+
+            guarded(self, below, [], evaluate)  # type: ignore[arg-type]  # a Context
+        self.finish(plan)
 
     def _below(self, node: Deferred, layout: Layout) -> Iterable[tuple[Any, Layout]]:
         source = SOURCE_LAYOUTS.get(node.operation.name)
