@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+from conftest import assert_valid
 
 
 @triton.jit
@@ -42,13 +43,23 @@ def chased(x_ptr, i_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, x + y)
 
 
+@triton.jit
+def stored_by_one_warp(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """All warps hold the same 16 elements: one of them computes the mask and stores."""
+    i = tl.arange(0, BLOCK)
+    mask = i + tl.program_id(0) * BLOCK < n
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    tl.store(out_ptr + i, x + y, mask=mask)
+    tl.store(out_ptr + BLOCK + i, x - y, mask=mask)
+
+
 @pytest.fixture
 def lanes(monkeypatch):
     monkeypatch.setenv("TRITON_SPIRV_TARGET", "cpu-simt")
-    for kernel in (halves, rows_below, weighted, chased):
+    for kernel in (halves, rows_below, weighted, chased, stored_by_one_warp):
         kernel.device_caches.clear()
     yield
-    for kernel in (halves, rows_below, weighted, chased):
+    for kernel in (halves, rows_below, weighted, chased, stored_by_one_warp):
         kernel.device_caches.clear()
 
 
@@ -100,3 +111,17 @@ def test_loads_that_need_each_other_keep_their_order(lanes, n):
     chased[(1,)](numeric.tensor(x, "i32"), numeric.tensor(index, "i32"), out, n, 64, num_warps=2)
     first = np.where(inside, x[::-1], -1)
     numeric.assert_same(out, np.where(inside, first + first * 10, first - 2).astype(np.int32))
+
+
+@pytest.mark.parametrize("n", [0, 5, 16])
+def test_a_mask_of_one_warp_is_computed_again_behind_it(lanes, n):
+    """What one warp has computed is not there for the others: Intel's CPU compiler ended the process over a
+    mask that the second store took from the first one's branch."""
+    x, y = np.arange(16, dtype=np.float32), np.arange(16, dtype=np.float32) ** 2
+    out = numeric.poisoned(32, "f32")
+    data = [numeric.tensor(z, "f32") for z in (x, y)]
+    made = stored_by_one_warp[(1,)](*data, out, n, BLOCK=16, num_warps=4)
+    assert_valid(made)
+    clean = numeric.array(numeric.poisoned(16, "f32"))
+    expected = np.concatenate([np.where(np.arange(16) < n, z, clean) for z in (x + y, x - y)])
+    np.testing.assert_array_equal(numeric.array(out), expected)

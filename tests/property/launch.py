@@ -12,6 +12,7 @@ from typing import Any
 import numeric
 import numpy as np
 import torch
+from conftest import assert_valid
 
 from property.program import ROUNDED, ZERO, Program, Value
 
@@ -58,7 +59,8 @@ def launch(program: Program, variant: str = "") -> dict[str, np.ndarray]:
         block = program.tile // (4 if variant == "block" else 1)
         grid, options = (program.tile // block,), {"BLOCK": block}
     kernel = kernel_of(program.source(unspecialised=variant == "specialised"))
-    kernel[grid](*arguments, *program.scalars.values(), num_warps=warps, enable_fp_fusion=False, **options)
+    assert_valid(kernel[grid](*arguments, *program.scalars.values(), num_warps=warps, enable_fp_fusion=False,
+                              **options))
     found = {}
     for buffer in program.buffers:
         storage, clean = whole[buffer.name], numeric.poisoned(len(whole[buffer.name]), buffer.dtype)

@@ -257,3 +257,47 @@ def test_an_error_inside_is_not_covered_up() -> None:
     with pytest.raises(KeyError, match="mine"):
         with For(m, zero, zero, zero, [zero]):
             raise KeyError("mine")
+
+
+def test_a_value_of_one_way_is_refused_behind_it() -> None:
+    m = new_module()
+    with kernel(m, [Bool(), I32]) as function:
+        condition, number = function.parameters
+        with if_(m, condition):
+            inside = m.emit("OpIAdd", number, number, type=I32)
+            with if_(m, condition):
+                m.emit("OpIAdd", inside, number, type=I32)
+        with pytest.raises(ValueError, match=r"OpISub: its operand %\d+ = OpIAdd is made on one way only"):
+            m.emit("OpISub", inside, number, type=I32)
+        branch = IfElse(m, condition)
+        with branch.then():
+            first = m.emit("OpIAdd", number, number, type=I32)
+            branch.yield_([first])
+        with branch.otherwise():
+            with pytest.raises(ValueError, match="one way only"):
+                m.emit("OpISub", first, number, type=I32)
+            branch.yield_([m.emit("OpISub", number, m.constant(I32, 7), type=I32)])
+        m.emit("OpISub", branch.results[0], m.constant(I32, 7), type=I32)
+        with For(m, *[m.constant(I32, n) for n in (0, 3, 1)]) as loop:
+            inside = m.emit("OpIAdd", loop.index, number, type=I32)
+        m.emit("OpISub", loop.index, number, type=I32)
+        with pytest.raises(ValueError, match="one way only"):
+            m.emit("OpStore", m.variable(I32), inside)
+    assert_valid(m)
+
+
+@pytest.mark.parametrize("ending", ["then", "otherwise"])
+def test_a_value_of_the_only_way_may_be_used_behind_it(ending: str) -> None:
+    m = new_module()
+    with kernel(m, [Bool(), I32]) as function:
+        condition, number = function.parameters
+        branch = IfElse(m, condition)
+        made = {}
+        for name, arm in (("then", branch.then()), ("otherwise", branch.otherwise())):
+            with arm:
+                if name == ending:
+                    m.emit("OpReturn")
+                else:
+                    made[name] = m.emit("OpIAdd", number, number, type=I32)
+        m.emit("OpISub", *made.values(), number, type=I32)
+    assert_valid(m)

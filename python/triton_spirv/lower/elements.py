@@ -122,7 +122,9 @@ def guarded(ctx: Context, condition: Register | None, action: Callable[[], objec
         action()
         return
     with if_(ctx.b.module, condition):
+        ctx.push_memo()
         action()
+        ctx.pop_memo()
 
 
 def _array(ctx: Context, element: Any, layout: Layout) -> Register:

@@ -46,9 +46,11 @@ def if_(m: Module, condition: Value, control: Any = "None") -> Iterator[None]:
     m.emit("OpSelectionMerge", merge, control)
     m.emit("OpBranchConditional", condition, then, merge)
     m.begin(then)
+    mark = m.mark
     yield
     if not m.terminated:
         m.emit("OpBranch", merge)
+    m.leave(mark)
     m.begin(merge)
 
 
@@ -61,6 +63,7 @@ class IfElse:
         self._then, self._otherwise, self._merge = m.label(), m.label(), m.label()
         self._yielded: Sequence[Value] = ()
         self._arms: list[tuple[Label, Sequence[Value]]] = []    # those that reach the merge block
+        self._mark = m.mark
         m.emit("OpSelectionMerge", self._merge, control)
         m.emit("OpBranchConditional", condition, self._then, self._otherwise)
 
@@ -70,14 +73,21 @@ class IfElse:
         self.module.begin(self._then)
         yield
         self._end_arm()
+        self.module.leave(self._mark)
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
         """The block where it does not; after it `results` are there."""
-        self.module.begin(self._otherwise)
+        m, mark, left_early = self.module, self.module.mark, not self._arms
+        m.begin(self._otherwise)
         yield
+        ends = m.terminated
         self._end_arm()
-        self.module.begin(self._merge)
+        if ends and not left_early:
+            m.rejoin(self._mark)
+        if ends or not left_early:
+            m.leave(mark)
+        m.begin(self._merge)
         if self._arms:
             self.results = self._merge_values()
         else:
@@ -126,6 +136,7 @@ class For:
         go_on = m.emit(self._test, self.index, self._upper, type=Bool())
         self._loop.merge_instruction()
         m.emit("OpBranchConditional", go_on, body, self._loop.merge)
+        self._loop.mark = m.mark
         m.begin(body)
         return self
 
@@ -179,6 +190,7 @@ class While:
         m = self.module
         first = m.label()
         m.emit("OpBranchConditional", self._condition, first, self._loop.merge)
+        self._loop.mark = m.mark
         m.begin(first)
         yield
         values = _next_round(m, "While", self._yielded, self.carried)
@@ -197,6 +209,7 @@ class _Loop:
         self.module = m
         self.control = control
         self.header, self.continue_, self.merge = m.label(), m.label(), m.label()
+        self.mark = 0                                # where the body begins, as `Module.leave` takes it
         entry = m.block
         m.emit("OpBranch", self.header)
         m.begin(self.header)
@@ -219,6 +232,7 @@ class _Loop:
         for phi, value in zip(self.phis, values, strict=True):
             m.add_incoming(phi, value, self.continue_)
         m.emit("OpBranch", self.header)
+        m.leave(self.mark)
         m.begin(self.merge)
 
 

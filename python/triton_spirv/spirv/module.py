@@ -18,6 +18,7 @@ Operands are checked as they are given: their kinds against the grammar, their t
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, Protocol, overload
@@ -44,6 +45,12 @@ class SourceLocation(Protocol):
     def column(self) -> int: ...
 
 
+#: Results that do not stand in a block, or stand in the first one: every block may use them.
+_ANYWHERE = frozenset(["OpConstant", "OpConstantTrue", "OpConstantFalse", "OpConstantComposite",
+                       "OpConstantNull", "OpUndef", "OpVariable", "OpFunction", "OpString",
+                       "OpExtInstImport"])
+
+
 class Module(Interface):
     """A SPIR-V module under construction.
 
@@ -64,6 +71,8 @@ class Module(Interface):
         self._phis_end = 0                           # index in _code behind the phis of this block
         self._forms: dict[str, Form] = {}            # instructions whose capabilities are settled
         self._extended: dict[tuple[str, str], tuple[list[int], Plan]] = {}
+        self._left: list[int] = []                   # first id, end, first id, end, ... of the arms left
+        self._left_end = 0                           # no id from here on is of an arm that was left
 
     # Functions and blocks
 
@@ -86,6 +95,7 @@ class Module(Interface):
             raise RuntimeError(f"function {function.name}: {self.block} has no terminator")
         function.instructions.append([1 << 16 | opcode("OpFunctionEnd")])
         self._function = self.block = None
+        self._left, self._left_end = [], 0
 
     def _check_closed(self) -> None:
         if self._function is not None:
@@ -110,6 +120,35 @@ class Module(Interface):
         self.block = label
         self._line = None    # an OpLine holds until its block ends
         return label
+
+    @property
+    def mark(self) -> int:
+        """Where values begin that are made from here on, for `leave`."""
+        return self._bound
+
+    def leave(self, mark: int) -> None:
+        """What was made since the mark stands on one way of several: the blocks to come may not use it."""
+        left = self._left
+        while left and left[-2] >= mark:
+            del left[-2:]
+        left += mark, self._bound
+        self._left_end = self._bound
+
+    def rejoin(self, mark: int) -> None:
+        """Take `leave(mark)` back: the blocks to come are reached from that way alone."""
+        at = bisect_left(self._left, mark)
+        at += at % 2    # an arm before this one may end here
+        assert self._left[at] == mark
+        del self._left[at:at + 2]
+
+    def _check_reach(self, name: str, operands: Sequence[Any]) -> None:
+        """An operand must be made on every way to its use: specification, 2.16.1. Drivers do not check that,
+        and Intel's CPU compiler ends the process over it."""
+        for operand in operands:
+            if (isinstance(operand, Value) and operand.id < self._left_end and operand.op not in _ANYWHERE
+                    and bisect_right(self._left, operand.id) % 2):
+                raise ValueError(f"{name}: its operand %{operand.id} = {operand.op} is made on one way only, "
+                                 f"in a block that control may not have come through")
 
     @property
     def terminated(self) -> bool:
@@ -154,6 +193,8 @@ class Module(Interface):
             wrong = shape.check(type, operands)    # type: ignore[arg-type]
             if wrong is not None:
                 raise TypeError(f"{name}: {wrong}")
+        if self._left_end and words and min(words) < self._left_end:
+            self._check_reach(name, operands)
         code = self._code
         if code is None:
             code = self._open_block(name)
@@ -177,6 +218,8 @@ class Module(Interface):
             known = self._extended[set, name] = [self.import_set(set), entry.number], plan(entry.operands)
         head, operand_plan = known
         words = encode(self, name, operand_plan, operands)
+        if self._left_end and words and min(words) < self._left_end:
+            self._check_reach(name, operands)
         code = self._open_block(name)
         if self.location is not self._line:
             self._mark_line(code)
