@@ -53,6 +53,29 @@ def test_overlapping_with_arithmetic(run, block):
     numeric.assert_same(data, expected)
 
 
+@triton.jit(noinline=True)
+def backwards(p, ROWS: tl.constexpr, COLUMNS: tl.constexpr, VIEW: tl.constexpr):
+    x = tl.load(p + ROWS * COLUMNS - 1 - tl.arange(0, ROWS * COLUMNS))
+    return x.reshape([ROWS, COLUMNS]) if VIEW else (x + 1).reshape([ROWS, COLUMNS])
+
+
+@triton.jit
+def reverse_by_function(p, ROWS: tl.constexpr, COLUMNS: tl.constexpr, VIEW: tl.constexpr):
+    x = backwards(p, ROWS, COLUMNS, VIEW)
+    tl.store(p + tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :], x)
+
+
+@pytest.mark.parametrize("view", (True, False))
+@pytest.mark.parametrize("shape", [(1, 2), (2, 8), (8, 64), (128, 32)], ids=str)
+def test_function_returns_what_it_loaded(run, shape, view):
+    """The caller's store comes after the loads of a function that it called."""
+    numeric.interpreter_is_wrong("noinline functions are not interpreted")
+    x = numeric.random(shape, "i32", low=-1000, high=1000)
+    data = numeric.tensor(x, "i32")
+    run(reverse_by_function, 1, data, *shape, view)
+    numeric.assert_same(data, x.ravel()[::-1].reshape(shape) + (not view))
+
+
 @triton.jit
 def swap_halves(p, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)

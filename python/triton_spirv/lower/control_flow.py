@@ -174,6 +174,7 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
     for parameter, bound in zip(function.regions[0].entry.arguments, arguments, strict=True):
         ctx.bind(parameter, bound)
     results = run_function(ctx, function.regions[0], [value.type for value in op.results])
+    ctx.settle(memory_only=True)  # the caller's writes wait for its own loads only, not for these
     ctx.frames.pop()
     ctx.call_stack.pop()
     return tuple(results)
