@@ -28,13 +28,32 @@ class OpenCLLanes(OpenCLMemory):
     # --- lanes ----------------------------------------------------------------------------------------------
 
     def _sub_group(self, opcode: str, value: Value, operand: Value) -> Value:
-        b, m = self.b, self.b.module
-        element = scalar_type(value.type)
+        """Exchange a value between lanes as something that is not computed with: integers as floats, the rest
+        as integers of 32 bits.
+
+        IGC 2.40 looks for `x + shuffle_xor(x)` to make reductions of its own of them, and crashes where one
+        such step takes its x from the last of another reduction, or of a shorter one with the same beginning.
+        """
+        b, element = self.b, scalar_type(value.type)
         if isinstance(element, Bool):
             byte = b.select(value, b.constant(I32, 1), 0)
-            return b.compare("OpINotEqual", self._sub_group(opcode, byte, operand), 0)
-        m.require("GroupNonUniformShuffle")
-        return b.emit(opcode, b.constant(I32, 3), value, operand, type=value.type)
+            return b.compare("OpINotEqual", self._exchanged(opcode, byte, operand), 0)
+        assert isinstance(element, (Int, Float))
+        bits = b.bitcast(value, Int(element.width))
+        if element.width == 64:
+            halves = [self._exchanged(opcode, b.resize(b.lshr(bits, shift) if shift else bits, 32), operand)
+                      for shift in (0, 32)]
+            low, high = (b.resize(half, 64, signed=False) for half in halves)
+            return b.bitcast(b.ior(low, b.shl(high, 32)), element)
+        if element.width < 32:
+            word = self._exchanged(opcode, b.resize(bits, 32, signed=False), operand)
+            return b.bitcast(b.resize(word, element.width), element)
+        carrier = I32 if isinstance(element, Float) else Float(32)
+        return b.bitcast(self._exchanged(opcode, b.bitcast(value, carrier), operand), element)
+
+    def _exchanged(self, opcode: str, word: Value, operand: Value) -> Value:
+        self.b.module.require("GroupNonUniformShuffle")
+        return self.b.emit(opcode, self.b.constant(I32, 3), word, operand, type=word.type)
 
     def shuffle_xor(self, value: Value, mask: int) -> Value:
         return self._sub_group("OpGroupNonUniformShuffleXor", value, self.b.constant(I32, mask))

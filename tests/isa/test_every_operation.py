@@ -1,0 +1,40 @@
+"""Kernels that together have every operation of the front end compile for Intel GPUs: tools/sweep_ocloc.py
+for one device of each compiler; the tool itself has all devices, and the tutorials."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+sys.path.append(str(Path(__file__).parents[2] / "tools"))
+
+import sweep_ocloc
+from ir.corpus import KERNELS, texts
+
+NEW_OCLOC = os.environ.get("TRITON_SPIRV_NEW_OCLOC", "")
+needs_ocloc = pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
+needs_new_ocloc = pytest.mark.skipif(not NEW_OCLOC, reason="needs TRITON_SPIRV_NEW_OCLOC")
+
+#: Kernels that are refused: assembly of another kind of GPU; f64 where a device has none.
+REFUSED = {"pvc": {"outside"}, "tgl": {"outside", "casts", "scalars"}}
+
+#: What a compiler lacks: 22.43 has no OpReadClockKHR, by which polling ends after some time.
+FAILS = {"pvc": set(), "tgl": {"atomic_accesses"}}
+
+
+@pytest.mark.parametrize("device", [pytest.param("pvc", marks=needs_new_ocloc),
+                                    pytest.param("tgl", marks=needs_ocloc)])
+@pytest.mark.parametrize("name", [name for name, kernel in KERNELS.items() if kernel.by_pointers])
+def test_compiles(name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if device == "pvc":
+        monkeypatch.setenv("TRITON_OCLOC_PATH", NEW_OCLOC)
+    what, why = sweep_ocloc.outcome(texts(name)["ttgir"], device)
+    expected = ["fine", "spilled"]
+    if name in REFUSED[device] | FAILS[device]:
+        expected = ["refused"] if name in REFUSED[device] else ["failed"]
+    assert what in expected, why
