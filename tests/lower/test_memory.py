@@ -287,3 +287,74 @@ def test_narrow_offsets_keep_their_sign(run, index_dtype):
     values = index.astype(numeric.DTYPES[index_dtype].values)
     run(permute, 1, numeric.tensor(x, "i32")[128:], numeric.tensor(values, index_dtype), out, 8, True, 8)
     numeric.assert_same(out, x[128 + index])
+
+
+# ---- walks of which a part is masked altogether
+
+@triton.jit
+def between(x_ptr, out_ptr, low, high, HOW: tl.constexpr, BLOCK: tl.constexpr):
+    """The elements of a window are stored, by comparisons from either side."""
+    i = tl.arange(0, BLOCK)
+    if HOW == "strict":
+        inside = (i > low - 1) & (i < high)
+    elif HOW == "loose":
+        inside = (i >= low) & (high - 1 >= i)
+    elif HOW == "falling":
+        inside = (-i <= -low) & (BLOCK - i > BLOCK - high)
+    else:
+        inside = ((i >= low) & (i < high)) & (low < high)
+    tl.store(out_ptr + i, tl.load(x_ptr + i, mask=inside) * 2, mask=inside)
+
+
+@pytest.mark.parametrize("how", ("strict", "loose", "falling", "uniform"))
+@pytest.mark.parametrize("low, high", [(0, 1024), (0, 0), (1024, 1024), (0, 64), (64, 128), (63, 65),
+                                       (127, 129), (1000, 1001), (-5, 3000), (700, 200), (2**31 - 1, 5)])
+def test_window(run, how, low, high):
+    x, out = numeric.random(1024, "f32"), numeric.poisoned(1024, "f32")
+    place = np.arange(1024)
+    expected = np.where((place >= low) & (place < high), 2 * x, out.numpy())
+    run(between, 1, numeric.tensor(x, "f32"), out, low, high, how, 1024)
+    numeric.assert_same(out, expected)
+
+
+@triton.jit
+def corner(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
+    r, c = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+    x = tl.load(x_ptr + r * BLOCK + c, mask=(r < rows) & (c < columns), other=7.0)
+    tl.store(out_ptr + r * BLOCK + c, x, mask=c < columns)
+    tl.store(out_ptr + BLOCK * BLOCK + r * BLOCK + c, x + 1, mask=(r < rows) & (c < columns))
+
+
+@pytest.mark.parametrize("rows, columns", [(0, 0), (1, 128), (128, 1), (40, 70), (128, 128), (200, 16)])
+def test_corner_of_a_block(run, rows, columns):
+    x, out = numeric.random((128, 128), "f32"), numeric.poisoned((2, 128, 128), "f32")
+    expected = out.numpy().copy()
+    expected[0, :, :columns] = np.where(np.arange(128)[:, None] < rows, x, 7)[:, :columns]
+    expected[1, :rows, :columns] = x[:rows, :columns] + 1
+    run(corner, 1, numeric.tensor(x, "f32"), out, rows, columns, 128)
+    numeric.assert_same(out, expected)
+
+
+# ---- loops that fetch ahead
+
+@triton.jit
+def rows_apart(x_ptr, out_ptr, rows, columns, stride, direction, BLOCK: tl.constexpr):
+    """Every other row, upwards or from the last one down; at the end nothing lies ahead."""
+    i = tl.arange(0, BLOCK)
+    inside = i < columns
+    for turn in range(tl.program_id(0), rows, tl.num_programs(0)):
+        row = turn if direction > 0 else rows - 1 - turn
+        x = tl.load(x_ptr + row * stride + i, mask=inside, other=0.0)
+        tl.store(out_ptr + row * stride + i, x - tl.max(x, axis=0), mask=inside)
+
+
+@pytest.mark.parametrize("direction", (1, -1))
+@pytest.mark.parametrize("rows, columns, stride", [(1, 1000, 1000), (7, 1024, 1024), (5, 300, 1700),
+                                                   (0, 9, 9)])
+def test_rows_apart(run, rows, columns, stride, direction):
+    x, out = numeric.random((rows, stride), "f32"), numeric.poisoned((rows, stride), "f32")
+    expected = out.numpy().copy()
+    held = np.concatenate([x[:, :columns], np.zeros((rows, 1024 - columns), np.float32)], 1)
+    expected[:, :columns] = x[:, :columns] - held.max(1, keepdims=True)
+    run(rows_apart, 2, numeric.tensor(x, "f32"), out, rows, columns, stride, direction, 1024)
+    numeric.assert_same(out, expected)

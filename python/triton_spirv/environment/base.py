@@ -149,8 +149,9 @@ class Environment(ABC):
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         """Store the components whose mask is true; nothing else is touched."""
 
-    def prefetch(self, pointer: Value) -> None:  # noqa: B027
-        """The cache line there will be read soon; any address may be given. A hint: the default does nothing.
+    def prefetch(self, pointer: Value, soon: bool = True) -> None:  # noqa: B027
+        """The cache line there will be used soon, or after much else: then it is not to displace what is in
+        the nearest cache. Any address may be given. A hint: the default does nothing.
         """
 
     @abstractmethod

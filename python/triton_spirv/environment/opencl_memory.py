@@ -13,6 +13,11 @@ from .memory_types import type_bytes
 
 GLOBAL, SHARED, PRIVATE = "CrossWorkgroup", "Workgroup", "Function"
 
+#: Addresses that differ by a multiple of so many bytes share a few places in the nearest cache: arrays of
+#: such sizes, one behind the other and walked together, drive each other out. So many vectors more keep them
+#: apart.
+SAME_SETS, APART = 4096, 5
+
 
 class OpenCLMemory(Environment):
     """Physical pointers, of 64 bits, or of 32 where the target has no more."""
@@ -102,7 +107,7 @@ class OpenCLMemory(Environment):
             return
         self.scatter([self.offset(pointer, b.constant(I64, c)) for c in range(count)], value, mask)
 
-    def prefetch(self, pointer: Value) -> None:
+    def prefetch(self, pointer: Value, soon: bool = True) -> None:
         b, m = self.b, self.b.module
         if self.target.masked_access:
             place = b.emit("OpBitcast", pointer, type=Pointer(GLOBAL, Int(8)))
@@ -112,7 +117,7 @@ class OpenCLMemory(Environment):
                 callee,
                 place,
                 b.constant(I32, 0),
-                b.constant(I32, 3),
+                b.constant(I32, 3 if soon else 2),
                 b.constant(I32, 1),
                 type=Void(),
             )
@@ -149,8 +154,10 @@ class OpenCLMemory(Environment):
 
     def private_array(self, element: Type, size: int, width: int) -> Value:
         held = Int(8) if isinstance(element, Bool) else element
-        vector = with_width(held, width)
-        return self.b.module.variable(Array(vector, size // width))
+        vector, count = with_width(held, width), size // width
+        if count * type_bytes(vector) % SAME_SETS == 0:
+            count += APART
+        return self.b.module.variable(Array(vector, count))
 
     def _place(self, array: Value, width: int, index: Value, count: int, offset: int) -> tuple[Value, Type]:
         """A pointer to `count` elements; the constant offset stays apart, where addressing modes take it."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from ..ir.model import Operation
 from ..layout import Layout
 from ..spirv.builder import I64
-from ..spirv.control import IfElse
+from ..spirv.control import IfElse, if_
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
 from .access import growth
@@ -27,6 +28,9 @@ from .tensor import Affine, Deferred, Uniform
 #: predicate -> (instruction that compares the extremes, whether the left side must be the smaller one)
 ORDERED = {"slt": ("OpSLessThan", True), "sle": ("OpSLessThanEqual", True),
            "sgt": ("OpSGreaterThan", False), "sge": ("OpSGreaterThanEqual", False)}
+
+#: The predicate that holds where another does not.
+OPPOSITE = {"slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle"}
 
 
 def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
@@ -42,17 +46,42 @@ def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
         tests = [all_true(ctx, operand, layout) for operand in mask.operands]
         return None if tests[0] is None or tests[1] is None else ctx.b.logical_and(tests[0], tests[1])
     if op.name == "arith.cmpi":
-        return _ordered(ctx, op, mask.operands, layout)
-    if op.name in SOURCE_LAYOUTS and len(mask.operands) == 1 and op.name not in ("tt.split", "ts.swap"):
+        return _ordered(ctx, op.attributes["predicate"], mask.operands, layout)
+    if _is_plain_view(op, mask):
         return all_true(ctx, mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
     return None
 
 
-def _ordered(ctx: Context, op: Operation, operands: Sequence[Any], layout: Layout) -> Register | None:
-    b = ctx.b
-    if op.attributes["predicate"] not in ORDERED:
+def all_false(ctx: Context, mask: Any, layout: Layout) -> Register | None:
+    """A scalar Bool that implies that every element of the window is false; None where none is known. Emits
+    scalar code.
+    """
+    if isinstance(mask, Uniform):
+        return ctx.b.logical_not(mask.scalar)
+    if not isinstance(mask, Deferred) or mask.stored is not None:
         return None
-    opcode, left_is_small = ORDERED[op.attributes["predicate"]]
+    op = mask.operation
+    if op.name == "arith.andi":
+        tests = [test for operand in mask.operands if (test := all_false(ctx, operand, layout)) is not None]
+        return reduce(ctx.b.logical_or, tests) if tests else None
+    if op.name == "arith.cmpi":
+        return _ordered(ctx, op.attributes["predicate"], mask.operands, layout, opposite=True)
+    if _is_plain_view(op, mask):
+        return all_false(ctx, mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
+    return None
+
+
+def _is_plain_view(op: Operation, mask: Deferred) -> bool:
+    return op.name in SOURCE_LAYOUTS and len(mask.operands) == 1 and op.name not in ("tt.split", "ts.swap")
+
+
+def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layout,
+             opposite: bool = False) -> Register | None:
+    """A comparison of the extremes that implies that all elements compare so; `opposite`: that none does."""
+    b = ctx.b
+    if predicate not in ORDERED:
+        return None
+    opcode, left_is_small = ORDERED[OPPOSITE[predicate] if opposite else predicate]
     first, second = (_extremes(ctx, operand, layout) for operand in operands)
     if first is None or second is None:
         return None
@@ -105,11 +134,11 @@ def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
 
 
 def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[tuple[Any, Layout]],
-            body: Callable[[], Sequence[Register]]) -> list[Register]:
+            body: Callable[[], Sequence[Register]], idle: tuple[Any, Layout] | None = None) -> list[Register]:
     """Run `body` (one step of a walk) twice: where a scalar test proves all masks, and where it does not.
 
     The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is
-    emitted once.
+    emitted once. `idle`, a mask: where it is false everywhere the step has nothing to do (and no result).
     """
     wanted = [
         (mask, layout)
@@ -135,7 +164,13 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
         ctx.pop_memo()
     with branch.otherwise():
         ctx.push_memo()
-        branch.yield_(body())
+        nothing = all_false(ctx, *idle) if idle is not None else None
+        if nothing is None:
+            branch.yield_(body())
+        else:
+            with if_(ctx.b.module, ctx.b.logical_not(nothing)):
+                body()
+            branch.yield_([])
         ctx.pop_memo()
     return branch.results
 

@@ -23,6 +23,7 @@ from .context import Context, StepLoop, named
 from .convert_layout import is_anywhere
 from .hazard import versioned
 from .masks import all_true, by_register, guarded, is_proven
+from .prefetch import fetch_ahead, touch_ahead
 from .registry import lowers, pulled
 from .tensor import Deferred, Fragment, Pointers, Uniform
 from .types import element_of, register_type, storage_type
@@ -70,6 +71,9 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
     for _, ptr, other in asked:
         _exchange_first(ctx, layout, ptr, mask, other)
     loads = [_Load(ctx, op, layout, ptr, mask, other) for op, ptr, other in asked]
+    if layout.step:
+        for op, ptr, _ in asked:
+            fetch_ahead(ctx, op, ptr, layout)
     if is_proven(ctx, mask, layout):
         return _arranged(loads, [x for load in loads for x in load.plain()])
     alone = [load.regions is not None and load.regions[0].registers == 1 for load in loads]
@@ -286,12 +290,22 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
 
     def walk() -> None:
         plan = ctx.plan(op, inputs)
+        idles = layout.step and mask is not None and not plan.stored and not _reads_volatile(ctx, inputs)
+        if layout.step:
+            touch_ahead(ctx, op, ptr, layout)
         with StepLoop(ctx, len(layout.step)):
             guarded(ctx, inputs, [] if mask is None or alone else [(mask, layout)],
-                    lambda: _store_window(ctx, op, layout, ptr, value, mask))
+                    lambda: _store_window(ctx, op, layout, ptr, value, mask),
+                    idle=(mask, layout) if idles else None)
         ctx.finish(plan)
 
     versioned(ctx, op, ptr, inputs, walk)
+
+
+def _reads_volatile(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> bool:
+    """Is a load below the inputs to be made whether or not its elements are stored?"""
+    return any(isinstance(node, Deferred) and node.operation.attributes.get("isVolatile")
+               for node, _ in ctx.requests(inputs))
 
 
 def _store_window(

@@ -1,8 +1,9 @@
 """Fetching what the next iteration of a loop will load, while this one computes.
 
-The operands of a product in a loop are short runs of many rows: too short for processors to foresee. How far
-their pointers move from one iteration to the next follows from the IR: a derivative with respect to the
-iteration, where loop-carried values grow by what is added to them and the counter by the step.
+The operands of a product in a loop are short runs of many rows, and a loop over rows may take each
+hundredth: nothing that processors foresee. How far their pointers move from one iteration to the next follows
+from the IR: a derivative with respect to the iteration, where loop-carried values grow by what is added to
+them and the counter by the step.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from ..layout import Layout
 from ..spirv.builder import I64
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
-from .access import Access
+from .access import Access, growth
 from .context import Context
 from .tensor import Deferred, Pointers, Uniform
 from .types import element_of
 
 LINE = 64  # bytes that a processor fetches at a time, at least
+PAGE = 4096  # bytes of a page of memory, at least
 
 #: The result grows as the operand does.
 AS_OPERAND = frozenset((
@@ -36,19 +38,48 @@ def prefetch_next(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> None:
     for node, layouts in ctx.requests(inputs):
         if not isinstance(node, Deferred) or node.operation.name != "tt.load" or node.stored is not None:
             continue
-        pointers = node.operands[0]
-        moved = distance(ctx, node.operation)
-        if moved is None or not isinstance(pointers, Pointers):
-            continue
-        following = replace(pointers, base=ctx.env.offset(pointers.base, moved))
         for layout in layouts:
-            access = Access(ctx, following, layout, element_of(node.operation.results[0].type),
-                            node.operation.ptr)
-            if access.run == layout.width > 1:
-                _fetch(ctx, access, layout)
+            fetch_ahead(ctx, node.operation, node.operands[0], layout, soon=True)
 
 
-def _fetch(ctx: Context, access: Access, layout: Layout) -> None:
+def fetch_ahead(ctx: Context, load: Operation, pointers: Any, layout: Layout, soon: bool = False) -> None:
+    """Fetch what a load will read under this layout in the next iteration of the loop around it; `soon`: into
+    the nearest cache."""
+    access = _following(ctx, load, pointers, layout)
+    if access is not None:
+        _fetch(ctx, access, layout, soon)
+
+
+def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -> None:
+    """Before a walk of a store: fetch a line of each page that the next iteration will store to.
+
+    Rows that lie far apart, as in a loop over every tenth row, each begin a page whose address is to be
+    translated first, and a store that waits for that holds up all others.
+    """
+    one = replace(layout, register=(), step=())
+    parts = [] if not isinstance(pointers, Pointers) else [pointers.affine, *pointers.terms]
+    for basis in (*layout.register, *layout.step):
+        moved = [growth(part, basis, layout) for part in parts if part is not None]
+        if None in moved or sum(moved) != basis:  # type: ignore[arg-type]
+            return
+    access = _following(ctx, store, pointers, one)
+    if access is not None:
+        for place in (*range(0, layout.numel, PAGE // access.size), layout.numel - 1):
+            ctx.env.prefetch(access.pointer(0, place), soon=False)
+
+
+def _following(ctx: Context, op: Operation, pointers: Any, layout: Layout) -> Access | None:
+    """The access of a load or store in the next iteration, if its components are neighbours in memory."""
+    moved = distance(ctx, op)
+    if moved is None or not isinstance(pointers, Pointers):
+        return None
+    following = replace(pointers, base=ctx.env.offset(pointers.base, moved))
+    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
+    access = Access(ctx, following, layout, pointee, op.ptr)
+    return access if access.run == layout.width > 1 else None
+
+
+def _fetch(ctx: Context, access: Access, layout: Layout, soon: bool) -> None:
     """Every line that the registers touch, once for registers side by side."""
     per_line = max(1, LINE // access.size)
     along = next(d for d, i in enumerate(layout.unravel(layout.component[0])) if i)
@@ -59,12 +90,12 @@ def _fetch(ctx: Context, access: Access, layout: Layout) -> None:
         if tuple(place) not in lines:
             lines.add(tuple(place))
             for c in range(0, layout.width, per_line):
-                ctx.env.prefetch(access.pointer(r, c))
+                ctx.env.prefetch(access.pointer(r, c), soon)
 
 
 def distance(ctx: Context, load: Operation) -> Register | None:
-    """Elements that the pointers of a load move by in an iteration of the scf.for around it; None where they
-    do not move, or not all alike."""
+    """Elements that the pointers of a load or store move by in an iteration of the scf.for around it; None
+    where they do not move, or not all alike."""
     block = load.parent
     if block is None or block.parent is None or block.parent.parent is None:
         return None
