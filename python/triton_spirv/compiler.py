@@ -19,6 +19,7 @@ from .lower import RULES
 from .lower.blocks import run_function
 from .lower.context import Context
 from .lower.matrix_placement import place_products
+from .lower.tile_placement import place_tiles
 from .lower.types import storage_type
 from .spirv.asm import listing
 from .spirv.builder import Builder
@@ -56,7 +57,9 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     target = find_target(target) if isinstance(target, str) else target
     module = parse(text)
     simplify(module)
-    place_products(module, target, int(module.attributes.get("ttg.num-warps", num_warps)))
+    warps = int(module.attributes.get("ttg.num-warps", num_warps))
+    if not place_products(module, target, warps):
+        place_tiles(module, target, warps)
     if target.fetches_ahead:
         fetch_ahead(module)
     require_rules(module, RULES.keys() | STRUCTURE, target.name)

@@ -87,6 +87,10 @@ class Target:
                      CPU runtime)
     fetches_ahead    loops of products load the next round's operands while they compute: see
                      analysis/fetch_ahead.py
+    double_buffers   what is fetched ahead waits in shared memory, in two copies of which one is read: see
+                     lower/staged.py
+    places_tiles     results of products lie in squares, or as matrices of a sub-group come: see
+                     lower/tile_placement.py
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
     work_group_size  most work-items of a work-group; 0: the driver decides
     matrices         products of the matrix units, computed by a sub-group: m, n, k, types of a, b, c and the
@@ -113,6 +117,8 @@ class Target:
     float_controls: frozenset[tuple[str, int]] = frozenset()
     rounded: frozenset[str] = frozenset()
     fetches_ahead: bool = False
+    double_buffers: bool = False
+    places_tiles: bool = False
     unrolled: int = 128
     float64: bool = True
     stream_bytes: int = 0
@@ -187,6 +193,8 @@ VULKAN = Target(
     components=4,
     push_bytes=128,
     fetches_ahead=True,
+    double_buffers=True,
+    places_tiles=True,
     shared_bytes=32 * 1024,
     float64=False,
 )

@@ -98,6 +98,22 @@ def test_sums_stay_in_matrices() -> None:
     assert "matrix<16x16 x f32" in plain
 
 
+def test_one_barrier_a_round() -> None:
+    """What is loaded for the next round goes to the copy that nobody reads."""
+    source = ttgir("fp16", "plain", 2, scale=2)
+    for copies, barriers in ((True, 1), (False, 2)):
+        listing = triton_spirv.compile(source, real_target(double_buffers=copies)).listing
+        body = listing[listing.index("\n%body"):listing.index("\n%after")]
+        assert body.count("OpControlBarrier") == barriers
+
+
+def test_one_buffer_where_memory_is_short() -> None:
+    source = ttgir("fp16", "plain", 2, scale=2)
+    listing = triton_spirv.compile(source, real_target(shared_bytes=4096)).listing
+    body = listing[listing.index("\n%body"):listing.index("\n%after")]
+    assert body.count("OpControlBarrier") == 2
+
+
 def real_target(**more: Any) -> Any:
     explicit = "WorkgroupMemoryExplicitLayout"
     return VULKAN.with_options(

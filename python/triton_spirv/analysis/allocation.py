@@ -25,6 +25,21 @@ class Range:
         return self.start < other.end and other.start < self.end
 
 
+@dataclass(frozen=True)
+class Turn(Range):
+    """One of two copies that a loop uses in turn: the one for this round, or (`ahead`) for the next. `number`
+    tells one pair from another."""
+
+    number: int = 0
+    ahead: bool = False
+
+    def overlaps(self, other: Range) -> bool:
+        """Two copies of one pair never do."""
+        if isinstance(other, Turn) and other.number == self.number:
+            return self.ahead == other.ahead
+        return super().overlaps(other)
+
+
 class Arena:
     """Ranges in use, and the most bytes that ever were; every range starts at a multiple of `alignment`."""
 

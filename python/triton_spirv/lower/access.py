@@ -111,18 +111,13 @@ def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
     """The layout with registers whose elements are neighbours in memory as components: one access moves
     them.
     """
-    affine = ptr.affine if isinstance(ptr, Pointers) else None
-    if affine is None:
+    if not isinstance(ptr, Pointers) or (ptr.affine is None and not ptr.terms):
         return layout
-    same = -1
-    for term in ptr.terms:
-        same &= invariant(term)
+    parts = [part for part in (ptr.affine, *ptr.terms) if part is not None]
 
     def moved(basis: int) -> int | None:
-        steps = list(zip(affine.strides, layout.unravel(basis), strict=True))
-        if basis & ~same or any(index and not isinstance(stride, int) for stride, index in steps):
-            return None
-        return sum(index * stride for stride, index in steps if isinstance(stride, int))
+        steps = [growth(part, basis, layout) for part in parts]
+        return None if None in steps else sum(steps)  # type: ignore[arg-type]
 
     most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
     return fragments.grouped(layout, moved, most)

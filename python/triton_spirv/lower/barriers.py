@@ -11,10 +11,10 @@ others are dropped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..analysis.allocation import Range
+from ..analysis.allocation import Range, Turn
 
 Words = list[int]
 
@@ -52,11 +52,13 @@ Access = tuple[bool, Range | Global]
 State = frozenset[Access]  # accesses since the last barrier
 
 
-def needed_barriers(instructions: Sequence[Words], places: Sequence[Place]) -> list[Place]:
+def needed_barriers(instructions: Sequence[Words], places: Sequence[Place],
+                    headers: Sequence[int] = ()) -> list[Place]:
     """The places whose barrier separates two accesses, over all paths through a function.
 
     Forward over the blocks until nothing changes, like Triton's Membar analysis: what a block ends with is
     the union over its predecessors' ends, then its own accesses. A barrier once found needed stays.
+    `headers`: the label of the loop that each pair of copies (`Turn`) takes turns in.
     """
     blocks, edges = _graph(instructions, places)
     ends: dict[int, State] = {}
@@ -65,11 +67,19 @@ def needed_barriers(instructions: Sequence[Words], places: Sequence[Place]) -> l
     for label, following in edges.items():
         for other in following:
             before[other].append(label)
+    order = {label: i for i, label in enumerate(blocks)}
+    turning = {label: {i for i, header in enumerate(headers) if header == label} for label in headers}
+
+    def arriving(label: int, other: int) -> State:
+        """What block `other` ends with, as `label` sees it: in the next round copies have changed places."""
+        state, pairs = ends.get(other, frozenset()), turning.get(label)
+        return _turned(state, pairs) if pairs and order[other] >= order[label] else state
+
     changed = True
     while changed:
         changed = False
         for label, inside in blocks.items():
-            state: State = frozenset().union(*(ends.get(other, frozenset()) for other in before[label]))
+            state: State = frozenset().union(*(arriving(label, other) for other in before[label]))
             for place in inside:
                 if place.bytes is None or _conflicts(state, place):
                     needed.add(id(place))
@@ -81,6 +91,12 @@ def needed_barriers(instructions: Sequence[Words], places: Sequence[Place]) -> l
                 ends[label] = state
                 changed = True
     return [place for place in places if id(place) in needed]
+
+
+def _turned(state: State, pairs: set[int]) -> State:
+    return frozenset((writes, replace(bytes, ahead=not bytes.ahead))
+                     if isinstance(bytes, Turn) and bytes.number in pairs else (writes, bytes)
+                     for writes, bytes in state)
 
 
 def _conflicts(state: State, place: Place) -> bool:

@@ -20,6 +20,7 @@ from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, 
 from .context import Context, Frame
 from .dot_cooperative import tiles_carrier, without_tiles
 from .registry import lowers
+from .staged import staged_carriers
 from .tensor import Uniform
 
 
@@ -54,7 +55,12 @@ def for_loop(
     body = op.regions[0].entry
     carriers: list[Carrier] = []
     chains: list[list[Any] | None] = []
+    staged = staged_carriers(ctx, op)
     for i, (value, bound) in enumerate(zip(body.arguments[1:], init, strict=True)):
+        if i in staged:
+            chains.append(None)
+            carriers.append(staged[i])
+            continue
         chain = uniform_step(op, i) if isinstance(value.type, TensorType) and can_move(bound, ctx) else None
         chains.append(chain)
         carrier = MovingCarrier(ctx, bound) if chain is not None else tiles_carrier(ctx, op, i, bound)
@@ -65,6 +71,8 @@ def for_loop(
     registers, counts = _pack(ctx, carriers, starts)
     signed = not op.attributes.get("unsignedCmp", False)
     loop = For(b.module, lower, upper, step, carried=registers, signed=signed)
+    for copies in staged.values():
+        ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]
     with loop:
         ctx.push_memo()
         ctx.bind(body.arguments[0], loop.index)
@@ -84,6 +92,8 @@ def for_loop(
         ctx.pop_memo()
         loop.yield_(following)
     results = _split(loop.results, carriers, counts)
+    for copies in staged.values():
+        copies.release()
     return tuple(without_tiles(ctx, x, value.type) for x, value in zip(results, op.results, strict=True))
 
 

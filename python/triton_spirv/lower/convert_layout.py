@@ -22,7 +22,7 @@ from .context import Context
 from .dot_cooperative import memory_for_matrices, rests_for_matrices
 from .registry import lowers
 from .shared import feeds_products
-from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
+from .tensor import Affine, Deferred, Fragment, Pointers, Shared, Uniform
 from .types import storage_bytes
 
 #: Lanes whose offsets differ by a power of two from here on would meet in one bank of shared memory, which
@@ -36,6 +36,8 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
 
     An operand of a matrix product, which many lanes hold, stays in shared memory for the product to read.
     """
+    if isinstance(src, Shared) and feeds_products(op.results[0]):
+        return src
     source, result = ctx.layout_of(op.src.type), op.results[0]
     if feeds_products(result) and not is_anywhere(src):
         memory = resting_layout(source.shape, src.element)

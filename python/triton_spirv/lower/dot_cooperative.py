@@ -17,6 +17,7 @@ from ..ir.model import Operation, TensorType, Type, Value
 from ..layout import Layout, SharedLayout, log2
 from ..spirv.module import Value as Register
 from ..spirv.types import Type as SpirvType
+from ..target import Target
 from .context import Context
 from .tensor import Fragment, Shared, Uniform
 from .types import element_of, register_type, shape_of, storage_bytes
@@ -67,21 +68,28 @@ class Tiles:
 
 def grid_of(ctx: Context, op: Operation) -> Grid | None:
     """How the product may be spread over matrices of the target; None where it has none that fit."""
+    placed = op.attributes.get("ts.grid")
+    return placed if placed is not None else find_grid(ctx.target, ctx.num_warps, op)
+
+
+def find_grid(target: Target, warps: int, op: Operation, whole_rows: bool = False) -> Grid | None:
+    """The same of a target and so many warps; `whole_rows`: of the result, for each warp, where that can
+    be."""
     shape = shape_of(op.results[0].type)
-    if len(shape) != 2 or not ctx.target.matrices:
+    if len(shape) != 2 or not target.matrices:
         return None
     (m_size, n_size), depth = shape, shape_of(op.a.type)[-1]
     left, right, result = (str(element_of(value.type)) for value in (op.a, op.b, op.results[0]))
     found = None
-    for m, n, k, a, b, c, made in sorted(ctx.target.matrices, key=lambda form: form[0] * form[1] * form[2]):
+    for m, n, k, a, b, c, made in sorted(target.matrices, key=lambda form: form[0] * form[1] * form[2]):
         if (a, b, c, made) != (left, right, result, result) or depth % k:
             continue
-        for columns in _powers(ctx.num_warps):
-            rows = ctx.num_warps // columns
+        for columns in _powers(warps):
+            rows = warps // columns
             if m_size % (rows * m) or n_size % (columns * n):
                 continue
             grid = Grid((m_size, n_size), m, n, k, left, result, rows, columns)
-            if found is None or _traffic(grid) <= _traffic(found):
+            if found is None or _traffic(grid, whole_rows) <= _traffic(found, whole_rows):
                 found = grid
     return found
 
@@ -90,11 +98,11 @@ def _powers(limit: int) -> list[int]:
     return [1 << i for i in range(log2(limit) + 1)]
 
 
-def _traffic(grid: Grid) -> int:
-    """Bytes of operands that a warp loads for each step along K, in units of a byte: the edge of its
-    rectangle; then the number of its matrices."""
+def _traffic(grid: Grid, whole_rows: bool) -> tuple[int, int, int]:
+    """What is to be small: warps that share a row, if that matters; the elements of operands that a warp
+    loads for each step along K, the edge of its rectangle; the number of its matrices."""
     edge = grid.rows * grid.m + grid.columns * grid.n
-    return edge * 1024 + grid.rows * grid.columns
+    return grid.warp_columns if whole_rows else 0, edge, grid.rows * grid.columns
 
 
 # --- the product --------------------------------------------------------------------------------------------
@@ -198,7 +206,7 @@ def _accumulate(ctx: Context, grid: Grid, x: Shared, y: Shared, sums: list[Regis
 # --- out of matrices ----------------------------------------------------------------------------------------
 
 
-def layout_of_tiles(ctx: Context, grid: Grid) -> Layout:
+def layout_of_grid(grid: Grid, lanes: int) -> Layout:
     """The layout that `as_fragment` gives: a lane holds neighbours in a row, of each matrix of its warp."""
     n_size = grid.shape[1]
 
@@ -206,7 +214,7 @@ def layout_of_tiles(ctx: Context, grid: Grid) -> Layout:
         return row * n_size + column
 
     inside = [place(0, 1 << i) for i in range(log2(grid.n))] + [place(1 << i, 0) for i in range(log2(grid.m))]
-    own = len(inside) - log2(ctx.target.sub_group_size)
+    own = len(inside) - log2(lanes)
     columns = [place(0, grid.n << i) for i in range(log2(grid.columns))]
     rows = [place(grid.m << i, 0) for i in range(log2(grid.rows))]
     warps = [place(0, grid.n * grid.columns << i) for i in range(log2(grid.warp_columns))] + \
@@ -217,7 +225,7 @@ def layout_of_tiles(ctx: Context, grid: Grid) -> Layout:
 def as_fragment(ctx: Context, tiles: Tiles) -> Fragment:
     """The elements in registers."""
     b, grid, env = ctx.b, tiles.grid, ctx.env
-    layout = layout_of_tiles(ctx, grid)
+    layout = layout_of_grid(grid, ctx.target.sub_group_size)
     size, lanes = grid.m * grid.n, ctx.target.sub_group_size
     own = size // lanes
     room = ctx.shared.free // (size * ctx.num_warps * storage_bytes(tiles.element))

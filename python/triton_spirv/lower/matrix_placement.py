@@ -38,9 +38,9 @@ def place_products(module: Module, target: Target, warps: int) -> bool:
     for op in products:
         tiling = tiling_of(op, target.matrix, warps)
         op.attributes["ts.left"], op.attributes["ts.right"] = tiling.left(), tiling.right()
-        _assign(op.result, tiling.result(), placed)
+        assign(op.result, tiling.result(), placed)
     for value, encoding in list(placed.items()):
-        _spread(value, encoding, placed)
+        spread(value, encoding, placed)
     for op in products:
         _take_operand(op, 0, op.attributes["ts.left"])
         _take_operand(op, 1, op.attributes["ts.right"])
@@ -73,12 +73,12 @@ def tiling_of(op: Operation, unit: Matrix, warps: int) -> Tiling:
         down, right = min(1 << bit, m // unit.rows), min(warps >> bit, n // unit.columns)
         choices.append((m // down + n // right, down, right))
     _, down, right = min(choices)
-    if _is_chained(op):
+    if is_chained(op):
         down, right = min(warps, m // unit.rows), 1
     return Tiling(unit, bits_of(op.a.type.element), m, n, k, warps, down, right)
 
 
-def _is_chained(op: Operation) -> bool:
+def is_chained(op: Operation) -> bool:
     """Is the result computed with along rows, or an operand of another product, or that of a chained one?"""
     return _reaches(op.result, set(), ("tt.reduce", "tt.dot")) or any(
         _comes_from_product(op.operands[i], set()) for i in (0, 1))
@@ -123,7 +123,7 @@ def retype(value: Value, encoding: Encoding) -> None:
     value.type = TensorType(value.type.shape, value.type.element, encoding)
 
 
-def _assign(value: Value, encoding: Any, placed: dict[Value, Encoding]) -> bool:
+def assign(value: Value, encoding: Any, placed: dict[Value, Encoding]) -> bool:
     """Give a value its layout, unless it has one of this pass already; is it new?"""
     if value in placed or not isinstance(value.type, TensorType) or value.type.encoding is None:
         return False
@@ -132,14 +132,14 @@ def _assign(value: Value, encoding: Any, placed: dict[Value, Encoding]) -> bool:
     return True
 
 
-def _spread(value: Value, encoding: Encoding, placed: dict[Value, Encoding]) -> None:
+def spread(value: Value, encoding: Encoding, placed: dict[Value, Encoding]) -> None:
     """Give what is computed from a value the layout that follows from the value's."""
     waiting = [(value, encoding)]
     while waiting:
         value, encoding = waiting.pop()
         for user, index in list(value.uses):
             for result, following in _following(user, index, encoding):
-                if _assign(result, following, placed):
+                if assign(result, following, placed):
                     waiting.append((result, following))
 
 

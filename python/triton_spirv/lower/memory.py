@@ -202,7 +202,7 @@ def _exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
     for tensor in tensors:
         if isinstance(tensor, Pointers):
             _exchange_first(ctx, layout, *tensor.terms)
-        elif isinstance(tensor, Deferred) and layout.lane and not is_anywhere(tensor):
+        elif isinstance(tensor, (Deferred, Fragment)) and layout.lane and not is_anywhere(tensor):
             ctx.fragment(tensor, layout)
 
 

@@ -45,6 +45,7 @@ class SharedMemory:
         self.places: list[Place] = []
         self.roots: dict[Value, int] = {}
         self._ends: dict[Operation, list[Range]] = {}
+        self.headers: list[int] = []  # of each pair of copies (Turn) the label of the loop
         self._after = 0  # where the last scratch array ended
 
     # --- arrays -----------------------------------------------------------------------------------------
@@ -55,7 +56,8 @@ class SharedMemory:
         arrays."""
         return self.ctx.target.shared_bytes - self.arena.in_use
 
-    def _take(self, element: Type, size: int, after: int = 0) -> Shared:
+    def take(self, element: Type, size: int, after: int = 0) -> Shared:
+        """An array of `size` elements, until `arena.give_back(array.bytes)`."""
         most = min(ROTATED_BYTES, self.ctx.target.shared_bytes)
         bytes = self.arena.take(size * storage_bytes(element), after, most)
         limit = self.ctx.target.shared_bytes
@@ -72,14 +74,14 @@ class SharedMemory:
 
         Small arrays take turns over a few kilobytes: who writes one need not wait for readers of the last.
         """
-        made = self._take(element, size, self._after)
+        made = self.take(element, size, self._after)
         yield made
         self.arena.give_back(made.bytes)
         self._after = made.bytes.end
 
     def buffer(self, value: Value, element: Type, layout: SharedLayout) -> Shared:
         """An array under `layout` that lives until nothing can read `value` any more."""
-        made = self._take(element, layout.size)
+        made = self.take(element, layout.size)
         end = last_use(value, _may_be_read_later)
         if end is not None:
             self._ends.setdefault(end, []).append(made.bytes)
@@ -128,7 +130,7 @@ class SharedMemory:
         outside = [place for place in self.places if not isinstance(place.bytes, Range)]
         if not needed_barriers(function.instructions, outside):
             self.ctx.env.keep_global_private()
-        needed = needed_barriers(function.instructions, self.places)
+        needed = needed_barriers(function.instructions, self.places, self.headers)
         dropped = {id(place.barrier) for place in self.places} - {id(place.barrier) for place in needed}
         function.instructions[:] = [words for words in function.instructions if id(words) not in dropped]
 

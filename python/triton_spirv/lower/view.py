@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..ir.model import Operation
+from ..ir.model import Operation, TensorType
 from ..layout import Layout, log2, transposed
 from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .context import Context
 from .registry import lowers, pulled, symbolic
-from .tensor import Affine, Fragment, Pointers, Tensor, Uniform
+from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
 from .types import element_of, shape_of
 
 
@@ -33,12 +33,13 @@ def reshaped(tensor: Tensor, shape: tuple[int, ...], dims: list[int | None]) -> 
 
 
 def viewed_pointers(ctx: Context, op: Operation, src: Any, dims: list[int | None]) -> Pointers | None:
-    """Pointers under a view: the base stays, the affine part and every term are viewed."""
+    """Pointers under a view: the base stays, the affine part and every term are viewed; terms that have no
+    form of their own wait under the same view."""
     if not isinstance(src, Pointers):
         return None
     shape = shape_of(op.results[0].type)
     affine = None
-    terms = []
+    terms: list[Tensor] = []
     for part in (src.affine, *src.terms):
         if part is None:
             continue
@@ -46,11 +47,25 @@ def viewed_pointers(ctx: Context, op: Operation, src: Any, dims: list[int | None
         seen = reshaped(plain, shape, dims)
         if isinstance(seen, Affine) and part is src.affine:
             affine = seen
+        elif isinstance(part, Deferred) and not isinstance(part.stored, Stored):
+            terms.append(_viewed_later(op, part))
         elif seen is not None:
             terms.append(seen)
         else:
             return None
     return Pointers(shape, src.element, src.base, affine, tuple(terms))
+
+
+def _viewed_later(op: Operation, term: Deferred) -> Deferred:
+    """The view `op` of a term of its operand. The operation is one of its own, outside of the function: what
+    is known of the pointers need not hold for the term."""
+    source, result = op.src.type, op.results[0].type
+    assert isinstance(source, TensorType) and isinstance(result, TensorType)
+    inside = Operation("ts.term", [], {}, [replace(source, element=term.element)], ["offset"])
+    view = Operation(op.name, inside.results, dict(op.attributes), [replace(result, element=term.element)],
+                     ["offset"], op.location)
+    return Deferred(result.shape, term.element, view, (term,), 0, term.weight, term.reads_memory,
+                    depth=term.depth + 1)
 
 
 def _view_source(op: Operation, layout: Layout) -> Layout:

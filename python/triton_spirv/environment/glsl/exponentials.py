@@ -22,38 +22,48 @@ def round_even(x: Number) -> Number:
     return x.tools.call("RoundEven", x)
 
 
-def _reduced(x: Number, name: str) -> tuple[Number, Number]:
-    """(k, r): the function is 2^k e^r, |r| <= 0.35."""
+def nearest(x: Number, factor: float = 1.0) -> tuple[Number, Number]:
+    """The whole number nearest to x * factor, as a float and as an integer; far below 2^stored.
+
+    Added to a number so large that its last place is 1, x loses its fraction and leaves the rest in the low
+    bits: a sum, where conversions and roundings take GPUs several times as long.
+    """
+    large = x.like(1.5 * 2.0 ** x.format.stored)
+    moved = x + large if factor == 1.0 else x.mad(factor, large)
+    return moved - large, moved.bits() - large.bits()
+
+
+def _reduced(x: Number, name: str) -> tuple[Number, Number, Number]:
+    """(k, k as an integer, r): the function is 2^k e^r, |r| <= 0.35."""
     form = x.format
     if name == "exp2":
-        k = round_even(x)
-        return k, (x - k) * constant("ln2", form)
+        k, n = nearest(x)
+        return k, n, (x - k) * constant("ln2", form)
     inverse, unit = ("log2e", "ln2") if name == "exp" else ("log2_10", "log10_2")
-    k = round_even(x * constant(inverse, form))
+    k, n = nearest(x, constant(inverse, form))
     high, low = parts(unit, form, form.stored - 10, 2)
-    r = (x - k * high) - k * low
-    return k, r if name == "exp" else r * constant("ln10", form)
+    r = k.mad(-low, k.mad(-high, x))
+    return k, n, r if name == "exp" else r * constant("ln10", form)
 
 
 def small_expm1(r: Number) -> Number:
     """e^r - 1 for |r| <= 0.35."""
-    return r + (r * r) * r.polynomial(EXP[r.format.bits])
+    return (r * r).mad(r.polynomial(EXP[r.format.bits]), r)
 
 
 def exponential(name: str, x: Number) -> Number:
     """exp, exp2, exp10: 1 ulp."""
     form = x.format
     bounded = clamped(x, LIMIT[name][form.bits == 64])
-    k, r = _reduced(bounded, name)
-    return (1.0 + small_expm1(r)).scaled_near(k.to_int())
+    _, n, r = _reduced(bounded, name)
+    return (1.0 + small_expm1(r)).scaled_near(n)
 
 
 def expm1(x: Number) -> Number:
     tools, form = x.tools, x.format
     bounded = clamped(x, LIMIT["exp"][form.bits == 64])
-    k, r = _reduced(bounded, "exp")
+    k, n, r = _reduced(bounded, "exp")
     small = small_expm1(r)
-    n = k.to_int()
     lowest = -form.stored - 3
     n = tools.select(n < lowest, n.like(lowest), n)
     below = 1.0 - ((n.like(form.bias) - n) << form.stored).as_float()
@@ -164,9 +174,9 @@ def power(x: Number, y: Number) -> Number:
     limit = LIMIT["exp2"][form.bits == 64]
     far = product.abs() > limit
     product = clamped(product, limit)
-    k = round_even(product)
+    k, n = nearest(product)
     r = (product - k) + tools.select(far, error.like(0.0), error)
-    made = (1.0 + small_expm1(r * constant("ln2", form))).scaled_near(k.to_int())
+    made = (1.0 + small_expm1(r * constant("ln2", form))).scaled_near(n)
     # 0, infinity, and infinite powers
     grows = tools.b.emit("OpLogicalEqual", size > 1.0, y > 0.0, type=inside.type)
     extreme = tools.select(grows, size.like(float("inf")), 0.0)

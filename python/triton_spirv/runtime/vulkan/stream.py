@@ -32,6 +32,9 @@ COMMANDS_PER_SUBMISSION = 64
 #: an idle device is given work at most this often, in nanoseconds: launches that come faster than a
 #: submission takes go together
 PACE = 100_000
+#: what stands between two events with timestamps is submitted with both, so that the time of a submission is
+#: never measured; up to so many commands, and nanoseconds
+TIMED_COMMANDS, HELD = 1024, 5_000_000
 #: bytes of parameters that the launches of one submission may have
 PARAMETER_BYTES = 64 << 10
 #: bytes that travel at once between host memory and memory that the host does not see
@@ -75,7 +78,8 @@ class Stream:
         self.recorded = self.used = 0
         self.bound = 0  # the pipeline of the commands so far
         self.flushed_at = 0  # when, by time.perf_counter_ns
-        self.timed = False  # does what follows stand between two events with timestamps?
+        #: since when (time.perf_counter_ns) an event with a timestamp waits for its other one; 0: none does
+        self.timed = 0
         self._left = threading.Event()  # something is recorded and not submitted
         self._told = False  # the thread knows of it
         self._helper: threading.Thread | None = None
@@ -131,9 +135,9 @@ class Stream:
         """A command has been recorded: submit, if the device is idle or there is enough; with the lock
         held."""
         self.recorded += 1
-        if self.timed or self.recorded >= COMMANDS_PER_SUBMISSION:
+        if self.recorded >= (TIMED_COMMANDS if self.timed else COMMANDS_PER_SUBMISSION):
             self.flush()
-        elif self.idle() and time.perf_counter_ns() - self.flushed_at > PACE:
+        elif not self.timed and self.idle() and time.perf_counter_ns() - self.flushed_at > PACE:
             self.flush()
         elif not self._told:
             self._told = True
@@ -143,6 +147,10 @@ class Stream:
                 self._helper.start()
             self._left.set()
 
+    def _is_held(self) -> bool:
+        """Does what is recorded wait for the second of two timestamps?"""
+        return self.timed != 0 and time.perf_counter_ns() - self.timed < HELD
+
     def _submit_what_is_left(self) -> None:
         """The helping thread: when the device has become idle, nothing that is recorded stays behind."""
         while self._left.wait() and not sys.is_finalizing():
@@ -151,11 +159,15 @@ class Stream:
             try:
                 while self.recording:
                     with self.lock:
-                        if self.idle():
+                        is_idle = self.idle()
+                        if is_idle and not self._is_held():
                             self.flush()
                             break
                         last = self.submitted
-                    self._sleep_for(last)
+                    if is_idle:
+                        time.sleep(PACE * 1e-9)
+                    else:
+                        self._sleep_for(last)
             except DeviceError:
                 pass  # the next call of the user's thread meets it, too
 
@@ -226,10 +238,12 @@ class Stream:
 
     def drain(self) -> None:
         """Everything recorded so far is done."""
+        self.timed = 0
         self.wait_for(self.flush())
 
     def synchronize(self) -> None:
         """The same; raises the assertion that failed in it, if any."""
+        self.timed = 0
         self.wait_for(self.flush())
         if self.context.instance.messages:
             self.context.instance.raise_messages()

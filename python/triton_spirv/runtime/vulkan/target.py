@@ -26,6 +26,8 @@ def target_of(device: Device) -> Target:
         passing="push",
         components=4,
         fetches_ahead=True,
+        double_buffers=True,
+        places_tiles=True,
         unrolled=128 if device.kind == "cpu" else 512,
         # software devices divide as their processor does; no device's Fma is trusted: an H100's rounded f32
         # twice, with NoContraction and without

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from ...errors import DeviceError
@@ -51,20 +52,16 @@ class Event:
         """The point behind everything launched so far."""
         owner = self.context.stream
         with owner.lock:
-            alone = not owner.recording
             handle = owner.begin()
-            if self._place is not None:
-                pool, query = self._place
-                self.context.api.vkCmdResetQueryPool(handle, pool, query, 1)
-                self.context.api.vkCmdWriteTimestamp(handle, BOTTOM, pool, query)
-            owner.recorded += 1  # submitted together with what follows
             self._submission = owner.submitted + 1
-            if self._place is not None:
-                # what is timed is submitted at once, and so is the event behind it: that the device waits for
-                # a submission must not count
-                if alone and owner.timed:
-                    owner.flush()
-                owner.timed = not (alone and owner.timed)
+            if self._place is None:
+                owner.recorded += 1  # submitted together with what follows
+                return
+            pool, query = self._place
+            self.context.api.vkCmdResetQueryPool(handle, pool, query, 1)
+            self.context.api.vkCmdWriteTimestamp(handle, BOTTOM, pool, query)
+            owner.timed = 0 if owner.timed else time.perf_counter_ns()
+            owner.added()
 
     def query(self) -> bool:
         """Is it past?"""

@@ -1,0 +1,136 @@
+"""Operands of products that a loop carries from round to round in shared memory.
+
+    for k: ...product of x...; x = y        where y was loaded in this round (analysis/fetch_ahead.py)
+
+There are two copies of x. Products read one; at the end of a round the other is written with what the next
+round multiplies, and becomes the one that is read. So one barrier a round is enough, and nothing of x waits
+in registers. A loop whose operands need more shared memory than there is keeps the largest of them in
+registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..analysis.allocation import Turn
+from ..ir.model import Operation, TensorType
+from ..layout import Layout, SharedLayout
+from ..spirv.builder import I32
+from ..spirv.module import Value as Register
+from ..spirv.types import Type as SpirvType
+from .context import Context
+from .convert_layout import resting_layout
+from .dot_cooperative import memory_for_matrices, rests_for_matrices
+from .shared import ALIGNMENT, feeds_products
+from .tensor import Shared
+from .types import storage_bytes
+
+#: Bytes of shared memory that are left to the other operations of the loop.
+SPARED = 4096
+
+
+@dataclass
+class StagedCarrier:
+    """The offset of the copy that is read in this round, in elements; the other one is `size` further or
+    before."""
+
+    ctx: Context
+    source: Layout
+    array: Shared
+    size: int
+    turn: Turn
+    current: Register | None = None
+
+    @property
+    def types(self) -> list[SpirvType]:
+        return [I32]
+
+    def registers(self, bound: Any) -> list[Register]:
+        """Write the tensor to the copy that is not being read."""
+        b = self.ctx.b
+        there = b.constant(I32, 0) if self.current is None else b.isub(self.size, self.current)
+        turn = replace(self.turn, ahead=self.current is not None)
+        fragment = self.ctx.fragment(bound, self.source)
+        array = replace(self.array, start=there, bytes=turn)
+        self.ctx.shared.writes(array)
+        self.ctx.shared.store(array, fragment)
+        return [there]
+
+    def bound(self, registers: Sequence[Register]) -> Shared:
+        self.current = registers[0]
+        return replace(self.array, start=registers[0], bytes=self.turn)
+
+    def release(self) -> None:
+        """The loop is behind: its memory is free."""
+        self.ctx.shared.arena.give_back(self.array.bytes)
+
+
+def staged_carriers(ctx: Context, loop: Operation) -> dict[int, StagedCarrier]:
+    """The values of a loop that are carried in shared memory, by number."""
+    if not ctx.target.double_buffers:
+        return {}
+    plans = {i: plan for i in range(len(loop.results)) if (plan := _plan(ctx, loop, i)) is not None}
+
+    def bytes_of(index: int) -> int:
+        _, memory, each = plans[index]
+        return 2 * _rounded(memory.size * each)
+
+    room = ctx.target.shared_bytes - ctx.shared.arena.in_use - _needed_inside(ctx, loop, plans)
+    while plans and sum(map(bytes_of, plans)) > room:
+        del plans[max(plans, key=bytes_of)]
+        room = ctx.target.shared_bytes - ctx.shared.arena.in_use - _needed_inside(ctx, loop, plans)
+    made = {}
+    for index, (source, memory, each) in plans.items():
+        size = _rounded(memory.size * each) // each
+        type = loop.results[index].type
+        assert isinstance(type, TensorType)
+        taken = ctx.shared.take(type.element, 2 * size)
+        array = replace(taken, shape=memory.shape, layout=memory)
+        turn = Turn(taken.bytes.start, taken.bytes.end, len(ctx.shared.headers))
+        ctx.shared.headers.append(0)
+        made[index] = StagedCarrier(ctx, source, array, size, turn)
+    return made
+
+
+def _rounded(bytes: int) -> int:
+    return -(-bytes // ALIGNMENT) * ALIGNMENT
+
+
+Plan = tuple[Layout, SharedLayout, int]  # layout of the loaded value, where it lies, bytes of an element
+
+
+def _plan(ctx: Context, loop: Operation, index: int) -> Plan | None:
+    """How value `index` of the loop is carried, if all the loop does with it is to multiply it."""
+    body = loop.regions[0].entry
+    argument = body.arguments[index + 1]
+    type = argument.type
+    if not isinstance(type, TensorType) or not argument.uses or loop.results[index].uses:
+        return None
+    users = [user for user, _ in argument.uses]
+    if any(user.name != "ttg.convert_layout" or user.parent is not body
+           or not feeds_products(user.results[0]) for user in users):
+        return None
+    source, each = ctx.layout_of(type), storage_bytes(type.element)
+    on_matrices = {rests_for_matrices(ctx, user.results[0]) for user in users}
+    if len(on_matrices) > 1:
+        return None
+    memory = memory_for_matrices(source, each) if on_matrices == {True} else \
+        resting_layout(type.shape, type.element)
+    return source, memory, each
+
+
+def _needed_inside(ctx: Context, loop: Operation, plans: dict[int, Plan]) -> int:
+    """Bytes that the rest of the loop needs: operands that rest in shared memory for a round."""
+    body = loop.regions[0].entry
+    carried = {body.arguments[index + 1] for index in plans}
+    needed = SPARED
+    for op in body.operations:
+        if op.name == "ttg.convert_layout" and op.src not in carried and feeds_products(op.results[0]):
+            type = op.src.type
+            assert isinstance(type, TensorType)
+            source, each = ctx.layout_of(type), storage_bytes(type.element)
+            needed += _rounded(memory_for_matrices(source, each).size * each) \
+                if len(type.shape) == 2 else _rounded(source.numel * each)
+    return needed
