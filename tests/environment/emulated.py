@@ -77,3 +77,8 @@ class Emulated(Vulkan):
             return made
         return self._rows(z.type, [[total(i, j) for j in range(columns)] for i in range(rows)])
 
+
+    def matrix_scale(self, x: Value, y: Value) -> Value:
+        rows, columns = x.type.count, x.type.element.count  # type: ignore[attr-defined]
+        return self._rows(x.type, [[self.b.binary("OpFMul", self._element(x, i, j), self._element(y, i, j))
+                                    for j in range(columns)] for i in range(rows)])

@@ -37,6 +37,8 @@ def product(a_ptr, b_ptr, c_ptr, K, M: tl.constexpr, N: tl.constexpr, BK: tl.con
             b = tl.load(b_ptr + (start + k)[:, None] * N + n[None, :], inside[:, None], 0)
         if KIND == "rescaled":
             total = tl.dot(a, b, total * 0.5)
+        elif KIND == "by rows":
+            total = tl.dot(a, b, total * (0.5 + 0.125 * m.to(tl.float32))[:, None])
         else:
             total = tl.dot(a, b, total, out_dtype=out)
     if KIND == "added":  # to a sum that is in registers again
@@ -72,7 +74,7 @@ def operands(type: str, depth: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 @pytest.mark.parametrize("type, kind, warps", [
     ("fp16", "plain", 1), ("fp16", "plain", 4), ("bf16", "plain", 2), ("i8", "i8", 2),
-    ("fp16", "transposed", 2), ("fp16", "rescaled", 2), ("fp16", "added", 2)])
+    ("fp16", "transposed", 2), ("fp16", "rescaled", 2), ("fp16", "by rows", 2), ("fp16", "added", 2)])
 def test_products(launch: Any, type: str, kind: str, warps: int) -> None:
     depth = 20
     a, b = operands(type, depth)
@@ -82,8 +84,9 @@ def test_products(launch: Any, type: str, kind: str, warps: int) -> None:
     launch(artifact, 1, a, given, out, depth)
     parts = [a[:, k:k + 8].double() @ b[k:k + 8].double() for k in range(0, depth, 8)]
     exact = torch.zeros(M, N, dtype=torch.float64)
+    by_rows = (0.5 + 0.125 * torch.arange(M, dtype=torch.float64))[:, None]
     for part in parts:
-        exact = exact * (0.5 if kind == "rescaled" else 1) + part
+        exact = exact * {"rescaled": 0.5, "by rows": by_rows}.get(kind, 1) + part
     if kind == "added":
         exact += parts[0]
     # f32 sums of 20 products of numbers around 1
@@ -91,7 +94,10 @@ def test_products(launch: Any, type: str, kind: str, warps: int) -> None:
 
 
 def test_sums_stay_in_matrices() -> None:
-    """Nothing goes through shared memory in the loop but the operands."""
+    """Nothing goes through shared memory in the loop but the operands, and factors of rows."""
+    scaled = triton_spirv.compile(ttgir("fp16", "by rows", 2, scale=2), real_target()).listing
+    body = scaled[scaled.index("\n%body"):scaled.index("\n%after")]
+    assert "OpFMul matrix<16x16 x f32" in body and "OpCooperativeMatrixStoreKHR" not in body
     plain = triton_spirv.compile(ttgir("fp16", "plain", 2, scale=2), real_target()).listing
     body = plain[plain.index("\n%body"):plain.index("\n%after")]
     assert "OpCooperativeMatrixMulAddKHR" in body and "OpCooperativeMatrixStoreKHR" not in body
@@ -108,8 +114,8 @@ def test_one_barrier_a_round() -> None:
 
 
 def test_one_buffer_where_memory_is_short() -> None:
-    source = ttgir("fp16", "plain", 2, scale=2)
-    listing = triton_spirv.compile(source, real_target(shared_bytes=4096)).listing
+    source = ttgir("fp16", "plain", 1, scale=2)
+    listing = triton_spirv.compile(source, real_target(shared_bytes=1800)).listing
     body = listing[listing.index("\n%body"):listing.index("\n%after")]
     assert body.count("OpControlBarrier") == 2
 
@@ -125,7 +131,7 @@ def real_target(**more: Any) -> Any:
 
 
 @pytest.mark.parametrize("type, kind", [("fp16", "plain"), ("bf16", "plain"), ("i8", "i8"),
-                                        ("fp16", "transposed"), ("fp16", "rescaled")])
+                                        ("fp16", "transposed"), ("fp16", "rescaled"), ("fp16", "by rows")])
 def test_the_instructions_are_valid(type: str, kind: str) -> None:
     artifact = triton_spirv.compile(ttgir(type, kind, 2, scale=2), real_target())
     assert "OpCooperativeMatrixLoadKHR" in artifact.listing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_spirv.analysis.allocation import Range
+from triton_spirv.analysis.allocation import Apart, Range, Turn
 from triton_spirv.lower.barriers import Global, Place, needed_barriers
 
 LABEL, BRANCH, BRANCH_CONDITIONAL, BARRIER = 248, 249, 250, 224
@@ -16,6 +16,7 @@ class Program:
         self.code: list[list[int]] = []
         self.places: list[Place] = []
         self.names: dict[int, str] = {}
+        self.headers: list[int] = []
 
     def block(self, label: int, *accesses: tuple[str, str, Range | Global | None],
               to: tuple[int, ...] = ()) -> None:
@@ -29,7 +30,10 @@ class Program:
         self.code.append([BRANCH, *to] if len(to) == 1 else [BRANCH_CONDITIONAL, 99, *to])
 
     def needed(self) -> str:
-        return " ".join(self.names[id(place)] for place in needed_barriers(self.code, self.places))
+        return " ".join(self.names[place] for place in needed_barriers(self.code, self.places, self.headers))
+
+    def widths(self) -> list[int]:
+        return list(needed_barriers(self.code, self.places, self.headers).values())
 
 
 def test_straight_code() -> None:
@@ -84,3 +88,23 @@ def test_loops_meet_themselves() -> None:
     p.block(3, ("a", "w", LOW), ("b", "r", LOW), to=(2,))
     p.block(4)
     assert p.needed() == "a b", "the write follows the read of the round before"
+
+
+def test_copies_in_turn_want_one_barrier_a_round() -> None:
+    """What the next round reads is written while this one reads the other copy."""
+    this, following = Turn(0, 32, 0, False), Turn(0, 32, 0, True)
+    p = Program()
+    p.block(1, ("first", "w", this), to=(2,))
+    p.block(2, to=(3, 4))
+    p.block(3, ("read", "r", this), ("again", "r", this), ("ahead", "w", following), to=(2,))
+    p.block(4, ("after", "w", LOW))
+    p.headers = [2]
+    assert p.needed() == "read after"
+
+
+def test_parts_of_warps() -> None:
+    mine, others = Apart(0, 32, 1), Apart(0, 32, 2)
+    p = Program()
+    p.block(1, ("a", "w", mine), ("b", "r", mine), ("c", "w", mine), ("d", "r", others), ("e", "w", LOW))
+    assert p.needed() == "b c d e"
+    assert p.widths() == [1, 1, 2, 2]

@@ -237,7 +237,7 @@ BUGS: tuple[Bug, ...] = (
         large=True,
     ),
     # lanes and warps
-    Bug("no barriers", _within("shared", "needed_barriers", lambda right: lambda *rest: []), (), "simt8"),
+    Bug("no barriers", _within("shared", "needed_barriers", lambda right: lambda *rest: {}), (), "simt8"),
     Bug(
         "a scan forgets other lanes",
         _within("scan", "Blocks._join_lanes", _nothing),

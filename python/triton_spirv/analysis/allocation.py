@@ -40,6 +40,13 @@ class Turn(Range):
         return super().overlaps(other)
 
 
+@dataclass(frozen=True)
+class Apart(Range):
+    """Bytes of which each warp uses a part of its own, `part` bytes each."""
+
+    part: int = 0
+
+
 class Arena:
     """Ranges in use, and the most bytes that ever were; every range starts at a multiple of `alignment`."""
 

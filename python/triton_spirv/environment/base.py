@@ -205,6 +205,11 @@ class Environment(ABC):
     def barrier(self) -> None:
         """All work-items of the program arrive, and see each other's writes to shared and global memory."""
 
+    def narrow_barrier(self, words: list[int]) -> None:
+        """Make the instruction of a barrier one for the lanes of each sub-group alone; it may stay as it is.
+        """
+        return
+
     def keep_global_private(self) -> None:
         """Called when the kernel is complete, where no access to global memory meets one of another lane of
         the program: barriers need not order them. An atomic operation that orders memory still does.
@@ -290,6 +295,10 @@ class Environment(ABC):
 
     def matrix_multiply_add(self, x: Value, y: Value, z: Value) -> Value:
         """x y + z; integers are signed."""
+        raise NotImplementedError
+
+    def matrix_scale(self, x: Value, y: Value) -> Value:
+        """x times y, element by element; floats."""
         raise NotImplementedError
 
     # --- matrix unit and 2D blocks: for targets with `matrix`, `block_2d` -----------------------------------

@@ -78,6 +78,9 @@ class VulkanLanes(VulkanMemory):
         semantics = b.constant(I32, self.barrier_semantics[0])
         b.emit("OpControlBarrier", scope, scope, semantics)
 
+    def narrow_barrier(self, words: list[int]) -> None:
+        words[1] = words[2] = self.b.constant(I32, SUBGROUP).id
+
     def keep_global_private(self) -> None:
         """Accesses that no other lane meets need not be made available or visible: they are plain then, which
         devices cache and combine. Those of global memory are the ones that state an alignment."""

@@ -62,3 +62,6 @@ class VulkanMatrices(VulkanLanes):
         signed = [f"Matrix{which}SignedComponentsKHR" for which in ("A", "B", "C", "Result")]
         is_integer = isinstance(z.type.element, Int)  # type: ignore[attr-defined]
         return self.b.emit("OpCooperativeMatrixMulAddKHR", x, y, z, *[signed] * is_integer, type=z.type)
+
+    def matrix_scale(self, x: Value, y: Value) -> Value:
+        return self.b.emit("OpFMul", x, y, type=x.type)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..analysis.allocation import Range, Turn
+from ..analysis.allocation import Apart, Range, Turn
 
 Words = list[int]
 
@@ -52,9 +52,14 @@ Access = tuple[bool, Range | Global]
 State = frozenset[Access]  # accesses since the last barrier
 
 
+#: How wide a barrier is: for the lanes of one warp, or for the whole program.
+OF_WARP, OF_PROGRAM = 1, 2
+
+
 def needed_barriers(instructions: Sequence[Words], places: Sequence[Place],
-                    headers: Sequence[int] = ()) -> list[Place]:
-    """The places whose barrier separates two accesses, over all paths through a function.
+                    headers: Sequence[int] = ()) -> dict[int, int]:
+    """The places whose barrier separates two accesses, over all paths through a function: how wide the
+    barrier is, by the id() of the place.
 
     Forward over the blocks until nothing changes, like Triton's Membar analysis: what a block ends with is
     the union over its predecessors' ends, then its own accesses. A barrier once found needed stays.
@@ -62,7 +67,7 @@ def needed_barriers(instructions: Sequence[Words], places: Sequence[Place],
     """
     blocks, edges = _graph(instructions, places)
     ends: dict[int, State] = {}
-    needed: set[int] = set()
+    needed: dict[int, int] = {}
     before: dict[int, list[int]] = {label: [] for label in blocks}
     for label, following in edges.items():
         for other in following:
@@ -81,16 +86,17 @@ def needed_barriers(instructions: Sequence[Words], places: Sequence[Place],
         for label, inside in blocks.items():
             state: State = frozenset().union(*(arriving(label, other) for other in before[label]))
             for place in inside:
-                if place.bytes is None or _conflicts(state, place):
-                    needed.add(id(place))
-                if id(place) in needed:
+                width = max(_width(state, place), needed.get(id(place), 0))
+                if width:
+                    needed[id(place)] = width
+                if width == OF_PROGRAM:
                     state = frozenset()
                 if place.bytes is not None:
                     state |= {(place.writes, place.bytes)}
             if ends.get(label) != state:
                 ends[label] = state
                 changed = True
-    return [place for place in places if id(place) in needed]
+    return {id(place): needed[id(place)] for place in places if id(place) in needed}
 
 
 def _turned(state: State, pairs: set[int]) -> State:
@@ -99,16 +105,21 @@ def _turned(state: State, pairs: set[int]) -> State:
                      for writes, bytes in state)
 
 
-def _conflicts(state: State, place: Place) -> bool:
-    here = place.bytes
+def _width(state: State, place: Place) -> int:
+    """Who has to wait before the place; 0: nobody."""
+    here, width = place.bytes, 0
+    if here is None:
+        return OF_PROGRAM
     for writes, bytes in state:
         if isinstance(here, Global) and isinstance(bytes, Global):
             if ((writes or place.writes) and here.overlaps(bytes)) or (writes and here.publishes):
-                return True
+                return OF_PROGRAM
         elif isinstance(here, Range) and isinstance(bytes, Range):
             if (writes or place.writes) and here.overlaps(bytes):
-                return True
-    return False
+                if not isinstance(here, Apart) or here != bytes:
+                    return OF_PROGRAM
+                width = OF_WARP
+    return width
 
 
 def _graph(instructions: Sequence[Words],

@@ -72,7 +72,8 @@ def for_loop(
     signed = not op.attributes.get("unsignedCmp", False)
     loop = For(b.module, lower, upper, step, carried=registers, signed=signed)
     for copies in staged.values():
-        ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]
+        if copies.turn is not None:
+            ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]
     with loop:
         ctx.push_memo()
         ctx.bind(body.arguments[0], loop.index)

@@ -2,8 +2,7 @@
 in matrices for as long as a loop only adds products to them.
 
 A warp sums one rectangle of the result, as a grid of matrices of the size that the device offers. Which lane
-holds which element of them is unknown, so `Tiles` is a tensor without a layout; to become a fragment it
-passes through shared memory, matrix by matrix, each warp in a part of its own.
+holds which element of them is unknown: tiles.py.
 """
 
 from __future__ import annotations
@@ -13,57 +12,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..ir.model import Operation, TensorType, Type, Value
+from ..ir.model import Block, Operation, TensorType, Type, Value
 from ..layout import Layout, SharedLayout, log2
 from ..spirv.module import Value as Register
 from ..spirv.types import Type as SpirvType
 from ..target import Target
 from .context import Context
 from .tensor import Fragment, Shared, Uniform
+from .tiles import Grid, Tiles, as_fragment, is_by_row
 from .types import element_of, register_type, shape_of, storage_bytes
 
 #: Elements behind each row of a staged operand, in bytes: rows then begin in different banks.
 ROW_PADDING = 16
-
-
-@dataclass(frozen=True)
-class Grid:
-    """How a result [M, N] is spread: matrices m x n x k of a device, warps by rows x columns."""
-
-    shape: tuple[int, int]
-    m: int
-    n: int
-    k: int
-    operand: str
-    result: str
-    warp_rows: int
-    warp_columns: int
-
-    @property
-    def rows(self) -> int:
-        """Matrices of a warp, one below the other."""
-        return self.shape[0] // self.warp_rows // self.m
-
-    @property
-    def columns(self) -> int:
-        return self.shape[1] // self.warp_columns // self.n
-
-    def corner(self, ctx: Context) -> tuple[Register, Register]:
-        """Row and column of this warp's rectangle."""
-        b, warp = ctx.b, ctx.env.warp_id()
-        row = b.lshr(warp, log2(self.warp_columns))
-        column = b.iand(warp, self.warp_columns - 1)
-        return (b.imul(row, self.shape[0] // self.warp_rows),
-                b.imul(column, self.shape[1] // self.warp_columns))
-
-
-@dataclass(frozen=True, eq=False)
-class Tiles:
-    """A tensor in matrices, row by row of the grid of this warp."""
-
-    grid: Grid
-    element: Type
-    matrices: tuple[Register, ...]
 
 
 def grid_of(ctx: Context, op: Operation) -> Grid | None:
@@ -203,50 +163,6 @@ def _accumulate(ctx: Context, grid: Grid, x: Shared, y: Shared, sums: list[Regis
                 sums[at] = env.matrix_multiply_add(one, other, sums[at])
 
 
-# --- out of matrices ----------------------------------------------------------------------------------------
-
-
-def layout_of_grid(grid: Grid, lanes: int) -> Layout:
-    """The layout that `as_fragment` gives: a lane holds neighbours in a row, of each matrix of its warp."""
-    n_size = grid.shape[1]
-
-    def place(row: int, column: int) -> int:
-        return row * n_size + column
-
-    inside = [place(0, 1 << i) for i in range(log2(grid.n))] + [place(1 << i, 0) for i in range(log2(grid.m))]
-    own = len(inside) - log2(lanes)
-    columns = [place(0, grid.n << i) for i in range(log2(grid.columns))]
-    rows = [place(grid.m << i, 0) for i in range(log2(grid.rows))]
-    warps = [place(0, grid.n * grid.columns << i) for i in range(log2(grid.warp_columns))] + \
-        [place(grid.m * grid.rows << i, 0) for i in range(log2(grid.warp_rows))]
-    return Layout(grid.shape, (), (*inside[:own], *columns, *rows), (), tuple(inside[own:]), tuple(warps))
-
-
-def as_fragment(ctx: Context, tiles: Tiles) -> Fragment:
-    """The elements in registers."""
-    b, grid, env = ctx.b, tiles.grid, ctx.env
-    layout = layout_of_grid(grid, ctx.target.sub_group_size)
-    size, lanes = grid.m * grid.n, ctx.target.sub_group_size
-    own = size // lanes
-    room = ctx.shared.free // (size * ctx.num_warps * storage_bytes(tiles.element))
-    at_once = min(len(tiles.matrices), 1 << max(0, room.bit_length() - 1))
-    registers: list[Register] = []
-    for start in range(0, len(tiles.matrices), at_once):
-        with ctx.shared.scratch(tiles.element, size * ctx.num_warps * at_once) as array:
-            first = b.imul(env.warp_id(), size * at_once)
-            ctx.shared.writes(array)
-            for i, matrix in enumerate(tiles.matrices[start:start + at_once]):
-                env.matrix_store(array.array, b.iadd(first, i * size), matrix, grid.n)
-            ctx.shared.reads(array)
-            mine = b.iadd(first, b.imul(env.lane_id(), own))
-            step = min(own, 16 // storage_bytes(tiles.element), ctx.target.components)
-            for i in range(at_once):
-                for at in range(0, own, step):
-                    held = env.shared_load(array.array, b.iadd(mine, i * size + at), step)
-                    registers += [b.extract(held, c) for c in range(step)]
-    return Fragment(layout, tiles.element, tuple(registers))
-
-
 # --- across the iterations of a loop ------------------------------------------------------------------------
 
 
@@ -274,23 +190,31 @@ class TilesCarrier:
 
 
 def tiles_carrier(ctx: Context, loop: Operation, index: int, initial: Any) -> TilesCarrier | None:
-    """The carrier for value `index` of a loop, where all the loop does is add products to it."""
+    """The carrier for value `index` of a loop, where all the loop does is add products to it, perhaps scaled
+    by rows before."""
     body = loop.regions[0].entry
     argument = body.arguments[index + 1]
-    uses = argument.uses
-    if not isinstance(argument.type, TensorType) or not isinstance(initial, Uniform) or len(uses) != 1:
+    if not isinstance(argument.type, TensorType) or not isinstance(initial, Uniform):
         return None
-    op, operand = uses[0]
-    if op.name != "tt.dot" or op.operands[operand] is not op.c or op.parent is not body:
-        return None
-    if op.a is argument or op.b is argument:
+    value = argument
+    user = _only_user(value, body)
+    while ctx.target.places_tiles and user is not None and user.name == "arith.mulf":
+        if not any(is_by_row(operand) for operand in user.operands if operand is not value):
+            return None
+        value = user.result
+        user = _only_user(value, body)
+    if user is None or user.name != "tt.dot" or user.c is not value or value in (user.a, user.b):
         return None
     terminator = body.operations[-1]
-    if [user for user, _ in op.results[0].uses] != [terminator] or \
-            terminator.operands[index] is not op.results[0]:
+    if [each for each, _ in user.result.uses] != [terminator] or \
+            terminator.operands[index] is not user.result:
         return None
-    grid = grid_of(ctx, op)
+    grid = grid_of(ctx, user)
     return None if grid is None else TilesCarrier(ctx, grid, element_of(argument.type))
+
+
+def _only_user(value: Value, body: Block) -> Operation | None:
+    return value.uses[0][0] if len(value.uses) == 1 and value.uses[0][0].parent is body else None
 
 
 def without_tiles(ctx: Context, bound: Any, type: Type) -> Any:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..analysis.allocation import Arena, Range, last_use
+from ..analysis.allocation import Apart, Arena, Range, last_use
 from ..errors import ResourceError
 from ..ir.model import Block, IntegerType, Operation, TensorType, Type, Value
 from ..layout import Layout, SharedLayout, span
@@ -21,7 +22,7 @@ from ..spirv.module import Function
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool
 from . import fragment as fragments
-from .barriers import Global, Place, needed_barriers
+from .barriers import OF_WARP, Global, Place, needed_barriers
 from .registry import RULES
 from .tensor import Fragment, Shared
 from .types import register_type, storage_bytes
@@ -68,14 +69,15 @@ class SharedMemory:
         return Shared((), element, array, SharedLayout((), ()), bytes)
 
     @contextmanager
-    def scratch(self, element: Type, size: int) -> Iterator[Shared]:
+    def scratch(self, element: Type, size: int, part: int = 0) -> Iterator[Shared]:
         """An array of `size` elements for as long as the `with` block is emitted; it has no layout of its
-        own.
+        own. `part`: elements of it that each warp uses alone, 0 where all warps use all.
 
         Small arrays take turns over a few kilobytes: who writes one need not wait for readers of the last.
         """
         made = self.take(element, size, self._after)
-        yield made
+        seen = Apart(made.bytes.start, made.bytes.end, part * storage_bytes(element))
+        yield replace(made, bytes=seen) if part else made
         self.arena.give_back(made.bytes)
         self._after = made.bytes.end
 
@@ -131,7 +133,10 @@ class SharedMemory:
         if not needed_barriers(function.instructions, outside):
             self.ctx.env.keep_global_private()
         needed = needed_barriers(function.instructions, self.places, self.headers)
-        dropped = {id(place.barrier) for place in self.places} - {id(place.barrier) for place in needed}
+        dropped = {id(place.barrier) for place in self.places if id(place) not in needed}
+        for place in self.places:
+            if needed.get(id(place)) == OF_WARP:
+                self.ctx.env.narrow_barrier(place.barrier)
         function.instructions[:] = [words for words in function.instructions if id(words) not in dropped]
 
     # --- tensors ----------------------------------------------------------------------------------------

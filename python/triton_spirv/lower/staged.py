@@ -4,13 +4,13 @@
 
 There are two copies of x. Products read one; at the end of a round the other is written with what the next
 round multiplies, and becomes the one that is read. So one barrier a round is enough, and nothing of x waits
-in registers. A loop whose operands need more shared memory than there is keeps the largest of them in
-registers.
+in registers. Where shared memory is short there is one copy of the largest operands, for one barrier more;
+what has no room at all stays in registers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,29 +27,34 @@ from .shared import ALIGNMENT, feeds_products
 from .tensor import Shared
 from .types import storage_bytes
 
-#: Bytes of shared memory that are left to the other operations of the loop.
-SPARED = 4096
+#: Bytes of shared memory that are left to what a loop does with the results of its products.
+SPARED = 8192
 
 
 @dataclass
 class StagedCarrier:
     """The offset of the copy that is read in this round, in elements; the other one is `size` further or
-    before."""
+    before. Nothing where there is one copy only, which has no `turn`."""
 
     ctx: Context
     source: Layout
     array: Shared
     size: int
-    turn: Turn
+    turn: Turn | None
     current: Register | None = None
 
     @property
     def types(self) -> list[SpirvType]:
-        return [I32]
+        return [I32] if self.turn is not None else []
 
     def registers(self, bound: Any) -> list[Register]:
         """Write the tensor to the copy that is not being read."""
         b = self.ctx.b
+        if self.turn is None:
+            fragment = self.ctx.fragment(bound, self.source)
+            self.ctx.shared.writes(self.array)
+            self.ctx.shared.store(self.array, fragment)
+            return []
         there = b.constant(I32, 0) if self.current is None else b.isub(self.size, self.current)
         turn = replace(self.turn, ahead=self.current is not None)
         fragment = self.ctx.fragment(bound, self.source)
@@ -59,6 +64,8 @@ class StagedCarrier:
         return [there]
 
     def bound(self, registers: Sequence[Register]) -> Shared:
+        if self.turn is None:
+            return self.array
         self.current = registers[0]
         return replace(self.array, start=registers[0], bytes=self.turn)
 
@@ -72,24 +79,33 @@ def staged_carriers(ctx: Context, loop: Operation) -> dict[int, StagedCarrier]:
     if not ctx.target.double_buffers:
         return {}
     plans = {i: plan for i in range(len(loop.results)) if (plan := _plan(ctx, loop, i)) is not None}
+    copies = dict.fromkeys(plans, 2)
 
     def bytes_of(index: int) -> int:
         _, memory, each = plans[index]
-        return 2 * _rounded(memory.size * each)
+        return _rounded(memory.size * each)
 
-    room = ctx.target.shared_bytes - ctx.shared.arena.in_use - _needed_inside(ctx, loop, plans)
-    while plans and sum(map(bytes_of, plans)) > room:
-        del plans[max(plans, key=bytes_of)]
-        room = ctx.target.shared_bytes - ctx.shared.arena.in_use - _needed_inside(ctx, loop, plans)
+    def is_too_much() -> bool:
+        room = ctx.target.shared_bytes - ctx.shared.arena.in_use - _needed_inside(ctx, loop, copies)
+        return sum(count * bytes_of(index) for index, count in copies.items()) > room
+
+    while copies and is_too_much():
+        largest = max(copies, key=lambda index: (copies[index], bytes_of(index)))
+        copies[largest] -= 1
+        if not copies[largest]:
+            del copies[largest]
     made = {}
-    for index, (source, memory, each) in plans.items():
+    for index, count in copies.items():
+        source, memory, each = plans[index]
         size = _rounded(memory.size * each) // each
         type = loop.results[index].type
         assert isinstance(type, TensorType)
-        taken = ctx.shared.take(type.element, 2 * size)
+        taken = ctx.shared.take(type.element, count * size)
         array = replace(taken, shape=memory.shape, layout=memory)
-        turn = Turn(taken.bytes.start, taken.bytes.end, len(ctx.shared.headers))
-        ctx.shared.headers.append(0)
+        turn = None
+        if count == 2:
+            turn = Turn(taken.bytes.start, taken.bytes.end, len(ctx.shared.headers))
+            ctx.shared.headers.append(0)
         made[index] = StagedCarrier(ctx, source, array, size, turn)
     return made
 
@@ -121,11 +137,15 @@ def _plan(ctx: Context, loop: Operation, index: int) -> Plan | None:
     return source, memory, each
 
 
-def _needed_inside(ctx: Context, loop: Operation, plans: dict[int, Plan]) -> int:
+def _needed_inside(ctx: Context, loop: Operation, carried_there: Collection[int]) -> int:
     """Bytes that the rest of the loop needs: operands that rest in shared memory for a round."""
     body = loop.regions[0].entry
-    carried = {body.arguments[index + 1] for index in plans}
-    needed = SPARED
+    carried = {body.arguments[index + 1] for index in carried_there}
+    ends = body.operations[-1]
+    needed = 0
+    for op in body.operations:
+        if op.name in ("tt.dot", "tt.dot_scaled") and any(user is not ends for user, _ in op.result.uses):
+            needed = max(needed, SPARED)
     for op in body.operations:
         if op.name == "ttg.convert_layout" and op.src not in carried and feeds_products(op.results[0]):
             type = op.src.type

@@ -11,8 +11,9 @@ from __future__ import annotations
 from ..ir.model import Encoding, Module, Operation, TensorType, Value
 from ..layout import Layout
 from ..target import Target
-from .dot_cooperative import find_grid, layout_of_grid
+from .dot_cooperative import find_grid
 from .matrix_placement import assign, is_chained, spread
+from .tiles import layout_of_grid
 from .types import shape_of
 
 #: Neighbours in each dimension that a lane holds: as many as one access to shared memory moves.
