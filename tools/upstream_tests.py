@@ -20,8 +20,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -43,9 +43,10 @@ def stage(source: Path, revision: str | None, target: Path) -> None:
     git = ["git", "-C", str(source)]
     there = subprocess.run([*git, "ls-tree", "--name-only", revision, *PARTS], capture_output=True, text=True,
                            check=True).stdout.split()
-    archive = subprocess.run([*git, "archive", revision, *there], capture_output=True, check=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(target, filter="data")
+    command = [*git, "archive", "--format=zip", revision, *there]
+    archive = subprocess.run(command, capture_output=True, check=True).stdout
+    with zipfile.ZipFile(io.BytesIO(archive)) as files:
+        files.extractall(target)
 
 
 def run(file: str, out: Path, options: argparse.Namespace) -> Counter[str]:
