@@ -77,6 +77,7 @@ class Target:
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
     predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
+    reduces          a sub-group's reduction is one instruction, whose result the compiler knows to be uniform
     converts_bf16    SPV_INTEL_bfloat16_conversion: f32 becomes bf16 with one instruction
     emulated         matrix and 2D block instructions are functions of the same meaning that are linked in, by
                      the names of environment/emulated.py
@@ -127,6 +128,7 @@ class Target:
     matrix: Matrix | None = None
     block_2d: bool = False
     predicated: bool = False
+    reduces: bool = False
     converts_bf16: bool = False
     emulated: bool = False
     address_bits: int = 64
@@ -219,6 +221,7 @@ INTEL = CPU_SIMT.with_options(
     name="opencl-gpu",
     passing="arguments",
     branches=64,
+    reduces=True,
     shared_bytes=64 * 1024,
     float64=False,
     register_bytes=128 * 32,
@@ -261,8 +264,9 @@ OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "
 #: linked in.
 CPU_MATRIX = tuple(
     CPU_SIMT.with_options(name=name, sub_group_size=like.matrix.columns if like.matrix else 16,
-                          matrix=like.matrix, block_2d=like.block_2d, emulated=True, converts_bf16=True,
-                          register_bytes=like.register_bytes, large_registers=like.large_registers)
+                          matrix=like.matrix, block_2d=like.block_2d, emulated=True, reduces=True,
+                          converts_bf16=True, register_bytes=like.register_bytes,
+                          large_registers=like.large_registers)
     for name, like in (("cpu-xe", PVC), ("cpu-xe8", INTEL_GPUS[1]))
 )
 

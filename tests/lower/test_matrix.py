@@ -123,3 +123,42 @@ def test_attention(run: Callable[..., Any], mode: str) -> None:
     torch.testing.assert_close(out.double(), expected, atol=2e-3, rtol=2e-3)  # two roundings to f16
     if mode == "xe":
         assert "ts_load_transpose" in made.asm["spvasm"]
+
+
+@triton.jit
+def gradients(q_ptr, k_ptr, dout_ptr, dk_ptr, dv_ptr, count, WIDTH: tl.constexpr, BQ: tl.constexpr,
+              BK: tl.constexpr):
+    """Every block of queries is an operand of two products, once on each side."""
+    columns = tl.arange(0, WIDTH)
+    keys = tl.program_id(0) * BK + tl.arange(0, BK)
+    k = tl.load(k_ptr + keys[:, None] * WIDTH + columns[None, :])
+    dk, dv = tl.zeros([BK, WIDTH], tl.float32), tl.zeros([BK, WIDTH], tl.float32)
+    for start in range(0, count, BQ):
+        rows = start + tl.arange(0, BQ)
+        place = rows[:, None] * WIDTH + columns[None, :]
+        q = tl.load(q_ptr + place, mask=rows[:, None] < count, other=0.0)
+        dout = tl.load(dout_ptr + place, mask=rows[:, None] < count, other=0.0)
+        p = tl.dot(q, tl.trans(k))
+        dv = tl.dot(tl.trans(p.to(tl.float16)), dout, dv)
+        ds = tl.dot(dout, tl.trans(k)) + p
+        dk = tl.dot(tl.trans(ds.to(tl.float16)), q, dk)
+    place = keys[:, None] * WIDTH + columns[None, :]
+    tl.store(dk_ptr + place, dk)
+    tl.store(dv_ptr + place, dv)
+
+
+def test_gradients(run: Callable[..., Any], mode: str) -> None:
+    """Products of what products give, transposed; blocks that several products read are loaded for each."""
+    count, width = 48, 64
+    q, dout = operand((count, width), "float16", 6), operand((count, width), "float16", 7)
+    k = operand((32, width), "float16", 8) / 4
+    dk, dv = torch.zeros(32, width), torch.zeros(32, width)
+    made = run(gradients, 1, q, k, dout, dk, dv, count, WIDTH=width, BQ=32, BK=32, num_warps=4)
+    p = q.double() @ k.double().T
+    ds = dout.double() @ k.double().T + p
+    assert torch.equal(dv.double(), p.half().double().T @ dout.double())
+    assert torch.equal(dk.double(), ds.half().double().T @ q.double())
+    text = made.asm["spvasm"]
+    if mode == "xe":
+        assert all(f"ts_load_{kind}_16" in text for kind in ("plain", "transform", "transpose"))
+        assert "OpGroupNonUniform" not in text  # no operand is exchanged between lanes

@@ -19,6 +19,14 @@ from ..target import Target
 
 CONTROL_BARRIER = 224  # OpControlBarrier
 
+#: Combiners that devices may have instructions for -> what follows OpGroupNonUniform in their names.
+REDUCTIONS = {
+    "arith.addf": "FAdd", "arith.mulf": "FMul", "arith.maxnumf": "FMax", "arith.minnumf": "FMin",
+    "arith.addi": "IAdd", "arith.muli": "IMul", "arith.maxsi": "SMax", "arith.minsi": "SMin",
+    "arith.maxui": "UMax", "arith.minui": "UMin", "arith.andi": "BitwiseAnd", "arith.ori": "BitwiseOr",
+    "arith.xori": "BitwiseXor",
+}
+
 #: The instructions of `atomic`.
 ATOMICS = {
     "add": "OpAtomicIAdd",
@@ -200,6 +208,12 @@ class Environment(ABC):
     @abstractmethod
     def shuffle(self, value: Value, lane: Value) -> Value:
         """The value of lane `lane` (i32)."""
+
+    def reduce_lanes(self, operation: str, value: Value, lanes: int) -> Value | None:
+        """One of REDUCTIONS over aligned groups of so many neighbouring lanes, by an instruction of its own;
+        None where there is none.
+        """
+        return None
 
     @abstractmethod
     def barrier(self) -> None:

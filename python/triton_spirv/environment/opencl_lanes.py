@@ -5,12 +5,13 @@ from __future__ import annotations
 from ..spirv.builder import I32, scalar_type, width_of, with_width
 from ..spirv.module import Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Type
-from .base import ATOMICS
+from .base import ATOMICS, REDUCTIONS
 from .memory_types import type_bytes
 from .opencl_memory import SHARED, OpenCLMemory
 
 #: Scope and semantics numbers of the specification, 3.27 and 3.25.
 SCOPES = {"cta": 2, "gpu": 1, "sys": 0}
+SUBGROUP = 3
 ORDERS = {"relaxed": 0x0, "acquire": 0x2, "release": 0x4, "acq_rel": 0x8}
 GLOBAL_MEMORY, SHARED_MEMORY = 0x200, 0x100
 
@@ -53,13 +54,25 @@ class OpenCLLanes(OpenCLMemory):
 
     def _exchanged(self, opcode: str, word: Value, operand: Value) -> Value:
         self.b.module.require("GroupNonUniformShuffle")
-        return self.b.emit(opcode, self.b.constant(I32, 3), word, operand, type=word.type)
+        return self.b.emit(opcode, self.b.constant(I32, SUBGROUP), word, operand, type=word.type)
 
     def shuffle_xor(self, value: Value, mask: int) -> Value:
         return self._sub_group("OpGroupNonUniformShuffleXor", value, self.b.constant(I32, mask))
 
     def shuffle(self, value: Value, lane: Value) -> Value:
         return self._sub_group("OpGroupNonUniformShuffle", value, lane)
+
+    def reduce_lanes(self, operation: str, value: Value, lanes: int) -> Value | None:
+        b, m, element = self.b, self.b.module, scalar_type(value.type)
+        if not self.target.reduces or operation not in REDUCTIONS or element not in (I32, Float(32)):
+            return None
+        opcode, scope = f"OpGroupNonUniform{REDUCTIONS[operation]}", b.constant(I32, SUBGROUP)
+        whole = lanes == self.target.sub_group_size
+        m.require("GroupNonUniformArithmetic" if whole else "GroupNonUniformClustered")
+        size = [] if whole else [b.constant(I32, lanes)]
+        parts = [b.emit(opcode, scope, "Reduce" if whole else "ClusteredReduce", b.extract(value, c), *size,
+                        type=element) for c in range(width_of(value.type))]
+        return b.construct(parts)
 
     def barrier(self) -> None:
         if self._local_size == 1:

@@ -42,8 +42,10 @@ def place_products(module: Module, target: Target, warps: int) -> bool:
     for value, encoding in list(placed.items()):
         spread(value, encoding, placed)
     for op in products:
-        _take_operand(op, 0, op.attributes["ts.left"])
-        _take_operand(op, 1, op.attributes["ts.right"])
+        for index, side in enumerate(("ts.left", "ts.right")):
+            if target.block_2d:
+                _load_apart(op, index)
+            _take_operand(op, index, op.attributes[side])
     return bool(products)
 
 
@@ -79,14 +81,15 @@ def tiling_of(op: Operation, unit: Matrix, warps: int) -> Tiling:
 
 
 def is_chained(op: Operation) -> bool:
-    """Is the result computed with along rows, or an operand of another product, or that of a chained one?"""
-    return _reaches(op.result, set(), ("tt.reduce", "tt.dot")) or any(
-        _comes_from_product(op.operands[i], set()) for i in (0, 1))
+    """Is the result computed with along rows, or the left operand of another product as it stands, or that of
+    a chained one? Whatever is transposed, or a right operand, is exchanged between the warps anyway.
+    """
+    return _reaches(op.result, set(), ("tt.reduce", "tt.dot")) or _comes_from_product(op.operands[0], set())
 
 
 def _reaches(value: Value, seen: set[Value], ends: Sequence[str]) -> bool:
     for user, index in value.uses:
-        if user.name in ends and not (user.name == "tt.dot" and index == 2):
+        if user.name in ends and not (user.name == "tt.dot" and index > 0):
             return True
         if user.name == CONVERSION or is_elementwise(user):
             found = [x for x in user.results if x not in seen]
@@ -103,8 +106,8 @@ def _comes_from_product(value: Value, seen: set[Operation]) -> bool:
     seen.add(op)
     if op.name == "tt.dot":
         return True
-    follows = op.name in (CONVERSION, "tt.trans") or is_elementwise(op)
     tensors = [x for x in op.operands if isinstance(x.type, TensorType)]
+    follows = op.name == CONVERSION or is_elementwise(op)
     return follows and any(_comes_from_product(x, seen) for x in tensors)
 
 
@@ -163,6 +166,38 @@ def _following(user: Operation, index: int, encoding: Encoding) -> list[tuple[Va
 
 
 # --- from operands back -------------------------------------------------------------------------------------
+
+
+def _load_apart(op: Operation, index: int) -> None:
+    """Give a product a load of its own where others read the same one: a block that comes a second time costs
+    less than an exchange between all lanes.
+    """
+    chain: list[Operation] = []
+    maker = op.operands[index].defining_op
+    while maker is not None and maker.name in (CONVERSION, "tt.trans"):
+        chain.append(maker)
+        maker = maker.operands[0].defining_op
+    if maker is None or maker.name != "tt.load" or maker.attributes.get("isVolatile"):
+        return
+    chain.append(maker)
+    if all(len(made.result.uses) == 1 for made in chain):
+        return
+    value: Value | None = None
+    for made in reversed(chain):
+        value = _copied(made, value)
+    assert value is not None
+    replace_operand(op, index, value)
+
+
+def _copied(op: Operation, operand: Value | None) -> Value:
+    """The result of a copy that stands behind the operation; its only operand, where that is another one."""
+    operands = list(op.operands) if operand is None else [operand]
+    copy = Operation(op.name, operands, dict(op.attributes), [op.result.type], [op.result.name], op.location,
+                     op.segments)
+    copy.parent = op.parent
+    assert op.parent is not None
+    op.parent.operations.insert(op.parent.operations.index(op) + 1, copy)
+    return copy.result
 
 
 def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:

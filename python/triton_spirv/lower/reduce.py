@@ -227,7 +227,14 @@ def _reduce_components(
 def _reduce_lanes(ctx: Context, region: Region, layout: Layout, rows: list[Row], mask: int) -> list[Row]:
     """A butterfly of shuffles over the lane bits of the axis; afterwards all those lanes hold the result."""
     b, env = ctx.b, ctx.env
-    in_order = operation_of(region) is None  # then f(x, y) may differ from f(y, x), and lanes from each other
+    operation = operation_of(region)
+    in_order = operation is None  # then f(x, y) may differ from f(y, x), and lanes from each other
+    along = [bool(basis & mask) for basis in layout.lane]
+    if operation is not None and any(along) and along == sorted(along, reverse=True):
+        found = [[env.reduce_lanes(operation, x, 1 << sum(along)) for x in row] for row in rows]
+        made = [[x for x in row if x is not None] for row in found]
+        if made == found:
+            return made
     for bit, basis in enumerate(layout.lane):
         if not basis & mask:
             continue
