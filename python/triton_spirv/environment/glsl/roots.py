@@ -30,17 +30,36 @@ def divide(x: Number, y: Number) -> Number:
     def exponent(n: Number) -> Number:
         return (n.bits() & (form.sign - 1)).shifted(form.stored)
 
-    def corrected(n: Number, d: Number) -> Number:
-        """A quotient of numbers near 1, and its error by the remainder, which is exact."""
+    def faithful(n: Number, d: Number) -> tuple[Number, Number]:
+        """A neighbour of the quotient of numbers near 1, and n - neighbour * d, which is exact.
+
+        Of a quotient that is 2.5 ulp off the remainder may need two bits more than there are: it is good
+        enough to find a neighbour, whose own remainder is exact."""
         quotient = n / d
+        quotient = quotient + rest_of(n, quotient, d) / d
+        return quotient, rest_of(n, quotient, d)
+
+    def rest_of(n: Number, quotient: Number, d: Number) -> Number:
         product, error = dw.two_product(quotient, d)
-        rest = (n - product) - error
-        return quotient + rest / d
+        return (n - product) - error
+
+    def corrected(n: Number, d: Number) -> Number:
+        """The nearer of two neighbours: half of their distance times d is exact, and no quotient lies in the
+        middle."""
+        n, d, sign = n.abs(), d.abs(), (n.bits() ^ d.bits()) & form.sign
+        quotient, rest = faithful(n, d)
+        return _nearer(quotient, rest, d).signed_by(sign)
+
+    def _nearer(quotient: Number, rest: Number, d: Number) -> Number:
+        bits = quotient.bits()
+        above, below = (bits + 1).as_float() - quotient, quotient - (bits - 1).as_float()
+        return tools.select(rest > (0.5 * above) * d, bits + 1,
+                            tools.select(rest < -((0.5 * below) * d), bits - 1, bits)).as_float()
 
     ex, ey = exponent(x), exponent(y)
     distance = ex - ey
     ordinary = tools.both(ex > form.stored + 15, ex < 2 * form.bias - 15, ey > 15, ey < 2 * form.bias - 30,
-                          distance > -(form.bias - 3), distance < form.bias - 3)
+                          distance > form.stored + 5 - form.bias, distance < form.bias - 3)
 
     def scaled() -> list[Number]:
         """Significands as they are, exponents apart; zeros, infinities and NaN by the plain instruction."""
@@ -63,10 +82,8 @@ def divide(x: Number, y: Number) -> Number:
 
     def _rounded_once(n: Number, d: Number, k: Number) -> Number:
         """n / d 2^k; a denormal result is rounded where its last bit is, by adding and subtracting."""
-        quotient = n / d
-        product, error = dw.two_product(quotient, d)
-        rest = ((n - product) - error) / d
-        normal = (quotient + rest).scaled(k)
+        quotient, rest = faithful(n, d)
+        normal = _nearer(quotient, rest, d).scaled(k)
         # quotient + rest + anchor, where the anchor's last bit is the result's
         low = (1 - form.bias) - k  # the result is below 2^(1 - bias) if quotient < 2^low
         bounded = tools.select(low < 0, low.like(0), low)
@@ -107,11 +124,12 @@ def square_root(x: Number) -> Number:
         return (n - product) - error
 
     root = root + rest_of(root) / (2.0 * root)
-    # It is now one of the two neighbours; which is nearer shows in the remainder.
+    # It is now one of the two neighbours; which is nearer shows in the remainder. Their middle is a quarter of
+    # a square away from what it is compared with, which decides where the two are equal.
     rest, bits = rest_of(root), root.bits()
     above, below = (bits + 1).as_float() - root, root - (bits - 1).as_float()
     root = tools.select(rest > root * above, bits + 1,
-                        tools.select(rest < -(root * below), bits - 1, bits)).as_float()
+                        tools.select(rest <= -(root * below), bits - 1, bits)).as_float()
     made = tools.select(small, root * 2.0 ** -up, root * 2.0)
     made = tools.select(tools.either(x.equals(0.0), x.equals(float("inf"))), x, made)
     return tools.select(tools.either(x < 0.0, x.is_nan()), x.like(float("nan")), made)
