@@ -73,7 +73,7 @@ class Target:
     push_bytes       of push constants (Vulkan): arguments beyond it travel in a buffer
     float_controls   execution modes of the specification's float controls, each with the width it is for
     rounded          instructions that the device rounds correctly though Vulkan does not ask for it:
-                     "OpFDiv", "Sqrt", "Fma" (which is one rounding then)
+                     "OpFDiv", "Sqrt"
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
     predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
@@ -92,6 +92,8 @@ class Target:
                      lower/staged.py
     places_tiles     results of products lie in squares, or as matrices of a sub-group come: see
                      lower/tile_placement.py
+    carries_bools    truth values may go from round to round of a loop; else they travel as words (an NVIDIA
+                     driver, 580, crashed where a loop exchanged two of them)
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
     work_group_size  most work-items of a work-group; 0: the driver decides
     matrices         products of the matrix units, computed by a sub-group: m, n, k, types of a, b, c and the
@@ -120,6 +122,7 @@ class Target:
     fetches_ahead: bool = False
     double_buffers: bool = False
     places_tiles: bool = False
+    carries_bools: bool = True
     unrolled: int = 128
     float64: bool = True
     stream_bytes: int = 0
@@ -197,6 +200,7 @@ VULKAN = Target(
     fetches_ahead=True,
     double_buffers=True,
     places_tiles=True,
+    carries_bools=False,
     shared_bytes=32 * 1024,
     float64=False,
 )

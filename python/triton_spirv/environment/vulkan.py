@@ -23,7 +23,6 @@ from .vulkan_matrices import VulkanMatrices
 
 #: Two of these next to each other may become one with a single rounding, unless they say NoContraction.
 CONTRACTED = frozenset(opcode(name) for name in ("OpFAdd", "OpFSub", "OpFMul"))
-EXT_INST, FMA = opcode("OpExtInst"), 50  # the number of Fma in GLSL.std.450, the only set that is imported
 
 #: Words at the head of the print buffer: how many words were asked for so far, how many there are.
 PRINT_HEADER = 2
@@ -140,13 +139,11 @@ class Vulkan(VulkanMatrices):
             m.execution_mode(kernel, mode, bits)
 
     def _forbid_contraction(self, kernel: Function) -> None:
-        """Vulkan fuses unless told not to: everything that `contract` has not named keeps its rounding. Fma
-        has one rounding only where it says the same."""
+        """Vulkan fuses unless told not to: everything that `contract` has not named keeps its rounding."""
         m = self.b.module
         for words in kernel.instructions:
             code = words[0] & 0xFFFF
-            kept = code in CONTRACTED and words[2] not in self._fusable
-            if kept or (code == EXT_INST and words[4] == FMA):
+            if code in CONTRACTED and words[2] not in self._fusable:
                 m.decorate(Value(words[2], Void(), ""), "NoContraction")
 
     def _builtin(self, name: str, type: Type) -> Value:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ..ir.model import PointerType, TensorType, Type
-from ..spirv.builder import I64, with_width
+from ..spirv.builder import I32, I64, scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
+from ..spirv.types import Bool
 from ..spirv.types import Type as SpirvType
 from .context import Context, StepLoop
 from .masks import guarded
@@ -71,6 +72,29 @@ class FragmentCarrier:
 
     def bound(self, registers: Sequence[Register]) -> Any:
         return Fragment(self.ctx.layout_of(self.type), self.type.element, tuple(registers))
+
+
+@dataclass
+class WordsCarrier:
+    """What another carrier carries, truth values as words."""
+
+    ctx: Context
+    inner: Carrier
+
+    @property
+    def types(self) -> list[SpirvType]:
+        return [with_width(I32, width_of(type)) if isinstance(scalar_type(type), Bool) else type
+                for type in self.inner.types]
+
+    def registers(self, bound: Any) -> list[Register]:
+        b = self.ctx.b
+        return [b.select(x, b.constant(with_width(I32, width_of(x.type)), 1), 0)
+                if isinstance(scalar_type(x.type), Bool) else x for x in self.inner.registers(bound)]
+
+    def bound(self, registers: Sequence[Register]) -> Any:
+        pairs = zip(registers, self.inner.types, strict=True)
+        return self.inner.bound([self.ctx.b.compare("OpINotEqual", x, 0)
+                                 if isinstance(scalar_type(type), Bool) else x for x, type in pairs])
 
 
 @dataclass
@@ -134,11 +158,11 @@ def can_move(initial: Any, ctx: Context) -> bool:
 
 def carrier_of(ctx: Context, type: Type) -> Carrier:
     """The carrier for a value of an IR type; large tensors get a new array."""
-    if not isinstance(type, TensorType):
-        return ScalarCarrier(ctx, type)
-    if ctx.layout_of(type).steps == 1:
-        return FragmentCarrier(ctx, type)
-    return StoredCarrier(ctx.allocate(type.shape, type.element))
+    if isinstance(type, TensorType) and ctx.layout_of(type).steps > 1:
+        return StoredCarrier(ctx.allocate(type.shape, type.element))
+    made: Carrier = FragmentCarrier(ctx, type) if isinstance(type, TensorType) else ScalarCarrier(ctx, type)
+    has_bools = any(isinstance(scalar_type(x), Bool) for x in made.types)
+    return WordsCarrier(ctx, made) if has_bools and not ctx.target.carries_bools else made
 
 
 def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:

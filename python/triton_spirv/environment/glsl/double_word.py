@@ -27,8 +27,6 @@ def quick_sum(x: Number, y: Number) -> Pair:
 def two_product(x: Number, y: Number) -> Pair:
     """x * y rounded, and what rounding lost: exact, but for overflow of x or y times 2^13 (2^27)."""
     product = x * y
-    if "Fma" in x.tools.target.rounded:
-        return product, x.tools.call("Fma", x, y, -product)
     xh, xl = split(x)
     yh, yl = split(y)
     return product, ((xh * yh - product) + xh * yl + xl * yh) + xl * yl

@@ -124,8 +124,8 @@ def square_root(x: Number) -> Number:
         return (n - product) - error
 
     root = root + rest_of(root) / (2.0 * root)
-    # It is now one of the two neighbours; which is nearer shows in the remainder. Their middle is a quarter of
-    # a square away from what it is compared with, which decides where the two are equal.
+    # It is now one of the two neighbours; which is nearer shows in the remainder. The square of their middle
+    # is a little above what it is compared with, which decides where the two are equal.
     rest, bits = rest_of(root), root.bits()
     above, below = (bits + 1).as_float() - root, root - (bits - 1).as_float()
     root = tools.select(rest > root * above, bits + 1,

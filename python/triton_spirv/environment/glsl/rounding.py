@@ -79,8 +79,6 @@ def multiply_add(tools: Tools, x: Value, y: Value, z: Value) -> Value:
     """x y + z, rounded once."""
     width = x.type.width  # type: ignore[attr-defined]
     b = tools.b
-    if "Fma" in tools.target.rounded and width > 16:
-        return b.module.ext("GLSL.std.450", "Fma", x, y, z, type=x.type)
     wide = {16: 32, 32: 64}.get(width)
     if wide is not None and (wide == 32 or tools.target.float64):
         p, q, r = (Number(tools, b.convert("OpFConvert", value, Float(wide))) for value in (x, y, z))

@@ -28,8 +28,9 @@ def target_of(device: Device) -> Target:
         fetches_ahead=True,
         double_buffers=True,
         places_tiles=True,
+        carries_bools=False,
         unrolled=128 if device.kind == "cpu" else 512,
-        # software devices divide as their processor does; no device's Fma is trusted: an H100's rounded f32
+        # software devices divide as their processor does. GLSL's Fma is used nowhere: an H100's rounded f32
         # twice, with NoContraction and without
         rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else ()),
         float64="Float64" in device.capabilities,
