@@ -165,7 +165,8 @@ CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20)
 #: What the registers of an instruction set hold: 32 of a whole vector, against 16 of half a vector.
 ACCUMULATORS = {"x86_64-v4": (8, 2)}
 
-#: The same device running sub-groups, for SIMT mode without a GPU.
+#: The same device running sub-groups, for SIMT mode without a GPU. A lane moves 8 bytes at once: with 16, this
+#: compiler takes 42 s for a product of 64x64x32 bytes instead of 0.8 s, and 9 s instead of 0.8 s for f16.
 CPU_SIMT = Target(
     "cpu-simt",
     spirv_version=(1, 3),
@@ -173,6 +174,7 @@ CPU_SIMT = Target(
     sub_group_size=16,
     sub_group_sizes=(8, 16, 32),
     passing="struct",
+    lane_bytes=8,
     max_registers=1 << 30,
 )
 
@@ -224,6 +226,7 @@ LAVAPIPE = VULKAN.with_options(
 INTEL = CPU_SIMT.with_options(
     name="opencl-gpu",
     passing="arguments",
+    lane_bytes=16,
     branches=64,
     reduces=True,
     shared_bytes=64 * 1024,
