@@ -165,8 +165,8 @@ CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20)
 #: What the registers of an instruction set hold: 32 of a whole vector, against 16 of half a vector.
 ACCUMULATORS = {"x86_64-v4": (8, 2)}
 
-#: The same device running sub-groups, for SIMT mode without a GPU. A lane moves 8 bytes at once: with 16, this
-#: compiler takes 42 s for a product of 64x64x32 bytes instead of 0.8 s, and 9 s instead of 0.8 s for f16.
+#: The same device running sub-groups, for SIMT mode without a GPU. A lane moves 8 bytes at once: with 16,
+#: this compiler takes 42 s for a product of 64x64x32 bytes instead of 0.8 s, and 9 s instead of 0.8 for f16.
 CPU_SIMT = Target(
     "cpu-simt",
     spirv_version=(1, 3),
