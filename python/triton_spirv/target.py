@@ -11,10 +11,13 @@ from typing import Any, NamedTuple
 
 from .errors import DeviceError
 
+#: Bytes of a row, and rows, of a surface of 2D block messages.
+MOST = 1 << 24
+
 
 class Requirement(NamedTuple):
-    """|parameter| * factor >= least + |other| * other_factor; a factor of 0: the pointer `parameter` is a
-    multiple of 64. Parameters by number; other: -1 for none.
+    """parameter * factor >= least + other * other_factor, and not above MOST; a factor of 0: the pointer
+    `parameter` is a multiple of 64. Parameters by number; other: -1 for none.
     """
 
     parameter: int
@@ -28,8 +31,8 @@ class Requirement(NamedTuple):
         value = values[self.parameter]
         if not self.factor:
             return (value if isinstance(value, int) else value.data_ptr()) % 64 == 0
-        least = self.least + (abs(values[self.other]) * self.other_factor if self.other >= 0 else 0)
-        return abs(value) * self.factor >= least
+        least = self.least + (values[self.other] * self.other_factor if self.other >= 0 else 0)
+        return bool(least <= value * self.factor <= MOST)
 
 
 #: Warps of a work-group whose threads may have twice the registers.

@@ -88,7 +88,8 @@ def test_edges(run: Callable[..., Any], mode: str, m: int, n: int, k: int, row: 
     a, b = operand((m, row), "float16", 3), operand((k, row), "float16", 4)
     c = torch.full((m, n), 99, dtype=torch.float16)
     grid = (triton.cdiv(m, 64), triton.cdiv(n, 32))
-    run(blocks, grid, a, b, c, m, n, k, row, row, n, BM=64, BN=32, BK=32, num_warps=4, num_stages=3)
+    made = run(blocks, grid, a, b, c, m, n, k, row, row, n, BM=64, BN=32, BK=32, num_warps=4, num_stages=3)
+    assert ("ts_store_16" in made.asm["spvasm"]) == (mode == "xe")
     assert torch.equal(c, (a[:, :k].double() @ b[:, :n].double() + 1).to(torch.float16))
 
 

@@ -334,6 +334,12 @@ class Environment(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} has no 2D block messages")
 
+    def store_block(self, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...],
+                    value: Value) -> None:
+        """A block in the order of "plain" loads, written by the whole sub-group; nothing outside of the
+        surface."""
+        raise NotImplementedError(f"{type(self).__name__} has no 2D block messages")
+
     def prefetch_block(self, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...]) -> None:
         """The block will be loaded soon."""
         raise NotImplementedError(f"{type(self).__name__} has no 2D block messages")

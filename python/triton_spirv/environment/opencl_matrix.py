@@ -68,6 +68,23 @@ class OpenCLMatrix(OpenCLLanes):
             loaded.append(b.emit("OpLoad", one, [("Aligned", type_bytes(part))], type=part))
         return loaded
 
+    def store_block(self, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...],
+                    value: Value) -> None:
+        b, m = self.b, self.b.module
+        base, *extent, x, y = surface
+        place = m.variable(value.type)
+        b.emit("OpStore", place, value, [("Aligned", type_bytes(value.type))])
+        numbers = [b.constant(I32, n) for n in (bytes, *block)]
+        to, at = self.pointer(base, Int(8)), b.construct([x, y])
+        if self.target.emulated:
+            source = b.emit("OpBitcast", place, type=Pointer(PRIVATE, Int(8)))
+            types = (*[I32] * 4, to.type, *[I32] * 3, at.type, source.type)
+            callee = m.import_function(f"ts_store_{self.target.sub_group_size}", Void(), types)
+            b.emit("OpFunctionCall", callee, *numbers, to, *extent, at, source, type=Void())
+            return
+        m.require("Subgroup2DBlockIOINTEL", extension="SPV_INTEL_2d_block_io")
+        b.emit("OpSubgroup2DBlockStoreINTEL", *numbers, place, to, *extent, at)
+
     def prefetch_block(self, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...]) -> None:
         if self.target.emulated:
             return

@@ -92,13 +92,17 @@ def prepare_load(ctx: Context, op: Operation, ptr: Pointers, step: Register | No
     """What the messages of a load have in common in all iterations of a loop that moves the pointers by
     `step` elements; None where messages cannot load it.
     """
-    b = ctx.b
     layout = ctx.layout_of(op.result.type)
     if not is_loadable(ctx, layout, ptr):
         return None
     message = message_for(ctx, op, ptr, layout)
-    if message is None:
-        return None
+    return None if message is None else prepared(ctx, op, ptr, layout, message, step)
+
+
+def prepared(ctx: Context, op: Operation, ptr: Pointers, layout: Layout, message: Message,
+             step: Register | None = None) -> Loads | None:
+    """These messages, where their surfaces' rows lie at one distance that the launcher can vouch for."""
+    b = ctx.b
     pitch = pointer_stride(ptr, message.down, message.height)
     assert pitch is not None
     factor = pitch.factor * message.bytes

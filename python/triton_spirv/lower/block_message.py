@@ -22,10 +22,6 @@ ROWS, ROW_BYTES, ALIGNMENT = 32, 64, 64
 #: Bytes that a surface's rows must at least be apart.
 LEAST_PITCH = 128
 
-#: A surface's most bytes in a row, and rows.
-MOST = 1 << 24
-
-
 @dataclass(frozen=True)
 class Message:
     """How a block is moved: `kind` "plain", "transform" (two or four rows in one word) or "transpose" (of

@@ -12,11 +12,10 @@ from ..ir.model import Block, Operation, Value
 from ..layout import Layout
 from ..spirv.builder import I32, I64
 from ..spirv.module import Value as Register
-from ..target import Requirement
+from ..target import MOST, Requirement
 from .block_message import (
     ALIGNMENT,
     LEAST_PITCH,
-    MOST,
     Message,
     addresses,
     is_loadable,
@@ -189,7 +188,7 @@ def _can_end(ctx: Context, op: Operation, message: Message, pitch: Stride, numbe
     index = axis_facts(limit.index)
     if index is None or index.divisibility[limit.dim] < LARGEST:  # it begins at 0
         return False
-    factor = abs(pitch.factor) * message.bytes
+    factor = pitch.factor * message.bytes
     ctx.requires |= {Requirement(number, factor, 0, last, message.bytes),
                      Requirement(last, message.bytes, ALIGNMENT), Requirement(start, 0, 0)}
     return True

@@ -19,6 +19,7 @@ from . import elements
 from . import fragment as fragments
 from .access import Access, by_memory
 from .block_io import block_load
+from .block_store import block_store
 from .context import Context, StepLoop, named
 from .convert_layout import is_anywhere
 from .hazard import versioned
@@ -281,6 +282,11 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     if isinstance(ptr, Register):
         ctx.settle(memory_only=True)
         _store_scalar(ctx, ptr, value, mask)
+        return
+    by_blocks = block_store(ctx, op, ptr, mask)
+    if by_blocks is not None:
+        ctx.settle(memory_only=True)
+        by_blocks(value)
         return
     layout = ctx.layout_of(op.ptr.type)
     _exchange_first(ctx, layout, ptr, value, mask)

@@ -13,7 +13,7 @@ from ..layout import Layout, row_major
 from ..spirv.builder import I32, Builder
 from ..spirv.module import Value as Register
 from ..spirv.types import Pointer
-from ..target import Requirement, Target
+from ..target import MOST, Requirement, Target
 from .shared import SharedMemory
 from .tensor import Deferred, Fragment, Stored
 from .types import storage_type
@@ -102,12 +102,12 @@ class State:
         self.env.print_buffer = self.hidden.get("print_buffer")
 
     def asks_for_pitch(self, factor: int, parameter: Register | None, least: int) -> bool:
-        """Ask the launcher that factor * |parameter| is at least `least`; can that be asked?"""
-        if parameter is None:
-            return abs(factor) >= least
+        """Ask the launcher that factor * parameter, a pitch, is `least` bytes or more; can that be asked?"""
+        if parameter is None or factor <= 0:
+            return parameter is None and least <= factor <= MOST
         number = self.parameter_number(parameter)
         if number is not None:
-            self.requires.add(Requirement(number, abs(factor), least))
+            self.requires.add(Requirement(number, factor, least))
         return number is not None
 
     def parameter_number(self, register: Register) -> int | None:
