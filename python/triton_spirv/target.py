@@ -95,8 +95,8 @@ class Target:
                      lower/staged.py
     places_tiles     results of products lie in squares, or as matrices of a sub-group come: see
                      lower/tile_placement.py
-    carries_bools    truth values may go from round to round of a loop; else they travel as words (an NVIDIA
-                     driver, 580, crashed where a loop exchanged two of them)
+    carries_words    values of 1 and of 16 bits go from round to round of a loop as words: an NVIDIA driver
+                     (580) crashed where a loop exchanged two truth values
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
     work_group_size  most work-items of a work-group; 0: the driver decides
     matrices         products of the matrix units, computed by a sub-group: m, n, k, types of a, b, c and the
@@ -125,7 +125,7 @@ class Target:
     fetches_ahead: bool = False
     double_buffers: bool = False
     places_tiles: bool = False
-    carries_bools: bool = True
+    carries_words: bool = False
     unrolled: int = 128
     float64: bool = True
     stream_bytes: int = 0
@@ -205,7 +205,7 @@ VULKAN = Target(
     fetches_ahead=True,
     double_buffers=True,
     places_tiles=True,
-    carries_bools=False,
+    carries_words=True,
     shared_bytes=32 * 1024,
     float64=False,
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from ..ir.model import PointerType, TensorType, Type
-from ..spirv.builder import I32, I64, scalar_type, width_of, with_width
+from ..spirv.builder import I32, I64, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool
 from ..spirv.types import Type as SpirvType
@@ -76,25 +76,40 @@ class FragmentCarrier:
 
 @dataclass
 class WordsCarrier:
-    """What another carrier carries, truth values as words."""
+    """What another carrier carries in scalars, as words: a truth value in each, or two numbers of 16 bits."""
 
     ctx: Context
     inner: Carrier
 
+    def _in_pairs(self) -> bool:
+        types = self.inner.types
+        return len(types) % 2 == 0 and getattr(types[0], "width", 0) == 16
+
     @property
     def types(self) -> list[SpirvType]:
-        return [with_width(I32, width_of(type)) if isinstance(scalar_type(type), Bool) else type
-                for type in self.inner.types]
+        return [I32] * (len(self.inner.types) // (2 if self._in_pairs() else 1))
 
     def registers(self, bound: Any) -> list[Register]:
-        b = self.ctx.b
-        return [b.select(x, b.constant(with_width(I32, width_of(x.type)), 1), 0)
-                if isinstance(scalar_type(x.type), Bool) else x for x in self.inner.registers(bound)]
+        b, given = self.ctx.b, self.inner.registers(bound)
+        if self._in_pairs():
+            return [b.emit("OpBitcast", b.construct(given[i:i + 2]), type=I32)
+                    for i in range(0, len(given), 2)]
+        return [b.select(x, b.constant(I32, 1), 0) for x in given]
 
     def bound(self, registers: Sequence[Register]) -> Any:
-        pairs = zip(registers, self.inner.types, strict=True)
-        return self.inner.bound([self.ctx.b.compare("OpINotEqual", x, 0)
-                                 if isinstance(scalar_type(type), Bool) else x for x, type in pairs])
+        b = self.ctx.b
+        if not self._in_pairs():
+            return self.inner.bound([b.compare("OpINotEqual", x, 0) for x in registers])
+        pair = with_width(self.inner.types[0], 2)
+        vectors = [b.emit("OpBitcast", x, type=pair) for x in registers]
+        return self.inner.bound([b.extract(x, c) for x in vectors for c in range(2)])
+
+    @staticmethod
+    def takes(inner: Carrier) -> bool:
+        """Are there words to be made of what it carries?"""
+        types = inner.types
+        pairs = getattr(types[0], "width", 0) == 16 and len(types) % 2 == 0
+        return pairs or isinstance(types[0], Bool)
 
 
 @dataclass
@@ -161,8 +176,7 @@ def carrier_of(ctx: Context, type: Type) -> Carrier:
     if isinstance(type, TensorType) and ctx.layout_of(type).steps > 1:
         return StoredCarrier(ctx.allocate(type.shape, type.element))
     made: Carrier = FragmentCarrier(ctx, type) if isinstance(type, TensorType) else ScalarCarrier(ctx, type)
-    has_bools = any(isinstance(scalar_type(x), Bool) for x in made.types)
-    return WordsCarrier(ctx, made) if has_bools and not ctx.target.carries_bools else made
+    return WordsCarrier(ctx, made) if ctx.target.carries_words and WordsCarrier.takes(made) else made
 
 
 def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:

@@ -28,7 +28,7 @@ def target_of(device: Device) -> Target:
         fetches_ahead=True,
         double_buffers=True,
         places_tiles=True,
-        carries_bools=False,
+        carries_words=True,
         unrolled=128 if device.kind == "cpu" else 512,
         # software devices divide as their processor does. GLSL's Fma is used nowhere: an H100's rounded f32
         # twice, with NoContraction and without
