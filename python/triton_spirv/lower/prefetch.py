@@ -45,9 +45,18 @@ def prefetch_next(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> None:
 def fetch_ahead(ctx: Context, load: Operation, pointers: Any, layout: Layout, soon: bool = False) -> None:
     """Fetch what a load will read under this layout in the next iteration of the loop around it; `soon`: into
     the nearest cache."""
-    access = _following(ctx, load, pointers, layout)
+    access = None if not soon and _is_next(ctx, load, layout) else _following(ctx, load, pointers, layout)
     if access is not None:
         _fetch(ctx, access, layout, soon)
+
+
+def _is_next(ctx: Context, op: Operation, layout: Layout) -> bool:
+    """Does the next iteration go on where this one ends, as processors foresee?"""
+    moved = distance(ctx, op)
+    if moved is None or not isinstance(moved.constant, int) or not layout.component:
+        return False
+    along = layout.unravel(layout.component[0])
+    return abs(moved.constant) <= max(size for size, index in zip(layout.shape, along, strict=True) if index)
 
 
 def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -> None:
@@ -62,7 +71,7 @@ def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -
         moved = [growth(part, basis, layout) for part in parts if part is not None]
         if None in moved or sum(moved) != basis:  # type: ignore[arg-type]
             return
-    access = _following(ctx, store, pointers, one)
+    access = None if _is_next(ctx, store, layout) else _following(ctx, store, pointers, one)
     if access is not None:
         for place in (*range(0, layout.numel, PAGE // access.size), layout.numel - 1):
             ctx.env.prefetch(access.pointer(0, place), soon=False)
@@ -70,10 +79,11 @@ def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -
 
 def _following(ctx: Context, op: Operation, pointers: Any, layout: Layout) -> Access | None:
     """The access of a load or store in the next iteration, if its components are neighbours in memory."""
-    moved = distance(ctx, op)
+    moved, block = distance(ctx, op), op.parent
     if moved is None or not isinstance(pointers, Pointers):
         return None
-    following = replace(pointers, base=ctx.env.offset(pointers.base, moved))
+    loop: Any = block.parent.parent  # type: ignore[union-attr]  # the scf.for that distance has found
+    following = replace(pointers, base=ctx.env.offset(pointers.base, _in_reach(ctx, loop, moved)))
     pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
     access = Access(ctx, following, layout, pointee, op.ptr)
     return access if access.run == layout.width > 1 else None
@@ -104,6 +114,14 @@ def distance(ctx: Context, load: Operation) -> Register | None:
         return None
     moved = _growth(ctx, load.ptr, loop, block)
     return moved if isinstance(moved, Register) else None
+
+
+def _in_reach(ctx: Context, loop: Operation, moved: Register) -> Register:
+    """Nothing in the last iteration: what lies behind a matrix has an address to translate, and no use."""
+    index, upper, step = (_scalar(ctx, x) for x in (loop.regions[0].entry.arguments[0], *loop.operands[1:3]))
+    if index is None or upper is None or step is None:
+        return moved
+    return ctx.b.select(ctx.b.compare("OpSLessThan", ctx.b.iadd(index, step), upper), moved, 0)
 
 
 def _growth(ctx: Context, value: Value, loop: Operation, body: Block) -> Register | int | None:
