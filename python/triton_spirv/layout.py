@@ -154,6 +154,12 @@ class Layout:
         return all(space.add(basis) for basis in self.all_bases if basis)
 
     @cached_property
+    def has_one_lane_each(self) -> bool:
+        """Does one lane of one warp hold every element, however often, and no other?"""
+        space = Elimination(self.component + self.register + self.step)
+        return all(space.add(basis) for basis in self.lane + self.warp)
+
+    @cached_property
     def moving(self) -> int:
         """The index bits that step, lane and warp toggle."""
         bits = 0

@@ -62,6 +62,12 @@ def test_what_holds_elements_once() -> None:
     assert SIMT.moving == 64 | 32 | 8 | 4 | 2
 
 
+def test_what_one_lane_holds_alone() -> None:
+    assert SIMT.has_one_lane_each and Layout((4,), register=(3, 3), lane=(1,)).has_one_lane_each
+    assert not Layout((2,), lane=(1, 0)).has_one_lane_each
+    assert not Layout((4,), register=(3,), lane=(1, 2)).has_one_lane_each
+
+
 def test_bit_by_bit() -> None:
     """Lanes first, then warps, then registers; coordinates keep their sizes."""
     mixed = Layout((4, 8), register=(3, 5), lane=(1, 9), warp=(17,))

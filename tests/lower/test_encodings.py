@@ -119,3 +119,17 @@ def test_elements_that_several_places_hold_are_counted_once() -> None:
       -> tensor<8xi32, #own>"""
     run(body, out, encoding, 16, 4)
     np.testing.assert_array_equal(out, np.ones(8, np.int32))
+
+
+def test_in_place_where_warps_hold_the_same() -> None:
+    """Every warp holds every element, in registers of another order: one of them may not store what another
+    has not loaded yet."""
+    own = ("#ttg.linear<{register = [[0, 16], [1, 0], [2, 0], [4, 0], [8, 0]], lane = [[0, 1], [0, 2], [0, 4], "
+           "[0, 8]], warp = [[1, 0], [2, 16]], block = []}>")
+    out = VALUES.copy()
+    listing = run(LOAD.replace("%x", "%o") + """
+    %one = arith.constant dense<1> : tensor<16x32xi32, #own>
+    %r = arith.addi %v, %one : tensor<16x32xi32, #own>
+    tt.store %ps, %r : tensor<16x32x!tt.ptr<i32>, #own>""", out, own, 16, 4)
+    np.testing.assert_array_equal(out, VALUES + 1)
+    assert listing.count("OpControlBarrier") == 1

@@ -116,7 +116,7 @@ class SharedMemory:
         if self.ctx.lanes_of_program == 1:
             return
         layout = self.ctx.layout_of(op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
-        alone = layout is not None and all((*layout.lane, *layout.warp)) and not _varies(op.ptr)
+        alone = layout is not None and layout.has_one_lane_each and not _varies(op.ptr)
         self._mark(writes, Global(self.roots.get(op.ptr, -1), op.ptr if alone else None, publishes))
 
     def _mark(self, writes: bool, bytes: Range | Global | None) -> None:
