@@ -124,8 +124,8 @@ def test_elements_that_several_places_hold_are_counted_once() -> None:
 def test_in_place_where_warps_hold_the_same() -> None:
     """Every warp holds every element, in registers of another order: one of them may not store what another
     has not loaded yet."""
-    own = ("#ttg.linear<{register = [[0, 16], [1, 0], [2, 0], [4, 0], [8, 0]], lane = [[0, 1], [0, 2], [0, 4], "
-           "[0, 8]], warp = [[1, 0], [2, 16]], block = []}>")
+    own = ("#ttg.linear<{register = [[0, 16], [1, 0], [2, 0], [4, 0], [8, 0]], "
+           "lane = [[0, 1], [0, 2], [0, 4], [0, 8]], warp = [[1, 0], [2, 16]], block = []}>")
     out = VALUES.copy()
     listing = run(LOAD.replace("%x", "%o") + """
     %one = arith.constant dense<1> : tensor<16x32xi32, #own>
