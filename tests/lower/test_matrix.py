@@ -163,3 +163,31 @@ def test_gradients(run: Callable[..., Any], mode: str) -> None:
     if mode == "xe":
         assert all(f"ts_load_{kind}_16" in text for kind in ("plain", "transform", "transpose"))
         assert "OpGroupNonUniform" not in text  # no operand is exchanged between lanes
+
+
+@triton.jit
+def described(a_ptr, b_ptr, c_ptr, M, N, K, row, column, BM: tl.constexpr, BN: tl.constexpr,
+              BK: tl.constexpr):
+    """The block of C at (row, column), perhaps partly outside; K is walked from a block before it begins."""
+    a = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BM, BK])
+    b = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BK, BN])
+    c = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BM, BN])
+    acc = tl.zeros([BM, BN], tl.float32)
+    for start in range(-BK, K, BK):
+        acc = tl.dot(a.load([row, start]), b.load([start, column]), acc)
+    c.store([row, column], acc)
+
+
+@pytest.mark.parametrize("row, column", [(0, 0), (32, 32), (-8, -16), (-64, 0), (8, 96)])
+def test_descriptors(run: Callable[..., Any], mode: str, row: int, column: int) -> None:
+    """A block outside on any side: what it reads there is 0, and it writes nothing there."""
+    m, n, k = 48, 64, 80
+    a, b = operand((m, k), "float16", 9), operand((k, n), "float16", 10)
+    c = torch.full((m, n), 99, dtype=torch.float32)
+    made = run(described, 1, a, b, c, m, n, k, row, column, BM=32, BN=32, BK=32, num_warps=2, num_stages=2)
+    expected = torch.full((m, n), 99, dtype=torch.float64)
+    rows, columns = (slice(max(first, 0), max(first + 32, 0)) for first in (row, column))
+    expected[rows, columns] = (a.double() @ b.double())[rows, columns]
+    assert torch.equal(c.double(), expected)
+    text = made.asm["spvasm"]
+    assert all((name in text) == (mode == "xe") for name in ("ts_load_plain_16", "ts_store_16"))

@@ -11,7 +11,8 @@ which is enough), and addresses at multiples of 16 bytes. That rows lie far enou
 when the kernel is launched: the artifact asks for it.
 
 The parts: block_stride.py (the proofs), block_message.py (what one message moves), block_edges.py (masks),
-block_motion.py and block_resting.py (loops that move a block over a surface that rests).
+block_motion.py and block_resting.py (loops that move a block over a surface that rests), block_whole.py
+(surfaces that are whole matrices), block_store.py.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from .block_message import (
 )
 from .block_resting import Resting, rest
 from .block_stride import pointer_stride, unevaluated
+from .block_whole import has_lower_edge, whole_surfaces
 from .context import Context
 from .tensor import Fragment, Pointers, Uniform
 from .types import element_of, register_type, shape_of, storage_bytes
@@ -56,6 +58,8 @@ def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
         message, starts = resting.message, resting.starts
         surfaces = [resting.surface(ctx, first, 0) for first in resting.surfaces]
         return loaded(ctx, op, layout, message, starts, surfaces)
+    if resting is None and has_lower_edge(op):
+        return load_from_whole(ctx, op, layout, ptr)
     loads = None if isinstance(resting, Resting) else resting
     moved = ctx.displaced.get(ptr.base.id)
     if loads is None or moved is None:
@@ -71,6 +75,15 @@ def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
         loads.prefetch(ctx, moved)
     surfaces = [loads.surface(ctx, i, moved, limits) for i in range(loads.starts.registers)]
     return loaded(ctx, op, layout, message, loads.starts, surfaces)
+
+
+def load_from_whole(ctx: Context, op: Operation, layout: Layout, ptr: Pointers) -> Fragment | None:
+    """The operand as blocks of the matrix that it is part of; None where that cannot be."""
+    message = message_for(ctx, op, ptr, layout) if is_loadable(ctx, layout, ptr) else None
+    surfaces = None if message is None else whole_surfaces(ctx, op, layout, message)
+    if message is None or surfaces is None:
+        return None
+    return loaded(ctx, op, layout, message, starts_of(layout, message), surfaces)
 
 
 def loaded(ctx: Context, op: Operation, layout: Layout, message: Message, starts: Layout,

@@ -117,7 +117,7 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
         inside: list[list[Register]] = [[], []]
         for dim, limit in by_dim.items():
             first = ctx.registers(unevaluated(ctx.value(limit.index)),
-                                  _along(starts, dim, shape_of(limit.index.type)))
+                                  along(starts, dim, shape_of(limit.index.type)))
             inside[dim] = [b.resize(b.isub(_scalar(ctx, limit), x), 32) for x in first]
         across, down = inside[message.across], inside[message.down]
         shift = (4 if message.kind == "transpose" else message.bytes).bit_length() - 1
@@ -158,7 +158,7 @@ def _is_even(message: Message, limit: Bound) -> bool:
         x * message.bytes % 4 for x in (index.divisibility[limit.dim], end.everywhere()))
 
 
-def _along(starts: Layout, dim: int, shape: tuple[int, ...]) -> Layout:
+def along(starts: Layout, dim: int, shape: tuple[int, ...]) -> Layout:
     """The layout of starts for a tensor that varies along one dimension only."""
     mask = starts.axis_mask(dim)
     low = starts.dim_bits[dim][0]

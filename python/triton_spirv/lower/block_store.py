@@ -11,11 +11,14 @@ from typing import Any
 
 from ..analysis.axis import axis_facts
 from ..ir.model import Operation, TensorType
+from ..layout import Layout
+from ..spirv.module import Value as Register
 from ..spirv.types import Int
 from .block_edges import edges
 from .block_io import prepared
-from .block_message import Message, is_loadable
+from .block_message import Message, is_loadable, starts_of
 from .block_stride import Stride, longest_run
+from .block_whole import has_lower_edge, whole_surfaces
 from .context import Context
 from .matrix_layout import is_matrix
 from .tensor import Pointers
@@ -52,15 +55,25 @@ def block_store(ctx: Context, op: Operation, ptr: Any, mask: Any) -> Callable[[A
     if message is None:
         return None
     layout = ctx.layout_of(op.value.type)
+    starts = starts_of(layout, message)
+    surfaces = whole_surfaces(ctx, op, layout, message) if has_lower_edge(op) else near_surfaces(
+        ctx, op, ptr, mask, layout, message)
+    if surfaces is None:
+        return None
+
+    def emit(value: Any) -> None:
+        registers = dict(zip(layout.register_indices, ctx.fragment(value, layout).registers, strict=True))
+        for start, surface in zip(starts.register_indices, surfaces, strict=True):
+            block = ctx.b.splat(registers[start], ROWS)
+            ctx.env.store_block(message.bytes, message.block, surface, ctx.b.bitcast(block, message.word))
+    return emit
+
+
+def near_surfaces(ctx: Context, op: Operation, ptr: Any, mask: Any, layout: Layout,
+                  message: Message) -> list[tuple[Register, ...]] | None:
+    """A surface for each block, which begins just before it."""
     blocks = prepared(ctx, op, ptr, layout, message)
     limits = None if blocks is None else edges(ctx, mask, blocks.starts, message)
     if blocks is None or limits is None:
         return None
-    surfaces = [blocks.surface(ctx, i, None, limits) for i in range(blocks.starts.registers)]
-
-    def emit(value: Any) -> None:
-        registers = dict(zip(layout.register_indices, ctx.fragment(value, layout).registers, strict=True))
-        for start, surface in zip(blocks.starts.register_indices, surfaces, strict=True):
-            block = ctx.b.splat(registers[start], ROWS)
-            ctx.env.store_block(message.bytes, message.block, surface, ctx.b.bitcast(block, message.word))
-    return emit
+    return [blocks.surface(ctx, i, None, limits) for i in range(blocks.starts.registers)]
