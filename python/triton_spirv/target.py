@@ -79,6 +79,7 @@ class Target:
                      "OpFDiv", "Sqrt"
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
+    shared_blocks    a sub-group loads a block of shared memory with one message (SPV_INTEL_subgroups)
     predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
     reduces          a sub-group's reduction is one instruction, whose result the compiler knows to be uniform
     converts_bf16    SPV_INTEL_bfloat16_conversion: f32 becomes bf16 with one instruction
@@ -133,6 +134,7 @@ class Target:
     products: frozenset[str] = frozenset()
     matrix: Matrix | None = None
     block_2d: bool = False
+    shared_blocks: bool = False
     predicated: bool = False
     reduces: bool = False
     converts_bf16: bool = False
@@ -248,6 +250,7 @@ PVC = INTEL.with_options(
     float64=True,
     matrix=SIXTEEN_COLUMNS,
     block_2d=True,
+    shared_blocks=True,
     predicated=True,
     converts_bf16=True,
     register_bytes=128 * 64,
@@ -275,6 +278,7 @@ OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "
 CPU_MATRIX = tuple(
     CPU_SIMT.with_options(name=name, sub_group_size=like.matrix.columns if like.matrix else 16,
                           matrix=like.matrix, block_2d=like.block_2d, emulated=True, reduces=True,
+                          shared_blocks=like.shared_blocks,
                           converts_bf16=True, register_bytes=like.register_bytes,
                           large_registers=like.large_registers)
     for name, like in (("cpu-xe", PVC), ("cpu-xe8", INTEL_GPUS[1]))

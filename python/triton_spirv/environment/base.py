@@ -323,6 +323,16 @@ class Environment(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} has no matrix unit")
 
+    def has_shared_blocks(self, bytes: int) -> bool:
+        """Is there `shared_block` for elements of so many bytes?"""
+        return False
+
+    def shared_block(self, array: Value, index: Value, rows: int) -> Value:
+        """From an array of shared memory, 8 or fewer rows of as many elements as a sub-group has lanes, one
+        behind the other: a column for each lane, as integers. The index is the same for all lanes.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no block messages")
+
     def load_block(self, kind: str, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...],
                    part: Type) -> list[Value]:
         """A block of a surface, by the whole sub-group, as registers of type `part`.

@@ -18,6 +18,7 @@ from ..layout import Layout, SharedLayout, log2, span
 from ..spirv.builder import I32
 from ..spirv.module import Value as Register
 from . import fragment as fragments
+from .block_exchange import through_blocks
 from .context import Context
 from .dot_cooperative import memory_for_matrices, rests_for_matrices
 from .registry import lowers
@@ -87,6 +88,9 @@ def convert(ctx: Context, source: Fragment, layout: Layout) -> Fragment:
     source = Fragment(_with_lanes(source.layout, lanes, warps), source.element, source.registers)
     target = _with_lanes(target, lanes, warps)
     plan = moves(source.layout, target)
+    by_blocks = through_blocks(ctx, source, layout) if plan is None else None
+    if by_blocks is not None:
+        return by_blocks
     made = through_memory(ctx, source, target) if plan is None else within_warps(ctx, source, target, plan)
     return fragments.rearrange(ctx.b, replace(made, layout=fragments.flat(layout)), layout)
 

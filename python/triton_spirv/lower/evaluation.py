@@ -17,6 +17,7 @@ from .arrays import Arrays
 from .registry import RULES
 from .state import named
 from .tensor import Affine, Deferred, Fragment, Pointers, Shared, Stored, Uniform
+from .types import storage_bytes
 
 
 class Evaluation(Arrays):
@@ -77,7 +78,10 @@ class Evaluation(Arrays):
         entry = RULES[op.name]
         location = self.b.module.location
         self.b.module.location = op.location
-        if entry.kind == "elementwise":
+        wider = self._wider(node, layout)
+        if wider is not None:
+            made = self.fragment(self.fragment(node, wider), layout)
+        elif entry.kind == "elementwise":
             rows = [self.registers(x, layout) for x in node.operands]
             registers = [
                 self.b.splat(entry.function(self, op, *column), layout.width)
@@ -95,6 +99,18 @@ class Evaluation(Arrays):
         self._keep(node, made)
         self.b.module.location = location
         return made
+
+    def _wider(self, node: Deferred, layout: Layout) -> Layout | None:
+        """Of a tensor that is made of larger elements which other lanes hold, their layout: it is made there,
+        so that the smaller elements are exchanged.
+        """
+        larger: list[Any] = [x for x in node.operands if not isinstance(x, Register)]
+        if RULES[node.operation.name].kind != "elementwise" or len(larger) != 1:
+            return None
+        held = _held(larger[0])
+        if held is None or storage_bytes(node.element) >= storage_bytes(larger[0].element) or any(held.step):
+            return None
+        return None if _stays_in_threads(held, layout) else held
 
     def _keep(self, node: Deferred, made: Fragment) -> None:
         """Remember a fragment just evaluated; write it to its array where it is a by-product of the current
@@ -126,6 +142,19 @@ class Evaluation(Arrays):
         offsets = element_offsets(self, tensor, layout)  # type: ignore[arg-type]  # a Context
         return Fragment(layout, tensor.element, tuple(
             base if o is None else b.iadd(base, b.imul(b.splat(o, layout.width), size)) for o in offsets))
+
+
+def _held(tensor: Any) -> Layout | None:
+    """The layout of the registers that a tensor is computed from, element by element."""
+    if isinstance(tensor, Fragment):
+        return tensor.layout
+    if not isinstance(tensor, Deferred):
+        return None
+    if tensor.stored is not None:
+        return _held(tensor.stored)
+    if RULES[tensor.operation.name].kind != "elementwise":
+        return None
+    return next((layout for layout in map(_held, tensor.operands) if layout is not None), None)
 
 
 def _stays_in_threads(have: Layout, want: Layout) -> bool:
