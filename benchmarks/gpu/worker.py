@@ -167,7 +167,7 @@ def matmul_f32(quick: bool) -> Case:
 
 def matmul_f16(quick: bool) -> Case:
     rows = [(128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (128, 128, 32, 4, 4), (64, 128, 32, 4, 4),
-            (128, 128, 32, 8, 2), (128, 256, 32, 8, 3)]
+            (128, 128, 32, 8, 2), (128, 256, 32, 8, 3), (256, 128, 32, 8, 3)]
     return matmul(512 if quick else 8192, torch.float16, 2e-3, tiles(*(rows[2:4] if quick else rows)))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..analysis.allocation import Apart
 from ..analysis.conversion import Moves, moves
 from ..ir.model import Operation, Type
 from ..layout import Layout, SharedLayout, log2, span
@@ -20,7 +21,7 @@ from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .block_exchange import through_blocks
 from .context import Context
-from .dot_cooperative import memory_for_matrices, rests_for_matrices
+from .dot_cooperative import memory_for_matrices, rests_for_matrices, rows_of_warps
 from .registry import lowers
 from .shared import feeds_products
 from .tensor import Affine, Deferred, Fragment, Pointers, Shared, Uniform
@@ -45,6 +46,10 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
         if rests_for_matrices(ctx, result):
             memory = memory_for_matrices(source, storage_bytes(src.element))
         array = ctx.shared.buffer(result, src.element, memory)
+        part = rows_of_warps(ctx, result, source, memory)
+        if part:
+            bytes = part * storage_bytes(src.element)
+            array = replace(array, bytes=Apart(array.bytes.start, array.bytes.end, bytes))
         ctx.shared.writes(array)
         ctx.shared.store(array, ctx.fragment(src, source))
         return array

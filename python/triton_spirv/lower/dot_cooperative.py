@@ -139,6 +139,23 @@ def rests_for_matrices(ctx: Context, value: Value) -> bool:
                for user, index in value.uses)
 
 
+def rows_of_warps(ctx: Context, value: Value, source: Layout, memory: SharedLayout) -> int:
+    """Elements of the rows that one warp writes to `memory` from `source`, where the same warp alone reads
+    them: a left operand of products on matrices in which warps lie one below the other. Else 0."""
+    grids = [grid_of(ctx, user) if user.name == "tt.dot" and user.a is value and user.b is not value else None
+             for user, _ in value.uses]
+    pitch = pitch_of(memory)
+    if None in grids or pitch is None or pitch[1] or not grids:
+        return 0
+    height, width = source.shape
+    rows = height // ctx.num_warps
+    warps = tuple(rows * width << i for i in range(log2(ctx.num_warps)))
+    inside = rows * width - 1
+    alone = source.warp == warps and not any(
+        basis & ~inside for basis in (*source.component, *source.register, *source.lane))
+    return rows * pitch[0] if alone and all(grid.warp_columns == 1 for grid in grids if grid) else 0
+
+
 def _accumulate(ctx: Context, grid: Grid, x: Shared, y: Shared, sums: list[Register]) -> None:
     b, env = ctx.b, ctx.env
     row, column = grid.corner(ctx)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..ir.model import FloatType, IntegerType, Operation
-from ..layout import Layout, log2
+from ..layout import Layout, log2, span
 from ..spirv.module import Value as Register
 from ..spirv.types import Float
 from .cast import to_float
@@ -23,6 +23,9 @@ from .tensor import Affine, Deferred, Fragment, Shared, Stored, Uniform
 from .types import element_of, shape_of
 
 F32 = FloatType("f32")
+
+#: Steps along K that are loaded at a time.
+SLICE = 4
 
 
 def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Fragment:
@@ -44,9 +47,13 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
     for tensor in tensors:
         _announce(ctx, tensor)
     sums = [converted(ctx, x, element, target) for x in ctx.registers(c, layout)]
+    slices = _slices(ctx, tensors, rows, columns, inner)
     with StepLoop(ctx, len(rows.step), sums) as loop:
-        a, b = left.fragment(ctx, rows), right.fragment(ctx, columns)
-        loop.yield_(_accumulated(ctx, layout, a, b, list(loop.carried), 1 << inner))
+        made = list(loop.carried)
+        for count, some_rows, some_columns in slices:
+            a, b = left.fragment(ctx, some_rows), right.fragment(ctx, some_columns)
+            made = _accumulated(ctx, layout, a, b, made, count)
+        loop.yield_(made)
     results = [_rounded(ctx, x, target, element) for x in loop.results]
     return Fragment(layout, element, tuple(results))
 
@@ -77,6 +84,22 @@ def _stepped(layout: Layout, inner: int, depth: int) -> Layout:
     return replace(layout, register=registers, step=layout.register[inner:bits])
 
 
+def _slices(ctx: Context, tensors: Sequence[Any], rows: Layout, columns: Layout,
+            inner: int) -> list[tuple[int, Layout, Layout]]:
+    """(steps along K, layouts of both operands) for the steps of one turn: as many steps at a time as one
+    access to shared memory moves, so that registers hold no more of the operands than that."""
+    few = log2(SLICE)
+    if inner <= few or not ctx.target.places_tiles or not all(map(_can_step, tensors)):
+        return [(1 << inner, rows, columns)]
+
+    def part(layout: Layout, index: int) -> Layout:
+        kept, dropped = layout.register[:few], layout.register[few:inner]
+        return replace(layout, register=kept + layout.register[inner:],
+                       origin=layout.origin ^ span(dropped, index))
+
+    return [(SLICE, part(rows, i), part(columns, i)) for i in range(1 << inner - few)]
+
+
 def _can_step(tensor: Any) -> bool:
     """Can a slice of the tensor be had that only run time knows, without keeping all of it in registers?"""
     if isinstance(tensor, Deferred):
@@ -98,8 +121,8 @@ def _announce(ctx: Context, tensor: Any) -> None:
 def _accumulated(ctx: Context, layout: Layout, a: Fragment, b: Fragment, sums: list[Register],
                  count: int) -> list[Register]:
     """The sums after `count` more steps along K."""
-    rows = {index: r for r, index in enumerate(a.layout.register_indices)}
-    columns = {index: r for r, index in enumerate(b.layout.register_indices)}
+    rows = {index ^ a.layout.origin: r for r, index in enumerate(a.layout.register_indices)}
+    columns = {index ^ b.layout.origin: r for r, index in enumerate(b.layout.register_indices)}
     *_, m_size, n_size = layout.shape
     depth = a.layout.shape[-1]
     for k in range(count):

@@ -49,11 +49,12 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         "vkGetQueryPoolResults": "ppuuzpqu", "vkCmdBindPipeline": "pipV", "vkCmdPushConstants": "ppuuupV",
         "vkCmdDispatch": "puuuV", "vkCmdPipelineBarrier": "puuuupupupV", "vkCmdCopyBuffer": "pppupV",
         "vkCmdFillBuffer": "ppqquV", "vkCmdUpdateBuffer": "ppqqpV", "vkCmdResetQueryPool": "ppuuV",
-        "vkCmdWriteTimestamp": "pipuV",
+        "vkCmdWriteTimestamp": "pipuV", "vkResetQueryPool": "ppuuV",
     },
 }
 #: calls that only write into a command buffer: too short to give up Python's lock for them
-_BRIEF = ("vkCmd", "vkBeginCommandBuffer", "vkEndCommandBuffer", "vkGetSemaphoreCounterValue")
+_BRIEF = ("vkCmd", "vkBeginCommandBuffer", "vkEndCommandBuffer", "vkGetSemaphoreCounterValue",
+          "vkResetQueryPool")
 
 SUCCESS, NOT_READY, TIMEOUT, INCOMPLETE = 0, 1, 2, 5
 OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST = -1, -2, -4

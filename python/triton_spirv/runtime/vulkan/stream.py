@@ -31,7 +31,7 @@ COMMAND_BUFFERS = 16
 COMMANDS_PER_SUBMISSION = 64
 #: an idle device is given work at most this often, in nanoseconds: launches that come faster than a
 #: submission takes go together
-PACE = 100_000
+PACE = 250_000
 #: what stands between two events with timestamps is submitted with both, so that the time of a submission is
 #: never measured; up to so many commands, and nanoseconds
 TIMED_COMMANDS, HELD = 1024, 5_000_000

@@ -29,7 +29,7 @@ def target_of(device: Device) -> Target:
         double_buffers=True,
         places_tiles=True,
         carries_words=True,
-        unrolled=128 if device.kind == "cpu" else 512,
+        unrolled=128 if device.kind == "cpu" else 1024,
         # software devices divide as their processor does. GLSL's Fma is used nowhere: an H100's rounded f32
         # twice, with NoContraction and without
         rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else ()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 from ...errors import DeviceError
@@ -21,19 +22,33 @@ RESULT_64, RESULT_WAIT = 1, 2
 
 
 class Timestamps:
-    """Places for timestamps; there are as many as events alive."""
+    """Places for timestamps; there are as many as events alive.
+
+    A place is made ready by the host where the device allows it: a command of the device for that would stand
+    between the timestamps.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self.free: list[tuple[int, int]] = []  # (query pool, query)
+        self.by_host = "hostQueryReset" in context.device.features
+        #: (query pool, query, the submission that wrote it last), the longest unused first
+        self.free: deque[tuple[int, int, int]] = deque()
 
     def take(self) -> tuple[int, int]:
-        """A place that no other event has."""
-        if not self.free:
+        """A place that no other event has, and that the device has done with."""
+        api, device = self._context.api, self._context.handle
+        if not self.free or self.free[0][2] > self._context.stream.finished:
             info = make("QueryPoolCreateInfo", queryType=TIMESTAMP, queryCount=QUERIES)
-            pool = self._context.api.create("vkCreateQueryPool", self._context.handle, ctypes.byref(info))
-            self.free += [(pool, index) for index in range(QUERIES)]
-        return self.free.pop()
+            pool = api.create("vkCreateQueryPool", device, ctypes.byref(info))
+            self.free.extendleft((pool, index, -1) for index in range(QUERIES))
+        pool, query, _ = self.free.popleft()
+        if self.by_host:
+            api.vkResetQueryPool(device, pool, query, 1)
+        return pool, query
+
+    def give(self, place: tuple[int, int], submission: int) -> None:
+        """Nobody asks for the place any more; `submission` wrote it, or will."""
+        self.free.append((*place, submission))
 
 
 class Event:
@@ -52,13 +67,17 @@ class Event:
         """The point behind everything launched so far."""
         owner = self.context.stream
         with owner.lock:
+            if self._place is not None and self._submission >= 0:  # a place is written once
+                self.context.timestamps.give(self._place, self._submission)
+                self._place = self.context.timestamps.take()
             handle = owner.begin()
             self._submission = owner.submitted + 1
             if self._place is None:
                 owner.recorded += 1  # submitted together with what follows
                 return
             pool, query = self._place
-            self.context.api.vkCmdResetQueryPool(handle, pool, query, 1)
+            if not self.context.timestamps.by_host:
+                self.context.api.vkCmdResetQueryPool(handle, pool, query, 1)
             self.context.api.vkCmdWriteTimestamp(handle, BOTTOM, pool, query)
             owner.timed = 0 if owner.timed else time.perf_counter_ns()
             owner.added()
@@ -101,5 +120,5 @@ class Event:
     def __del__(self) -> None:
         place = getattr(self, "_place", None)
         if place is not None and not sys.is_finalizing():
-            self.context.timestamps.free.append(place)
+            self.context.timestamps.give(place, self._submission)
 
