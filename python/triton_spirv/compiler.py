@@ -49,7 +49,9 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
 
     options: num_stages (loops fetch the operands of a matrix unit so many iterations ahead, less one),
     block_io (False: operands are not loaded by 2D block messages), enable_fp_fusion (a multiplication and an
-    addition may become one instruction with one rounding), print_copies (how often a work-item that runs a
+    addition may become one instruction with one rounding), fast_math (division, roots and elementary
+    functions of f32 may be wrong by thousands of units in the last place, and products of bf16 take denormal
+    numbers as zero: docs/accuracy.md), print_copies (how often a work-item that runs a
     whole program prints a scalar: once per thread of a GPU).
     Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError,
     MissingCapability.

@@ -304,7 +304,7 @@ REPORTED = {"float64": "cl_khr_fp64", "block_io": "cl_intel_subgroup_2d_block_io
             "matrix": "cl_intel_subgroup_matrix_multiply_accumulate"}
 
 #: Features of processors with instructions that sum products: what they multiply.
-PRODUCTS = {"avx512_vnni": "i8"}
+PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16"}
 
 
 def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Target:

@@ -148,7 +148,8 @@ def test_num_warps() -> None:
 def test_options_hash_covers_what_changes_code() -> None:
     base = SPIRVOptions.parse({}, CPU)
     assert base.hash() == SPIRVOptions.parse({"kpack": 2, "waves_per_eu": 3, "maxnreg": None}, CPU).hash()
-    for change in ({"num_warps": 8}, {"debug": True}, {"enable_fp_fusion": False}, {"num_stages": 1}):
+    for change in ({"num_warps": 8}, {"debug": True}, {"enable_fp_fusion": False}, {"num_stages": 1},
+                   {"fast_math": True}):
         assert SPIRVOptions.parse(change, CPU).hash() != base.hash()
     assert set(base.__dict__) >= set(options.FIELDS) and base.extern_libs == ()
 

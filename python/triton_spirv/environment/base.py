@@ -279,6 +279,11 @@ class Environment(ABC):
         """x / y of floats; precise: correctly rounded, otherwise within 2.5 ulp."""
         return self.b.binary("OpFDiv", x, y)
 
+    def approximate(self, name: str, *operands: Value) -> Value | None:
+        """A function of f32, or "divide", by its OpenCL name, with an error of thousands of units in the last
+        place; None where that is no faster."""
+        return None
+
     @abstractmethod
     def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
         """A float as a narrower one, rounded to nearest even (RTE), to zero (RTZ), up (RTP) or down (RTN)."""

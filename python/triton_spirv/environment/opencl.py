@@ -19,6 +19,11 @@ from .opencl_lanes import SCOPES
 from .opencl_matrix import OpenCLMatrix
 from .opencl_memory import GLOBAL, PRIVATE
 
+LOG2_E = 1.4426950408889634
+
+#: Functions of f32 that OpenCL has in a fast form too, of whatever accuracy the device likes.
+NATIVE = frozenset(("cos", "divide", "exp2", "log", "log2", "rsqrt", "sin"))
+
 
 class OpenCL(OpenCLMatrix):
     """SPIR-V for OpenCL devices, physical addressing: 64-bit, or 32-bit where the target has no more."""
@@ -141,6 +146,11 @@ class OpenCL(OpenCLMatrix):
 
     def math(self, name: str, *operands: Value) -> Value:
         return self.b.ext(name, *operands)
+
+    def approximate(self, name: str, *operands: Value) -> Value | None:
+        if name == "exp":  # with an error that grows with the argument: 4000 ulp of native_exp, 100 this way
+            name, operands = "exp2", (self.b.binary("OpFMul", operands[0], LOG2_E),)
+        return self.b.ext(f"native_{name}", *operands) if name in NATIVE else None
 
     def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
         return self.b.module.ext("OpenCL.std", name, *operands, type=type)

@@ -14,7 +14,7 @@ from ..ir.numbers import to_bits
 from ..layout import Layout
 from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
-from ..spirv.types import Int
+from ..spirv.types import Float, Int
 from .context import Context
 from .numbers import bool_to_int, in_f32, int_to_bool, is_bf16, is_bits, is_bool, to_arithmetic
 from .registry import elementwise, pulled, symbolic
@@ -181,7 +181,8 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
 
     def formula(x: Register, y: Register) -> Register:
         if FLOAT[op.name] == "OpFDiv":
-            return ctx.env.divide(x, y, precise=op.name == "tt.precise_divf")
+            found = _approximate(ctx, op, "divide", x, y)
+            return found or ctx.env.divide(x, y, precise=op.name == "tt.precise_divf")
         value = b.binary(FLOAT[op.name], x, y)
         fuses = ctx.options.get("enable_fp_fusion", True) and op.name in (
             "arith.addf",
@@ -211,7 +212,18 @@ def float_function(ctx: Context, op: Operation, *operands: Register) -> Register
 def elementary(ctx: Context, op: Operation, *operands: Register) -> Register:
     b = ctx.b
     name = ELEMENTARY[op.name]
-    return in_f32(b, element_of(op.operands[0].type), lambda *x: ctx.env.math(name, *b.match(*x)), *operands)
+
+    def formula(*x: Register) -> Register:
+        return _approximate(ctx, op, name, *x) or ctx.env.math(name, *b.match(*x))
+    return in_f32(b, element_of(op.operands[0].type), formula, *operands)
+
+
+def _approximate(ctx: Context, op: Operation, name: str, *operands: Register) -> Register | None:
+    """The function of f32 as the option fast_math allows it; None where it does not, or nothing is gained."""
+    if not ctx.options.get("fast_math") or op.name.startswith("tt.precise"):
+        return None
+    matched = ctx.b.match(*operands)
+    return ctx.env.approximate(name, *matched) if scalar_type(matched[0].type) == Float(32) else None
 
 
 @elementwise("math.fma", weight=2)
