@@ -260,7 +260,7 @@ PVC = INTEL.with_options(
 #: The families of Intel's GPUs by the names that ocloc has for them, and a device of 32 bits.
 INTEL_GPUS = (
     PVC,
-    INTEL.with_options(name="dg2", matrix=Matrix(8), predicated=True, converts_bf16=True,
+    INTEL.with_options(name="dg2", matrix=Matrix(8), shared_blocks=True, predicated=True, converts_bf16=True,
                        large_registers=True),
     PVC.with_options(name="bmg"),
     PVC.with_options(name="lnl"),

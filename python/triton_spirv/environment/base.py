@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..spirv.builder import I32, Builder, Operand
 from ..spirv.control import IfElse
 from ..spirv.module import Module, Value
-from ..spirv.types import Float, Type
+from ..spirv.types import Float, Int, Type
 from ..target import Target
 
 CONTROL_BARRIER = 224  # OpControlBarrier
@@ -329,12 +329,12 @@ class Environment(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no matrix unit")
 
     def has_shared_blocks(self, bytes: int) -> bool:
-        """Is there `shared_block` for elements of so many bytes?"""
+        """Is there `shared_block` for words of so many bytes?"""
         return False
 
-    def shared_block(self, array: Value, index: Value, rows: int) -> Value:
-        """From an array of shared memory, 8 or fewer rows of as many elements as a sub-group has lanes, one
-        behind the other: a column for each lane, as integers. The index is the same for all lanes.
+    def shared_block(self, array: Value, index: Value, word: Int, rows: int) -> Value:
+        """From an array of shared memory, 8 or fewer rows of as many words as a sub-group has lanes, one
+        behind the other: a column for each lane. The index, in elements, is the same for all lanes.
         """
         raise NotImplementedError(f"{type(self).__name__} has no block messages")
 

@@ -3,7 +3,7 @@ emulated."""
 
 from __future__ import annotations
 
-from ..spirv.builder import I32, scalar_type, width_of, with_width
+from ..spirv.builder import I32, width_of, with_width
 from ..spirv.module import Value
 from ..spirv.types import Array, Int, Pointer, Type, Void
 from .memory_types import type_bytes
@@ -40,17 +40,17 @@ class OpenCLMatrix(OpenCLLanes):
     def has_shared_blocks(self, bytes: int) -> bool:
         return self.target.shared_blocks and bytes in (2, 4)
 
-    def shared_block(self, array: Value, index: Value, rows: int) -> Value:
+    def shared_block(self, array: Value, index: Value, word: Int, rows: int) -> Value:
         b, m, lanes = self.b, self.b.module, self.target.sub_group_size
-        if self.target.emulated:
-            places = [b.iadd(b.iadd(index, row * lanes), self.lane_id()) for row in range(rows)]
-            made = b.construct([self.shared_load(array, place) for place in places])
-            return b.bitcast(made, Int(8 * type_bytes(scalar_type(made.type))))
-        element = Int(8 * self.pointee_bytes(array))
         place = b.emit("OpInBoundsPtrAccessChain", array, index, type=array.type)
+        words = Pointer(SHARED, word)
+        if place.type != words:
+            place = b.emit("OpBitcast", place, type=words)
+        if self.target.emulated:
+            return b.construct([self.shared_load(place, b.iadd(self.lane_id(), row * lanes))
+                                for row in range(rows)])
         m.require("SubgroupBufferBlockIOINTEL", extension="SPV_INTEL_subgroups")
-        return b.emit("OpSubgroupBlockReadINTEL", b.emit("OpBitcast", place, type=Pointer(SHARED, element))
-                      if place.type != Pointer(SHARED, element) else place, type=with_width(element, rows))
+        return b.emit("OpSubgroupBlockReadINTEL", place, type=with_width(word, rows))
 
     def load_block(self, kind: str, bytes: int, block: tuple[int, int, int], surface: tuple[Value, ...],
                    part: Type) -> list[Value]:

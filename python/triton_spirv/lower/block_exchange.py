@@ -10,40 +10,50 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..layout import Layout, SharedLayout
-from ..spirv.builder import scalar_type, width_of
-from . import fragment as fragments
+from ..layout import Layout, SharedLayout, log2
+from ..spirv.builder import scalar_type, with_width
+from ..spirv.types import Int
 from .context import Context
 from .shared import offsets
 from .tensor import Fragment
 from .types import register_type, storage_bytes
 
-#: Rows of a block that are worth it; neighbours that a lane of the source must hold, or its stores are many.
-ROWS, HELD = 8, 4
+#: Rows of a block: 8 words for each lane, of 16 or 32 bits. Neighbours below them share a word.
+ROWS = 8
 
 
-def block_layout(source: Layout, target: Layout) -> SharedLayout | None:
-    """Where elements wait; None where blocks would not do."""
-    inside = (*target.lane, *target.component)
+def block_layout(source: Layout, target: Layout, most: int) -> SharedLayout | None:
+    """Where elements wait; None where blocks would not do, or take more messages than vectors of lanes, of up
+    to `most` elements, do.
+    """
+    shared = log2(target.width // ROWS) if target.width >= ROWS else 0
+    word, rows = target.component[:shared], target.component[shared:]
+    inside = (*word, *target.lane, *rows)
     bits = [1 << i for i in range(target.numel.bit_length() - 1)]
     wanted = [basis for basis in (*inside, *target.register, *target.warp) if basis]
-    whole = sorted(wanted) == bits and 0 not in inside and not target.origin
-    lowest = target.lane[:HELD.bit_length() - 1]
-    if not whole or target.width < ROWS or not set(lowest) <= set(source.register):
+    if sorted(wanted) != bits or 0 in inside or target.origin or len(rows) != log2(ROWS):
         return None
     order = [*inside, *(bit for bit in bits if bit not in inside)]
+    held = next((i for i, bit in enumerate(order) if bit not in source.register), len(order))
+    both = sum(bit in (*target.component, *target.register) and bit in source.register for bit in bits)
+    by_blocks = (source.registers >> min(held, log2(most))) + target.registers
+    by_lanes = source.registers + target.registers * target.width >> min(both, log2(most))
+    if by_blocks >= by_lanes:
+        return None
     return SharedLayout(source.shape, tuple(1 << order.index(bit) for bit in bits))
 
 
 def through_blocks(ctx: Context, source: Fragment, target: Layout) -> Fragment | None:
     """The elements under a layout of other lanes and warps; None where that takes another way. source: of
     one component."""
-    bytes = storage_bytes(source.element)
-    lanes = ctx.target.sub_group_size
-    memory = block_layout(source.layout, target) if 1 << len(target.lane) == lanes else None
-    if memory is None or not ctx.env.has_shared_blocks(bytes) or memory.size * bytes > ctx.shared.free:
+    bytes, lanes = storage_bytes(source.element), ctx.target.sub_group_size
+    word = bytes * target.width // ROWS
+    if 1 << len(target.lane) != lanes or not ctx.env.has_shared_blocks(word):
         return None
-    element = scalar_type(register_type(source.element))
+    memory = block_layout(source.layout, target, min(ctx.target.lane_bytes // bytes, ctx.target.components))
+    if memory is None or memory.size * bytes > ctx.shared.free:
+        return None
+    type = with_width(scalar_type(register_type(source.element)), target.width)
     registers = []
     with ctx.shared.scratch(source.element, memory.size) as array:
         view = replace(array, shape=source.shape, layout=memory)
@@ -51,8 +61,6 @@ def through_blocks(ctx: Context, source: Fragment, target: Layout) -> Fragment |
         ctx.shared.store(view, source)
         ctx.shared.reads(array)
         for place in offsets(ctx, view, replace(target, lane=())):
-            parts = [ctx.env.shared_block(array.array, ctx.b.iadd(place, row * lanes), ROWS)
-                     for row in range(0, target.width, ROWS)]
-            registers.append(ctx.b.bitcast(fragments.concatenate(ctx.b, parts), element))
-    assert all(width_of(register.type) == target.width for register in registers)
+            block = ctx.env.shared_block(array.array, place, Int(8 * word), ROWS)
+            registers.append(block if block.type == type else ctx.b.emit("OpBitcast", block, type=type))
     return Fragment(target, source.element, tuple(registers))
