@@ -40,7 +40,7 @@ PARAMETER_BYTES = 64 << 10
 #: bytes that travel at once between host memory and memory that the host does not see
 STAGING_BYTES = 32 << 20
 #: a wait looks this long before it sleeps, in nanoseconds
-SPIN = 30_000
+SPIN = 100_000
 
 # VkPipelineStageFlagBits, VkAccessFlagBits
 COMPUTE_STAGE, TRANSFER_STAGE, BOTTOM, HOST_STAGE = 0x800, 0x1000, 0x2000, 0x4000
