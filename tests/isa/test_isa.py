@@ -57,6 +57,16 @@ def test_parts_of_an_instruction() -> None:
     assert (item.base, item.width, item.comment) == ("mad", 16, "$7")
 
 
+@pytest.mark.parametrize(("line", "name"), [
+    ("load.ugm.d32.a64 (16|M0)  r235:1 [r132:2] {$1} // ex_desc:0x0; desc:0x4100580", "load.ugm.d32.a64"),
+    ("send.ugm (1|M0)  r3 r117 null:0 0x0 0x03F00283 {$7} // wr:1+0, rd:31; load_block2d.ugm.d16v.a64",
+     "load_block2d.ugm.d16v.a64"),
+    ("send.gtwy (1|M0)  null r3 null:0 0x0 0x02000004 {$1} // wr:1+0, rd:0; signal barrier", "send.gtwy"),
+])
+def test_messages(line: str, name: str) -> None:
+    assert one(line).message == name
+
+
 @pytest.mark.parametrize(("line", "macs"), [
     ("dpas.8x8 (16|M0)  r60:f r60:f r20:hf r12.0:hf {$1}", 16 * 8 * 8 * 2),   # 8 rows, 16 columns, 16 deep
     ("dpas.8x8 (8|M0)  r60:f r60:f r20:bf r12.0:bf {$1}", 8 * 8 * 8 * 2),

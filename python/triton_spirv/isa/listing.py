@@ -12,6 +12,8 @@ _LABEL = re.compile(r"^([A-Za-z_][\w.$|@]*):$")
 _HEAD = re.compile(r"^//\.(kernel|platform|instCount|RA type|spill size|thread_config)\s+(.*)$", re.MULTILINE)
 #: register 0 is declared first, whole: so wide is a register
 _REGISTER = re.compile(r"^//\.declare BuiltInR0 .*\bsize=(\d+)", re.MULTILINE)
+#: the message of a `send`, in its comment
+_SENT = re.compile(r"\b((?:load|store|atomic)[\w]*\.(?:ugm|slm|tgm)[\w.]*)")
 _WORDS = re.compile(r"[A-Za-z_][\w.$|@]*")
 
 MESSAGES = ("load", "store", "atomic", "send", "read", "write", "fence", "barrier", "prefetch")
@@ -36,6 +38,12 @@ class Instruction:
     def base(self) -> str:
         """The operation without what follows the first dot."""
         return self.name.partition(".")[0]
+
+    @property
+    def message(self) -> str:
+        """Its name, or what a `send` says of itself behind its operands: "load_block2d.ugm.d16.a64"."""
+        said = _SENT.search(self.comment) if self.base == "send" else None
+        return said[1] if said else self.name
 
     @property
     def kind(self) -> str:

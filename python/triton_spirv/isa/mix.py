@@ -100,7 +100,7 @@ def measure(items: Iterable[Instruction | str], register_bytes: int, label: str 
             continue
         kind = item.kind
         counts[kind] += 1
-        names[item.name if kind in ("matrix", *MOVING) else item.base] += 1
+        names[item.message if kind in ("matrix", *MOVING) else item.base] += 1
         macs += multiplications(item)
         moved += transferred(item, register_bytes) if kind in MOVING else 0
         if kind == "matrix":
