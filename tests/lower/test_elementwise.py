@@ -229,6 +229,21 @@ def test_remainder_floats(run, dtype):
     numeric.assert_same(apply2(run, remainder, x, y, dtype, wide), expected)
 
 
+@pytest.mark.parametrize("exponent", (0, 1, 20))
+@pytest.mark.parametrize("times", (1, 4))
+@pytest.mark.parametrize("dtype", ("f32", "f64"))
+def test_remainder_of_multiples_is_zero(run, dtype, times, exponent):
+    """With the dividend's sign, of denormals and the smallest normal numbers too: a driver gave fmod(x, x) =
+    x for some of them."""
+    bits, mantissa = (np.uint32, 23) if dtype == "f32" else (np.uint64, 52)
+    fraction = numeric.random(COUNT, "u64", 0).astype(bits) >> bits(12)
+    y = (fraction | bits(1) | bits(exponent) << bits(mantissa)).view(DTYPES[dtype].values)
+    x = np.where(np.arange(COUNT) % 2, -y, y) * times
+    found = apply2(run, remainder, x, y, dtype, dtype)
+    numeric.assert_same(found, np.fmod(x, y))
+    numeric.assert_same(found, np.copysign(0, x))
+
+
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("small_divisors", (True, False))
 def test_divide_and_remainder_truncate(run, dtype, small_divisors):

@@ -145,7 +145,15 @@ class OpenCL(OpenCLMatrix):
     # --- arithmetic -----------------------------------------------------------------------------------------
 
     def math(self, name: str, *operands: Value) -> Value:
-        return self.b.ext(name, *operands)
+        made = self.b.ext(name, *operands)
+        return self._below(made, *operands) if name == "fmod" else made
+
+    def _below(self, remainder: Value, x: Value, y: Value) -> Value:
+        """A remainder as large as its divisor y is none: Intel's CPU runtime gives x for fmod(x, x) of some x
+        that are denormal or have the least exponent of the normal ones."""
+        b = self.b
+        whole = b.compare("OpFOrdEqual", b.ext("fabs", remainder), b.ext("fabs", y))
+        return b.select(whole, b.ext("copysign", 0.0, x), remainder)
 
     def approximate(self, name: str, *operands: Value) -> Value | None:
         if name == "exp":  # with an error that grows with the argument: 4000 ulp of native_exp, 100 this way
@@ -153,6 +161,8 @@ class OpenCL(OpenCLMatrix):
         return self.b.ext(f"native_{name}", *operands) if name in NATIVE else None
 
     def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
+        if name == "fmod":
+            return self.math(name, *operands)
         return self.b.module.ext("OpenCL.std", name, *operands, type=type)
 
     def contract(self, value: Value) -> Value:
