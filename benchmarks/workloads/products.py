@@ -35,8 +35,9 @@ def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, batch, a_batch, b_batch, c_batch
     tl.store(c, total.to(c_ptr.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
 
 
-def matmul(m: int, n: int, k: int, dtype: torch.dtype = torch.float32, batch: int = 1) -> Workload:
-    """a [batch, m, k] x b [batch, k, n]; floats are summed in f32, int8 in int32."""
+def matmul(m: int, n: int, k: int, dtype: torch.dtype = torch.float32, batch: int = 1,
+           fast: bool = False) -> Workload:
+    """a [batch, m, k] x b [batch, k, n]; floats are summed in f32, int8 in int32. fast: with fast_math."""
     whole = dtype == torch.int8
     def matrix(*shape: int) -> torch.Tensor:
         return torch.randint(-128, 128, shape, dtype=dtype) if whole else torch.randn(shape).to(dtype)
@@ -45,7 +46,7 @@ def matmul(m: int, n: int, k: int, dtype: torch.dtype = torch.float32, batch: in
 
     def ours() -> torch.Tensor:
         matmul_kernel[lambda meta: (triton.cdiv(m, meta["BM"]), triton.cdiv(n, meta["BN"]), batch)](
-            a, b, c, m, n, k, batch, m * k, k * n, m * n)
+            a, b, c, m, n, k, batch, m * k, k * n, m * n, fast_math=fast)
         return c
 
     def theirs(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -56,6 +57,7 @@ def matmul(m: int, n: int, k: int, dtype: torch.dtype = torch.float32, batch: in
     tolerance = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2, torch.int8: 0.0}[dtype]
     shape = f"{m}" if m == n == k else f"{m}x{n}x{k}"
     name = f"matmul {str(dtype).removeprefix('torch.')} {f'{batch} of ' if batch > 1 else ''}{shape}"
+    name += " with fast_math" if fast else ""
     return Workload(name, ours, theirs, (a, b), tolerance, size(a, b, c), 2.0 * batch * m * n * k)
 
 
@@ -64,7 +66,9 @@ def workloads(quick: bool) -> list[Workload]:
     narrow = (torch.float16, torch.bfloat16, torch.int8)
     if quick:
         return [matmul(70, 90, 100), *(matmul(64, 64, 64, dtype) for dtype in narrow),
+                matmul(64, 64, 64, torch.bfloat16, fast=True),
                 matmul(33, 65, 40, batch=3)]
     return [*(matmul(n, n, n) for n in (512, 1024, 2048)),
             *(matmul(1024, 1024, 1024, kind) for kind in narrow),
+            matmul(1024, 1024, 1024, torch.bfloat16, fast=True),
             matmul(4096, 128, 512), matmul(16, 2048, 2048), matmul(256, 256, 64, batch=32)]
