@@ -13,7 +13,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "tutorials"
 TUTORIALS = sorted(path.name for path in FOLDER.glob("[0-9]*.py"))
 
-#: those that also run in lanes here; a CPU device takes longest for the others, to compile many large products
+#: those that also run in lanes here; the others have many large products, which take longest to compile
 LIGHT = [name for name in TUTORIALS if name[:2] in ("01", "02", "04", "05", "06", "07", "10")]
 
 
