@@ -78,6 +78,8 @@ class Target:
     rounded          instructions that the device rounds correctly though Vulkan does not ask for it:
                      "OpFDiv", "Sqrt"
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
+    matrix_builtins  the matrix unit by builtins of the driver, which compilers without an instruction for it
+                     know, and later ones too
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
     shared_blocks    a sub-group loads a block of shared memory with one message (SPV_INTEL_subgroups)
     predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
@@ -133,6 +135,7 @@ class Target:
     accumulators: tuple[int, int] = (4, 1)
     products: frozenset[str] = frozenset()
     matrix: Matrix | None = None
+    matrix_builtins: bool = False
     block_2d: bool = False
     shared_blocks: bool = False
     predicated: bool = False
@@ -257,7 +260,8 @@ PVC = INTEL.with_options(
     large_registers=True,
 )
 
-#: The families of Intel's GPUs by the names that ocloc has for them, and a device of 32 bits.
+#: The families of Intel's GPUs by the names that ocloc has for them, two of them for compilers of 2022, and a
+#: device of 32 bits.
 INTEL_GPUS = (
     PVC,
     INTEL.with_options(name="dg2", matrix=Matrix(8), shared_blocks=True, predicated=True, converts_bf16=True,
@@ -265,13 +269,17 @@ INTEL_GPUS = (
     PVC.with_options(name="bmg"),
     PVC.with_options(name="lnl"),
     PVC.with_options(name="ptl"),
+    PVC.with_options(name="pvc-2022", matrix=Matrix(16), matrix_builtins=True, block_2d=False,
+                     predicated=False),
+    INTEL.with_options(name="dg2-2022", matrix=Matrix(8), matrix_builtins=True, shared_blocks=True,
+                       converts_bf16=True, large_registers=True),
     INTEL.with_options(name="tgl"),
     INTEL.with_options(name="tgl-32", address_bits=32),
 )
 
 #: The names that ocloc has for these targets.
 OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "ptl": "ptl-h", "tgl": "tgllp",
-                 "tgl-32": "tgllp"}
+                 "tgl-32": "tgllp", "pvc-2022": "pvc", "dg2-2022": "acm-g10"}
 
 #: The CPU device with the matrix unit and the 2D block messages of PVC and of DG2, as functions that are
 #: linked in.
@@ -333,11 +341,13 @@ def _described_target(name: str) -> Target:
     """The target that a name made by `reported_target` describes."""
     facts = {word.rstrip("-0123456789"): word[len(word.rstrip("-0123456789")):] for word in name.split(":")}
     columns = facts.get("matrix")
-    unit = SIXTEEN_COLUMNS if columns == "16" else Matrix(8) if columns else None
+    sixteen = SIXTEEN_COLUMNS if "block_io" in facts else Matrix(16)
+    unit = sixteen if columns == "16" else Matrix(8) if columns else None
     return INTEL.with_options(
         name=name, sub_group_size=int(facts["lanes"]),
         sub_group_sizes=tuple(map(int, facts["sizes"].split("-"))), shared_bytes=int(facts["shared"]),
         float64="float" in facts, matrix=unit, block_2d="block_io" in facts,
+        matrix_builtins=unit is not None and "block_io" not in facts,
         register_bytes=128 * 64 if columns == "16" else 128 * 32, large_registers=columns is not None)
 
 

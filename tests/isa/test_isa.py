@@ -169,15 +169,16 @@ SIGNATURE = ("-s", "*fp16:16,*fp16:16,*fp32:16,i32:16,i32:16,i32:16,16,32,32", "
 
 @pytest.mark.parametrize("target", [
     pytest.param("pvc", marks=needs_new_ocloc), pytest.param("bmg", marks=needs_new_ocloc),
-    pytest.param("dg2", marks=needs_new_ocloc), pytest.param("tgl", marks=needs_ocloc)])
+    pytest.param("dg2", marks=needs_new_ocloc),
+    *(pytest.param(name, marks=needs_ocloc) for name in ("tgl", "pvc-2022", "dg2-2022"))])
 def test_statistics_of_a_product(target: str, product: str, command, tmp_path: Path,
                                  monkeypatch: pytest.MonkeyPatch) -> None:
-    if target != "tgl":
+    if target in ("pvc", "bmg", "dg2"):
         monkeypatch.setenv("TRITON_OCLOC_PATH", NEW_OCLOC)
     done = command("stats", product, *SIGNATURE, "-t", target, "--json", "--isa", tmp_path / "product.asm")
     assert done.status == 0, done.error
     figures = json.loads(done.out)
-    assert figures["simd_size"] == (8 if target == "dg2" else 16)  # that of the matrix unit
+    assert figures["simd_size"] == (8 if target.startswith("dg2") else 16)  # that of the matrix unit
     assert figures["grf_count"] in (128, 256) and figures["code_bytes"] > 1000
     hot = next(loop for loop in figures["loops"] if loop["label"] == figures["hot"])
     # 16 x 32 results, by the matrix engine with a whole step, or by multiply-adds of which the compiler may
@@ -185,7 +186,7 @@ def test_statistics_of_a_product(target: str, product: str, command, tmp_path: P
     assert hot["macs"] % (16 * 32) == 0 and hot["macs"] > 0
     assert hot["instructions_per_kilomac"] == pytest.approx(hot["instructions"] * 1000 / hot["macs"],
                                                             abs=0.001)
-    assert figures["has_dpas"] == ("matrix" in figures["whole"]["counts"])
+    assert figures["has_dpas"] == ("matrix" in figures["whole"]["counts"]) == (target != "tgl")
     text = (tmp_path / "product.asm").read_text()
     assert read(text).kernel == "product"
     assert len(read(text).instructions) == figures["whole"]["instructions"]

@@ -14,6 +14,15 @@ from .opencl_memory import PRIVATE, SHARED
 MATRIX_OPERANDS = {"f16": "PackedFloat16INTEL", "bf16": "PackedBFloat16INTEL", "i8": "PackedInt8INTEL",
                    "tf32": "TF32INTEL"}
 
+#: By lanes, the same forms in the names of the driver's builtins, which compilers know that lack the
+#: instruction.
+BUILTINS = {
+    8: {"f16": "sub_group_fdpas_hf_hf_8_8", "bf16": "sub_group_fdpas_bf_bf_8_8",
+        "i8": "sub_group_idpas_s8_s8_8_8"},
+    16: {"f16": "sub_group16_fdpas_f_f_hf_hf_8_8", "bf16": "sub_group16_fdpas_f_f_bf_bf_8_8",
+         "i8": "sub_group16_idpas_s8_s8_8_8"},
+}
+
 #: Kinds of 2D block loads: instruction, capability, and bytes of an element where the instruction has its
 #: own.
 BLOCK_LOADS = {
@@ -30,6 +39,10 @@ class OpenCLMatrix(OpenCLLanes):
         if self.target.emulated:
             return self._emulated(f"matrix_{form}", c.type, a, b, c)
         m = self.b.module
+        if self.target.matrix_builtins:
+            name = BUILTINS[self.target.sub_group_size][form]
+            callee = m.import_function(f"__builtin_IB_{name}", c.type, (c.type, a.type, b.type))
+            return self.b.emit("OpFunctionCall", callee, c, a, b, type=c.type)
         m.require("SubgroupMatrixMultiplyAccumulateINTEL",
                   extension="SPV_INTEL_subgroup_matrix_multiply_accumulate")
         operands = [f"Matrix{side}{MATRIX_OPERANDS[form]}" for side in "AB"]
