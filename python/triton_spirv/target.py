@@ -98,6 +98,8 @@ class Target:
                      lower/staged.py
     places_tiles     results of products lie in squares, or as matrices of a sub-group come: see
                      lower/tile_placement.py
+    holds_operands   a left operand that a loop does not change stays in matrices of a sub-group, where it
+                     fits into registers
     carries_words    values of 1 and of 16 bits go from round to round of a loop as words: an NVIDIA driver
                      (580) crashed where a loop exchanged two truth values
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
@@ -128,6 +130,7 @@ class Target:
     fetches_ahead: bool = False
     double_buffers: bool = False
     places_tiles: bool = False
+    holds_operands: bool = False
     carries_words: bool = False
     unrolled: int = 128
     float64: bool = True
@@ -210,6 +213,7 @@ VULKAN = Target(
     fetches_ahead=True,
     double_buffers=True,
     places_tiles=True,
+    holds_operands=True,
     carries_words=True,
     shared_bytes=32 * 1024,
     float64=False,

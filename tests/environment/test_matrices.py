@@ -93,6 +93,63 @@ def test_products(launch: Any, type: str, kind: str, warps: int) -> None:
     assert (out.double() - exact).abs().max() <= (0 if type == "i8" else 2e-5)
 
 
+@triton.jit
+def chained(q_ptr, k_ptr, v_ptr, out_ptr, length, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr):
+    """As attention is made: a product, rows reduced, a product with what comes of it."""
+    m, n, d = tl.arange(0, M), tl.arange(0, N), tl.arange(0, D)
+    q = tl.load(q_ptr + m[:, None] * D + d[None, :])
+    highest, total = tl.full([M], -1e6, tl.float32), tl.zeros([M, D], tl.float32)
+    for start in range(0, length, N):
+        k = tl.load(k_ptr + (start + n)[None, :] * D + d[:, None])
+        scores = tl.dot(q, k)
+        new = tl.maximum(highest, tl.max(scores, 1))
+        v = tl.load(v_ptr + (start + n)[:, None] * D + d[None, :])
+        fade = tl.where(new > highest, 0.5, 1.0)
+        total = tl.dot((scores - new[:, None]).to(tl.float16), v, total * fade[:, None])
+        highest = new
+    tl.store(out_ptr + m[:, None] * D + d[None, :], total)
+
+
+def chained_ttgir(warps: int, scale: int) -> str:
+    names = {"M": 8 * scale, "N": 8 * scale, "D": 8 * scale}
+    pointers = dict.fromkeys(("q_ptr", "k_ptr", "v_ptr"), "*fp16")
+    source = ASTSource(
+        chained, signature={**pointers, "out_ptr": "*fp32", "length": "i32",
+                            **dict.fromkeys(names, "constexpr")}, constexprs=names)
+    target = GPUTarget("spirv", "lavapipe", 8)
+    return str(triton.compile(source, target=target, options={"num_warps": warps}).asm["ttgir"])
+
+
+@pytest.mark.parametrize("warps", [1, 2])
+def test_chained_products(launch: Any, warps: int) -> None:
+    random = np.random.default_rng(1)
+    q, k, v = (torch.from_numpy(random.integers(-2, 3, (rows, 8))).to(torch.float16) for rows in (8, 24, 24))
+    out = torch.full((8, 8), 7.0)
+    launch(triton_spirv.compile(chained_ttgir(warps, 1), TARGET), 1, q, k, v, out, 24)
+    highest, total = torch.full((8,), -1e6, dtype=torch.float64), torch.zeros(8, 8, dtype=torch.float64)
+    for start in range(0, 24, 8):
+        scores = q.double() @ k[start:start + 8].double().T
+        new = torch.maximum(highest, scores.amax(1))
+        fade = torch.where(new > highest, 0.5, 1.0)
+        total = total * fade[:, None] + (scores - new[:, None]) @ v[start:start + 8].double()
+        highest = new
+    assert (out.double() == total).all(), "whole numbers, and halves of them: exact"
+
+
+def test_chained_products_wait_for_their_own_warp() -> None:
+    """The left operand of the second product is written and read by the same warp."""
+    artifact = triton_spirv.compile(chained_ttgir(2, 4), real_target())
+    body = artifact.listing[artifact.listing.index("\n%body"):artifact.listing.index("\n%after")]
+    assert body.count("OpControlBarrier Subgroup") >= 2
+    assert body.count("OpControlBarrier Workgroup") <= 3
+    again = triton_spirv.compile(chained_ttgir(2, 4), real_target(holds_operands=False)).listing
+    again = again[again.index("\n%body"):again.index("\n%after")]
+    kind = "OpCooperativeMatrixLoadKHR matrix<16x8 x f16, MatrixAKHR>"
+    loads = [text.count(kind) for text in (body, again)]
+    assert loads[1] == 2 * loads[0], "what a loop does not change is loaded before it"
+    spirv_tools.validate(artifact.words, "vulkan1.3")
+
+
 def test_sums_stay_in_matrices() -> None:
     """Nothing goes through shared memory in the loop but the operands, and factors of rows."""
     scaled = triton_spirv.compile(ttgir("fp16", "by rows", 2, scale=2), real_target()).listing

@@ -18,7 +18,7 @@ from .block_io import prepare_loads
 from .blocks import run_function
 from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored
 from .context import Context, Frame
-from .dot_cooperative import tiles_carrier, without_tiles
+from .dot_cooperative import hold_operands, tiles_carrier, without_tiles
 from .registry import lowers
 from .staged import staged_carriers
 from .tensor import Uniform
@@ -55,6 +55,7 @@ def for_loop(
     body = op.regions[0].entry
     carriers: list[Carrier] = []
     chains: list[list[Any] | None] = []
+    hold_operands(ctx, op)
     staged = staged_carriers(ctx, op)
     for i, (value, bound) in enumerate(zip(body.arguments[1:], init, strict=True)):
         if i in staged:

@@ -38,6 +38,8 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
 
     An operand of a matrix product, which many lanes hold, stays in shared memory for the product to read.
     """
+    if op in ctx.held:
+        return ctx.held[op]
     if isinstance(src, Shared) and feeds_products(op.results[0]):
         return src
     source, result = ctx.layout_of(op.src.type), op.results[0]

@@ -81,7 +81,8 @@ def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any,
     with ExitStack() as scratch:
         left, right = (_in_memory(ctx, scratch, value, bound) for value, bound in ((op.a, a), (op.b, b)))
         for array in (left, right):
-            ctx.shared.reads(array)
+            if isinstance(array, Shared):
+                ctx.shared.reads(array)
         _accumulate(ctx, grid, left, right, sums)
     made = Tiles(grid, element, tuple(sums))
     if isinstance(c, Tiles):
@@ -96,8 +97,10 @@ def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any,
     return Fragment(layout, element, tuple(total))
 
 
-def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Any) -> Shared:
-    """The operand in shared memory, in an order that matrices are loaded from."""
+def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Any) -> Any:
+    """The operand in shared memory, in an order that matrices are loaded from, or in matrices already."""
+    if isinstance(bound, Held):
+        return bound
     if isinstance(bound, Shared) and pitch_of(bound.layout) is not None:
         return bound
     layout = ctx.layout_of(value.type)
@@ -156,28 +159,84 @@ def rows_of_warps(ctx: Context, value: Value, source: Layout, memory: SharedLayo
     return rows * pitch[0] if alone and all(grid.warp_columns == 1 for grid in grids if grid) else 0
 
 
-def _accumulate(ctx: Context, grid: Grid, x: Shared, y: Shared, sums: list[Register]) -> None:
-    b, env = ctx.b, ctx.env
-    row, column = grid.corner(ctx)
-    left = env.matrix_type(grid.operand, grid.m, grid.k, "a")
-    right = env.matrix_type(grid.operand, grid.k, grid.n, "b")
-
-    def load(array: Shared, type: SpirvType, outer: Register, k: int, is_left: bool) -> Register:
-        found = pitch_of(array.layout)
-        assert found is not None
-        pitch, by_columns = found
-        apart = is_left != by_columns  # what counts rows (left) or columns (right) is a pitch apart
-        index = b.iadd(b.imul(outer, pitch), k) if apart else b.iadd(outer, k * pitch)
-        index = index if array.start is None else b.iadd(index, array.start)
-        return env.matrix_load(type, array.array, index, pitch, by_columns)
-
-    for k in range(0, x.shape[-1], grid.k):
-        rows = [load(x, left, b.iadd(row, i * grid.m), k, True) for i in range(grid.rows)]
+def _accumulate(ctx: Context, grid: Grid, x: Shared | Held, y: Shared, sums: list[Register]) -> None:
+    column = grid.corner(ctx)[1]
+    left = x.matrices if isinstance(x, Held) else None
+    for k in range(0, y.shape[0], grid.k):
+        rows = left[k // grid.k] if left is not None else _left_matrices(ctx, grid, x, k)
         for j in range(grid.columns):
-            other = load(y, right, b.iadd(column, j * grid.n), k, False)
+            other = _matrix(ctx, grid, y, ctx.b.iadd(column, j * grid.n), k, False)
             for i, one in enumerate(rows):
                 at = i * grid.columns + j
-                sums[at] = env.matrix_multiply_add(one, other, sums[at])
+                sums[at] = ctx.env.matrix_multiply_add(one, other, sums[at])
+
+
+def _left_matrices(ctx: Context, grid: Grid, x: Any, k: int) -> list[Register]:
+    """Those of the warp's rows, from k on."""
+    row = grid.corner(ctx)[0]
+    return [_matrix(ctx, grid, x, ctx.b.iadd(row, i * grid.m), k, True) for i in range(grid.rows)]
+
+
+def _matrix(ctx: Context, grid: Grid, array: Shared, outer: Register, k: int, is_left: bool) -> Register:
+    """A matrix of an operand in shared memory, from row (or column, of the right operand) `outer` on."""
+    b, env = ctx.b, ctx.env
+    type = env.matrix_type(grid.operand, grid.m, grid.k, "a") if is_left else \
+        env.matrix_type(grid.operand, grid.k, grid.n, "b")
+    found = pitch_of(array.layout)
+    assert found is not None
+    pitch, by_columns = found
+    apart = is_left != by_columns  # what counts rows (left) or columns (right) is a pitch apart
+    index = b.iadd(b.imul(outer, pitch), k) if apart else b.iadd(outer, k * pitch)
+    index = index if array.start is None else b.iadd(index, array.start)
+    return env.matrix_load(type, array.array, index, pitch, by_columns)
+
+
+# --- left operands that a loop does not change --------------------------------------------------------------
+
+#: Registers of a lane for such operands, of 32 bits.
+HELD_REGISTERS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A left operand in matrices, for each k those of the warp's rows."""
+
+    matrices: tuple[list[Register], ...]
+
+
+def hold_operands(ctx: Context, loop: Operation) -> None:
+    """Load the left operands that a loop multiplies in every round before it, where they fit into registers:
+    the conversions of the body that would stage them again have them for results."""
+    body = loop.regions[0].entry
+    for op in body.operations if ctx.target.holds_operands else ():
+        if op.name != "ttg.convert_layout" or op.src.owner is body or len(op.result.uses) != 1:
+            continue
+        maker, user = op.src.defining_op, op.result.uses[0][0]
+        if (maker is not None and maker.parent is body) or user.name != "tt.dot" or user.parent is not body \
+                or user.a is not op.result or user.b is op.result:
+            continue
+        grid = grid_of(ctx, user)
+        if grid is not None:
+            made = _held(ctx, grid, op)
+            if made is not None:
+                ctx.held[op] = made
+
+
+def _held(ctx: Context, grid: Grid, op: Operation) -> Held | None:
+    layout, element = ctx.layout_of(op.src.type), element_of(op.src.type)
+    bytes, depth = storage_bytes(element), layout.shape[1]
+    memory = memory_for_matrices(layout, bytes)
+    of_lane = grid.rows * grid.m * depth * bytes // ctx.target.sub_group_size
+    if of_lane > 4 * HELD_REGISTERS or memory.size * bytes > ctx.shared.free:
+        return None
+    part = rows_of_warps(ctx, op.result, layout, memory)
+    with ctx.shared.scratch(element, memory.size, part) as made:
+        array = replace(made, shape=layout.shape, layout=memory)
+        fragment = ctx.fragment(ctx.value(op.src), layout)
+        ctx.shared.writes(array)
+        ctx.shared.store(array, fragment)
+        ctx.shared.reads(array)
+        return Held(tuple(_left_matrices(ctx, grid, array, k) for k in range(0, depth, grid.k)))
 
 
 # --- across the iterations of a loop ------------------------------------------------------------------------

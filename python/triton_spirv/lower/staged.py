@@ -147,7 +147,8 @@ def _needed_inside(ctx: Context, loop: Operation, carried_there: Collection[int]
         if op.name in ("tt.dot", "tt.dot_scaled") and any(user is not ends for user, _ in op.result.uses):
             needed = max(needed, SPARED)
     for op in body.operations:
-        if op.name == "ttg.convert_layout" and op.src not in carried and feeds_products(op.results[0]):
+        is_free = op in ctx.held or op.name != "ttg.convert_layout" or op.src in carried
+        if not is_free and feeds_products(op.results[0]):
             type = op.src.type
             assert isinstance(type, TensorType)
             source, each = ctx.layout_of(type), storage_bytes(type.element)

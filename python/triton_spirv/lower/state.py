@@ -76,6 +76,7 @@ class State:
         self.parameters: dict[int, int] = {}  # id of a kernel parameter's register -> its number
         self.block_loads: dict[Operation, Any] = {}  # loads by 2D blocks that were prepared before a loop
         self.displaced: dict[int, Register] = {}  # id of a base that a loop moves -> how far, in elements
+        self.held: dict[Operation, Any] = {}  # conversions that were made in matrices before their loop
         self.register_bytes = 0  # what products need at once in the registers of a hardware thread, at most
         self.requires: set[Requirement] = set()
         self.has_atomics = False

@@ -95,13 +95,14 @@ class _Passage:
 
     def rounds(self, count: int, step: Callable[[Shared, Register, range], None]) -> None:
         """step(array, place of the warp's first matrix, which matrices) for `count` matrices of each warp, as
-        many at a time as there is room for."""
+        many at a time as there is room for. A warp's part is of one size whatever the count, so that warps
+        need not wait for each other between passages."""
         ctx, b = self.ctx, self.ctx.b
         room = ctx.shared.free // (self.size * ctx.num_warps * storage_bytes(self.element))
         room = min(room, PASSAGE_BYTES // (self.size * ctx.num_warps * storage_bytes(self.element)))
-        at_once = min(count, 1 << max(0, room.bit_length() - 1))
+        most = min(1 << max(0, room.bit_length() - 1), self.grid.rows * self.grid.columns)
+        part, at_once = self.size * most, min(count, most)
         for start in range(0, count, at_once):
-            part = self.size * at_once
             with ctx.shared.scratch(self.element, part * ctx.num_warps, part) as array:
                 first = b.imul(ctx.env.warp_id(), part)
                 step(array, first, range(start, start + at_once))

@@ -28,6 +28,7 @@ def target_of(device: Device) -> Target:
         fetches_ahead=True,
         double_buffers=True,
         places_tiles=True,
+        holds_operands=True,
         carries_words=True,
         unrolled=128 if device.kind == "cpu" else 1024,
         # software devices divide as their processor does. GLSL's Fma is used nowhere: an H100's rounded f32
