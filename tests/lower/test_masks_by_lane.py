@@ -56,6 +56,7 @@ def stored_by_one_warp(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 @pytest.fixture
 def lanes(monkeypatch):
     monkeypatch.setenv("TRITON_SPIRV_TARGET", "cpu-simt")
+    monkeypatch.delenv("TRITON_SPIRV_DEVICE", raising=False)  # the OpenCL device, whatever the others run on
     for kernel in (halves, rows_below, weighted, chased, stored_by_one_warp):
         kernel.device_caches.clear()
     yield
