@@ -191,3 +191,24 @@ def test_descriptors(run: Callable[..., Any], mode: str, row: int, column: int) 
     assert torch.equal(c.double(), expected)
     text = made.asm["spvasm"]
     assert all((name in text) == (mode == "xe") for name in ("ts_load_plain_16", "ts_store_16"))
+
+
+@triton.jit
+def weighted(a_ptr, b_ptr, w_ptr, out_ptr, K, N: tl.constexpr, BK: tl.constexpr):
+    m, n, k = tl.arange(0, 32), tl.arange(0, N), tl.arange(0, BK)
+    weight = tl.load(w_ptr + m)
+    acc = tl.zeros([32, N], tl.float32)
+    for start in range(0, K, BK):
+        a = tl.load(a_ptr + m[:, None] * K + (start + k)[None, :])
+        b = tl.load(b_ptr + (start + k)[:, None] * N + n[None, :])
+        acc += tl.dot(a, b) * weight[:, None]
+    tl.store(out_ptr + m[:, None] * N + n[None, :], acc)
+
+
+def test_a_number_for_each_row(run: Callable[..., Any], mode: str) -> None:
+    """Loaded before the loop, and by every lane that needs it."""
+    a, b = operand((32, 96), "float16", 11), operand((96, 64), "float16", 12)
+    weight, out = torch.arange(32).float(), torch.zeros(32, 64)
+    made = run(weighted, 1, a, b, weight, out, 96, N=64, BK=32, num_warps=2)
+    assert torch.equal(out.double(), (a.double() @ b.double()) * weight.double()[:, None])
+    assert ("OpControlBarrier" in made.asm["spvasm"]) == (mode == "xe8")

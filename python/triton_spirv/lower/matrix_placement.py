@@ -41,6 +41,8 @@ def place_products(module: Module, target: Target, warps: int) -> bool:
         assign(op.result, tiling.result(), placed)
     for value, encoding in list(placed.items()):
         spread(value, encoding, placed)
+    for value, encoding in list(placed.items()):
+        _load_along(value, encoding)
     for op in products:
         for index, side in enumerate(("ts.left", "ts.right")):
             if target.block_2d:
@@ -163,6 +165,31 @@ def _following(user: Operation, index: int, encoding: Encoding) -> list[tuple[Va
             encoding["dim"] == user.attributes["axis"]:
         return [(user.result, encoding["parent"])]
     return []
+
+
+def _load_along(value: Value, encoding: Encoding) -> None:
+    """Let what is loaded for each row or column before a loop, and meets a placed value in it, be loaded
+    where it is needed, instead of exchanged between the warps in each iteration.
+    """
+    op = value.defining_op
+    if op is None or not is_elementwise(op) or not is_matrix(encoding):
+        return
+    for operand in op.operands:
+        chain: list[tuple[Value, Encoding]] = []
+        asked = encoding
+        while operand.defining_op is not None and len(operand.uses) == 1 and not _is_placed(operand):
+            maker = operand.defining_op
+            chain.append((operand, asked))
+            if maker.name == "tt.load":
+                along = len(shape_of(operand.type)) == 1 and not maker.attributes.get("isVolatile")
+                for made, wanted in chain if along and maker.parent is not op.parent else ():
+                    retype(made, wanted)
+                break
+            if maker.name == "tt.expand_dims":
+                asked = Encoding("ttg", "slice", (("dim", maker.attributes["axis"]), ("parent", asked)))
+            elif maker.name not in ("tt.broadcast", CONVERSION):
+                break
+            operand = maker.operands[0]
 
 
 # --- from operands back -------------------------------------------------------------------------------------
