@@ -9,7 +9,8 @@ import triton.language as tl
 from .workload import Workload, size
 
 #: (BM, BN, BK) that the best is sought among, unless one was found before in this process
-BLOCKS = ((256, 128, 64), (128, 128, 64), (128, 128, 128), (64, 128, 64), (64, 64, 64), (32, 64, 64))
+BLOCKS = ((256, 128, 64), (128, 128, 64), (128, 128, 128), (64, 128, 64), (64, 64, 64), (32, 64, 64),
+          (16, 128, 64))
 
 
 @triton.autotune([triton.Config({"BM": m, "BN": n, "BK": k}) for m, n, k in BLOCKS], ["M", "N", "K", "batch"])
