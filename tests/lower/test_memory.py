@@ -3,6 +3,9 @@ exact."""
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+
 import numeric
 import numpy as np
 import pytest
@@ -358,3 +361,27 @@ def test_rows_apart(run, rows, columns, stride, direction):
     expected[:, :columns] = x[:, :columns] - held.max(1, keepdims=True)
     run(rows_apart, 2, numeric.tensor(x, "f32"), out, rows, columns, stride, direction, 1024)
     numeric.assert_same(out, expected)
+
+
+@triton.jit
+def rows_looked_up(x_ptr, index_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    row = tl.load(index_ptr + tl.program_id(0))
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * columns + i, mask=i < columns)
+    tl.store(out_ptr + tl.program_id(0) * columns + i, x, mask=i < columns)
+
+
+@pytest.mark.parametrize("dtype", ("i32", "i64"))
+def test_rows_looked_up(run, dtype):
+    """What the next program will look up is looked up ahead, but nothing behind the last number: that lies at
+    the end of a page that another, which may not be read, follows."""
+    size = numeric.DTYPES[dtype].bits // 8
+    pages = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+    start = np.frombuffer(pages, np.uint8).ctypes.data
+    assert not ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + mmap.PAGESIZE), mmap.PAGESIZE, 0)
+    rows = [3, 0, 8, 1, 1, 7]
+    held = np.frombuffer(pages, numeric.DTYPES[dtype].values, len(rows), mmap.PAGESIZE - size * len(rows))
+    held[:] = rows
+    x, out = numeric.random((9, 1000), "f32"), numeric.poisoned((len(rows), 1000), "f32")
+    run(rows_looked_up, len(rows), numeric.tensor(x, "f32"), torch.from_numpy(held), out, 1000, 1024)
+    numeric.assert_same(out, x[rows])

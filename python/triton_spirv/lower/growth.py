@@ -1,0 +1,180 @@
+"""How far pointers move to where the kernel will load or store next, from the IR.
+
+In a loop that is a derivative with respect to the iteration: loop-carried values grow by what is added to
+them, the counter by the step. Outside of loops it is the distance to what the next program will load, where
+programs run in the order of their numbers and a number that a program looks up decides (an embedding, a page
+of a cache): then the next program's number is looked up here too. That load is sure to be allowed: it is in
+the kernel's first block and has no mask, so that every program makes it; there is a next program; and its
+pointer grows with the program's number alone, by no arithmetic that may wrap. Its result is a hint: it does
+not matter who writes there meanwhile.
+"""
+
+from __future__ import annotations
+
+from ..analysis.uniform import uniform_step
+from ..ir.model import Block, Operation, Value
+from ..spirv.builder import I64
+from ..spirv.module import Value as Register
+from ..spirv.types import Int
+from .context import Context
+from .tensor import Uniform
+
+#: The result grows as the operand does.
+AS_OPERAND = frozenset((
+    "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans", "arith.extsi", "arith.extui",
+    "arith.trunci", "arith.index_cast",
+))
+
+#: The result is the operand, which is not negative.
+SAME_NUMBER = frozenset(("arith.extsi", "arith.extui", "arith.index_cast"))
+
+Growth = Register | int | None  # 0, or one number for all elements, in 64 bits; None: unknown
+
+
+def distance(ctx: Context, access: Operation) -> Register | None:
+    """Elements that the pointers of a load or store move by: from one iteration of the scf.for around it to
+    the next, or from this program to the next one where that follows from a number looked up. None where they
+    do not move, or not all alike."""
+    block = access.parent
+    if block is None or block.parent is None or block.parent.parent is None:
+        return None
+    around = block.parent.parent
+    if around.name == "scf.for":
+        moved = ByIteration(ctx, block, around).of(access.ptr)
+        return moved if isinstance(moved, Register) else None
+    if around.name != "tt.func" or ctx.call_stack or block is not around.regions[0].entry:
+        return None
+    by_program = ByProgram(ctx, block)
+    moved = by_program.of(access.ptr)
+    return moved if isinstance(moved, Register) and by_program.looks_up else None
+
+
+def in_reach(ctx: Context, access: Operation, moved: Register) -> Register:
+    """The same, but 0 in the last iteration: what lies behind a matrix has an address to translate, and no
+    use."""
+    body = access.parent
+    loop = body.parent.parent if body is not None and body.parent is not None else None
+    if body is None or loop is None or loop.name != "scf.for":
+        return moved
+    index, upper, step = (known_scalar(ctx, x) for x in (body.arguments[0], *loop.operands[1:3]))
+    if index is None or upper is None or step is None:
+        return moved
+    return ctx.b.select(ctx.b.compare("OpSLessThan", ctx.b.iadd(index, step), upper), moved, 0)
+
+
+class _Growth:
+    """What values of a block grow by; derived classes know what changes at all."""
+
+    def __init__(self, ctx: Context, body: Block) -> None:
+        self.ctx, self.body = ctx, body
+
+    def of(self, value: Value) -> Growth:
+        """What a value grows by."""
+        op = value.defining_op
+        if op is None:
+            return self.of_argument(value) if value.owner is self.body else 0
+        if op.parent is not self.body:
+            return 0
+        if op.name in AS_OPERAND:
+            return self.of(op.operands[0])
+        if op.name in ("tt.get_program_id", "tt.load"):
+            return self.of_source(op)
+        parts = [self.of(operand) for operand in op.operands]
+        if None in parts:
+            return None
+        moving = [part for part in parts if isinstance(part, Register)]
+        if not moving:
+            return 0
+        if op.name in ("arith.addi", "tt.addptr"):
+            return self.sum(parts)
+        if op.name == "arith.muli" and len(moving) == 1:
+            factor = known_scalar(self.ctx, op.operands[1 - parts.index(moving[0])])
+            return None if factor is None else self.ctx.b.imul(moving[0], factor)
+        return None
+
+    def of_argument(self, value: Value) -> Growth:
+        """What an argument of the block grows by."""
+        return 0
+
+    def of_source(self, op: Operation) -> Growth:
+        """What a program's number, or what is loaded, grows by."""
+        return 0 if all(self.of(operand) == 0 for operand in op.operands) else None
+
+    def sum(self, parts: list[Growth]) -> Growth:
+        """Of what is added."""
+        total: Growth = 0
+        for part in parts:
+            if part is None:
+                return None
+            if isinstance(part, Register):
+                total = part if not isinstance(total, Register) else self.ctx.b.iadd(total, part)
+        return total
+
+
+class ByIteration(_Growth):
+    """From one iteration of an scf.for to the next."""
+
+    def __init__(self, ctx: Context, body: Block, loop: Operation) -> None:
+        super().__init__(ctx, body)
+        self.loop = loop
+
+    def of_argument(self, value: Value) -> Growth:
+        if value.index == 0:
+            return known_scalar(self.ctx, self.loop.operands[2])
+        chain = uniform_step(self.loop, value.index - 1)
+        return None if chain is None else self.sum([known_scalar(self.ctx, step) for step in chain])
+
+
+class ByProgram(_Growth):
+    """From this program to the one after it along x; `looks_up`: does that follow from a number looked up?"""
+
+    def __init__(self, ctx: Context, body: Block) -> None:
+        super().__init__(ctx, body)
+        self.looks_up = False
+
+    def of_source(self, op: Operation) -> Growth:
+        if op.name == "tt.get_program_id":
+            return self._to_next() if op.attributes["axis"] == "x" else 0
+        steps = self._steps(op.ptr)
+        if steps == 0:
+            return super().of_source(op)
+        now, ptr = known_scalar(self.ctx, op.results[0]), self.ctx.frame.values.get(op.ptr)
+        if steps != 1 or now is None or not isinstance(ptr, Register):
+            return None
+        if len(op.operands) != 1 or op.attributes.get("isVolatile"):
+            return None
+        self.looks_up = True
+        following = self.ctx.env.load(self.ctx.env.offset(ptr, self._to_next()), 1)
+        return self.ctx.b.isub(self.ctx.b.resize(following, I64.width), now)
+
+    def _to_next(self) -> Register:
+        """1, or 0 in the last program."""
+        b, env = self.ctx.b, self.ctx.env
+        here = env.program_id(0)
+        is_last = b.compare("OpSGreaterThanEqual", b.iadd(here, 1), env.num_programs(0))
+        return b.select(is_last, b.constant(I64, 0), 1)
+
+    def _steps(self, value: Value) -> int | None:
+        """How many times the program's number is added to make this value; None where anything else is done
+        with it."""
+        op = value.defining_op
+        if op is None or op.parent is not self.body:
+            return 0
+        if op.name == "tt.get_program_id":
+            return 1 if op.attributes["axis"] == "x" else 0
+        parts = [self._steps(operand) for operand in op.operands]
+        if op.name in SAME_NUMBER:
+            return parts[0]
+        if op.name == "tt.addptr" and parts == [0, 1]:
+            return 1
+        return 0 if op.name != "tt.load" and all(part == 0 for part in parts) else None
+
+
+def known_scalar(ctx: Context, value: Value) -> Register | None:
+    """A uniform value that is known where the code stands, in 64 bits."""
+    bound = ctx.frame.values.get(value)
+    if isinstance(bound, Uniform):
+        bound = bound.scalar
+    if not isinstance(bound, Register) or not isinstance(bound.type, Int):
+        return None
+    return ctx.b.resize(bound, I64.width)
