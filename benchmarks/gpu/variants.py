@@ -36,6 +36,9 @@ variant = 10
 
 Call = Callable[[], Any]
 OLD = {"double_buffers": False, "places_tiles": False}
+#: Are multiplications and additions fused under these modes? Half of the rate of f32 would be the price.
+CONTROLS = [{"float_controls": frozenset((mode, bits) for mode in modes for bits in (16, 32, 64))}
+            for modes in ((), ("RoundingModeRTE",), ("SignedZeroInfNanPreserve",))]
 
 
 def say(*words: object) -> None:
@@ -115,7 +118,7 @@ def f16() -> None:
 def f32() -> None:
     matmuls(256 if TINY else 4096, torch.float32,
             [(128, 128, 8, 8), (128, 128, 16, 8), (128, 128, 32, 8), (64, 64, 16, 4)],
-            [OLD, {"double_buffers": False}, {"places_tiles": False}, {"unrolled": 512}, {"unrolled": 256}])
+            [*CONTROLS, OLD, {"double_buffers": False}, {"places_tiles": False}, {"unrolled": 512}])
 
 
 def attention() -> None:
@@ -131,7 +134,7 @@ def attention() -> None:
         def call(s: int, m: int = m, n: int = n, warps: int = warps) -> Any:
             return kernels.attention_kernel[(length // m, heads)](
                 *arrays, width ** -0.5, length, D=width, BM=m, BN=n, num_warps=warps, num_stages=s)
-        for flags in ({}, OLD, {"double_buffers": False}):
+        for flags in ({}, CONTROLS[0], OLD, {"double_buffers": False}, {"holds_operands": False}):
             tried(f"attention {m, n, warps}", call, check, 4.0 * heads * length ** 2 * width, **flags)
 
 
@@ -165,6 +168,6 @@ def order() -> None:
 
 
 if __name__ == "__main__":
-    for part in os.environ.get("PARTS", "f16,f32,attention,order").split(","):
+    for part in os.environ.get("PARTS", "f32,attention,f16,order").split(","):
         say("---", part)
         {"f16": f16, "f32": f32, "attention": attention, "order": order}[part]()
