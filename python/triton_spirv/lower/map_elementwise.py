@@ -56,6 +56,12 @@ def _vectors(whole: Layout, bits: int) -> tuple[Layout, Layout]:
     """The layout to walk in vectors, and the same with the lowest register bits counting through a pack."""
     if bits > len(whole.component) + len(whole.register):
         whole = whole.without_steps()
+    if bits > len(whole.component) + len(whole.register):  # a pack would lie in several lanes
+        lanes, warps = len(whole.lane), len(whole.warp)
+        threads = [1 << i for i in range(bits, log2(whole.numel))] + [0] * (lanes + warps)
+        packs = Layout(whole.shape, (), tuple(1 << i for i in range(bits)), (), tuple(threads[:lanes]),
+                       tuple(threads[lanes:lanes + warps]))
+        return packs, packs
     held = whole.component + whole.register
     rest = held[bits:]
     width = len(whole.component)
