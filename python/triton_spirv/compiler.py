@@ -13,7 +13,7 @@ from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
 from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
-from .errors import LoweringError
+from .errors import LoweringError, ResourceError
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.blocks import run_function
@@ -57,6 +57,16 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     MissingCapability.
     """
     target = find_target(target) if isinstance(target, str) else target
+    try:
+        return _compiled(text, target, num_warps, options)
+    except ResourceError:  # what loops spend on being fast may be what is missing
+        if not target.double_buffers:
+            raise
+        return _compiled(text, target.with_options(double_buffers=False), num_warps, options)
+
+
+def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]) -> Artifact:
+    """The same for one target, as it is."""
     module = parse(text)
     simplify(module)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))

@@ -15,6 +15,7 @@ from environment.emulated import TARGET, Emulated
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton_spirv import compiler
+from triton_spirv.errors import ResourceError
 from triton_spirv.target import VULKAN
 from triton_spirv.tools import spirv_tools
 
@@ -175,6 +176,20 @@ def test_one_buffer_where_memory_is_short() -> None:
     listing = triton_spirv.compile(source, real_target(shared_bytes=1800)).listing
     body = listing[listing.index("\n%body"):listing.index("\n%after")]
     assert body.count("OpControlBarrier") == 2
+
+
+def test_memory_goes_to_what_needs_it() -> None:
+    """Nothing that fits without a second copy is refused because of one."""
+    source, plain = chained_ttgir(2, 4), real_target(double_buffers=False)
+    least = next(size for size in range(1024, 49152, 256) if _fits(source, plain, size))
+    assert _fits(source, real_target(), least)
+
+
+def _fits(source: str, target: Any, size: int) -> bool:
+    try:
+        return triton_spirv.compile(source, target.with_options(shared_bytes=size)).shared_bytes <= size
+    except ResourceError:
+        return False
 
 
 def real_target(**more: Any) -> Any:
