@@ -133,12 +133,10 @@ def integer_to_float(ctx: Context, op: Operation, value: Register) -> Register:
     target = element_of(op.results[0].type)
     opcode = "OpConvertSToF" if signed else "OpConvertUToF"
     bits = scalar_type(value.type).width  # type: ignore[attr-defined]
-    if is_bf16(target) and bits == 64:
-        wide = b.convert(opcode, squeezed(ctx, value, signed, 53), F64)
-        return f32_to_bf16(b, f64_to_f32(ctx, wide, "odd"))
     if is_bf16(target):
-        exact = squeezed(ctx, value, signed, 24) if bits == 32 else value
-        return f32_to_bf16(b, b.convert(opcode, exact, F32))
+        for large, dropped in SQUEEZED_FOR_BF16.get(bits, ()):
+            value = squeezed(ctx, value, signed, large, dropped)
+        return f32_to_bf16(b, b.convert(opcode, value, F32))
     if bits_of(target) < 32:
         # An integer that f32 rounds is beyond the largest number of these types, on either side of the
         # rounding.
@@ -146,22 +144,24 @@ def integer_to_float(ctx: Context, op: Operation, value: Register) -> Register:
     return b.convert(opcode, value, register_type(target))
 
 
-def squeezed(ctx: Context, value: Register, signed: bool, keep: int) -> Register:
-    """An integer that a float with `keep` significant bits holds, and that rounds to fewer bits as `value`
-    does.
+#: By the bits of an integer, what `squeezed` is to do so that f32 holds the result, which keeps the 8 bits of
+#: bf16 and two more to round by: (beyond 2^large, the lowest bits that are dropped).
+SQUEEZED_FOR_BF16 = {32: ((24, 9),), 64: ((24, 15), (38, 28), (51, 41))}
 
-    Numbers of more than `keep` bits have their lowest bits cleared; where one of them was set, the highest of
+
+def squeezed(ctx: Context, value: Register, signed: bool, large: int, dropped: int) -> Register:
+    """An integer of fewer significant bits, which rounds to fewer still as `value` does.
+
+    Numbers beyond 2^large have their `dropped` lowest bits cleared; where one of them was set, the highest of
     them is set instead, which is off every middle between two neighbours of the narrower type, on the side
     where `value` is.
     """
     b = ctx.b
-    width = scalar_type(value.type).width  # type: ignore[attr-defined]
-    dropped = width - keep + 1
     low = b.iand(value, (1 << dropped) - 1)
     sticky = b.select(b.compare("OpINotEqual", low, 0), b.constant(low.type, 1 << (dropped - 1)), 0)
-    distance = b.iadd(value, 1 << keep) if signed else value
-    large = b.compare("OpUGreaterThan", distance, 2 << keep if signed else 1 << keep)
-    return b.select(large, b.ior(b.isub(value, low), sticky), value)
+    distance = b.iadd(value, 1 << large) if signed else value
+    beyond = b.compare("OpUGreaterThan", distance, 2 << large if signed else 1 << large)
+    return b.select(beyond, b.ior(b.isub(value, low), sticky), value)
 
 
 @elementwise("arith.fptosi", "arith.fptoui")
