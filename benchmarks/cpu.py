@@ -102,6 +102,9 @@ def actions_of(workload: Any, peers: list[str]) -> dict[str, Callable[[], object
     return actions
 
 
+TURN = 10  # calls in a row of each side
+
+
 def report(family: str, workloads: list[Any], options: argparse.Namespace,
            limits: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """One table; the samples by workload."""
@@ -114,7 +117,8 @@ def report(family: str, workloads: list[Any], options: argparse.Namespace,
         if not error <= workload.tolerance:
             raise SystemExit(f"{workload.name}: wrong by {error}, {workload.tolerance} allowed")
         seconds = 0.1 if options.quick else options.seconds
-        taken = interleaved(actions_of(workload, options.peers), seconds, processor=options.processor_time)
+        actions = actions_of(workload, options.peers)
+        taken = interleaved(actions, seconds, processor=options.processor_time, turn=TURN)
         ours = taken["ours"]
         unit = "GFLOP/s" if workload.operations else "GB/s"
         rate = (workload.operations or workload.bytes) / ours.median / 1e6

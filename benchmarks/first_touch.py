@@ -107,7 +107,8 @@ def kernel_section(quick: bool) -> dict[str, dict[str, Any]]:
         error = case.error()
         if not error <= case.tolerance:
             raise SystemExit(f"{case.name}: wrong by {error}, {case.tolerance} allowed")
-        taken = interleaved({"ours": case.ours, "torch": case.theirs}, seconds=0.1 if quick else 3.0)
+        actions = {"ours": case.ours, "torch": case.theirs}
+        taken = interleaved(actions, seconds=0.1 if quick else 3.0, turn=5)
         ours, theirs = taken["ours"], taken["torch"]
         rate = case.work / ours.median / 1e6
         rows.append([case.name, ours, theirs, f"{theirs.median / ours.median:.2f}",

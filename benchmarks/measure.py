@@ -39,10 +39,18 @@ class Sample:
         return f"{self.median:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
 
 
+#: seconds after which threads that spun for more work have fallen asleep, or others have all come to work
+SETTLED = 0.03
+
+
 def interleaved(actions: Mapping[str, Callable[[], object]], seconds: float = 2.0, least: int = 5,
-                most: int = 10_000, processor: bool = False) -> dict[str, Sample]:
+                most: int = 10_000, processor: bool = False, turn: int = 1) -> dict[str, Sample]:
     """The actions in turns, so that whatever disturbs the machine disturbs all of them; each once before, not
-    timed. `processor`: time that the process had a core for, instead of the clock's."""
+    timed. `processor`: time that the process had a core for, instead of the clock's.
+
+    With `turn` calls in a row each turn begins with a pause and with calls that are not timed: the threads of
+    one library go on spinning for some milliseconds, and would hold the cores that the next one's wait for.
+    """
     clock = time.process_time_ns if processor else time.perf_counter_ns
     for action in actions.values():
         action()
@@ -51,11 +59,17 @@ def interleaved(actions: Mapping[str, Callable[[], object]], seconds: float = 2.
     gc.disable()
     begin = time.perf_counter()
     rounds = 0
-    while rounds < most and (rounds < least or time.perf_counter() - begin < seconds):
+    while rounds < most and (rounds * turn < least or time.perf_counter() - begin < seconds):
         for name, action in actions.items():
-            start = clock()
-            action()
-            times[name].append((clock() - start) / 1e6)
+            if turn > 1:
+                time.sleep(SETTLED)
+                settled = time.perf_counter() + SETTLED
+                while time.perf_counter() < settled:
+                    action()
+            for _ in range(turn):
+                start = clock()
+                action()
+                times[name].append((clock() - start) / 1e6)
         rounds += 1
     gc.enable()
     return {name: Sample.of(values) for name, values in times.items()}
