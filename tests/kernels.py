@@ -1,5 +1,5 @@
 """Kernels that several operation tests share: they load vectors, apply a @triton.jit function given as a
-constexpr, store."""
+constexpr, store; and functions that more than one file gives them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,41 @@ import numpy as np
 import torch
 import triton
 import triton.language as tl
+
+
+@triton.jit
+def exp(x):
+    return tl.exp(x)
+
+
+@triton.jit
+def exp2(x):
+    return tl.exp2(x)
+
+
+@triton.jit
+def log(x):
+    return tl.log(x)
+
+
+@triton.jit
+def log2(x):
+    return tl.log2(x)
+
+
+@triton.jit
+def sin(x):
+    return tl.sin(x)
+
+
+@triton.jit
+def cos(x):
+    return tl.cos(x)
+
+
+@triton.jit
+def rsqrt(x):
+    return tl.rsqrt(x)
 
 
 @triton.jit

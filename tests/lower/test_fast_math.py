@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+from kernels import cos, exp, exp2, log, log2, rsqrt, sin
 
 COUNT = 4096
 
@@ -15,41 +16,6 @@ COUNT = 4096
 def unary(x_ptr, out_ptr, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(out_ptr + i, FUNCTION(tl.load(x_ptr + i)))
-
-
-@triton.jit
-def exp(x):
-    return tl.exp(x)
-
-
-@triton.jit
-def exp2(x):
-    return tl.exp2(x)
-
-
-@triton.jit
-def log(x):
-    return tl.log(x)
-
-
-@triton.jit
-def log2(x):
-    return tl.log2(x)
-
-
-@triton.jit
-def sin(x):
-    return tl.sin(x)
-
-
-@triton.jit
-def cos(x):
-    return tl.cos(x)
-
-
-@triton.jit
-def rsqrt(x):
-    return tl.rsqrt(x)
 
 
 @triton.jit

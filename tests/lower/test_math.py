@@ -16,50 +16,15 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
-from kernels import apply
+from kernels import apply, cos, exp, exp2, log, log2, rsqrt, sin
 from numeric import DTYPES
 
 COUNT = 512
 
 
 @triton.jit
-def exp(x):
-    return tl.exp(x)
-
-
-@triton.jit
-def exp2(x):
-    return tl.exp2(x)
-
-
-@triton.jit
-def log(x):
-    return tl.log(x)
-
-
-@triton.jit
-def log2(x):
-    return tl.log2(x)
-
-
-@triton.jit
-def sin(x):
-    return tl.sin(x)
-
-
-@triton.jit
-def cos(x):
-    return tl.cos(x)
-
-
-@triton.jit
 def sqrt(x):
     return tl.sqrt(x)
-
-
-@triton.jit
-def rsqrt(x):
-    return tl.rsqrt(x)
 
 
 @triton.jit
