@@ -102,6 +102,8 @@ class Target:
                      fits into registers
     carries_words    values of 1 and of 16 bits go from round to round of a loop as words: an NVIDIA driver
                      (580) crashed where a loop exchanged two truth values
+    extends_by_halves  i32 becomes i64 as a pair of words: Mesa before 24.1.3 orders a sign-extended i32
+                     wrongly against constants (its INT32_MIN is a positive i64)
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
     work_group_size  most work-items of a work-group; 0: the driver decides
     matrices         products of the matrix units, computed by a sub-group: m, n, k, types of a, b, c and the
@@ -132,6 +134,7 @@ class Target:
     places_tiles: bool = False
     holds_operands: bool = False
     carries_words: bool = False
+    extends_by_halves: bool = False
     unrolled: int = 128
     float64: bool = True
     stream_bytes: int = 0

@@ -212,6 +212,27 @@ def test_two_dimensions(run, dtype, transpose, rows, columns, ROWS, COLUMNS):
 
 
 @triton.jit
+def fill2d(x_ptr, out_ptr, rows, columns, pitch, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    r, c = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    x = tl.load(x_ptr + r * pitch + c, mask=(r < rows) & (c < columns), other=1)
+    tl.store(out_ptr + r * COLUMNS + c, x)
+
+
+@pytest.mark.parametrize("ROWS, COLUMNS", [(32, 8), (8, 32), (16, 16), (32, 32)])
+@pytest.mark.parametrize("dtype", ALL)
+def test_behind_the_bounds_of_a_block(run, dtype, ROWS, COLUMNS):
+    """What lies behind a mask's bounds does not show, whatever it is: there are rows and columns there."""
+    numeric.interpreter_is_wrong("1 becomes the integer 1 in bfloat16", dtype == "bf16")
+    values = numeric.random((40, 64), dtype, 3)
+    for rows, columns in ((ROWS - 3, COLUMNS - 5), (ROWS, 3), (3, COLUMNS), (0, 0), (ROWS, COLUMNS)):
+        inside = (np.arange(ROWS)[:, None] < rows) & (np.arange(COLUMNS) < columns)
+        out = numeric.poisoned((ROWS, COLUMNS), dtype)
+        run(fill2d, 1, numeric.tensor(values, dtype), out, rows, columns, 64, ROWS, COLUMNS)
+        expected = np.where(inside, values[:ROWS, :COLUMNS], values.dtype.type(1))
+        numeric.assert_same(numeric.array(out), expected)
+
+
+@triton.jit
 def move3d(x_ptr, out_ptr, s0, s1, s2, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr):
     a, b, c = tl.arange(0, A)[:, None, None], tl.arange(0, B)[None, :, None], tl.arange(0, C)[None, None, :]
     tl.store(out_ptr + (a * B + b) * C + c, tl.load(x_ptr + a * s0 + b * s1 + c * s2))

@@ -62,6 +62,7 @@ class Builder:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.converts_bf16 = False  # SPV_INTEL_bfloat16_conversion may be used
+        self.extends_by_halves = False  # i32 becomes i64 without OpSConvert
         self.emit = module.emit
 
     # --- constants, vectors ---------------------------------------------------------------------------------
@@ -206,7 +207,15 @@ class Builder:
             return self.module.constant(
                 type, to_signed(value.constant, source.width) if signed else value.constant & mask
             )
+        if signed and self.extends_by_halves and (source.width, bits) == (32, 64):
+            return self._extend_by_halves(value)
         return self.emit("OpSConvert" if signed else "OpUConvert", value, type=type)
+
+    def _extend_by_halves(self, value: Value) -> Value:
+        """i32 as i64: the word and its sign, 32 times, as the halves of one number."""
+        words = [self.extract(value, index) for index in range(width_of(value.type))]
+        return self.construct([self.emit("OpBitcast", self.construct([word, self.ashr(word, 31)]), type=I64)
+                               for word in words])
 
     # --- anything -------------------------------------------------------------------------------------------
 

@@ -74,6 +74,16 @@ def test_name_of_the_target_is_stable(device: devices.Device) -> None:
     assert other.target_name != device.target_name
 
 
+@pytest.mark.parametrize(("version", "mesa", "by_halves"), [
+    ("Mesa 22.3.6 (LLVM 15.0.6)", (22, 3, 6), True), ("Mesa 24.1.2", (24, 1, 2), True),
+    ("Mesa 24.1.3-1ubuntu1", (24, 1, 3), False), ("Mesa 25.0.0-devel (git-0)", (25, 0, 0), False),
+    ("580.95.05", None, False)])
+def test_old_mesa_extends_by_halves(device: devices.Device, version: str, mesa: tuple[int, ...] | None,
+                                    by_halves: bool) -> None:
+    other = devices.Device(**{**vars_of(device), "driver_version": version})
+    assert other.mesa == mesa and target_of(other).extends_by_halves == by_halves
+
+
 def vars_of(device: devices.Device) -> dict[str, object]:
     return {name: getattr(device, name) for name in devices.Device.__dataclass_fields__}
 

@@ -99,6 +99,12 @@ class Device:
         return f"Vulkan {self.version[0]}.{self.version[1]}"
 
     @property
+    def mesa(self) -> tuple[int, ...] | None:
+        """The version of Mesa that its driver is of; None: of other makers."""
+        found = re.match(r"Mesa (\d+)\.(\d+)\.(\d+)", self.driver_version)
+        return tuple(map(int, found.groups())) if found else None
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """Features without which no kernel runs on it."""
         return tuple(name for name in features.REQUIRED if name not in self.features)

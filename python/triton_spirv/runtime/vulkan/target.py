@@ -30,6 +30,7 @@ def target_of(device: Device) -> Target:
         places_tiles=True,
         holds_operands=True,
         carries_words=True,
+        extends_by_halves=device.mesa is not None and device.mesa < (24, 1, 3),
         unrolled=128 if device.kind == "cpu" else 1024,
         # software devices divide as their processor does. GLSL's Fma is used nowhere: an H100's rounded f32
         # twice, with NoContraction and without
