@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .analysis.fetch_ahead import fetch_ahead
+from .analysis.once import without_single_rounds
 from .analysis.pointers import pointer_roots, written_arguments
 from .analysis.simplify import simplify
 from .analysis.support import require_float64, require_rules
@@ -69,6 +70,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     """The same for one target, as it is."""
     module = parse(text)
     simplify(module)
+    without_single_rounds(module, target.max_registers * target.vector_width)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
     if not place_products(module, target, warps):
         place_tiles(module, target, warps)

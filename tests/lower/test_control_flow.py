@@ -434,3 +434,44 @@ def test_recursion_is_refused(callee):
     """Of itself, and by way of another function. Triton's front end writes none; IR files may have it."""
     with pytest.raises(LoweringError, match="first calls itself; recursion has no rule"):
         triton_spirv.compile(RECURSIVE.format(callee))
+
+
+@triton.jit
+def sums_of_blocks(x_ptr, sum_ptr, most_ptr, columns, blocks, BLOCK: tl.constexpr):
+    """Large tensors that travel through two loops, each of which may run never, once or often."""
+    index = tl.arange(0, BLOCK)
+    total = tl.full([BLOCK], 1.0, tl.float32)
+    count = 0
+    for start in range(0, columns, BLOCK):
+        x = tl.load(x_ptr + start + index, mask=start + index < columns, other=0.0)
+        total = total * 2 + x
+        count += start + 1
+    most = total
+    for turn in range(1, blocks, 2):
+        for part in range(0, columns, BLOCK):
+            most = tl.maximum(most, total * turn - part)
+    tl.store(sum_ptr + index, total)
+    tl.store(most_ptr, tl.max(most, 0) + tl.sum(total, 0))
+    tl.store(most_ptr + 1, count)
+
+
+@pytest.mark.parametrize("columns", (-3, 0, 1, 511, 512, 513, 1600))
+@pytest.mark.parametrize("blocks", (0, 1, 2, 3, 6))
+def test_large_tensors_through_loops_of_any_number_of_rounds(run, columns, blocks):
+    """Whole numbers in f32: any order of additions gives the same."""
+    block = 512
+    x = np.random.default_rng(columns + 5).integers(-50, 50, max(columns, 1)).astype(np.float32)
+    sums, most = numeric.poisoned(block, "f32"), numeric.poisoned(2, "f32")
+    run(sums_of_blocks, 1, numeric.tensor(x, "f32"), sums, most, columns, blocks, block)
+    total, count = np.ones(block, np.float32), 0
+    starts = range(0, columns, block)
+    for start in starts:
+        part = np.zeros(block, np.float32)
+        part[:columns - start] = x[start:start + block]
+        total, count = total * 2 + part, count + start + 1
+    most_of = total
+    for turn in range(1, blocks, 2):
+        for start in starts:
+            most_of = np.maximum(most_of, total * turn - start)
+    numeric.assert_same(sums, total)
+    numeric.assert_same(most, np.array([most_of.max() + total.sum(), count], np.float32))

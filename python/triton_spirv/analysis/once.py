@@ -1,0 +1,163 @@
+"""Loops that run once, as far as the arguments of a launch tell: a copy of the kernel without them.
+
+    total = zeros(4, 1024)
+    for start in range(0, columns, 1024): total += load(...)
+    store(sum(total))
+
+A tensor that travels through a loop and does not fit into registers lies in an array: it is filled with
+zeros, read and written in each round, and read again behind the loop. Blocks are often as large as the row,
+though, and then one round is all there is. So such a kernel becomes
+
+    if 0 < columns <= 1024: store(sum(zeros(4, 1024) + load(...)))
+    else: as it was
+
+and what stood in the loop shares walks with what comes before and behind it. Every operation is the same one,
+in the same order, so results are too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ..ir.model import Block, IntegerType, Module, Operation, Region, TensorType, Value
+
+#: A kernel of more operations is left as it is: all of them would be compiled twice.
+MOST = 400
+
+#: Kernels with these do so much in a round that filling an array does not matter.
+HEAVY = frozenset({"tt.dot", "tt.dot_scaled"})
+
+#: What the bounds of a loop may be computed by, before anything else of the kernel.
+COMPUTED = frozenset({
+    "arith.constant", "arith.addi", "arith.subi", "arith.muli", "arith.extsi", "arith.extui", "arith.trunci",
+    "arith.minsi", "arith.maxsi", "tt.get_program_id", "tt.get_num_programs",
+})
+
+
+def without_single_rounds(module: Module, elements: int) -> None:
+    """Rewrite the kernel of the module, in place, if a tensor of more than so many elements travels through a
+    loop of it."""
+    region = module.entry.regions[0]
+    body = list(module.entry.walk())
+    if len(region.blocks) != 1 or len(body) > MOST or any(op.name in HEAVY for op in body):
+        return
+    loops = [op for op in body if op.name == "scf.for" and _carries(op, elements) and _is_known(op)]
+    if loops:
+        _rewrite(region.entry, loops)
+
+
+def _carries(loop: Operation, elements: int) -> bool:
+    """Does a tensor of numbers that large travel from round to round?"""
+    types = [value.type for value in loop.results]
+    return any(isinstance(type, TensorType) and prod(type.shape) > elements for type in types)
+
+
+def _is_known(loop: Operation) -> bool:
+    """Do the bounds follow from arguments, and the step from nothing?"""
+    lower, upper, step = loop.operands[:3]
+    made = step.defining_op
+    counts_up = made is not None and made.name == "arith.constant" and made.attributes["value"] > 0
+    return counts_up and _comes_early(lower) and _comes_early(upper)
+
+
+def _comes_early(value: Value) -> bool:
+    """Is a number computed from arguments of the kernel?"""
+    op = value.defining_op
+    if op is None:
+        assert isinstance(value.owner, Block)
+        around = value.owner.parent.parent
+        return around is not None and around.name == "tt.func"
+    return op.name in COMPUTED and all(map(_comes_early, op.operands))
+
+
+def _rewrite(block: Block, loops: Sequence[Operation]) -> None:
+    end = block.operations.pop()
+    general, block.operations = block.operations, []
+    first = _Copy(block, ())
+    test: Value | None = None
+    for bounds in dict.fromkeys((*loop.operands[:3], "unsignedCmp" in loop.attributes) for loop in loops):
+        *values, unsigned = bounds
+        lower, upper, step = map(first.early, values)  # type: ignore[arg-type]
+        some = first.add("arith.cmpi", [lower, upper], {"predicate": "ult" if unsigned else "slt"})
+        rest = first.add("arith.subi", [upper, lower], {}, lower)
+        one = first.add("arith.cmpi", [rest, step], {"predicate": "ule"})
+        for part in (some, one):
+            test = part if test is None else first.add("arith.andi", [test, part], {})
+    assert test is not None
+    choice = Operation("scf.if", [test], {}, [], [], end.location, None, [Region(), Region()])
+    once, otherwise = (Block(region) for region in choice.regions)
+    for arm in (once, otherwise):
+        arm.parent.blocks.append(arm)
+    copy = _Copy(once, loops)
+    for op in general:
+        copy.of(op)
+    for op in general:
+        op.parent = otherwise
+    otherwise.operations = general
+    for arm in (once, otherwise):
+        _Copy(arm, ()).insert(Operation("scf.yield", [], {}, [], [], end.location))
+    first.insert(choice)
+    first.insert(end)
+
+
+class _Copy:
+    """Copies of operations, put at the end of a block; `loops` are replaced by one round of theirs."""
+
+    def __init__(self, block: Block, loops: Sequence[Operation]) -> None:
+        self.block, self.loops = block, loops
+        self.known: dict[Value, Value] = {}
+        self.labels: dict[Block, Block] = {}
+
+    def insert(self, op: Operation) -> None:
+        op.parent = self.block
+        self.block.operations.append(op)
+
+    def add(self, name: str, operands: list[Value], attributes: dict[str, str],
+            like: Value | None = None) -> Value:
+        """A new operation of one result: a truth value, or of the type of another."""
+        made = Operation(name, operands, attributes, [like.type if like else IntegerType(1)], ["once"],
+                         self.block.operations[-1].location)
+        self.insert(made)
+        return made.results[0]
+
+    def early(self, value: Value) -> Value:
+        """A number, computed here."""
+        op = value.defining_op
+        if op is not None and value not in self.known:
+            for operand in op.operands:
+                self.early(operand)
+            self.of(op)
+        return self.known.get(value, value)
+
+    def of(self, op: Operation) -> None:
+        """A copy of an operation and of all inside it, from copies of its operands."""
+        operands = [self.known.get(value, value) for value in op.operands]
+        if op in self.loops:
+            body = op.regions[0].entry
+            self.known.update(zip(body.arguments, (operands[0], *operands[3:]), strict=True))
+            for inner in body.operations[:-1]:
+                self.of(inner)
+            left = [self.known.get(value, value) for value in body.operations[-1].operands]
+            self.known.update(zip(op.results, left, strict=True))
+            return
+        made = Operation(op.name, operands, dict(op.attributes), [x.type for x in op.results],
+                         [x.name for x in op.results], op.location, op.segments,
+                         [self._region(region) for region in op.regions],
+                         [self.labels[block] for block in op.successors])
+        self.known.update(zip(op.results, made.results, strict=True))
+        self.insert(made)
+
+    def _region(self, region: Region) -> Region:
+        copy, around = Region(), self.block
+        for block in region.blocks:
+            made = self.labels[block] = Block(copy, block.label)
+            copy.blocks.append(made)
+            made.arguments = [Value(x.type, x.name, made, x.index) for x in block.arguments]
+            self.known.update(zip(block.arguments, made.arguments, strict=True))
+        for block in region.blocks:
+            self.block = self.labels[block]
+            for op in block.operations:
+                self.of(op)
+        self.block = around
+        return copy
