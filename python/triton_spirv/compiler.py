@@ -19,6 +19,7 @@ from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.blocks import run_function
 from .lower.context import Context
+from .lower.loop_limit import LoopLimit
 from .lower.matrix_placement import place_products
 from .lower.tile_placement import place_tiles
 from .lower.types import storage_type
@@ -99,6 +100,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         ctx.bind(value, register)
     ctx.parameters = {register.id: i for i, register in enumerate(bound)}
     ctx.bind_hidden(hidden, bound[len(parameters):])
+    if target.loop_rounds and "assert_buffer" in ctx.hidden:
+        b.module.watch = LoopLimit(ctx)
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
     ctx.shared.finish(b.module.functions[-1])

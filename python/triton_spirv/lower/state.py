@@ -18,6 +18,9 @@ from .shared import SharedMemory
 from .tensor import Deferred, Fragment, Stored
 from .types import storage_type
 
+#: whose rounds the user decides; loops that lowering makes besides have few
+LOOPS = frozenset({"scf.for", "scf.while", "tt.atomic_poll"})
+
 
 def named(op: Operation, bound: Sequence[Any]) -> list[Any]:
     """Bound operands by the dialect's names: None for an absent one, a tuple for a variadic one."""
@@ -90,10 +93,10 @@ class State:
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
         """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
-        asserts; the print buffer, where it prints through one.
+        asserts or the device cuts loops short; the print buffer, where it prints through one.
         """
         names = {op.name for op in module.walk()}
-        wanted = {"assert_buffer": "tt.assert" in names,
+        wanted = {"assert_buffer": "tt.assert" in names or bool(self.target.loop_rounds and names & LOOPS),
                   "print_buffer": "tt.print" in names and self.env.prints_to_buffer}
         return [Parameter(name, "ptr", I32) for name, is_wanted in wanted.items() if is_wanted]
 

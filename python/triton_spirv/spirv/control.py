@@ -134,6 +134,7 @@ class For:
         m = self.module
         body = m.label()
         go_on = m.emit(self._test, self.index, self._upper, type=Bool())
+        self._loop.watch(go_on)
         self._loop.merge_instruction()
         m.emit("OpBranchConditional", go_on, body, self._loop.merge)
         self._loop.mark = m.mark
@@ -189,6 +190,8 @@ class While:
         """Where the values of the next round are made of `arguments`."""
         m = self.module
         first = m.label()
+        assert self._condition is not None
+        self._loop.watch(self._condition)
         m.emit("OpBranchConditional", self._condition, first, self._loop.merge)
         self._loop.mark = m.mark
         m.begin(first)
@@ -210,6 +213,7 @@ class _Loop:
         self.control = control
         self.header, self.continue_, self.merge = m.label(), m.label(), m.label()
         self.mark = 0                                # where the body begins, as `Module.leave` takes it
+        self._watched: Value | None = None
         entry = m.block
         m.emit("OpBranch", self.header)
         m.begin(self.header)
@@ -218,6 +222,11 @@ class _Loop:
 
     def merge_instruction(self) -> None:
         self.module.emit("OpLoopMerge", self.merge, self.continue_, self.control)
+
+    def watch(self, go_on: Value) -> None:
+        """The condition of this round, in the block that branches on it."""
+        if self.module.watch is not None:
+            self._watched = self.module.watch.goes_on(go_on)
 
     def begin_continue(self) -> None:
         """Leave the body for the continue block, unless the body has ended already."""
@@ -234,6 +243,8 @@ class _Loop:
         m.emit("OpBranch", self.header)
         m.leave(self.mark)
         m.begin(self.merge)
+        if m.watch is not None and self._watched is not None:
+            m.watch.left(self._watched)
 
 
 def _phi(m: Module, values: Sequence[Value], labels: Sequence[Label], fold: bool = True) -> Value:

@@ -51,6 +51,14 @@ _ANYWHERE = frozenset(["OpConstant", "OpConstantTrue", "OpConstantFalse", "OpCon
                        "OpExtInstImport"])
 
 
+class LoopWatch(Protocol):
+    """Who adds instructions to every loop: where a round's condition is known, and behind the loop."""
+
+    def goes_on(self, condition: Value) -> Value: ...
+
+    def left(self, watched: Value) -> None: ...
+
+
 class Module(Interface):
     """A SPIR-V module under construction.
 
@@ -62,6 +70,7 @@ class Module(Interface):
                  memory_model: str = "OpenCL", capabilities: Iterable[str] | None = None) -> None:
         super().__init__(version, addressing, memory_model, capabilities)
         self.location: SourceLocation | None = None
+        self.watch: LoopWatch | None = None          # is told of each loop's rounds and of its end
         self.block: Label | None = None
         self.functions: list[Function] = []
         self._function: Function | None = None

@@ -9,6 +9,9 @@ from .devices import PREFIX, Device, devices
 #: the newest SPIR-V that a version of Vulkan takes
 SPIRV_VERSIONS = {(1, 2): (1, 5), (1, 3): (1, 6), (1, 4): (1, 6)}
 
+#: LP_MAX_TGSI_LOOP_ITERATIONS of every version of Mesa
+LLVMPIPE_ROUNDS = 65535
+
 
 def target_of(device: Device) -> Target:
     """The target of a device. One name stands for one set of facts: see `Device.fingerprint`."""
@@ -31,6 +34,7 @@ def target_of(device: Device) -> Target:
         holds_operands=True,
         carries_words=True,
         extends_by_halves=device.mesa is not None and device.mesa < (24, 1, 3),
+        loop_rounds=LLVMPIPE_ROUNDS if device.driver == "llvmpipe" else 0,
         unrolled=128 if device.kind == "cpu" else 1024,
         # software devices divide as their processor does. GLSL's Fma is used nowhere: an H100's rounded f32
         # twice, with NoContraction and without
