@@ -21,6 +21,7 @@ from triton_spirv.spirv import (
     Void,
     listing,
 )
+from triton_spirv.spirv.control import IfElse
 from triton_spirv.tools import disassemble
 
 F32, F32x16 = Float(32), Vector(Float(32), 16)
@@ -85,6 +86,26 @@ def test_variables_and_phis_go_to_the_head_of_their_block() -> None:
     heads = [line.split()[0] for line in listing(m).splitlines() if line]
     assert heads[3:] == ["%entry:", "%var", "OpBranch", "%block:", "%phi", "%iadd", "OpStore", "OpReturn"]
     assert function.instructions and m.instruction_count == len(function.body())
+
+
+def test_what_is_emitted_at_the_entry_serves_every_block() -> None:
+    m = new_module()
+    with kernel(m):
+        variable = m.variable(I32)
+        condition = m.emit("OpIEqual", m.constant(I32, 1), m.constant(I32, 2), type=Bool())
+        branch = IfElse(m, condition)
+        with branch.then():
+            with m.at_entry():
+                early = m.emit("OpLoad", variable, type=I32)
+            branch.yield_([])
+        with branch.otherwise():
+            m.emit("OpStore", variable, early)    # made while another arm was open
+            branch.yield_([])
+    assert_valid(m)
+    heads = [line.split()[0] for line in listing(m).splitlines() if line]
+    assert heads[3:7] == ["%entry:", "%var", "%load", "%iequal"]
+    with pytest.raises(RuntimeError, match="needs a function"), m.at_entry():
+        pass
 
 
 def test_lines_are_written_where_they_change_and_in_every_block() -> None:

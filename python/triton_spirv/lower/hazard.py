@@ -8,7 +8,7 @@ the very same, the fused loop is taken, else everything is loaded first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..ir.model import Operation
@@ -107,16 +107,19 @@ def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Lay
 
 
 def versioned(
-    ctx: Context, op: Operation, ptr: Any, inputs: list[tuple[Any, Layout]], body: Callable[[], None]
+    ctx: Context, op: Operation, ptr: Any, tensors: Sequence[Any], body: Callable[[], None]
 ) -> None:
-    """Run `body`, a loop that stores: fused with the loads below `inputs` where that is safe, behind them
-    where it is not.
+    """Run `body`, a loop that stores: fused with the loads below `tensors` where that is safe, behind them
+    where it is not. Where that is known when running only, the second form is brief: few kernels ever take
+    it, and each would pay for compiling it.
     """
-    if in_place(op, *(tensor for tensor, _ in inputs)):
+    layout = ctx.layout_of(op.ptr.type)
+    inputs = [(tensor, layout) for tensor in tensors]
+    if in_place(op, *tensors):
         ctx.settle(memory_only=True, op=op)
         body()
         return
-    safe = apart(ctx, op, ptr, inputs) if any(layout.steps > 1 for _, layout in inputs) else None
+    safe = apart(ctx, op, ptr, inputs) if layout.steps > 1 else None
     if safe is None:
         ctx.settle(memory_only=True)
         body()
@@ -137,4 +140,6 @@ def versioned(
     with branch.then():
         arm(lambda: None)
     with branch.otherwise():
+        before, ctx.brief = ctx.brief, True
         arm(lambda: ctx.settle(memory_only=True))
+        ctx.brief = before

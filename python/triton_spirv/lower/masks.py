@@ -133,13 +133,22 @@ def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
     return any((id(mask), layout) in proven for proven in ctx.proven)
 
 
+def is_refuted(ctx: Context, mask: Any, layout: Layout) -> bool:
+    """Is it of no use to ask whether the mask is true everywhere: because it is not, or the code hardly ever
+    runs?"""
+    return ctx.refuted == (id(mask), layout) or (ctx.brief and ctx.target.masked_access)
+
+
 def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[tuple[Any, Layout]],
             body: Callable[[], Sequence[Register]], idle: tuple[Any, Layout] | None = None) -> list[Register]:
     """Run `body` (one step of a walk) twice: where a scalar test proves all masks, and where it does not.
 
     The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is
-    emitted once. `idle`, a mask: where it is false everywhere the step has nothing to do (and no result).
+    emitted once, and in code that hardly ever runs. `idle`, a mask: where it is false everywhere the step has
+    nothing to do (and no result).
     """
+    if ctx.brief:
+        return list(body())
     wanted = [
         (mask, layout)
         for mask, layout in [*masks, *_load_masks(ctx, inputs)]
@@ -164,6 +173,7 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
         ctx.pop_memo()
     with branch.otherwise():
         ctx.push_memo()
+        refuted, ctx.refuted = ctx.refuted, next(iter(proven)) if len(proven) == 1 else None
         nothing = all_false(ctx, *idle) if idle is not None else None
         if nothing is None:
             branch.yield_(body())
@@ -171,6 +181,7 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
             with if_(ctx.b.module, ctx.b.logical_not(nothing)):
                 body()
             branch.yield_([])
+        ctx.refuted = refuted
         ctx.pop_memo()
     return branch.results
 

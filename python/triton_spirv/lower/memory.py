@@ -23,7 +23,7 @@ from .block_store import block_store
 from .context import Context, StepLoop, named
 from .convert_layout import is_anywhere
 from .hazard import versioned
-from .masks import all_true, by_register, guarded, is_proven
+from .masks import all_true, by_register, guarded, is_proven, is_refuted
 from .prefetch import fetch_ahead, touch_ahead
 from .registry import lowers, pulled
 from .tensor import Deferred, Fragment, Pointers, Uniform
@@ -72,11 +72,13 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
     for _, ptr, other in asked:
         _exchange_first(ctx, layout, ptr, mask, other)
     loads = [_Load(ctx, op, layout, ptr, mask, other) for op, ptr, other in asked]
-    if layout.step:
+    if layout.step and not is_refuted(ctx, mask, layout):
         for op, ptr, _ in asked:
             fetch_ahead(ctx, op, ptr, layout)
     if is_proven(ctx, mask, layout):
         return _arranged(loads, [x for load in loads for x in load.plain()])
+    if is_refuted(ctx, mask, layout):
+        return _arranged(loads, [x for load in loads for x in load.masked(None)])
     alone = [load.regions is not None and load.regions[0].registers == 1 for load in loads]
     test = all_true(ctx, mask, layout) if not all(alone) else None
     known = ctx.fragment(mask, layout) if test is None and not all(alone) else None
@@ -288,16 +290,17 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
         ctx.settle(memory_only=True)
         by_blocks(value)
         return
-    layout = ctx.layout_of(op.ptr.type)
-    _exchange_first(ctx, layout, ptr, value, mask)
-    inputs = [(x, layout) for x in (ptr, value, mask) if x is not None]
-    regions = None if mask is None else _regions(ctx, mask, _by_memory(ctx, op, layout, ptr))
-    alone = regions is not None and regions[0].registers == 1
+    tensors = [x for x in (ptr, value, mask) if x is not None]
+    _exchange_first(ctx, ctx.layout_of(op.ptr.type), ptr, value, mask)
 
     def walk() -> None:
+        layout = ctx.layout_of(op.ptr.type)
+        inputs = [(x, layout) for x in tensors]
+        regions = None if mask is None else _regions(ctx, mask, _by_memory(ctx, op, layout, ptr))
+        alone = regions is not None and regions[0].registers == 1
         plan = ctx.plan(op, inputs)
         idles = layout.step and mask is not None and not plan.stored and not _reads_volatile(ctx, inputs)
-        if layout.step:
+        if layout.step and not ctx.brief:
             touch_ahead(ctx, op, ptr, layout)
         with StepLoop(ctx, len(layout.step)):
             guarded(ctx, inputs, [] if mask is None or alone else [(mask, layout)],
@@ -305,7 +308,7 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
                     idle=(mask, layout) if idles else None)
         ctx.finish(plan)
 
-    versioned(ctx, op, ptr, inputs, walk)
+    versioned(ctx, op, ptr, tensors, walk)
 
 
 def _reads_volatile(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> bool:
@@ -352,7 +355,7 @@ def _store_registers(
             access.store(r, register, None if masks is None else masks[r], stream)
 
     if masks is None:
-        streams = access.streams(op)
+        streams = None if ctx.brief else access.streams(op)
         if streams is None:
             each(None)
             return []
@@ -363,6 +366,9 @@ def _store_registers(
             ctx.env.fence_stream()
         with branch.otherwise():
             each(None)
+        return []
+    if is_refuted(ctx, mask, layout):
+        each(masks)
         return []
     branch = IfElse(ctx.b.module, true_everywhere(ctx, masks))
     with branch.then():

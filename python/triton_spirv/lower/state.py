@@ -67,6 +67,8 @@ class State:
         self.step_pieces: list[tuple[Register, int]] = []
         self.plans: list[Plan] = []
         self.proven: list[set[tuple[int, Layout]]] = []
+        self.refuted: tuple[int, Layout] | None = None  # a mask that is not true everywhere in this window
+        self.brief = False  # this code hardly ever runs: short rather than fast
         self.call_stack: list[str] = []
         self.asserts: list[tuple[str, int, str, str]] = []
         self.num_warps = 1
@@ -136,7 +138,8 @@ class State:
 
     def default_layout(self, shape: tuple[int, ...]) -> Layout:
         """Row-major, walked in steps where the tensor has more registers than fit."""
-        return row_major(shape, self.target.vector_width, self.target.max_registers, self.target.window)
+        window = 1 if self.brief else self.target.window
+        return row_major(shape, self.target.vector_width, self.target.max_registers, window)
 
     def is_natural(self, layout: Layout) -> bool:
         """Is this the layout under which a tensor of this shape is walked (in any order of steps)?"""

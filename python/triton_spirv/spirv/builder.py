@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .module import Module, Value
+from .module import Label, Module, Value
 from .types import Bool, Float, Int, Type, Vector
 
 Number = int | float | bool
@@ -64,6 +64,8 @@ class Builder:
         self.converts_bf16 = False  # SPV_INTEL_bfloat16_conversion may be used
         self.extends_by_halves = False  # i32 becomes i64 without OpSConvert
         self.emit = module.emit
+        self._block: Label | None = None  # the block in which scalars were splatted already
+        self._splats: dict[tuple[int, int], Value] = {}
 
     # --- constants, vectors ---------------------------------------------------------------------------------
 
@@ -100,7 +102,13 @@ class Builder:
             raise TypeError(f"cannot splat {value.type} to {width} components")
         if value.constant is not None:
             return self.module.constant(Vector(value.type, width), value.constant)
-        return self.emit("OpCompositeConstruct", *[value] * width, type=Vector(value.type, width))
+        if self.module.block is not self._block:
+            self._block, self._splats = self.module.block, {}
+        made = self._splats.get((value.id, width))
+        if made is None:
+            made = self.emit("OpCompositeConstruct", *[value] * width, type=Vector(value.type, width))
+            self._splats[value.id, width] = made
+        return made
 
     def extract(self, value: Value, component: int) -> Value:
         """One component of a vector (of a scalar: itself)."""

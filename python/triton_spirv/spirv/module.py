@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, Protocol, overload
 
@@ -82,6 +83,7 @@ class Module(Interface):
         self._extended: dict[tuple[str, str], tuple[list[int], Plan]] = {}
         self._left: list[int] = []                   # first id, end, first id, end, ... of the arms left
         self._left_end = 0                           # no id from here on is of an arm that was left
+        self._opening: set[int] = set()              # ids that were made `at_entry`
 
     # Functions and blocks
 
@@ -155,9 +157,24 @@ class Module(Interface):
         and Intel's CPU compiler ends the process over it."""
         for operand in operands:
             if (isinstance(operand, Value) and operand.id < self._left_end and operand.op not in _ANYWHERE
-                    and bisect_right(self._left, operand.id) % 2):
+                    and operand.id not in self._opening and bisect_right(self._left, operand.id) % 2):
                 raise ValueError(f"{name}: its operand %{operand.id} = {operand.op} is made on one way only, "
                                  f"in a block that control may not have come through")
+
+    @contextmanager
+    def at_entry(self) -> Iterator[None]:
+        """What is emitted within it stands at the head of the function's first block, behind the variables:
+        every block may use it. It may use what was emitted so itself, and what does not stand in a block."""
+        function, before = self._function, (self._code, self._line, self.location)
+        if function is None:
+            raise RuntimeError("a place at the entry needs a function: Module.function comes first")
+        self._code, self._line, self.location = function.opening, None, None
+        first = self._bound
+        try:
+            yield
+        finally:
+            self._code, self._line, self.location = before
+            self._opening.update(range(first, self._bound))
 
     @property
     def terminated(self) -> bool:
@@ -167,7 +184,7 @@ class Module(Interface):
     @property
     def instruction_count(self) -> int:
         """How many instructions the functions hold so far: a measure of size."""
-        return sum(len(function.instructions) + len(function.variables) for function in self.functions)
+        return sum(len(function.body()) for function in self.functions)
 
     # Instructions
 

@@ -44,9 +44,10 @@ class Label:
 
 
 class Function(Value):
-    """A function: parameters and instructions, with its Function variables apart until the words are made."""
+    """A function: parameters and instructions; apart from them, until the words are made, its Function
+    variables, and the instructions behind those at the head of the first block."""
 
-    __slots__ = ("instructions", "name", "parameters", "variables", "variables_at")
+    __slots__ = ("instructions", "name", "opening", "parameters", "variables", "variables_at")
 
     type: FunctionType
 
@@ -56,6 +57,7 @@ class Function(Value):
         self.parameters: list[Value] = []
         self.instructions: list[Words] = []
         self.variables: list[Words] = []
+        self.opening: list[Words] = []
         self.variables_at: int | None = None    # their place in `instructions`; None before there is a block
 
     @property
@@ -65,4 +67,5 @@ class Function(Value):
 
     def body(self) -> list[Words]:
         """All instructions in order. Function variables come first in the first block: specification 2.4."""
-        return self.instructions[:self.variables_at] + self.variables + self.instructions[self.variables_at:]
+        at = self.variables_at
+        return self.instructions[:at] + self.variables + self.opening + self.instructions[at:]
