@@ -41,6 +41,9 @@ class Evaluation(Arrays):
             scalar = self.env.address(tensor.scalar) if self.is_pointer(tensor.scalar) else tensor.scalar
             return Fragment(layout, tensor.element, (self.b.splat(scalar, layout.width),) * layout.registers)
         if isinstance(tensor, Deferred) and tensor.stored is not None:
+            if tensor.ahead:
+                from .prefetch import fetch_kept
+                fetch_kept(self, tensor, layout)  # type: ignore[arg-type]  # a Context
             return self.fragment(tensor.stored, layout)
         bare = fragments.without_broadcast(layout)
         if bare != layout:

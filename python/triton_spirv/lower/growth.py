@@ -2,8 +2,9 @@
 
 In a loop that is a derivative with respect to the iteration: loop-carried values grow by what is added to
 them, the counter by the step. Outside of loops it is the distance to what the next program will load, where
-programs run in the order of their numbers and a number that a program looks up decides (an embedding, a page
-of a cache): then the next program's number is looked up here too. That load is sure to be allowed: it is in
+programs run in the order of their numbers: where a program computes on what it has loaded (a softmax), or
+where a number that it looks up decides (an embedding, a page of a cache). Then the next program's number is
+looked up here too. That load is sure to be allowed: it is in
 the kernel's first block and has no mask, so that every program makes it; there is a next program; and its
 pointer grows with the program's number alone, by no arithmetic that may wrap. Its result is a hint: it does
 not matter who writes there meanwhile.
@@ -49,9 +50,17 @@ def distance(ctx: Context, access: Operation) -> Register | None:
     return moved if isinstance(moved, Register) and by_program.looks_up else None
 
 
-def in_reach(ctx: Context, access: Operation, moved: Register) -> Register:
-    """The same, but 0 in the last iteration: what lies behind a matrix has an address to translate, and no
-    use."""
+def to_next_program(ctx: Context, access: Operation) -> Register | None:
+    """Elements that the pointers of a load move by from this program to the next one, in the same iteration
+    of the loops around it; 0 in the last program. None where that does not follow from the program's number,
+    or they do not move."""
+    moved = None if ctx.call_stack else ByNumber(ctx).of(access.ptr)
+    return moved if isinstance(moved, Register) else None
+
+
+def in_reach(ctx: Context, access: Operation, moved: Register, last: Register | int = 0) -> Register:
+    """The same, but `last` in the last iteration: what lies behind a matrix has an address to translate, and
+    no use."""
     body = access.parent
     loop = body.parent.parent if body is not None and body.parent is not None else None
     if body is None or loop is None or loop.name != "scf.for":
@@ -59,22 +68,23 @@ def in_reach(ctx: Context, access: Operation, moved: Register) -> Register:
     index, upper, step = (known_scalar(ctx, x) for x in (body.arguments[0], *loop.operands[1:3]))
     if index is None or upper is None or step is None:
         return moved
-    return ctx.b.select(ctx.b.compare("OpSLessThan", ctx.b.iadd(index, step), upper), moved, 0)
+    return ctx.b.select(ctx.b.compare("OpSLessThan", ctx.b.iadd(index, step), upper), moved, last)
 
 
 class _Growth:
     """What values of a block grow by; derived classes know what changes at all."""
 
-    def __init__(self, ctx: Context, body: Block) -> None:
-        self.ctx, self.body = ctx, body
+    def __init__(self, ctx: Context, body: Block | None) -> None:
+        self.ctx, self.body = ctx, body  # None: every block
 
     def of(self, value: Value) -> Growth:
         """What a value grows by."""
         op = value.defining_op
-        if op is None:
-            return self.of_argument(value) if value.owner is self.body else 0
-        if op.parent is not self.body:
+        block = value.owner if op is None else op.parent
+        if block is not self.body and self.body is not None:
             return 0
+        if op is None:
+            return self.of_argument(value)
         if op.name in AS_OPERAND:
             return self.of(op.operands[0])
         if op.name in ("tt.get_program_id", "tt.load"):
@@ -125,6 +135,26 @@ class ByIteration(_Growth):
         return None if chain is None else self.sum([known_scalar(self.ctx, step) for step in chain])
 
 
+class ByNumber(_Growth):
+    """From this program to the one after it along x, by the program's number alone. For hints: arithmetic
+    that wraps is taken as if it did not."""
+
+    def __init__(self, ctx: Context, body: Block | None = None) -> None:
+        super().__init__(ctx, body)
+
+    def of_argument(self, value: Value) -> Growth:
+        assert isinstance(value.owner, Block)
+        around = value.owner.parent.parent
+        if around is None or around.name != "scf.for":
+            return 0 if around is not None and around.name == "tt.func" else None
+        return self.of(around.operands[0 if value.index == 0 else value.index + 2])
+
+    def of_source(self, op: Operation) -> Growth:
+        if op.name == "tt.get_program_id":
+            return to_next(self.ctx) if op.attributes["axis"] == "x" else 0
+        return super().of_source(op)
+
+
 class ByProgram(_Growth):
     """From this program to the one after it along x; `looks_up`: does that follow from a number looked up?"""
 
@@ -134,7 +164,7 @@ class ByProgram(_Growth):
 
     def of_source(self, op: Operation) -> Growth:
         if op.name == "tt.get_program_id":
-            return self._to_next() if op.attributes["axis"] == "x" else 0
+            return to_next(self.ctx) if op.attributes["axis"] == "x" else 0
         steps = self._steps(op.ptr)
         if steps == 0:
             return super().of_source(op)
@@ -144,15 +174,8 @@ class ByProgram(_Growth):
         if len(op.operands) != 1 or op.attributes.get("isVolatile"):
             return None
         self.looks_up = True
-        following = self.ctx.env.load(self.ctx.env.offset(ptr, self._to_next()), 1)
+        following = self.ctx.env.load(self.ctx.env.offset(ptr, to_next(self.ctx)), 1)
         return self.ctx.b.isub(self.ctx.b.resize(following, I64.width), now)
-
-    def _to_next(self) -> Register:
-        """1, or 0 in the last program."""
-        b, env = self.ctx.b, self.ctx.env
-        here = env.program_id(0)
-        is_last = b.compare("OpSGreaterThanEqual", b.iadd(here, 1), env.num_programs(0))
-        return b.select(is_last, b.constant(I64, 0), 1)
 
     def _steps(self, value: Value) -> int | None:
         """How many times the program's number is added to make this value; None where anything else is done
@@ -168,6 +191,13 @@ class ByProgram(_Growth):
         if op.name == "tt.addptr" and parts == [0, 1]:
             return 1
         return 0 if op.name != "tt.load" and all(part == 0 for part in parts) else None
+
+
+def to_next(ctx: Context) -> Register:
+    """1, or 0 in the last program."""
+    b, env = ctx.b, ctx.env
+    is_last = b.compare("OpSGreaterThanEqual", b.iadd(env.program_id(0), 1), env.num_programs(0))
+    return b.select(is_last, b.constant(I64, 0), 1)
 
 
 def known_scalar(ctx: Context, value: Value) -> Register | None:

@@ -15,9 +15,10 @@ from ..layout import Layout
 from ..spirv.module import Value as Register
 from .access import Access, growth
 from .context import Context
-from .growth import distance, in_reach
+from .growth import distance, in_reach, to_next_program
+from .registry import SOURCE_LAYOUTS
 from .tensor import Deferred, Pointers
-from .types import element_of
+from .types import element_of, shape_of, storage_bytes
 
 LINE = 64  # bytes that a processor fetches at a time, at least
 PAGE = 4096  # bytes of a page of memory, at least
@@ -33,13 +34,58 @@ def prefetch_next(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> None:
 
 
 def fetch_ahead(ctx: Context, load: Operation, pointers: Any, layout: Layout, soon: bool = False) -> None:
-    """Fetch what a load under this layout will read next; `soon`: into the nearest cache, whatever it is."""
+    """Fetch what a load under this layout will read next; `soon`: into the nearest cache, whatever it is.
+
+    Where the walk keeps in an array what it makes of the elements, a later one reads and computes: it
+    fetches, while memory has nothing else to do. That pays for more than a page: so far do processors foresee
+    what follows.
+    """
+    large = layout.numel * storage_bytes(element_of(load.results[0].type)) > PAGE
+    kept = _kept(ctx, load) if large and not soon else None
+    if kept is not None:
+        if all(load is not other for other, _ in kept.ahead):
+            kept.ahead.append((load, pointers))
+        return
     moved = distance(ctx, load)
     if moved is None or (not soon and _is_next(moved, layout)):
         return
     access = _following(ctx, load, pointers, layout, moved)
     if access is not None:
         _fetch(ctx, access, layout, soon)
+
+
+def _kept(ctx: Context, load: Operation) -> Deferred | None:
+    """What a walk that loads keeps of it in an array of the same shape."""
+    return next((node for plan in ctx.plans for node in plan.stored
+                 if node.shape == shape_of(load.results[0].type) and _is_below(load, node)), None)
+
+
+def _is_below(load: Operation, tensor: Any) -> bool:
+    """Is a tensor computed from what is loaded, element by element?"""
+    if not isinstance(tensor, Deferred) or tensor.stored is not None:
+        return False
+    if tensor.operation is load:
+        return True
+    return tensor.operation.name not in SOURCE_LAYOUTS and any(_is_below(load, x) for x in tensor.operands)
+
+
+def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
+    """In a walk that reads the array of a value: fetch what the loads that it was made of will read next, in
+    the next iteration or by the next program. Only the first such walk does."""
+    if not ctx.plans or not layout.step or not ctx.is_natural(layout):
+        return
+    if node.fetched is None:
+        node.fetched = ctx.plans[-1]
+    if node.fetched is not ctx.plans[-1]:
+        return
+    for load, pointers in node.ahead:
+        last = to_next_program(ctx, load)
+        moved = distance(ctx, load) or last
+        if moved is None:
+            continue
+        access = _following(ctx, load, pointers, layout, moved, last or 0)
+        if access is not None:
+            _fetch(ctx, access, layout, soon=False)
 
 
 def _is_next(moved: Register, layout: Layout) -> bool:
@@ -70,11 +116,13 @@ def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -
             ctx.env.prefetch(access.pointer(0, place), soon=False)
 
 
-def _following(ctx: Context, op: Operation, pointers: Any, layout: Layout, moved: Register) -> Access | None:
-    """The access of a load or store next time, if its components are neighbours in memory."""
+def _following(ctx: Context, op: Operation, pointers: Any, layout: Layout, moved: Register,
+               last: Register | int = 0) -> Access | None:
+    """The access of a load or store next time, if its components are neighbours in memory; `last`: how far it
+    moves after the last iteration."""
     if not isinstance(pointers, Pointers):
         return None
-    following = replace(pointers, base=ctx.env.offset(pointers.base, in_reach(ctx, op, moved)))
+    following = replace(pointers, base=ctx.env.offset(pointers.base, in_reach(ctx, op, moved, last)))
     pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
     access = Access(ctx, following, layout, pointee, op.ptr)
     return access if access.run == layout.width > 1 else None

@@ -87,7 +87,9 @@ class Pointers:
 @dataclass(eq=False)
 class Deferred:
     """Result `index` of `operation`, to be evaluated under the layout asked for; operands are bound as they
-    were at definition. `depth` counts the operations in a row that are not evaluated yet.
+    were at definition. `depth` counts the operations in a row that are not evaluated yet. `ahead`: loads
+    below it, with their pointers: what they read next is fetched by the first walk that reads its array,
+    `fetched`.
     """
 
     shape: tuple[int, ...]
@@ -100,6 +102,8 @@ class Deferred:
     stored: Stored | Fragment | None = None
     siblings: list[Deferred] = field(default_factory=list)
     depth: int = 1
+    ahead: list[tuple[Operation, object]] = field(default_factory=list)
+    fetched: object = None
 
 
 @dataclass(frozen=True, eq=False)

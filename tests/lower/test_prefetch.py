@@ -1,0 +1,80 @@
+"""lower/prefetch.py: which walk fetches what is loaded next, and that results stay what they are."""
+
+from __future__ import annotations
+
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+
+SPIRV_MODES = ("vector",)  # elsewhere tensors are not walked
+
+
+@triton.jit
+def weights(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
+    """Three walks over a row: its maximum, the sum of its exponentials, the quotient."""
+    index = tl.arange(0, BLOCK)
+    inside = index < columns
+    for row in range(tl.program_id(0), rows, tl.num_programs(0)):
+        x = tl.load(x_ptr + row * columns + index, mask=inside, other=-float("inf"))
+        weight = tl.exp(x - tl.max(x, axis=0))
+        tl.store(out_ptr + row * columns + index, weight / tl.sum(weight, axis=0), mask=inside)
+
+
+@triton.jit
+def centred(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    """Two walks over the row of a program."""
+    index = tl.program_id(0) * columns + tl.arange(0, BLOCK)
+    inside = tl.arange(0, BLOCK) < columns
+    x = tl.load(x_ptr + index, mask=inside, other=0.0)
+    tl.store(out_ptr + index, x - tl.sum(x, axis=0) / columns, mask=inside)
+
+
+@triton.jit
+def totals(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    """One walk."""
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(0), tl.sum(tl.load(x_ptr + index), axis=0))
+
+
+def expected(x: np.ndarray) -> np.ndarray:
+    weight = np.exp(x - x.max(1, keepdims=True))
+    return weight / weight.sum(1, keepdims=True)
+
+
+@pytest.mark.parametrize("programs", (1, 2, 5))
+@pytest.mark.parametrize("columns", (1500, 2048))
+def test_rows_are_computed_while_the_next_ones_are_fetched(run, programs, columns):
+    x = np.random.default_rng(columns).standard_normal((5, columns)).astype(np.float32)
+    out = numeric.poisoned(x.shape, "f32")
+    compiled = run(weights, programs, numeric.tensor(x, "f32"), out, 5, columns, 2048)
+    np.testing.assert_allclose(np.asarray(out), expected(x), rtol=1e-5)  # sums of 2048 terms in f32
+    # lines are fetched in the walk of exponentials, where memory waits, and in none that loads
+    loops = compiled.asm["spvasm"].split("OpLoopMerge")[1:]
+    with_exp = [loop for loop in loops if "OpenCL.std exp " in loop]
+    assert with_exp and all(loop.count("llvm.prefetch") >= 4 for loop in with_exp)
+
+
+@pytest.mark.parametrize("programs", (1, 4))
+def test_a_program_fetches_the_row_of_the_next(run, programs):
+    x = np.random.default_rng(3).integers(-9, 9, (programs, 2048)).astype(np.float32)
+    out = numeric.poisoned(x.shape, "f32")
+    compiled = run(centred, programs, numeric.tensor(x, "f32"), out, 2048, 2048)
+    numeric.assert_same(out, x - x.sum(1, keepdims=True) / 2048)
+    assert compiled.asm["spvasm"].count("llvm.prefetch") > 1
+
+
+def fetches(compiled) -> bool:
+    """Does a kernel fetch anything ahead?"""
+    return "llvm.prefetch" in compiled.asm["spvasm"]
+
+
+def test_what_processors_foresee_is_not_fetched(run):
+    x, out = np.ones(4 * 4096, np.float32), numeric.poisoned(4, "f32")
+    assert not fetches(run(totals, 4, numeric.tensor(x, "f32"), out, 4096))
+    numeric.assert_same(out, np.full(4, 4096, np.float32))
+    # a page follows the page before
+    rows, out = np.ones((4, 1024), np.float32), numeric.poisoned((4, 1024), "f32")
+    assert not fetches(run(centred, 4, numeric.tensor(rows, "f32"), out, 1024, 1024))
+    numeric.assert_same(out, rows * 0)
