@@ -16,6 +16,7 @@ TARGET = Target(
     capabilities=frozenset({
         "Kernel", "Addresses", "Linkage", "Vector16", "Int8", "Int16", "Int64", "Float16", "Float16Buffer",
         "SubgroupDispatch", "GroupNonUniformShuffle", "Int64Atomics", "FPFastMathModeINTEL", "ShaderClockKHR",
+        "OptNoneEXT",
     }),
     vector_width=1,
     max_registers=1 << 30,
@@ -23,6 +24,7 @@ TARGET = Target(
     sub_group_sizes=(32,),
     shared_bytes=64 * 1024,
     float64=False,
+    optimised_size=200,
 )
 
 TARGETS[NAME] = TARGET

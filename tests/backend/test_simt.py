@@ -45,6 +45,25 @@ def test_lanes_and_warps(monkeypatch: pytest.MonkeyPatch, name: str, lanes: int,
     spirv_tools.validate(made.asm["spv"], "spv1.3")
 
 
+@triton.jit
+def sorted_row(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.sort(tl.load(x + i)))
+
+
+@pytest.mark.parametrize("block", [2, 256])
+def test_large_kernels_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    """Intel's CPU compiler would take longest on them; both ways compute the same."""
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt8")
+    values = np.random.default_rng(block).standard_normal(block).astype(np.float32)
+    out = triton_spirv.zeros(block, "float32")
+    sorted_row.device_caches.clear()
+    made = sorted_row[(1,)](triton_spirv.asarray(values), out, BLOCK=block, num_warps=2)
+    np.testing.assert_array_equal(out.numpy(), np.sort(values))
+    assert ("OptNone" in made.asm["spvasm"]) == (block == 256)
+    spirv_tools.validate(made.asm["spv"], "spv1.3")
+
+
 def test_what_kernels_ask_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     from triton_spirv_backend.launcher import SPIRVUtils
 

@@ -62,6 +62,18 @@ def test_a_kernel_of_everything_validates() -> None:
     assert_valid(m)
 
 
+def test_a_function_that_is_left_unoptimised() -> None:
+    m = new_module()
+    with kernel(m) as function:
+        m.variable(I32)
+    before = len(function.body())
+    m.leave_unoptimised(function)
+    assert_valid(m)
+    assert len(function.body()) == before
+    text = disassemble(m.words())
+    assert "OpCapability OptNoneEXT" in text and "OpFunction %void OptNoneEXT" in text
+
+
 def test_words_can_be_made_twice() -> None:
     m = new_module()
     with kernel(m):

@@ -105,6 +105,8 @@ class OpenCL(OpenCLMatrix):
         m, kernel = self.b.module, self._kernel
         assert kernel is not None
         m.end_function()
+        if self.target.optimised_size is not None and m.instruction_count > self.target.optimised_size:
+            m.leave_unoptimised(kernel)
         if self._shared is not None:
             m.define_variable(self._shared, Array(Int(8), self._shared_bytes))
         m.entry_point("Kernel", kernel, self._name, interface=list(self._builtins.values()))

@@ -127,6 +127,13 @@ class Interface(Declarations):
                 self._assemble("OpFunctionParameter", result=parameter.id, type=parameter_type))
         return function
 
+    def leave_unoptimised(self, function: Function) -> None:
+        """Ask the compiler to take a function as it is: OptNone, of SPV_INTEL_optnone, as its control."""
+        self.require("OptNoneEXT", extension="SPV_INTEL_optnone")
+        type = function.type
+        function.instructions[0] = self._assemble("OpFunction", "OptNoneEXT", type, result=function.id,
+                                                  type=type.result)
+
     # Entry points
 
     def entry_point(self, model: str, function: Function, name: str,
