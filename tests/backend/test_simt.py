@@ -51,16 +51,20 @@ def sorted_row(x, out, BLOCK: tl.constexpr):
     tl.store(out + i, tl.sort(tl.load(x + i)))
 
 
-@pytest.mark.parametrize("block", [2, 256])
-def test_large_kernels_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    """Intel's CPU compiler would take longest on them; both ways compute the same."""
-    monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt8")
+@pytest.mark.parametrize("target, block, unoptimised",
+                         [("simt8", 2, False), ("simt8", 256, True), ("cpu-xe8", 64, False)])
+def test_large_kernels_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch, target: str, block: int,
+                                            unoptimised: bool) -> None:
+    """Intel's CPU compiler would take longest on them; both ways compute the same. Not so for reductions of
+    parts of a sub-group, which cpu-xe8 has instructions for: those are optimised."""
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", target)
     values = np.random.default_rng(block).standard_normal(block).astype(np.float32)
     out = triton_spirv.zeros(block, "float32")
     sorted_row.device_caches.clear()
     made = sorted_row[(1,)](triton_spirv.asarray(values), out, BLOCK=block, num_warps=2)
     np.testing.assert_array_equal(out.numpy(), np.sort(values))
-    assert ("OptNone" in made.asm["spvasm"]) == (block == 256)
+    assert ("OptNone" in made.asm["spvasm"]) == unoptimised
+    assert ("GroupNonUniformClustered" in made.asm["spvasm"]) == (target == "cpu-xe8")
     spirv_tools.validate(made.asm["spv"], "spv1.3")
 
 
