@@ -104,6 +104,8 @@ class Target:
                      (580) crashed where a loop exchanged two truth values
     extends_by_halves  i32 becomes i64 as a pair of words: Mesa before 24.1.3 orders a sign-extended i32
                      wrongly against constants (its INT32_MIN is a positive i64)
+    folds_zeros      its compiler takes x * 0 for 0, x / 0 for anything, x + 0 for x, whatever x is: zeros are
+                     hidden from it
     loop_rounds      rounds that a driver gives all loops of a program together; 0: as many as they need. See
                      lower/loop_limit.py
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
@@ -139,6 +141,7 @@ class Target:
     holds_operands: bool = False
     carries_words: bool = False
     extends_by_halves: bool = False
+    folds_zeros: bool = False
     loop_rounds: int = 0
     unrolled: int = 128
     float64: bool = True

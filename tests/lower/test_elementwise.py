@@ -314,6 +314,36 @@ def test_compare(run, name, dtype):
 
 
 @triton.jit
+def meet_zero(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    zero = tl.zeros_like(x)
+    tl.store(out_ptr + i, (x * zero).to(x.dtype))
+    tl.store(out_ptr + BLOCK + i, (x + zero).to(x.dtype))
+    tl.store(out_ptr + 2 * BLOCK + i, (x - zero).to(x.dtype))
+    tl.store(out_ptr + 3 * BLOCK + i, (zero - x).to(x.dtype))
+    tl.store(out_ptr + 4 * BLOCK + i, (x / zero).to(x.dtype))
+    tl.store(out_ptr + 5 * BLOCK + i, (zero / x).to(x.dtype))
+    tl.store(out_ptr + 6 * BLOCK + i, (x - x).to(x.dtype))
+    tl.store(out_ptr + 7 * BLOCK + i, (x / x).to(x.dtype))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_constant_zero_is_a_number(run, dtype):
+    """Infinity times it is NaN, a number divided by it is infinite, and zeros have signs: compilers like to
+    forget it."""
+    numeric.interpreter_is_wrong_on_bf16(dtype)
+    x = numeric.specials(dtype)
+    x = np.concatenate([x, numeric.random(64, dtype)])[:64]
+    out = numeric.poisoned((8, 64), dtype)
+    run(meet_zero, 1, numeric.tensor(x, dtype), out, 64)
+    zero = np.zeros_like(x)
+    with np.errstate(all="ignore"):
+        expected = np.stack([x * zero, x + zero, x - zero, zero - x, x / zero, zero / x, x - x, x / x])
+    numeric.assert_same(numeric.array(out), expected)
+
+
+@triton.jit
 def order_extended(x_ptr, out_ptr, TO: tl.constexpr, NUMBERS: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i).to(TO)

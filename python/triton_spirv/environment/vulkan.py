@@ -7,6 +7,7 @@ glsl_math.py (functions). Here: the entry point, parameters, float controls, pri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, Builder, Operand, with_width
@@ -49,6 +50,8 @@ class Vulkan(VulkanMatrices):
         self._shared_bytes = 0
         self._fusable: set[int] = set()
         self._math = GlslMath(b, target, self._fusable)
+        if target.folds_zeros:
+            b.hide_zero = self._hidden_zero
 
     # --- entry ----------------------------------------------------------------------------------------------
 
@@ -165,6 +168,15 @@ class Vulkan(VulkanMatrices):
 
     def warp_id(self) -> Value:
         return self._warp
+
+    def _hidden_zero(self, zero: Value) -> Value:
+        """A scalar float zero, of either sign, that does not look so: the upper bit of the program's number.
+        (The lane's number is a constant where a device runs lanes as one vector.)"""
+        assert isinstance(zero.type, Float)
+        bits = zero.type.width
+        word = self.b.resize(self.b.lshr(self.program_id(0), 31), bits, signed=False)
+        negative = math.copysign(1.0, zero.constant) < 0
+        return self.b.bitcast(self.b.ior(word, 1 << bits - 1) if negative else word, zero.type)
 
     # --- arithmetic -----------------------------------------------------------------------------------------
 

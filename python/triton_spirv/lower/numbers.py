@@ -24,7 +24,7 @@ def is_bf16(type: Type) -> bool:
 
 def bf16_to_f32(b: Builder, bits: Register) -> Register:
     """Exact."""
-    return b.bitcast(b.shl(b.convert("OpUConvert", bits, I32), 16), F32)
+    return b.bitcast(b.shl(b.resize(bits, 32, signed=False), 16), F32)
 
 
 def f32_to_bf16(b: Builder, value: Register, rounding: str = "rtne") -> Register:

@@ -18,6 +18,7 @@ Operand = Value | int | float | bool
 
 I32 = Int(32)
 I64 = Int(64)
+FLOAT_ARITHMETIC = frozenset({"OpFAdd", "OpFSub", "OpFMul", "OpFDiv"})
 
 
 def scalar_type(type: Type) -> Type:
@@ -63,6 +64,7 @@ class Builder:
         self.module = module
         self.converts_bf16 = False  # SPV_INTEL_bfloat16_conversion may be used
         self.extends_by_halves = False  # i32 becomes i64 without OpSConvert
+        self.hide_zero: Callable[[Value], Value] | None = None  # a float zero that the driver does not see
         self.emit = module.emit
         self._block: Label | None = None  # the block in which scalars were splatted already
         self._splats: dict[tuple[int, int], Value] = {}
@@ -234,7 +236,18 @@ class Builder:
     def binary(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An instruction whose result has the type of its operands."""
         x, y = self.match(x, y)
+        if self.hide_zero is not None and opcode in FLOAT_ARITHMETIC:
+            x, y = self._hide_zeros(x), self._hide_zeros(y)
         return self.emit(opcode, x, y, type=x.type)
+
+    def _hide_zeros(self, value: Value) -> Value:
+        """The operand, with `hide_zero` where a component is a constant zero."""
+        assert self.hide_zero is not None
+        constants = value.constant if isinstance(value.constant, tuple) else (value.constant,)
+        if all(constant is None or constant != 0 for constant in constants):
+            return value
+        parts = [self.constant(scalar_type(value.type), constant) for constant in constants]
+        return self.construct([self.hide_zero(part) if part.constant == 0 else part for part in parts])
 
     def compare(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An instruction whose result is Bool, with the width of its operands."""
@@ -252,12 +265,18 @@ class Builder:
         return number if x is y else self.logical_and(number, self.compare("OpFOrdEqual", y, y))
 
     def convert(self, opcode: str, x: Value, element: Type) -> Value:
-        """A conversion to components of type `element`."""
+        """A conversion to components of type `element`; a constant that becomes wider stays one."""
+        source = scalar_type(x.type)
+        if x.constant is not None and opcode == "OpFConvert" and isinstance(source, Float) \
+                and isinstance(element, Float) and source.width < element.width and not source.encoding:
+            return self.module.constant(with_width(element, width_of(x.type)), x.constant)
         return self.emit(opcode, x, type=with_width(element, width_of(x.type)))
 
     def bitcast(self, x: Value, element: Type) -> Value:
-        """Reinterpret components as `element` of the same size."""
+        """Reinterpret components as `element` of the same size; a constant +0 stays one."""
         type = with_width(element, width_of(x.type))
+        if is_constant(x, 0) and isinstance(element, Float) and not element.encoding:
+            return self.module.constant(type, 0.0)
         return x if x.type == type else self.emit("OpBitcast", x, type=type)
 
     def logical_not(self, x: Value) -> Value:

@@ -90,7 +90,11 @@ def multiply_add(tools: Tools, x: Value, y: Value, z: Value) -> Value:
     high, tail = dw.two_sum(product, first)
     made = high + to_odd(*dw.two_sum(tail, rest))
     plain = product + r
-    return tools.select(tools.both(made.equals(made), plain.abs() < float("inf")), made, plain).value
+    # Zeros have the sign of the plain sum. A product that overflows does not meet an infinity as one.
+    ordinary = tools.both(made.equals(made), tools.both(plain.abs() < float("inf"), made.abs() > 0.0))
+    finite = tools.both(p.abs() < float("inf"), q.abs() < float("inf"))
+    made = tools.select(ordinary, made, plain)
+    return tools.select(tools.both(finite, r.abs().equals(float("inf"))), r, made).value
 
 
 

@@ -34,6 +34,7 @@ def target_of(device: Device) -> Target:
         holds_operands=True,
         carries_words=True,
         extends_by_halves=device.mesa is not None and device.mesa < (24, 1, 3),
+        folds_zeros=device.driver == "llvmpipe",    # lp_build_mul, lp_build_div
         loop_rounds=LLVMPIPE_ROUNDS if device.driver == "llvmpipe" else 0,
         unrolled=128 if device.kind == "cpu" else 1024,
         # software devices divide as their processor does. GLSL's Fma is used nowhere: an H100's rounded f32
