@@ -83,6 +83,8 @@ class Target:
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
     shared_blocks    a sub-group loads a block of shared memory with one message (SPV_INTEL_subgroups)
     predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
+    clock_builtin    the clock by a builtin of the driver, which compilers without OpReadClockKHR know, and
+                     later ones too
     reduces          a sub-group's reduction is one instruction, whose result the compiler knows to be uniform
     converts_bf16    SPV_INTEL_bfloat16_conversion: f32 becomes bf16 with one instruction
     emulated         matrix and 2D block instructions are functions of the same meaning that are linked in, by
@@ -153,6 +155,7 @@ class Target:
     block_2d: bool = False
     shared_blocks: bool = False
     predicated: bool = False
+    clock_builtin: bool = False
     reduces: bool = False
     converts_bf16: bool = False
     emulated: bool = False
@@ -257,6 +260,7 @@ INTEL = CPU_SIMT.with_options(
     lane_bytes=16,
     branches=64,
     reduces=True,
+    clock_builtin=True,
     shared_bytes=64 * 1024,
     float64=False,
     register_bytes=128 * 32,
@@ -275,6 +279,7 @@ PVC = INTEL.with_options(
     block_2d=True,
     shared_blocks=True,
     predicated=True,
+    clock_builtin=False,
     converts_bf16=True,
     register_bytes=128 * 64,
     large_registers=True,
@@ -284,13 +289,13 @@ PVC = INTEL.with_options(
 #: device of 32 bits.
 INTEL_GPUS = (
     PVC,
-    INTEL.with_options(name="dg2", matrix=Matrix(8), shared_blocks=True, predicated=True, converts_bf16=True,
-                       large_registers=True),
+    INTEL.with_options(name="dg2", matrix=Matrix(8), shared_blocks=True, predicated=True, clock_builtin=False,
+                       converts_bf16=True, large_registers=True),
     PVC.with_options(name="bmg"),
     PVC.with_options(name="lnl"),
     PVC.with_options(name="ptl"),
     PVC.with_options(name="pvc-2022", matrix=Matrix(16), matrix_builtins=True, block_2d=False,
-                     predicated=False),
+                     predicated=False, clock_builtin=True),
     INTEL.with_options(name="dg2-2022", matrix=Matrix(8), matrix_builtins=True, shared_blocks=True,
                        converts_bf16=True, large_registers=True),
     INTEL.with_options(name="tgl"),

@@ -28,7 +28,7 @@ def test_magic() -> None:
 REFUSED = {
     "empty": (b"", "no ELF file: it starts with nothing"),
     "patch tokens": (b"CTNI" + bytes(60), "no ELF file: it starts with 43 54 4e 49"),
-    "32 bits": (elf(bits=1), "no 64-bit"),
+    "neither 32 nor 64 bits": (elf(bits=3), "no little-endian"),
     "other machine": (elf(machine=62), "machine 62, not 205"),
     "cut off": (elf()[:-40], "damaged ELF"),
     "section beyond the end": (elf()[:16] + elf()[16:].replace(b"\x90" * 64, b""), "damaged ELF"),

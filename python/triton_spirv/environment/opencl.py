@@ -208,5 +208,10 @@ class OpenCL(OpenCLMatrix):
 
     def ticks(self) -> Value:
         b = self.b
+        if self.target.clock_builtin:
+            callee = b.module.import_function("__builtin_IB_read_cycle_counter", I64, ())
+            counted = b.emit("OpFunctionCall", callee, type=I64)
+            # ocloc 22.43 crashes on its sums and comparisons, where a device has no integers of 64 bits
+            return b.emit("OpBitcast", b.emit("OpBitcast", counted, type=Vector(I32, 2)), type=I64)
         b.module.require("ShaderClockKHR", extension="SPV_KHR_shader_clock")
         return b.emit("OpReadClockKHR", b.constant(I32, SCOPES["gpu"]), type=I64)

@@ -3,7 +3,7 @@
 `describe` yields the figures of one kernel, or says why the file is not usable: a compiler that says
 "success" may have left the kernel out, chosen other sub-groups, or dropped what it could not resolve.
 
-Source: the System V ABI for ELF-64; the section names and keys of zebin 1.20 and 1.73, as ocloc writes them.
+Source: the System V ABI for ELF-64 and ELF-32; the section names and keys of zebin 1.20 and 1.73, as ocloc writes them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,30 @@ from .failures import BuildFailed
 ELF_MAGIC = b"\x7fELF"
 SPIRV_MAGIC = b"\x03\x02\x23\x07"
 ARCHIVE_MAGIC = b"!<arch>\n"
-CLASS_64, LITTLE_ENDIAN, MACHINE = 2, 1, 205
-_SECTION = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
+LITTLE_ENDIAN, MACHINE = 1, 205
 _SYMBOL_TABLE, _NO_CONTENT = 2, (0, 8)
 
 #: symbols that the driver resolves when it loads the binary
 _OF_THE_DRIVER = ("__INTEL_", "__SubDeviceID", "__SyncBuffer", "__ImplicitArg", "__AssertHandler")
+
+
+@dataclass(frozen=True)
+class _Class:
+    """How ELF files of one size of addresses are laid out: where the header says where the table of sections
+    is, and how long; an entry of that table; of the table of symbols, and at which places of an entry the name
+    and the section are.
+    """
+
+    start: tuple[str, int]
+    counts: int
+    section: struct.Struct
+    symbol: struct.Struct
+    index: int
+
+
+#: by the byte of the header that tells them apart: addresses of 32 bits, of 64 bits
+_CLASSES = {1: _Class(("<I", 32), 46, struct.Struct("<10I"), struct.Struct("<IIIBBH"), 5),
+            2: _Class(("<Q", 40), 58, struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ"), 3)}
 
 
 def kind(binary: bytes) -> str:
@@ -66,31 +83,34 @@ class KernelFacts:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of an ELF file."""
+    """A section of an ELF file; form: the class of the file."""
 
     name: str
     type: int
     data: bytes
     link: int
+    form: int
 
 
 def sections(binary: bytes) -> list[Section]:
-    """The sections of a 64-bit ELF file for this machine; BuildFailed for anything else."""
+    """The sections of an ELF file for this machine; BuildFailed for anything else."""
     if kind(binary) != "elf":
         raise BuildFailed(f"the output is no ELF file: it starts with {binary[:8].hex(' ') or 'nothing'}")
     try:
-        if binary[4] != CLASS_64 or binary[5] != LITTLE_ENDIAN:
-            raise BuildFailed("the output is no 64-bit little-endian ELF file")
+        form = _CLASSES.get(binary[4])
+        if form is None or binary[5] != LITTLE_ENDIAN:
+            raise BuildFailed("the output is no little-endian ELF file")
         machine = struct.unpack_from("<H", binary, 18)[0]
         if machine != MACHINE:
             raise BuildFailed(f"the output is an ELF file for machine {machine}, not {MACHINE} (Intel GPU)")
-        start = struct.unpack_from("<Q", binary, 40)[0]
-        size, count, names = struct.unpack_from("<HHH", binary, 58)
-        headers = [_SECTION.unpack_from(binary, start + index * size) for index in range(count)]
+        start = struct.unpack_from(form.start[0], binary, form.start[1])[0]
+        size, count, names = struct.unpack_from("<HHH", binary, form.counts)
+        headers = [form.section.unpack_from(binary, start + index * size) for index in range(count)]
         table = headers[names]
         text = binary[table[4]:table[4] + table[5]]
         return [Section(_text_at(text, header[0]), header[1],
-                        b"" if header[1] in _NO_CONTENT else _slice(binary, header[4], header[5]), header[6])
+                        b"" if header[1] in _NO_CONTENT else _slice(binary, header[4], header[5]), header[6],
+                        binary[4])
                 for header in headers]
     except (struct.error, IndexError) as error:
         raise BuildFailed(f"the output is a damaged ELF file: {error}") from error
@@ -113,9 +133,11 @@ def undefined_symbols(found: list[Section]) -> list[str]:
         if section.type != _SYMBOL_TABLE:
             continue
         strings = found[section.link].data
-        for name, _, _, index, _, _ in _SYMBOL.iter_unpack(section.data[:len(section.data) // 24 * 24]):
-            text = _text_at(strings, name)
-            if index == 0 and text and not text.startswith(_OF_THE_DRIVER):
+        form = _CLASSES[section.form]
+        size = form.symbol.size
+        for symbol in form.symbol.iter_unpack(section.data[:len(section.data) // size * size]):
+            text = _text_at(strings, symbol[0])
+            if symbol[form.index] == 0 and text and not text.startswith(_OF_THE_DRIVER):
                 missing.append(text)
     return missing
 
