@@ -53,6 +53,10 @@ _mode_of_kernel: dict[int, str] = {}
 #: modes on a device that lacks the instructions of the target: they are functions, linked in
 EMULATED = ("xe", "xe8")
 
+#: where the functions are, by how their names begin
+EMULATIONS = {b"ts_matrix_": "matrix.cl", b"ts_load_": "matrix.cl", b"ts_store_": "matrix.cl",
+              b"ts_where_": "predicated.cl"}
+
 MODES.update({"xe": {"TRITON_SPIRV_TARGET": "cpu-xe"}, "xe8": {"TRITON_SPIRV_TARGET": "cpu-xe8"}})
 
 
@@ -132,9 +136,9 @@ def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cel
     if request.param.mode in EMULATED:
         from triton_spirv.runtime import program
 
-        source = Path(__file__).parent.joinpath("emulation", "matrix.cl").read_text()
-        for prefix in (b"ts_matrix_", b"ts_load_", b"ts_store_"):
-            monkeypatch.setitem(program.LIBRARIES, prefix, source)
+        folder = Path(__file__).parent / "emulation"
+        for prefix, file in EMULATIONS.items():
+            monkeypatch.setitem(program.LIBRARIES, prefix, (folder / file).read_text())
     return request.param
 
 

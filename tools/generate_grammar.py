@@ -4,6 +4,9 @@
     python tools/generate_grammar.py --headers DIR    # from a folder that has spirv.core.grammar.json
     python tools/generate_grammar.py --check          # exit 1 if the file in the tree is another
 
+What those do not have yet comes from grammar_additions.json beside this file: by extension, instructions and
+enumerants as the headers spell them, from the text of the extension. Headers that know it take precedence.
+
 The table has one line per instruction, enumerant, operand kind and extended instruction, so that a new
 version of the headers is a readable diff. `triton_spirv.spirv.grammar` describes the lines and reads them.
 """
@@ -20,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).parent.parent / "python" / "triton_spirv" / "spirv" / "grammar_data.py"
+
+ADDITIONS = Path(__file__).parent / "grammar_additions.json"
 
 EXTENDED_SETS = {
     "OpenCL.std": "extinst.opencl.std.100.grammar.json",
@@ -94,9 +99,24 @@ def extended_lines(name: str, grammar: dict[str, Any]) -> Iterator[str]:
         yield " ".join([f"{name}/{entry['opname']}", str(entry["opcode"]), *operands])
 
 
+def with_additions(core: dict[str, Any]) -> dict[str, Any]:
+    """The grammar with extensions that it lacks; instructions and enumerants in order of their numbers."""
+    known = {entry["opname"] for entry in core["instructions"]}
+    for added in json.loads(ADDITIONS.read_text()).values():
+        if known & {entry["opname"] for entry in added["instructions"]}:
+            continue
+        core["instructions"] = sorted([*core["instructions"], *added["instructions"]],
+                                      key=lambda entry: entry["opcode"])
+        for kind in core["operand_kinds"]:
+            if kind["kind"] in added["enumerants"]:
+                entries = [*kind["enumerants"], *added["enumerants"][kind["kind"]]]
+                kind["enumerants"] = sorted(entries, key=lambda entry: entry["value"])
+    return core
+
+
 def generate(headers: Path) -> str:
     """The text of grammar_data.py for the grammars in a folder."""
-    core = json.loads((headers / "spirv.core.grammar.json").read_text())
+    core = with_additions(json.loads((headers / "spirv.core.grammar.json").read_text()))
     extended = {name: json.loads((headers / file).read_text()) for name, file in EXTENDED_SETS.items()}
     sections = {
         "KINDS": kind_lines(core),

@@ -87,8 +87,8 @@ class Target:
                      later ones too
     reduces          a sub-group's reduction is one instruction, whose result the compiler knows to be uniform
     converts_bf16    SPV_INTEL_bfloat16_conversion: f32 becomes bf16 with one instruction
-    emulated         matrix and 2D block instructions are functions of the same meaning that are linked in, by
-                     the names of environment/emulated.py
+    emulated         matrix, 2D block and predicated instructions are functions of the same meaning that are
+                     linked in
     address_bits     64, or 32: the addressing model Physical32
     register_bytes   of all registers of a hardware thread, in the default mode; `large_registers`: twice as
                      many in another
@@ -311,7 +311,7 @@ OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "
 CPU_MATRIX = tuple(
     CPU_SIMT.with_options(name=name, sub_group_size=like.matrix.columns if like.matrix else 16,
                           matrix=like.matrix, block_2d=like.block_2d, emulated=True, reduces=True,
-                          shared_blocks=like.shared_blocks,
+                          shared_blocks=like.shared_blocks, predicated=like.predicated,
                           converts_bf16=True, register_bytes=like.register_bytes,
                           large_registers=like.large_registers)
     for name, like in (("cpu-xe", PVC), ("cpu-xe8", INTEL_GPUS[1]))

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from spirv.building import kernel, new_module
 from triton_spirv.errors import ToolError, ValidationError
-from triton_spirv.spirv import Float, Vector
+from triton_spirv.spirv import Bool, Float, Pointer, Vector
 from triton_spirv.tools import disassemble, find, optimize, run, validate
+from triton_spirv.tools.plain_form import without_predicates
 
 F32 = Float(32)
 
@@ -39,6 +40,42 @@ def test_the_environment_is_the_modules_version_unless_given() -> None:
         validate(_invalid())
     with pytest.raises(ValidationError):
         validate(b"")
+
+
+def _predicated(pointee: Float | Vector) -> bytes:
+    """A load and a store under a predicate, through pointers to `pointee`."""
+    m = new_module()
+    m.require("PredicatedIOINTEL", extension="SPV_INTEL_predicated_io")
+    with kernel(m, [Pointer("CrossWorkgroup", pointee), Vector(F32, 4), Bool()]) as function:
+        place, other, here = function.parameters
+        loaded = m.emit("OpPredicatedLoadINTEL", place, here, m.undef(pointee), type=pointee)
+        m.emit("OpPredicatedStoreINTEL", place, loaded, here)
+        m.emit("OpDot", other, loaded, type=F32)
+    return m.words()
+
+
+def test_predicated_accesses_are_checked_by_older_tools_too() -> None:
+    words = _predicated(Vector(F32, 4))
+    validate(words)
+    plain = without_predicates(words)
+    assert b"predicated" in words and b"predicated" not in plain
+    listing = disassemble(plain)
+    assert "OpLoad" in listing and listing.count("OpStore") == 2 and listing.count("OpLogicalAnd") == 2
+    with pytest.raises(ValidationError, match=r"(?s)components: Dot.*> .*OpDot"):
+        validate(_predicated(Vector(F32, 2)))
+
+
+def test_types_of_predicated_accesses_are_checked_as_they_are_emitted() -> None:
+    m = new_module()
+    with kernel(m, [Pointer("CrossWorkgroup", F32), Vector(F32, 4), F32, Bool()]) as function:
+        place, four, one, here = function.parameters
+        with pytest.raises(TypeError, match="the value is"):
+            m.emit("OpPredicatedLoadINTEL", place, here, four, type=four.type)
+        with pytest.raises(TypeError, match="an operand is"):
+            m.emit("OpPredicatedLoadINTEL", place, here, four, type=F32)
+        with pytest.raises(TypeError, match="the condition is"):
+            m.emit("OpPredicatedStoreINTEL", place, one, one)
+        m.emit("OpPredicatedStoreINTEL", place, one, here)
 
 
 def test_optimize_gives_a_module() -> None:

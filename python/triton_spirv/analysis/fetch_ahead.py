@@ -93,7 +93,7 @@ def _is_early(load: Operation, body: Block) -> bool:
     return True
 
 
-class _Copies:
+class Copies:
     """Copies of what values in the body are computed from, as they are in some round; inserted at a place."""
 
     def __init__(self, body: Block, arguments: Callable[[Value], Value],
@@ -134,18 +134,18 @@ def _fetch(loop: Operation, body: Block, load: Operation) -> None:
     # before the loop
     assert loop.parent is not None
     outside = inserter(loop.parent, loop)
-    start = _Copies(body, lambda value: lower if value is first else initial[value.index - 1], outside)
+    start = Copies(body, lambda value: lower if value is first else initial[value.index - 1], outside)
     begin = _load(load, start, _compare(less, lower, upper, load, outside), outside)
     # in the loop, before anything else that the round does
     inside = inserter(body, body.operations[0])
-    here = _Copies(body, lambda value: value, inside)
+    here = Copies(body, lambda value: value, inside)
     advanced = Operation("arith.addi", [first, step], {}, [first.type], ["next"], load.location)
     inside(advanced)
 
     def next_round(value: Value) -> Value:
         return advanced.results[0] if value is first else here.of(end.operands[value.index - 1])
 
-    following = _Copies(body, next_round, inside)
+    following = Copies(body, next_round, inside)
     more = _load(load, following, _compare(less, advanced.results[0], upper, load, inside), inside)
     # the value that travels
     argument = Value(load.results[0].type, load.results[0].name, body, len(body.arguments))
@@ -157,14 +157,15 @@ def _fetch(loop: Operation, body: Block, load: Operation) -> None:
     for index, value in enumerate(load.operands):
         value.uses.remove((load, index))
     body.operations.remove(load)
-    _append(end, more)
-    _append(loop, begin)
+    append_operand(end, more)
+    append_operand(loop, begin)
     if loop.segments is not None:
         loop.segments = (*loop.segments[:-1], loop.segments[-1] + 1)
     loop.results.append(Value(argument.type, f"{argument.name}_left", loop, len(loop.results)))
 
 
-def _append(op: Operation, value: Value) -> None:
+def append_operand(op: Operation, value: Value) -> None:
+    """One more operand behind the others, of a variadic one; the segments of scf.for are the caller's."""
     value.uses.append((op, len(op.operands)))
     op.operands.append(value)
     if op.segments is not None and op.name != "scf.for":
@@ -177,7 +178,7 @@ def _compare(predicate: str, x: Value, y: Value, load: Operation, insert: Any) -
     return op.results[0]
 
 
-def _load(load: Operation, copies: _Copies, condition: Value, insert: Any) -> Value:
+def _load(load: Operation, copies: Copies, condition: Value, insert: Any) -> Value:
     """The load of another round, where `condition` holds."""
     pointers = copies.of(load.ptr)
     mask = None if load.mask is None else copies.of(load.mask)

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..spirv.builder import I32, Builder, Operand
-from ..spirv.control import IfElse
 from ..spirv.module import Module, Value
 from ..spirv.types import Float, Int, Type
 from ..target import Target
+from .masked_access import MaskedAccess
 
 CONTROL_BARRIER = 224  # OpControlBarrier
 
@@ -55,7 +55,7 @@ class Parameter:
     pointee: Type | None = None
 
 
-class Environment(ABC):
+class Environment(MaskedAccess, ABC):
     """One environment for one module; `b` builds into that module.
 
     passing           how the arguments travel, as Artifact says it; known when `begin_kernel` is done
@@ -157,7 +157,7 @@ class Environment(ABC):
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         """Store the components whose mask is true; nothing else is touched."""
 
-    def prefetch(self, pointer: Value, soon: bool = True) -> None:  # noqa: B027
+    def prefetch(self, pointer: Value, soon: bool = True) -> None:
         """The cache line there will be used soon, or after much else: then it is not to displace what is in
         the nearest cache. Any address may be given. A hint: the default does nothing.
         """
@@ -165,19 +165,6 @@ class Environment(ABC):
     @abstractmethod
     def gather(self, pointers: Sequence[Value], mask: Value | None, other: Value | None) -> Value:
         """One element per pointer; masked lanes give `other` and are not touched."""
-
-    def gather_by_branches(self, pointers: Sequence[Value], mask: Value, other: Value) -> Value:
-        """`gather` with one branch per component: the form that every device takes."""
-        b = self.b
-        loaded = []
-        for c, pointer in enumerate(pointers):
-            branch = IfElse(b.module, b.extract(mask, c))
-            with branch.then():
-                branch.yield_([self.load(pointer, 1)])
-            with branch.otherwise():
-                branch.yield_([b.extract(other, c)])
-            loaded += branch.results
-        return b.construct(loaded)
 
     @abstractmethod
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, scalar_type, width_of, with_width
-from ..spirv.control import if_
 from ..spirv.module import Label, Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Type, Void
 from .base import Environment
@@ -17,6 +16,10 @@ GLOBAL, SHARED, PRIVATE = "CrossWorkgroup", "Workgroup", "Function"
 #: such sizes, one behind the other and walked together, drive each other out. So many vectors more keep them
 #: apart.
 SAME_SETS, APART = 4096, 5
+
+
+#: Bytes of the words that messages to global memory move.
+WORD = 4
 
 
 class OpenCLMemory(Environment):
@@ -94,7 +97,7 @@ class OpenCLMemory(Environment):
                 "OpFunctionCall", callee, place, b.constant(I32, aligned[1]), mask, other, type=type
             )
         places = [self.offset(pointer, b.constant(I64, c)) for c in range(count)]
-        return self.gather_by_branches(places, mask, other)
+        return self.gather_one_by_one(places, mask, other)
 
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         b, m, count = self.b, self.b.module, width_of(value.type)
@@ -133,7 +136,7 @@ class OpenCLMemory(Environment):
             return b.emit(
                 "OpMaskedGatherINTEL", b.construct(pointers), alignment, mask, other, type=other.type
             )
-        return self.gather_by_branches(pointers, mask, other)
+        return self.gather_one_by_one(pointers, mask, other)
 
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
         b, m = self.b, self.b.module
@@ -147,8 +150,50 @@ class OpenCLMemory(Environment):
             if mask is None:
                 self.store(pointer, b.extract(value, c))
                 continue
-            with if_(m, b.extract(mask, c)):
-                self.store(pointer, b.extract(value, c))
+            self.store_where(pointer, b.extract(value, c), b.extract(mask, c))
+
+    # --- predicates -----------------------------------------------------------------------------------------
+
+    def predicates(self, element: Type, count: int, alignment: int) -> bool:
+        """Messages move words of 4 bytes at multiples of 4; the instruction cannot say less."""
+        size = type_bytes(element)
+        return self.target.predicated and max(alignment, size) >= min(WORD, size * count)
+
+    def load_where(self, pointer: Value, here: Value, other: Value, alignment: int | None = None) -> Value:
+        element, count = scalar_type(other.type), width_of(other.type)
+        if not self.predicates(element, count, alignment or 1):
+            return super().load_where(pointer, here, other, alignment)
+        place, type, _ = self._as_vector(pointer, count)
+        if self.target.emulated:
+            return self._where("load", (place, other, here), type)
+        self.b.module.require("PredicatedIOINTEL", extension="SPV_INTEL_predicated_io")
+        return self.b.emit("OpPredicatedLoadINTEL", place, here, other, type=type)
+
+    def store_where(self, pointer: Value, value: Value, here: Value, alignment: int | None = None) -> None:
+        element, count = scalar_type(value.type), width_of(value.type)
+        if not self.predicates(element, count, alignment or 1):
+            return super().store_where(pointer, value, here, alignment)
+        place, _, _ = self._as_vector(pointer, count)
+        if self.target.emulated:
+            self._where("store", (place, value, here), Void())
+            return
+        self.b.module.require("PredicatedIOINTEL", extension="SPV_INTEL_predicated_io")
+        self.b.emit("OpPredicatedStoreINTEL", place, value, here)
+
+    def _where(self, kind: str, operands: tuple[Value, Value, Value], type: Type) -> Value:
+        """A call of the function of the same meaning that is linked in; it takes all elements as integers."""
+        b = self.b
+        place, value, here = operands
+        element, count = scalar_type(value.type), width_of(value.type)
+        whole = with_width(Int(type_bytes(element) * 8), count)
+        place = b.emit("OpBitcast", place, type=Pointer(GLOBAL, whole)) if value.type != whole else place
+        value = b.bitcast(value, Int(type_bytes(element) * 8))
+        flag = b.select(here, b.constant(I32, 1), b.constant(I32, 0))
+        result = type if isinstance(type, Void) else whole
+        name = f"ts_where_{kind}_{type_bytes(element) * 8}_{count}"
+        callee = b.module.import_function(name, result, (place.type, whole, I32))
+        made = b.emit("OpFunctionCall", callee, place, value, flag, type=result)
+        return made if isinstance(type, Void) else b.bitcast(made, element)
 
     # --- private arrays -------------------------------------------------------------------------------------
 

@@ -137,7 +137,7 @@ class VulkanMemory(Environment):
         if mask is None:
             return b.construct([self.load(pointer, 1) for pointer in pointers])
         assert other is not None
-        return self.gather_by_branches(pointers, mask, other)
+        return self.gather_one_by_one(pointers, mask, other)
 
     def scatter(self, pointers: Sequence[Value], value: Value, mask: Value | None) -> None:
         b = self.b

@@ -235,6 +235,20 @@ class Access:
             )
         return fragments.concatenate(b, parts)
 
+    def load_where(self, register: int, here: Register, other: Register) -> Register:
+        """A register under one mask for all of its components; `other` where that is false."""
+        b, parts = self.ctx.b, []
+        for c in range(0, self.layout.width, self.run):
+            part = fragments.components(b, other, range(c, c + self.run))
+            parts.append(self.ctx.env.load_where(self.pointer(register, c), here, part, self.alignment))
+        return fragments.concatenate(b, parts)
+
+    def store_where(self, register: int, value: Register, here: Register) -> None:
+        """Store a register under one mask for all of its components."""
+        for c in range(0, self.layout.width, self.run):
+            part = fragments.components(self.ctx.b, value, range(c, c + self.run))
+            self.ctx.env.store_where(self.pointer(register, c), part, here, self.alignment)
+
     def streams(self, op: Operation) -> Register | None:
         """A scalar Bool: is this store part of a stream too large for the caches, and aligned to whole
         vectors? None for never.

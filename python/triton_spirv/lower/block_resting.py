@@ -109,24 +109,29 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
     if not ctx.asks_for_pitch(pitch.factor * message.bytes, pitch.parameter, least):
         return None
     b = ctx.b
+    sizes = [0, 0]
+    sizes[message.down], sizes[message.across] = message.height, message.width * message.count
     bare = replace(ptr, terms=tuple(map(unevaluated, ptr.terms)))
     distance = b.constant(I32, pitch.factor * message.bytes) if pitch.parameter is None else b.imul(
         b.resize(pitch.parameter, 32), pitch.factor * message.bytes)
 
     def surfaces(starts: Layout) -> list[tuple[Register, ...]]:
+        together = _shared(ptr, message, pitch, starts, moving)
+        anchors = replace(starts, register=tuple(x for x in starts.register if x not in together))
+        reach = [x + size for x, size in zip(starts.unravel(sum(together)), sizes, strict=True)]
         inside: list[list[Register]] = [[], []]
         for dim, limit in by_dim.items():
             first = ctx.registers(unevaluated(ctx.value(limit.index)),
-                                  along(starts, dim, shape_of(limit.index.type)))
+                                  along(anchors, dim, shape_of(limit.index.type)))
             inside[dim] = [b.resize(b.isub(_scalar(ctx, limit), x), 32) for x in first]
         across, down = inside[message.across], inside[message.down]
         shift = (4 if message.kind == "transpose" else message.bytes).bit_length() - 1
-        row, one, none = (b.constant(I32, x) for x in (message.width * message.count, 1, 0))
-        made: list[tuple[Register, ...]] = []
-        for i, place in enumerate(addresses(ctx, bare, starts, message.bytes)):
+        row, one, none = (b.constant(I32, x) for x in (reach[message.across], 1, 0))
+        made: dict[int, tuple[Register, ...]] = {}
+        for i, place in enumerate(addresses(ctx, bare, anchors, message.bytes)):
             base, width = b.iand(place, b.constant(I64, -ALIGNMENT)), b.constant(I32, 2 * ALIGNMENT)
             before = b.iand(b.resize(place, 32), ALIGNMENT - 1)
-            height, y = b.constant(I32, MOST if moving == message.down else message.height), none
+            height, y = b.constant(I32, MOST if moving == message.down else reach[message.down]), none
             if moving == message.across:
                 width, before = b.imul(across[i], message.bytes), none
             elif across:
@@ -136,12 +141,35 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
             if down:
                 height = b.ext("s_max", b.ext("s_min", down[i], height), one)
                 y = b.select(b.compare("OpSLessThan", down[i], 1), b.constant(I32, MOST), 0)
-            made.append((base, width, height, distance, b.lshr(before, shift), y))
-        return made
+            made[anchors.register_indices[i]] = (base, width, height, distance, b.lshr(before, shift), y)
+        placed = []
+        for index in starts.register_indices:
+            *rest, x, y = made[index & ~sum(together)]
+            further = starts.unravel(index & sum(together))
+            x = b.iadd(x, further[message.across] * message.bytes >> shift)
+            placed.append((*rest, x, b.iadd(y, further[message.down])))
+        return placed
 
     starts = starts_of(layout, message)
     ahead = surfaces(prefetch_starts(layout, message)) if int(ctx.options.get("num_stages", 1)) > 1 else []
     return Resting(message, starts, surfaces(starts), ahead, moving, count, turn, body.arguments[0])
+
+
+def _shared(ptr: Pointers, message: Message, pitch: Stride, starts: Layout, moving: int) -> list[int]:
+    """The bits of the first elements that a place on one surface tells apart: rows that are at one distance
+    from each other, and columns where the surface is as wide as the matrix or they lie within 64 bytes.
+    """
+    found = []
+    for bit in starts.register:
+        down, across = (starts.unravel(bit)[dim] for dim in (message.down, message.across))
+        if down:
+            fits = pointer_stride(ptr, message.down, 2 * down) == pitch
+        else:
+            near = moving == message.across or 2 * across * message.bytes <= ALIGNMENT
+            fits = near and pointer_stride(ptr, message.across, 2 * across) == Stride(1)
+        if fits:
+            found.append(bit)
+    return found
 
 
 def _scalar(ctx: Context, limit: Bound) -> Any:

@@ -19,15 +19,19 @@ from ..spirv.builder import I64
 from ..spirv.control import IfElse, if_
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
-from .access import growth
+from .access import alignment, by_memory, growth, run_length
 from .context import Context, named
 from .elementwise import as_affine
 from .registry import SOURCE_LAYOUTS
 from .tensor import Affine, Deferred, Uniform
+from .types import element_of, storage_bytes, storage_type
 
 #: predicate -> (instruction that compares the extremes, whether the left side must be the smaller one)
 ORDERED = {"slt": ("OpSLessThan", True), "sle": ("OpSLessThanEqual", True),
            "sgt": ("OpSGreaterThan", False), "sge": ("OpSGreaterThanEqual", False)}
+
+#: Bytes that no address need be a multiple of more than.
+WIDEST = 16
 
 #: The predicate that holds where another does not.
 OPPOSITE = {"slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle"}
@@ -197,12 +201,28 @@ def by_register(mask: Any, layout: Layout) -> tuple[Layout, list[int]] | None:
     return shared, [sum((r >> i & 1) << k for k, i in enumerate(bits)) for r in range(layout.registers)]
 
 
+def is_predicated(ctx: Context, op: Operation, ptr: Any, mask: Any, layout: Layout) -> bool:
+    """Does this load or store move its registers by messages that a mask governs, without any branch?"""
+    if layout.steps > 1 or op.attributes.get("isVolatile"):
+        return False
+    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
+    if not ctx.env.predicates(storage_type(pointee), 1, WIDEST):
+        return False
+    wide = by_memory(ctx, ptr, layout, pointee)
+    if by_register(mask, wide) is None:
+        return False
+    run = run_length(ptr, wide)
+    known = alignment(op.ptr, wide, run, storage_bytes(pointee))
+    return ctx.env.predicates(storage_type(pointee), run, known)
+
+
 def _load_masks(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, Layout]]:
     found = []
     for node, layouts in ctx.requests(inputs):
         if isinstance(node, Deferred) and node.operation.name == "tt.load":
-            _, mask, _ = named(node.operation, node.operands)
-            found += [(mask, layout) for layout in layouts if mask is not None]
+            ptr, mask, _ = named(node.operation, node.operands)
+            found += [(mask, layout) for layout in layouts
+                      if mask is not None and not is_predicated(ctx, node.operation, ptr, mask, layout)]
     return found
 
 

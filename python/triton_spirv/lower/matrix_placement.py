@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..analysis.carried_pointers import carry_pointer
 from ..ir.model import Encoding, Module, Operation, TensorType, Value
 from ..layout import log2
 from ..target import Matrix, Target
@@ -48,6 +49,9 @@ def place_products(module: Module, target: Target, warps: int) -> bool:
             if target.block_2d:
                 _load_apart(op, index)
             _take_operand(op, index, op.attributes[side])
+    for op in list(module.walk()) if target.block_2d else ():
+        if op.name == "tt.load" and "ts.natural" in op.attributes:
+            carry_pointer(op)
     return bool(products)
 
 

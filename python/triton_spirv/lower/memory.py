@@ -23,7 +23,7 @@ from .block_store import block_store
 from .context import Context, StepLoop, named
 from .convert_layout import is_anywhere
 from .hazard import versioned
-from .masks import all_true, by_register, guarded, is_proven, is_refuted
+from .masks import all_true, by_register, guarded, is_predicated, is_proven, is_refuted
 from .prefetch import fetch_ahead, touch_ahead
 from .registry import lowers, pulled
 from .tensor import Deferred, Fragment, Pointers, Uniform
@@ -77,6 +77,8 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
             fetch_ahead(ctx, op, ptr, layout)
     if is_proven(ctx, mask, layout):
         return _arranged(loads, [x for load in loads for x in load.plain()])
+    if all(load.predicated for load in loads):
+        return _arranged(loads, [x for load in loads for x in load.where()])
     if is_refuted(ctx, mask, layout):
         return _arranged(loads, [x for load in loads for x in load.masked(None)])
     alone = [load.regions is not None and load.regions[0].registers == 1 for load in loads]
@@ -129,6 +131,7 @@ class _Load:
         self.wide = by_memory(ctx, ptr, layout, self.element)
         self.access = Access(ctx, ptr, self.wide, self.element, op.ptr)
         self.regions = None if mask is None else _regions(ctx, mask, self.wide)
+        self.predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
 
     def plain(self) -> tuple[Register, ...]:
         """Every element, whatever the mask says."""
@@ -137,6 +140,16 @@ class _Load:
     def load(self, register: int) -> Register:
         """One register, as memory holds it."""
         return self.access.load(register, None, None, self.volatile)
+
+    def where(self) -> tuple[Register, ...]:
+        """The elements whose mask is true, each register by messages that its mask governs."""
+        made = self.others()
+        found = by_register(self.mask, self.wide)
+        assert found is not None
+        for here, registers in _by_mask(self.ctx, self.mask, found):
+            for r in registers:
+                made[r] = self.access.load_where(r, here, made[r])
+        return self.held(made)
 
     def nothing(self) -> tuple[Register, ...]:
         """What masked elements give."""
@@ -297,7 +310,8 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
         layout = ctx.layout_of(op.ptr.type)
         inputs = [(x, layout) for x in tensors]
         regions = None if mask is None else _regions(ctx, mask, _by_memory(ctx, op, layout, ptr))
-        alone = regions is not None and regions[0].registers == 1
+        predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
+        alone = predicated or (regions is not None and regions[0].registers == 1)
         plan = ctx.plan(op, inputs)
         idles = layout.step and mask is not None and not plan.stored and not _reads_volatile(ctx, inputs)
         if layout.step and not ctx.brief:
@@ -338,6 +352,13 @@ def _store_registers(
     pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
     access = Access(ctx, ptr, wide, pointee, op.ptr)
     values = [_to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(value, layout), wide).registers]
+    if not is_proven(ctx, mask, layout) and is_predicated(ctx, op, ptr, mask, layout):
+        found = by_register(mask, wide)
+        assert found is not None
+        for here, registers in _by_mask(ctx, mask, found):
+            for r in registers:
+                access.store_where(r, values[r], here)
+        return []
     regions = None if is_proven(ctx, mask, layout) else _regions(ctx, mask, wide)
     if regions is not None:
         for here, registers in _by_mask(ctx, mask, regions):

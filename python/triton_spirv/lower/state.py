@@ -12,6 +12,7 @@ from ..ir.model import Module, Operation, PointerType, TensorType, Type, Value
 from ..layout import Layout, row_major
 from ..spirv.builder import I32, Builder
 from ..spirv.module import Value as Register
+from ..spirv.operands import opcode
 from ..spirv.types import Pointer
 from ..target import MOST, Requirement, Target
 from .shared import SharedMemory
@@ -118,9 +119,10 @@ class State:
 
     def parameter_number(self, register: Register) -> int | None:
         """Which of the kernel's parameters a register is, perhaps as it is used in addresses; None: none."""
-        found = register.id
-        if register.op == "OpSConvert":
-            made = (words for words in self.b.module.functions[-1].instructions if words[2:3] == [found])
+        found, convert = register.id, opcode("OpSConvert")
+        if register.op == "OpSConvert":  # of other instructions the third word may be any number
+            made = (words for words in self.b.module.functions[-1].instructions
+                    if words[0] & 0xFFFF == convert and words[2] == found)
             found = next(made)[3]
         return self.parameters.get(found)
 

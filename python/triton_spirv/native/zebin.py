@@ -3,7 +3,8 @@
 `describe` yields the figures of one kernel, or says why the file is not usable: a compiler that says
 "success" may have left the kernel out, chosen other sub-groups, or dropped what it could not resolve.
 
-Source: the System V ABI for ELF-64 and ELF-32; the section names and keys of zebin 1.20 and 1.73, as ocloc writes them.
+Source: the System V ABI for ELF-64 and ELF-32; the section names and keys of zebin 1.20 and 1.73,
+as ocloc writes them.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _OF_THE_DRIVER = ("__INTEL_", "__SubDeviceID", "__SyncBuffer", "__ImplicitArg", 
 @dataclass(frozen=True)
 class _Class:
     """How ELF files of one size of addresses are laid out: where the header says where the table of sections
-    is, and how long; an entry of that table; of the table of symbols, and at which places of an entry the name
-    and the section are.
+    is, and how long; an entry of that table; one of the table of symbols, at which place of it the section
+    is.
     """
 
     start: tuple[str, int]

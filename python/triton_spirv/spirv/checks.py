@@ -66,6 +66,14 @@ def _store(type: Type, operands: Sequence[Any]) -> str | None:
     return _access(operands[0].type, operands[1].type)
 
 
+def _predicated_load(type: Type, operands: Sequence[Any]) -> str | None:
+    return _access(operands[0].type, type) or _same(type, operands[2:3]) or _branch(type, operands[1:])
+
+
+def _predicated_store(type: Type, operands: Sequence[Any]) -> str | None:
+    return _access(operands[0].type, operands[1].type) or _branch(type, operands[2:])
+
+
 def _atomic(type: Type, operands: Sequence[Any]) -> str | None:
     """Pointer, scope, semantics; then, last, the value, for all but OpAtomicLoad."""
     return _access(operands[0].type, type) or _same(type, operands[3:][-1:])
@@ -162,6 +170,8 @@ CHECKS: dict[str, Check] = {
     "OpSelect": _select,
     "OpLoad": _load,
     "OpStore": _store,
+    "OpPredicatedLoadINTEL": _predicated_load,
+    "OpPredicatedStoreINTEL": _predicated_store,
     **dict.fromkeys([
         "OpAtomicLoad", "OpAtomicExchange", "OpAtomicIAdd", "OpAtomicISub", "OpAtomicSMin", "OpAtomicUMin",
         "OpAtomicSMax", "OpAtomicUMax", "OpAtomicAnd", "OpAtomicOr", "OpAtomicXor", "OpAtomicFAddEXT",

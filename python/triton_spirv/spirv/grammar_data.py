@@ -981,6 +981,8 @@ OpSpecConstantTargetINTEL 6251 Constant-Creation None IdResultType IdResult Lite
 OpSpecConstantArchitectureINTEL 6252 Constant-Creation None IdResultType IdResult LiteralInteger:Category LiteralInteger:Family LiteralInteger:Opcode LiteralInteger:Architecture capabilities=FunctionVariantsINTEL
 OpSpecConstantCapabilitiesINTEL 6253 Constant-Creation None IdResultType IdResult Capability*:Capabilities capabilities=FunctionVariantsINTEL
 OpConditionalCopyObjectINTEL 6254 Composite None IdResultType IdResult IdRef*:Condition capabilities=SpecConditionalINTEL
+OpPredicatedLoadINTEL 6258 Memory None IdResultType IdResult IdRef:Pointer IdRef:Predicate IdRef:DefaultValue MemoryAccess? capabilities=PredicatedIOINTEL
+OpPredicatedStoreINTEL 6259 Memory None IdRef:Pointer IdRef:Object IdRef:Predicate MemoryAccess? capabilities=PredicatedIOINTEL
 OpGroupIMulKHR 6401 Group None IdResultType IdResult IdScope:Execution GroupOperation:Operation IdRef:X capabilities=GroupUniformArithmeticKHR
 OpGroupFMulKHR 6402 Group None IdResultType IdResult IdScope:Execution GroupOperation:Operation IdRef:X capabilities=GroupUniformArithmeticKHR
 OpGroupBitwiseAndKHR 6403 Group None IdResultType IdResult IdScope:Execution GroupOperation:Operation IdRef:X capabilities=GroupUniformArithmeticKHR
@@ -2132,6 +2134,7 @@ Capability.TernaryBitwiseFunctionINTEL 6241 None extensions=SPV_INTEL_ternary_bi
 Capability.UntypedVariableLengthArrayINTEL 6243 None capabilities=VariableLengthArrayINTEL|UntypedPointersKHR extensions=SPV_INTEL_variable_length_array
 Capability.SpecConditionalINTEL 6245 None extensions=SPV_INTEL_function_variants
 Capability.FunctionVariantsINTEL 6246 None capabilities=SpecConditionalINTEL extensions=SPV_INTEL_function_variants
+Capability.PredicatedIOINTEL 6257 None extensions=SPV_INTEL_predicated_io
 Capability.GroupUniformArithmeticKHR 6400 None extensions=SPV_KHR_uniform_group_instructions
 Capability.TensorFloat32RoundingINTEL 6425 None extensions=SPV_INTEL_tensor_float32_conversion
 Capability.MaskedGatherScatterINTEL 6427 None extensions=SPV_INTEL_masked_gather_scatter

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import ToolError, ValidationError
+from .plain_form import UNKNOWN, without_predicates
 from .process import command_line, find, run
 
 CONTEXT_LINES = 4    # of the disassembly, before and behind the instruction at fault
@@ -21,15 +22,27 @@ def validate(words: bytes, environment: str | None = None, flags: Sequence[str] 
     """Check a module with spirv-val; ValidationError shows the place and says where the module is kept.
 
     `environment` is one of spirv-val's: "opencl2.2" (which ends at SPIR-V 1.2), "vulkan1.3", "spv1.4", ...;
-    None asks for the rules of the module's own version alone.
+    None asks for the rules of the module's own version alone. A spirv-val that does not know
+    SPV_INTEL_predicated_io (2025.5) sees accesses without predicates instead.
     """
     command = [str(find("spirv-val", HINT)), "--target-env", environment or f"spv{_version(words)}", *flags]
-    finished = subprocess.run(command, input=words, capture_output=True, check=False)
-    if finished.returncode == 0:
+    said = _said(command, words)
+    if UNKNOWN in said:
+        words = without_predicates(words)
+        said = _said(command, words)
+    if not said:
         return
-    said = (finished.stderr or finished.stdout).decode(errors="replace").strip()
     repeat = command_line([*command, str(_keep(words))])
     raise ValidationError("\n".join([said, *_surroundings(words, said), f"to repeat: {repeat}"]))
+
+
+def _said(command: Sequence[str], words: bytes) -> str:
+    """What spirv-val has against a module; "" for nothing."""
+    finished = subprocess.run(command, input=words, capture_output=True, check=False)
+    if finished.returncode == 0:
+        return ""
+    said = (finished.stderr or finished.stdout).decode(errors="replace").strip()
+    return said or f"exit status {finished.returncode}"
 
 
 def disassemble(words: bytes, flags: Sequence[str] = ("--no-header",)) -> str:

@@ -1,0 +1,146 @@
+"""Pointers that a round computes from the loop's counter become pointers that travel from round to round.
+
+    for k in range(0, K, 32):                   p = a + (rows * K + 0 + columns)
+        x = load(a + (rows * K + k + columns))  for k in range(0, K, 32):
+                                                    x = load(p)
+                                                    p += 32
+
+What knows how a loop moves a block over a matrix then knows it of both forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..ir.model import Block, DenseAttr, IntegerType, Operation, TensorType, Type, Value
+from .fetch_ahead import Copies, append_operand
+
+#: Views through which a number is the same.
+VIEWS = ("tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout", "arith.extsi")
+
+
+@dataclass(frozen=True)
+class Slope:
+    """What a value grows by where the counter grows by one: factor * scalar, a value from outside of the loop
+    (None: 1).
+    """
+
+    factor: int
+    scalar: Value | None = None
+
+
+def carry_pointer(load: Operation) -> None:
+    """Let the pointers of a load travel, in place, where its loop moves them all by one number."""
+    body = load.parent
+    loop = None if body is None else body.parent.parent
+    if body is None or loop is None or loop.name != "scf.for" or len(loop.regions[0].blocks) != 1:
+        return
+    maker = load.ptr.defining_op
+    if maker is None or maker.parent is not body:
+        return
+    slope, turn = slope_of(load.ptr, body), number(loop.operands[2])
+    if slope is None or not slope.factor or turn is None:
+        return
+    pointers = load.ptr
+    inside = _inserter(loop)
+    lower = loop.operands[0]
+    first = Copies(body, lambda value: lower if value is body.arguments[0] else value, inside).of(pointers)
+    step = _step(slope, turn, pointers.type, loop)
+    argument = Value(pointers.type, pointers.name, body, len(body.arguments))
+    body.arguments.append(argument)
+    end = body.terminator
+    moved = Operation("tt.addptr", [argument, step], {}, [pointers.type], [pointers.name], load.location)
+    moved.parent = body
+    body.operations.insert(len(body.operations) - 1, moved)
+    append_operand(end, moved.result)
+    append_operand(loop, first)
+    if loop.segments is not None:
+        loop.segments = (*loop.segments[:-1], loop.segments[-1] + 1)
+    loop.results.append(Value(pointers.type, pointers.name, loop, len(loop.results)))
+    pointers.uses.remove((load, 0))
+    load.operands[0] = argument
+    argument.uses.append((load, 0))
+
+
+def slope_of(value: Value, body: Block) -> Slope | None:
+    """How a value of a loop's body grows with the counter; None where that is not one product."""
+    if value.owner is body:
+        return Slope(1) if value is body.arguments[0] else None
+    op = value.defining_op
+    if op is None or op.parent is not body:
+        return Slope(0)
+    if op.name in VIEWS:
+        return slope_of(op.operands[0], body)
+    parts = [slope_of(operand, body) for operand in op.operands]
+    if any(part is None for part in parts):
+        return None
+    known = [part for part in parts if part is not None]
+    if op.name in ("arith.addi", "tt.addptr"):
+        return _sum(*known)
+    if op.name == "arith.subi":
+        return _sum(known[0], Slope(-known[1].factor, known[1].scalar))
+    if op.name == "arith.muli":
+        for slope, other, factor in (*zip(known, known[::-1], op.operands[::-1], strict=True),):
+            if slope.factor and not other.factor:
+                return _product(slope, factor, body)
+    return Slope(0) if not any(part.factor for part in known) and not op.regions else None
+
+
+def _sum(x: Slope, y: Slope) -> Slope | None:
+    if not x.factor or not y.factor:
+        return x if x.factor else y
+    return Slope(x.factor + y.factor, x.scalar) if x.scalar is y.scalar else None
+
+
+def _product(slope: Slope, factor: Value, body: Block) -> Slope | None:
+    """The slope times a factor that the loop does not change."""
+    while factor.defining_op is not None and factor.defining_op.name in VIEWS:
+        factor = factor.defining_op.operands[0]
+    times = number(factor)
+    if times is not None:
+        return Slope(slope.factor * times, slope.scalar)
+    outside = factor.owner is not body and getattr(factor.owner, "parent", None) is not body
+    if slope.scalar is not None or not outside or not isinstance(factor.type, IntegerType):
+        return None
+    return Slope(slope.factor, factor)
+
+
+def number(value: Value) -> int | None:
+    """An integer that is a constant, or each element of one."""
+    op = value.defining_op
+    if op is None or op.name != "arith.constant":
+        return None
+    held = op.attributes["value"]
+    if isinstance(held, DenseAttr):
+        held = held.values if held.splat else None
+    return held if isinstance(held, int) else None
+
+
+def _step(slope: Slope, turn: int, pointers: Type, loop: Operation) -> Value:
+    """What a round adds to the pointers, in 64 bits, computed before the loop."""
+    assert isinstance(pointers, TensorType)
+    wide, insert = IntegerType(64), _inserter(loop)
+
+    def made(name: str, operands: list[Value], type: Type, **attributes: object) -> Value:
+        op = Operation(name, operands, dict(attributes), [type], ["step"], loop.location)
+        insert(op)
+        return op.result
+
+    step = made("arith.constant", [], wide, value=slope.factor * turn)
+    if slope.scalar is not None:
+        scalar = slope.scalar
+        if scalar.type != wide:
+            scalar = made("arith.extsi", [scalar], wide)
+        step = made("arith.muli", [scalar, step], wide)
+    return made("tt.splat", [step], TensorType(pointers.shape, wide, pointers.encoding))
+
+
+def _inserter(before: Operation) -> Callable[[Operation], None]:
+    block = before.parent
+    assert block is not None
+
+    def insert(op: Operation) -> None:
+        op.parent = block
+        block.operations.insert(block.operations.index(before), op)
+    return insert
