@@ -371,6 +371,12 @@ class Environment(MaskedAccess, ABC):
         """
 
     @abstractmethod
+    def fence(self, scope: str, order: str) -> None:
+        """Orders the work-item's own accesses around a relaxed atomic as one of this order does: release
+        before it, acquire behind it. Nothing for relaxed.
+        """
+
+    @abstractmethod
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
         """The old value of an integer in memory, replaced by `value` where it equalled `compare`."""
 

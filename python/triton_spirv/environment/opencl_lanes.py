@@ -167,6 +167,10 @@ class OpenCLLanes(OpenCLMemory):
             type=value.type,
         )
 
+    def fence(self, scope: str, order: str) -> None:
+        if order != "relaxed":
+            self.b.emit("OpMemoryBarrier", self.b.constant(I32, SCOPES[scope]), self._order(order))
+
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
         b = self.b
         if value.type == Int(64):

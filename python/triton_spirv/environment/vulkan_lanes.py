@@ -150,6 +150,10 @@ class VulkanLanes(VulkanMemory):
         return self.b.emit(ATOMICS[name], pointer, self._scope(scope), self._order(order), value,
                            type=value.type)
 
+    def fence(self, scope: str, order: str) -> None:
+        if order != "relaxed":
+            self.b.emit("OpMemoryBarrier", self._scope(scope), self._order(order))
+
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
         self._integer_atomics(value.type)
         # The order of a failed exchange may not be release (specification, OpAtomicCompareExchange).

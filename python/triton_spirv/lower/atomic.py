@@ -60,6 +60,16 @@ class Place:
         assert isinstance(held, (Int, Float))
         return Int(held.width)
 
+    @property
+    def release(self) -> str:
+        """The order of a fence before relaxed accesses in place of an ordered one."""
+        return "release" if self.order in ("release", "acq_rel") else "relaxed"
+
+    @property
+    def acquire(self) -> str:
+        """The order of a fence behind them."""
+        return "acquire" if self.order in ("acquire", "acq_rel") else "relaxed"
+
     def pointer(self, type: Type) -> Register:
         return self.ctx.env.pointer(self.address, type)
 
@@ -87,18 +97,25 @@ class Place:
         return b.compare("OpINotEqual", bits, 0) if isinstance(type, Bool) else b.bitcast(bits, type)
 
     def update(self, change: Callable[[Register], Register]) -> Register:
-        """Replace the element's bits by `change` of them; the old bits. A loop of compare-and-exchange."""
+        """Replace the element's bits by `change` of them; the old bits. A loop of compare-and-exchange.
+
+        The loop is relaxed and stands between fences: one for all rounds, and a driver that makes every
+        ordered atomic a barrier of the work-group (Mesa's software device) would wait in it for lanes that
+        have left.
+        """
         ctx, b = self.ctx, self.ctx.b
         narrow = self.stored.width < 32
         pointer, low = self.word() if narrow else (self.pointer(self.stored), b.constant(I32, 0))
+        ctx.env.fence(self.scope, self.release)
         loop = While(b.module, [ctx.env.atomic_load(pointer, self.scope, "relaxed")])
         with loop.before():
             word = loop.carried[0]
             replaced = self._with(word, low, change(self.part(word, low))) if narrow else change(word)
-            seen = ctx.env.compare_exchange(pointer, word, replaced, self.scope, self.order)
+            seen = ctx.env.compare_exchange(pointer, word, replaced, self.scope, "relaxed")
             loop.condition(b.compare("OpINotEqual", seen, word), [seen])
         with loop.body():
             loop.yield_(loop.arguments)
+        ctx.env.fence(self.scope, self.acquire)
         return self.part(loop.results[0], low) if narrow else loop.results[0]
 
     def _with(self, word: Register, low: Register, part: Register) -> Register:
@@ -113,12 +130,12 @@ class Place:
             return env.compare_exchange(self.pointer(self.stored), compare, value, self.scope, self.order)
         return self.update(lambda old: b.select(b.compare("OpIEqual", old, compare), value, old))
 
-    def load(self) -> Register:
+    def load(self, order: str) -> Register:
         """The element's bits."""
         if self.stored.width >= 32:
-            return self.ctx.env.atomic_load(self.pointer(self.stored), self.scope, self.order)
+            return self.ctx.env.atomic_load(self.pointer(self.stored), self.scope, order)
         pointer, low = self.word()
-        return self.part(self.ctx.env.atomic_load(pointer, self.scope, self.order), low)
+        return self.part(self.ctx.env.atomic_load(pointer, self.scope, order), low)
 
 
 # --- each element once --------------------------------------------------------------------------------------
@@ -241,7 +258,7 @@ def atomic_cas(ctx: Context, op: Operation, ptr: Any, cmp: Any, val: Any) -> Any
 def atomic_load(ctx: Context, op: Operation, ptr: Any, mask: Any) -> Any:
     """ptr [...] -> [...]; 0 where the mask is false."""
     element = element_of(op.results[0].type)
-    return each(ctx, op, (), mask, lambda place: place.from_bits(place.load()), element)
+    return each(ctx, op, (), mask, lambda place: place.from_bits(place.load(place.order)), element)
 
 
 @lowers("tt.atomic_store")
@@ -267,12 +284,13 @@ def atomic_poll(ctx: Context, op: Operation, ptr: Any, expected: Any, timeout: A
         start = ctx.env.ticks() if limit is not None else None
         loop = While(b.module)
         with loop.before():
-            found = b.compare("OpIEqual", place.load(), bits)
+            found = b.compare("OpIEqual", place.load("relaxed"), bits)
             go_on = b.logical_not(found)
             if start is not None and limit is not None:
                 go_on = b.logical_and(go_on, b.compare("OpULessThan", b.isub(ctx.env.ticks(), start), limit))
             loop.condition(go_on, [found])
         with loop.body():
             loop.yield_([])
+        ctx.env.fence(place.scope, place.acquire)
         return loop.results[0]
     return each(ctx, op, (expected,), None, wait, IntegerType(1))
