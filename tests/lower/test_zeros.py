@@ -1,0 +1,48 @@
+"""Zeros that the compiler sees, beside infinities, NaN and zeros of either sign: IEEE arithmetic, which some
+drivers' compilers answer without looking at the other operand."""
+
+from __future__ import annotations
+
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from numeric import DTYPES, FLOATS
+
+BLOCK = 32
+
+
+@triton.jit
+def around_zero(x_ptr, out_ptr, BLOCK: tl.constexpr, FUSED: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    zero, negative = tl.zeros([BLOCK], x.dtype), tl.full([BLOCK], -0.0, x.dtype)
+    tl.store(out_ptr + i, x + zero)
+    tl.store(out_ptr + BLOCK + i, zero + x)
+    tl.store(out_ptr + 2 * BLOCK + i, x - zero)
+    tl.store(out_ptr + 3 * BLOCK + i, zero - x)
+    tl.store(out_ptr + 4 * BLOCK + i, x * zero)
+    tl.store(out_ptr + 5 * BLOCK + i, x + negative)
+    tl.store(out_ptr + 6 * BLOCK + i, x * negative)
+    tl.store(out_ptr + 7 * BLOCK + i, x - x)
+    tl.store(out_ptr + 8 * BLOCK + i, -x)
+    tl.store(out_ptr + 9 * BLOCK + i, zero * x + x)
+    if x.dtype != tl.bfloat16:
+        tl.store(out_ptr + 10 * BLOCK + i, zero / x)
+        tl.store(out_ptr + 11 * BLOCK + i, x / zero)
+        tl.store(out_ptr + 12 * BLOCK + i, x / x)
+
+
+@pytest.mark.parametrize("fused", (False, True), ids=("exact", "fused"))
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_known_zeros(run, dtype, fused):
+    known = numeric.specials(dtype)
+    x = np.concatenate([known, numeric.random(BLOCK - len(known), dtype)])
+    zero, rows = DTYPES[dtype].values(0), 10 if dtype == "bf16" else 13
+    out = numeric.poisoned(rows * BLOCK, dtype)
+    run(around_zero, 1, numeric.tensor(x, dtype), out, BLOCK, fused, enable_fp_fusion=fused)
+    with np.errstate(all="ignore"):
+        expected = [x + zero, zero + x, x - zero, zero - x, x * zero, x + -zero, x * -zero, x - x, -x,
+                    zero * x + x, zero / x, x / zero, x / x]
+    numeric.assert_same(out, np.concatenate([row.astype(x.dtype) for row in expected[:rows]]))
