@@ -18,6 +18,7 @@ from math import prod
 from typing import Any
 
 from ..ir.model import FloatType, IntegerType, Operation, Type, Value
+from ..layout import Layout
 from ..spirv.builder import I32, scalar_type, with_width
 from ..spirv.control import For
 from ..spirv.module import Value as Register
@@ -27,9 +28,10 @@ from .cast import to_float
 from .context import Context, StepLoop
 from .dot_cooperative import grid_of, product_in_matrices
 from .dot_fma import product_in_lanes
-from .dot_grouped import grouped
+from .dot_grouped import Grouped, grouped
 from .dot_matrix import product_on_matrix_unit
 from .dot_operand import Block, Operand, Plain, stage_left, stage_right
+from .dot_pairs import either_way, pairs
 from .registry import RULES, lowers
 from .tensor import Deferred, Fragment, Stored, Uniform
 from .types import bits_of, element_of, register_type, shape_of
@@ -56,11 +58,15 @@ def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
     result = element_of(op.results[0].type)
     if "ts.left" in op.attributes:
         return product_on_matrix_unit(ctx, op, a, b, c)
-    found = grouped(ctx, a, b, result)
-    if found is not None:
-        return product(ctx, op, found[0], found[1], c, found[2])
     compute = compute_type(element_of(op.a.type), result)
-    return product(ctx, op, Plain(a, compute), Plain(b, compute), c)
+    plain = Plain(a, compute), Plain(b, compute)
+    found = grouped(ctx, a, b, result)
+    if found is None:
+        return product(ctx, op, *plain, c)
+    if found[2] != "bf16" or ctx.options.get("fast_math"):
+        return product(ctx, op, found[0], found[1], c, found[2])
+    watched = pairs(ctx, a, b, result)
+    return product(ctx, op, *plain, c) if watched is None else product_of_pairs(ctx, op, watched, plain, c)
 
 
 def compute_type(operand: Type, accumulator: Type) -> Type:
@@ -75,22 +81,75 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, 
     that the operands are in."""
     if ctx.layout_of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
+    kernel = kernel_of(ctx, op, left, form)
+    a, b = staged(ctx, op, kernel, left, right)
+    result = Result.of(ctx, op, kernel, c)
+    return result.bound(result.compute(ctx, kernel, a, b))
+
+
+def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped],
+                     plain: tuple[Operand, Operand], c: Any) -> Any:
+    """The same for operands of bf16 that are watched while they are staged: what pairs would not compute
+    rightly is computed from the plain operands."""
+    fast, general = kernel_of(ctx, op, watched[0], "bf16"), kernel_of(ctx, op, plain[0])
+    in_pairs = staged(ctx, op, fast, *watched)
+    result = Result.of(ctx, op, fast, c)
+
+    def from_plain() -> list[Register]:
+        return result.compute(ctx, general, *staged(ctx, op, general, *plain))
+    fast = replace(fast, apart=True)
+    return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, *in_pairs), from_plain))
+
+
+def kernel_of(ctx: Context, op: Operation, left: Operand, form: str = "") -> Kernel:
+    """The innermost loop for a left operand and a result."""
     shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
     width = min(shape[-1], ctx.target.vector_width)
     rows, vectors = micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target))
     compute = element if form else left.target
-    kernel = Kernel(left.target, compute, element, width, left.shape[-1], rows, vectors, form)
-    a, b = stage_left(ctx, op, left), stage_right(ctx, op, right, vectors * width)
-    zero = isinstance(c, Uniform) and c.scalar.constant == 0
-    layout = ctx.default_layout(shape)
-    if layout.registers == rows * vectors and layout.width == width and layout.steps == 1:
-        old = None if zero else [ctx.b.splat(x, width) for x in ctx.registers(c, layout)]
+    return Kernel(left.target, compute, element, width, left.shape[-1], rows, vectors, form)
+
+
+def staged(ctx: Context, op: Operation, kernel: Kernel, left: Operand, right: Operand) -> tuple[Block, Block]:
+    """Both operands as the innermost loop reads them."""
+    return stage_left(ctx, op, left), stage_right(ctx, op, right, kernel.vectors * kernel.width)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a product goes: into registers, if one tile is all of it, or into an array. old: what it is added
+    to, if that is in registers; accumulate: if there is anything."""
+
+    layout: Layout
+    element: Type
+    array: Stored | None
+    old: Sequence[Register] | None
+    accumulate: bool
+
+    @staticmethod
+    def of(ctx: Context, op: Operation, kernel: Kernel, c: Any) -> Result:
+        """For a product of these tiles on top of c."""
+        shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
+        zero = isinstance(c, Uniform) and c.scalar.constant == 0
+        layout = ctx.default_layout(shape)
+        one_tile = layout.registers == kernel.rows * kernel.vectors and layout.width == kernel.width
+        if one_tile and layout.steps == 1:
+            old = None if zero else [ctx.b.splat(x, kernel.width) for x in ctx.registers(c, layout)]
+            return Result(layout, element, None, old, not zero)
+        array = ctx.allocate(shape, element) if zero else accumulator(ctx, op, c)
+        return Result(layout, element, array, None, not zero)
+
+    def compute(self, ctx: Context, kernel: Kernel, a: Block, b: Block) -> list[Register]:
+        """Multiply; the registers, if it goes there."""
+        if self.array is not None:
+            multiply(ctx, kernel, a, b, self.array, self.accumulate)
+            return []
         origin = ctx.b.constant(I32, 0)
-        made = kernel.run(ctx, a, b, origin, origin, old, kernel.offsets(ctx, b, origin))
-        return Fragment(layout, element, tuple(made))
-    array = ctx.allocate(shape, element) if zero else accumulator(ctx, op, c)
-    multiply(ctx, kernel, a, b, array, not zero)
-    return array
+        return kernel.run(ctx, a, b, origin, origin, self.old, kernel.offsets(ctx, b, origin))
+
+    def bound(self, registers: Sequence[Register]) -> Stored | Fragment:
+        """The tensor."""
+        return self.array or Fragment(self.layout, self.element, tuple(registers))
 
 
 def micro_tile(target: Target, rows: int, vectors: int, bits: int) -> tuple[int, int]:
@@ -185,7 +244,8 @@ class Kernel:
     """The innermost loop: a tile of `rows` x `vectors` of the result, in registers over the whole of K.
 
     held: the type of operands in their arrays; compute: that of sums; element: that of the result; width:
-    components of a vector; depth: the size of K, in groups; form: of the groups, "" for single elements.
+    components of a vector; depth: the size of K, in groups; form: of the groups, "" for single elements;
+    apart: products are summed on their own, and added to what there was (f32) at the end.
     """
 
     held: Type
@@ -196,6 +256,7 @@ class Kernel:
     rows: int
     vectors: int
     form: str = ""
+    apart: bool = False
 
     def run(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
             old: Sequence[Register] | None, offsets: Sequence[Register]) -> list[Register]:
@@ -204,10 +265,14 @@ class Kernel:
         zeros = [self._zero(ctx)] * (self.rows * self.vectors)
         if isinstance(self.element, IntegerType) and not isinstance(self.compute, IntegerType):
             return self._run_exactly(ctx, a, b, left, right, old, zeros)
-        start = zeros if old is None else [_convert(ctx, x, self.element, self.compute) for x in old]
+        start = zeros
+        if old is not None and not self.apart:
+            start = [_convert(ctx, x, self.element, self.compute) for x in old]
         if offsets:
             start = [ctx.b.iadd(x, offsets[i % self.vectors]) for i, x in enumerate(start)]
         sums = self._sum(ctx, a, b, left, right, self.depth, start)
+        if self.apart and old is not None:
+            return [ctx.b.binary("OpFAdd", x, y) for x, y in zip(sums, old, strict=True)]
         return [_convert(ctx, x, self.compute, self.element) for x in sums]
 
     def offsets(self, ctx: Context, b: Block, right: Register) -> list[Register]:

@@ -3,8 +3,9 @@
 An element of such an operand is the 32 bits of one group. Where components run along K the bits lie side by
 side already; elsewhere the members of a group come in registers of their own and are put together.
 
-The instructions: VDPBF16PS sums two products into an f32; it takes denormal numbers as zero, so it is used
-where the option fast_math is given. VPDPBUSD sums
+The instructions: VDPBF16PS sums two products into an f32, and takes denormal numbers as zero. So it is used
+where the option fast_math is given, and where operands turn out to hold nothing that it would clear
+(dot_pairs.py). VPDPBUSD sums
 four products of an unsigned and a signed byte into an i32: the left operand gets 128 added, and 128 times the
 sum over each column of the right one is taken off again.
 """
@@ -38,8 +39,6 @@ def grouped(ctx: Context, a: Any, b: Any, result: Type) -> tuple[Grouped, Groupe
     """Both operands in groups, and their form, where the target has an instruction for it; else None."""
     form = str(a.element)
     if form not in ctx.target.products or str(b.element) != form or str(result) not in ("f32", "i32"):
-        return None
-    if form == "bf16" and not ctx.options.get("fast_math"):
         return None
     columns, depth = b.shape[-1], b.shape[-2]
     if columns < VECTOR or ctx.target.vector_width != VECTOR or depth < GROUPS[form] ** 2:
