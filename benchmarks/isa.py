@@ -61,7 +61,8 @@ def measure(case: Case, name: str, form: str, grf: str) -> Row:
         if form == "fma":
             target = target.with_options(matrix=None, block_2d=False)
         made = triton_spirv.compile(text, target, num_stages=case.stages)
-        known = statistics(made.words, OCLOC_DEVICES[name], made.entry, num_warps=case.warps, grf_mode=grf)
+        known = statistics(made.words, OCLOC_DEVICES[name], made.entry, num_warps=made.num_warps,
+                           grf_mode=grf)
         native, whole, hot = known.native, known.whole, known.hot
         if native.simd_size != made.sub_group_size or whole is None:
             raise ValueError(f"SIMD {native.simd_size} instead of {made.sub_group_size}, or no text")

@@ -86,13 +86,16 @@ class Pipeline:
         be read: code is made from the TTIR there, which is kept here."""
         self.source = str(stage)
         module = getattr(stage, "module", stage)
-        unit = self.target.matrix
+        unit, warps = self.target.matrix, self.options.num_warps
         if unit is not None and unit.columns in self.target.sub_group_sizes and "tt.dot " in self.source:
-            self.target = self.target.with_options(sub_group_size=unit.columns)  # that of the matrix unit
+            # sub-groups are those of the matrix unit; as many lanes as asked for share a program
+            warps *= max(1, self.target.sub_group_size // unit.columns)
+            self.target = self.target.with_options(sub_group_size=unit.columns)
+            metadata["num_warps"] = warps
         warp_size = self.target.sub_group_size if self.target.lanes else self.options.warp_size
         try:
             manager = ir.pass_manager(module.context)
-            passes.ttir.add_convert_to_ttgpuir(manager, f"spirv:{self.target.name}", self.options.num_warps,
+            passes.ttir.add_convert_to_ttgpuir(manager, f"spirv:{self.target.name}", warps,
                                                warp_size, self.options.num_ctas)
             manager.run(module, "make_ttgir")
             run_passes(module, TTGIR_PASSES, "make_ttgir")
