@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("triton")
-sys.path.append(str(Path(__file__).parents[2] / "tools"))
+sys.path += [str(Path(__file__).parents[2] / folder) for folder in ("tools", "benchmarks")]
 
+import isa_cases
 import sweep_ocloc
 from ir.corpus import KERNELS, texts
+from triton_spirv.target import find_target
 
 NEW_OCLOC = os.environ.get("TRITON_SPIRV_NEW_OCLOC", "")
 needs_ocloc = pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
@@ -38,3 +40,13 @@ def test_compiles(name: str, device: str, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("name", ["vector_add", "atomic_accesses"])
 def test_compiles_for_addresses_of_32_bits(name: str) -> None:
     assert sweep_ocloc.outcome(texts(name)["ttgir"], "tgl-32") == ("fine", "")
+
+
+def test_as_many_lanes_share_a_program_where_the_matrix_unit_halves_sub_groups() -> None:
+    """num_warps counts sub-groups of the target's own size."""
+    case = next(case for case in isa_cases.CASES if case.name == "matmul")
+    plain = next(case for case in isa_cases.CASES if case.name == "add")
+    for name, kernel, warps, lanes in (("dg2", case, 16, 8), ("pvc", case, 8, 16), ("dg2", plain, 4, 16)):
+        text = isa_cases.layouts(kernel, find_target(name))
+        assert f'"ttg.num-warps" = {warps} : i32' in text
+        assert f'"ttg.threads-per-warp" = {lanes} : i32' in text

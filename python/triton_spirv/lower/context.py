@@ -130,6 +130,8 @@ class Context(Walking):
                 )
             )
         layout = self.layout_of(type)
+        if "ts.waits" in op.attributes:
+            return nodes
         if op.name == "tt.load" and layout.lane and "ts.natural" not in op.attributes:
             self.waiting.append(nodes[0])
         elif layout.steps == 1 and (reads or total > CHEAP):

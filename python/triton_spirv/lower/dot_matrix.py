@@ -6,10 +6,10 @@ instruction. An accumulator is a vector of a lane's `rows` sums.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from ..ir.model import Operation
-from ..layout import Layout
 from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Float, Int
@@ -18,6 +18,7 @@ from .context import Context
 from .encoding import layout_of_encoding
 from .matrix_layout import Tiling
 from .matrix_placement import FORMS
+from .operand_blocks import Held, Waiting, waiting
 from .tensor import Fragment
 from .types import bits_of, element_of, shape_of
 
@@ -31,46 +32,60 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
     bits, form = bits_of(operand), FORMS[str(operand)][0]
     (m, n), k = shape_of(op.result.type), shape_of(op.a.type)[-1]
     word = Tiling(unit, bits, m, n, k, 1, 1, 1).a_word
-    left = _held(ctx, a, op.attributes["ts.left"])
-    right = _held(ctx, b, op.attributes["ts.right"])
     depth = unit.depth(bits)
-    rows = {base: operand_words(ctx, left, base, _inside(left, unit.rows, depth, k), word)
-            for base in _blocks(left.layout)}
-    columns = {base: operand_words(ctx, right, base, _inside(right, depth, unit.columns, n), 32)
-               for base in _blocks(right.layout)}
-    sums = [ctx.b.splat(x, layout.width) for x in ctx.registers(c, layout)]
-    for start in range(0, k, depth):
-        for r, index in enumerate(layout.register_indices):
-            row, column = divmod(index, n)
-            x, y = rows[row * k + start], columns[start * n + column]
-            sums[r] = ctx.env.multiply_matrices(form, depth, x, y, sums[r])
-    held = (bits_of(element), layout), (bits, left.layout), (bits, right.layout)
-    bytes = sum(size * known.registers * known.width * unit.columns // 8 for size, known in held)
+    with ExitStack() as stack:
+        left, right = operands(ctx, stack, op, a, b)
+        sums = [ctx.b.splat(x, layout.width) for x in ctx.registers(c, layout)]
+        arrays = [x.array for x in (left, right) if isinstance(x, Waiting)]
+        for array in arrays:
+            ctx.shared.reads(array)
+        for start in range(0, k, depth):
+            rows = {base: operand_words(ctx, left, base, _inside(unit.rows, depth, k), word)
+                    for base in left.layout.register_indices if base % k == start}
+            columns = {base: operand_words(ctx, right, base, _inside(depth, unit.columns, n), 32)
+                       for base in right.layout.register_indices if base // n == start}
+            for r, index in enumerate(layout.register_indices):
+                row, column = divmod(index, n)
+                x, y = rows[row * k + start], columns[start * n + column]
+                sums[r] = ctx.env.multiply_matrices(form, depth, x, y, sums[r])
+        for array in arrays[:-1]:  # until here
+            ctx.shared.reads(array)
+    steps = k // depth
+    kept = [(bits_of(element), layout, 1)]
+    kept += [(bits, x.layout, steps if isinstance(x, Waiting) else 1) for x in (left, right)]
+    bytes = sum(size * x.registers * x.width * unit.columns // 8 // parts for size, x, parts in kept)
     ctx.register_bytes = max(ctx.register_bytes, bytes)
     return Fragment(layout, element, tuple(sums))
 
 
-def _held(ctx: Context, tensor: Any, encoding: Any) -> Fragment:
-    layout = layout_of_encoding(encoding, tensor.shape, ctx.num_warps, ctx.target.sub_group_size)
-    made = ctx.fragment(tensor, layout)
-    return Fragment(layout, made.element, tuple(ctx.b.splat(x, layout.width) for x in made.registers))
+def operands(ctx: Context, stack: ExitStack, op: Operation, a: Any, b: Any) -> list[Waiting | Held]:
+    """Both operands, in registers or in shared memory; those in registers first, which may be exchanged
+    there, too."""
+    tensors = [(x, layout_of_encoding(op.attributes[side], x.shape, ctx.num_warps, ctx.target.sub_group_size))
+               for x, side in ((a, "ts.left"), (b, "ts.right"))]
+    found: list[Waiting | Held] = []
+    for tensor, layout in tensors:
+        made = waiting(ctx, stack, tensor, layout)
+        if made is None:
+            held = ctx.fragment(tensor, layout)
+            splat = tuple(ctx.b.splat(x, layout.width) for x in held.registers)
+            found.append(Held(Fragment(layout, held.element, splat)))
+        else:
+            found.append(made)
+    return found
 
 
-def _blocks(layout: Layout) -> tuple[int, ...]:
-    return layout.register_indices
-
-
-def _inside(held: Fragment, height: int, width: int, pitch: int) -> int:
+def _inside(height: int, width: int, pitch: int) -> int:
     """The bits of an index that lie inside a block of `height` x `width`."""
     return (height - 1) * pitch | (width - 1)
 
 
-def operand_words(ctx: Context, held: Fragment, base: int, inside: int, word: int) -> Register:
+def operand_words(ctx: Context, held: Waiting | Held, base: int, inside: int, word: int) -> Register:
     """The operand of the instruction for the block whose first register is that of index `base`: its
     registers one behind the other, as words of so many bits.
     """
-    numbered = zip(held.layout.register_indices, held.registers, strict=True)
-    registers = [register for index, register in numbered if index & ~inside == base & ~inside]
+    registers = [held.register(ctx, r) for r, index in enumerate(held.layout.register_indices)
+                 if index & ~inside == base & ~inside]
     return fragments.concatenate(ctx.b, [as_words(ctx, register, word) for register in registers])
 
 

@@ -49,6 +49,8 @@ def place_products(module: Module, target: Target, warps: int) -> bool:
             if target.block_2d:
                 _load_apart(op, index)
             _take_operand(op, index, op.attributes[side])
+        if not target.block_2d:
+            _let_wait(op)
     for op in list(module.walk()) if target.block_2d else ():
         if op.name == "tt.load" and "ts.natural" in op.attributes:
             carry_pointer(op)
@@ -254,6 +256,23 @@ def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:
         if len(tensors) != 1 or not (is_elementwise(maker) or maker.name in (CONVERSION, "tt.trans")):
             return
         value, encoding = tensors[0], transposed(encoding) if maker.name == "tt.trans" else encoding
+
+
+def _let_wait(op: Operation) -> None:
+    """Mark the loads that stand right before a product, which alone reads them: it makes them itself."""
+    for operand in op.operands[:2]:
+        chain: list[Operation] = []
+        maker = operand.defining_op
+        while maker is not None and maker.name == "tt.trans" and len(maker.result.uses) == 1:
+            chain.append(maker)
+            maker = maker.operands[0].defining_op
+        if maker is None or maker.parent is not op.parent or op.parent is None or len(chain) > 1:
+            continue
+        first, last = (op.parent.operations.index(x) for x in (maker, op))
+        between = op.parent.operations[first + 1:last]
+        if "ts.natural" in maker.attributes and all(x.name in ("tt.load", "tt.trans") for x in between):
+            for made in (*chain, maker):
+                made.attributes["ts.waits"] = True
 
 
 def _sink(load: Operation | None, user: Operation) -> None:
