@@ -313,69 +313,6 @@ def test_compare(run, name, dtype):
     numeric.assert_same(apply2(run, function, x, y, dtype, "i1"), reference(x, y))
 
 
-@triton.jit
-def meet_zero(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i)
-    zero = tl.zeros_like(x)
-    tl.store(out_ptr + i, (x * zero).to(x.dtype))
-    tl.store(out_ptr + BLOCK + i, (x + zero).to(x.dtype))
-    tl.store(out_ptr + 2 * BLOCK + i, (x - zero).to(x.dtype))
-    tl.store(out_ptr + 3 * BLOCK + i, (zero - x).to(x.dtype))
-    tl.store(out_ptr + 4 * BLOCK + i, (x / zero).to(x.dtype))
-    tl.store(out_ptr + 5 * BLOCK + i, (zero / x).to(x.dtype))
-    tl.store(out_ptr + 6 * BLOCK + i, (x - x).to(x.dtype))
-    tl.store(out_ptr + 7 * BLOCK + i, (x / x).to(x.dtype))
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_a_constant_zero_is_a_number(run, dtype):
-    """Infinity times it is NaN, a number divided by it is infinite, and zeros have signs: compilers like to
-    forget it."""
-    numeric.interpreter_is_wrong_on_bf16(dtype)
-    x = numeric.specials(dtype)
-    x = np.concatenate([x, numeric.random(64, dtype)])[:64]
-    out = numeric.poisoned((8, 64), dtype)
-    run(meet_zero, 1, numeric.tensor(x, dtype), out, 64)
-    zero = np.zeros_like(x)
-    with np.errstate(all="ignore"):
-        expected = np.stack([x * zero, x + zero, x - zero, zero - x, x / zero, zero / x, x - x, x / x])
-    numeric.assert_same(numeric.array(out), expected)
-
-
-@triton.jit
-def order_extended(x_ptr, out_ptr, TO: tl.constexpr, NUMBERS: tl.constexpr, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i).to(TO)
-    for k in tl.static_range(len(NUMBERS)):
-        at = out_ptr + 5 * BLOCK * k + i
-        tl.store(at, x < NUMBERS[k])
-        tl.store(at + BLOCK, x <= NUMBERS[k])
-        tl.store(at + 2 * BLOCK, x > NUMBERS[k])
-        tl.store(at + 3 * BLOCK, x >= NUMBERS[k])
-        tl.store(at + 4 * BLOCK, x == NUMBERS[k])
-
-
-EXTENDED = [(source, target) for source in ("i8", "u8", "i16", "u16", "i32", "u32")
-            for target in ("i32", "i64", "u64") if DTYPES[source].bits < DTYPES[target].bits]
-
-
-@pytest.mark.parametrize("source, target", EXTENDED)
-def test_compare_extended_with_constants(run, source, target):
-    """A narrow integer that was extended, against constants inside and outside of its own range: compilers
-    like to compare the narrow one."""
-    info = np.iinfo(DTYPES[target].values)
-    numbers = [number for number in (0, 7, -7, 200, -200, 70_000, -70_000, 3_000_000_000, -3_000_000_000)
-               if info.min <= number <= info.max]
-    x = np.concatenate([numeric.random(32, source, 4), numeric.random(32, source, 5, low=0, high=15)])
-    out = numeric.poisoned((len(numbers), 5, 64), "i1")
-    run(order_extended, 1, numeric.tensor(x, source), out, getattr(tl, np.dtype(info.dtype).name),
-        tuple(numbers), 64)
-    wide = x.astype(info.dtype)
-    expected = [[wide < n, wide <= n, wide > n, wide >= n, wide == n] for n in numbers]
-    numeric.assert_same(numeric.array(out), np.array(expected))
-
-
 @pytest.mark.parametrize("dtype", numeric.NUMBERS)
 @pytest.mark.parametrize("name", MIN_MAX)
 def test_minimum_and_maximum(run, name, dtype):

@@ -1,7 +1,5 @@
-"""Integers that were widened: compared with constants and with each other, as the least and the greatest of
-two, and as masks of loads from memory that is NaN, or the largest number, behind every bound.
-
-Compilers compare the narrow numbers instead, which is right for some constants only.
+"""Integers that were widened: compared with constants and with each other, and as the least and the greatest
+of two. Compilers compare the narrow numbers instead, which is right for some constants only.
 """
 
 from __future__ import annotations

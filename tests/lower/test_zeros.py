@@ -46,3 +46,29 @@ def test_known_zeros(run, dtype, fused):
         expected = [x + zero, zero + x, x - zero, zero - x, x * zero, x + -zero, x * -zero, x - x, -x,
                     zero * x + x, zero / x, x / zero, x / x]
     numeric.assert_same(out, np.concatenate([row.astype(x.dtype) for row in expected[:rows]]))
+
+
+@triton.jit
+def found_zeros(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    root = tl.sqrt(tl.zeros([BLOCK], x.dtype))
+    truth = (i < n).to(tl.int8).to(x.dtype)
+    tl.store(out_ptr + i, root / root)
+    tl.store(out_ptr + BLOCK + i, x / root)
+    tl.store(out_ptr + 2 * BLOCK + i, truth / truth)
+    tl.store(out_ptr + 3 * BLOCK + i, x / truth)
+    tl.store(out_ptr + 4 * BLOCK + i, x * truth)
+
+
+@pytest.mark.parametrize("dtype", ("f32", "f64"))
+def test_zeros_that_a_compiler_finds(run, dtype):
+    """The root of zero, a truth value as a number: compilers compute them, then forget about NaN."""
+    known = numeric.specials(dtype)
+    x = np.concatenate([known, numeric.random(BLOCK - len(known), dtype)])
+    out = numeric.poisoned(5 * BLOCK, dtype)
+    run(found_zeros, 1, numeric.tensor(x, dtype), out, BLOCK // 2, BLOCK)
+    root, truth = np.zeros_like(x), (np.arange(BLOCK) < BLOCK // 2).astype(x.dtype)
+    with np.errstate(all="ignore"):
+        expected = [root / root, x / root, truth / truth, x / truth, x * truth]
+    numeric.assert_same(out, np.concatenate(expected))

@@ -23,7 +23,7 @@ from .memory_types import PARAMETER_TYPES, type_bytes
 from .vulkan_matrices import VulkanMatrices
 
 #: Two of these next to each other may become one with a single rounding, unless they say NoContraction.
-CONTRACTED = frozenset(opcode(name) for name in ("OpFAdd", "OpFSub", "OpFMul"))
+CONTRACTED = frozenset(opcode(name) for name in ("OpFAdd", "OpFSub", "OpFMul", "OpFDiv"))
 
 #: Words at the head of the print buffer: how many words were asked for so far, how many there are.
 PRINT_HEADER = 2
@@ -51,7 +51,7 @@ class Vulkan(VulkanMatrices):
         self._fusable: set[int] = set()
         self._math = GlslMath(b, target, self._fusable)
         if target.folds_zeros:
-            b.hide_zero = self._hidden_zero
+            b.hide = self._hidden
 
     # --- entry ----------------------------------------------------------------------------------------------
 
@@ -169,14 +169,17 @@ class Vulkan(VulkanMatrices):
     def warp_id(self) -> Value:
         return self._warp
 
-    def _hidden_zero(self, zero: Value) -> Value:
-        """A scalar float zero, of either sign, that does not look so: the upper bit of the program's number.
-        (The lane's number is a constant where a device runs lanes as one vector.)"""
-        assert isinstance(zero.type, Float)
-        bits = zero.type.width
-        word = self.b.resize(self.b.lshr(self.program_id(0), 31), bits, signed=False)
-        negative = math.copysign(1.0, zero.constant) < 0
-        return self.b.bitcast(self.b.ior(word, 1 << bits - 1) if negative else word, zero.type)
+    def _hidden(self, value: Value) -> Value:
+        """A scalar float that is no constant: its bits, or the upper bit of the program's number, which is
+        clear. (The lane's number is a constant where a device runs lanes as one vector.)"""
+        b = self.b
+        assert isinstance(value.type, Float)
+        whole = Int(value.type.width)
+        clear = b.resize(b.lshr(self.program_id(0), 31), whole.width, signed=False)
+        if value.constant is not None:
+            negative = math.copysign(1.0, value.constant) < 0
+            return b.bitcast(b.ior(clear, 1 << whole.width - 1) if negative else clear, value.type)
+        return b.bitcast(b.ior(clear, b.bitcast(value, whole)), value.type)
 
     # --- arithmetic -----------------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class Builder:
         self.module = module
         self.converts_bf16 = False  # SPV_INTEL_bfloat16_conversion may be used
         self.extends_by_halves = False  # i32 becomes i64 without OpSConvert
-        self.hide_zero: Callable[[Value], Value] | None = None  # a float zero that the driver does not see
+        self.hide: Callable[[Value], Value] | None = None  # a float that the driver does not know to be zero
         self.emit = module.emit
         self._block: Label | None = None  # the block in which scalars were splatted already
         self._splats: dict[tuple[int, int], Value] = {}
@@ -236,18 +236,16 @@ class Builder:
     def binary(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An instruction whose result has the type of its operands."""
         x, y = self.match(x, y)
-        if self.hide_zero is not None and opcode in FLOAT_ARITHMETIC:
-            x, y = self._hide_zeros(x), self._hide_zeros(y)
+        if self.hide is not None and opcode in FLOAT_ARITHMETIC:
+            x, y = (self.hidden(operand, opcode == "OpFDiv") for operand in (x, y))
         return self.emit(opcode, x, y, type=x.type)
 
-    def _hide_zeros(self, value: Value) -> Value:
-        """The operand, with `hide_zero` where a component is a constant zero."""
-        assert self.hide_zero is not None
-        constants = value.constant if isinstance(value.constant, tuple) else (value.constant,)
-        if all(constant is None or constant != 0 for constant in constants):
+    def hidden(self, value: Value, any: bool = False) -> Value:
+        """A float operand, by `hide` if it is zero: a constant, or (`any`) what might be found to be one."""
+        if self.hide is None or not (any or value.constant is not None):
             return value
-        parts = [self.constant(scalar_type(value.type), constant) for constant in constants]
-        return self.construct([self.hide_zero(part) if part.constant == 0 else part for part in parts])
+        parts = [self.extract(value, component) for component in range(width_of(value.type))]
+        return self.construct([self.hide(part) if part.constant in (None, 0) else part for part in parts])
 
     def compare(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An instruction whose result is Bool, with the width of its operands."""
