@@ -31,7 +31,7 @@ from .dot_fma import product_in_lanes
 from .dot_grouped import Grouped, grouped
 from .dot_matrix import product_on_matrix_unit
 from .dot_operand import Block, Operand, Plain, stage_left, stage_right
-from .dot_pairs import either_way, pairs
+from .dot_pairs import either_way, halves, pairs
 from .registry import RULES, lowers
 from .tensor import Deferred, Fragment, Stored, Uniform
 from .types import bits_of, element_of, register_type, shape_of
@@ -58,15 +58,15 @@ def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
     result = element_of(op.results[0].type)
     if "ts.left" in op.attributes:
         return product_on_matrix_unit(ctx, op, a, b, c)
-    compute = compute_type(element_of(op.a.type), result)
-    plain = Plain(a, compute), Plain(b, compute)
     found = grouped(ctx, a, b, result)
-    if found is None:
-        return product(ctx, op, *plain, c)
-    if found[2] != "bf16" or ctx.options.get("fast_math"):
+    if found is not None and found[2] == "bf16" and not ctx.options.get("fast_math"):
+        watched = pairs(ctx, *found[:2])
+        if watched is not None:
+            return product_of_pairs(ctx, op, watched, c)
+    elif found is not None:
         return product(ctx, op, found[0], found[1], c, found[2])
-    watched = pairs(ctx, a, b, result)
-    return product(ctx, op, *plain, c) if watched is None else product_of_pairs(ctx, op, watched, plain, c)
+    compute = compute_type(element_of(op.a.type), result)
+    return product(ctx, op, Plain(a, compute), Plain(b, compute), c)
 
 
 def compute_type(operand: Type, accumulator: Type) -> Type:
@@ -87,18 +87,15 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, 
     return result.bound(result.compute(ctx, kernel, a, b))
 
 
-def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped],
-                     plain: tuple[Operand, Operand], c: Any) -> Any:
-    """The same for operands of bf16 that are watched while they are staged: what pairs would not compute
-    rightly is computed from the plain operands."""
-    fast, general = kernel_of(ctx, op, watched[0], "bf16"), kernel_of(ctx, op, plain[0])
-    in_pairs = staged(ctx, op, fast, *watched)
-    result = Result.of(ctx, op, fast, c)
-
-    def from_plain() -> list[Register]:
-        return result.compute(ctx, general, *staged(ctx, op, general, *plain))
-    fast = replace(fast, apart=True)
-    return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, *in_pairs), from_plain))
+def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Any) -> Any:
+    """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
+    something, pairs are taken apart."""
+    kernel = kernel_of(ctx, op, watched[0], "bf16")
+    a, b = staged(ctx, op, kernel, *watched)
+    result = Result.of(ctx, op, kernel, c)
+    fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
+    return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b),
+                                   lambda: result.compute(ctx, exact, a, b)))
 
 
 def kernel_of(ctx: Context, op: Operation, left: Operand, form: str = "") -> Kernel:
@@ -245,7 +242,8 @@ class Kernel:
 
     held: the type of operands in their arrays; compute: that of sums; element: that of the result; width:
     components of a vector; depth: the size of K, in groups; form: of the groups, "" for single elements;
-    apart: products are summed on their own, and added to what there was (f32) at the end.
+    apart: products are summed on their own, and added to what there was (f32) at the end; split: pairs of
+    bf16 are multiplied one after the other.
     """
 
     held: Type
@@ -257,6 +255,7 @@ class Kernel:
     vectors: int
     form: str = ""
     apart: bool = False
+    split: bool = False
 
     def run(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
             old: Sequence[Register] | None, offsets: Sequence[Register]) -> list[Register]:
@@ -340,6 +339,10 @@ class Kernel:
     def _multiply_add(self, ctx: Context, x: Register, y: Register, z: Register) -> Register:
         """x * y + z; floats are fused."""
         b = ctx.b
+        if self.split:
+            for left, right in zip(halves(ctx, x), halves(ctx, y), strict=True):
+                z = ctx.env.contract(b.binary("OpFAdd", ctx.env.contract(b.binary("OpFMul", left, right)), z))
+            return z
         if self.form:
             return ctx.env.sum_products(self.form, x, y, z)
         if isinstance(scalar_type(z.type), Float):

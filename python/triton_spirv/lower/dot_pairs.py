@@ -7,8 +7,8 @@ of products, rounded or not; and where 2 ** (p + q - 14) is a normal f32, whatev
 Infinities and NaNs are as good as anywhere.
 
 The least magnitude of each operand is found while it is staged, three instructions for a vector. A product in
-which it is too small is computed the general way, in f32, from operands staged again. What the sums are added
-to may be denormal, so it is added at the end, by an addition of its own.
+which it is too small is computed in f32, from pairs taken apart. What the sums are added to may be denormal,
+so it is added at the end, by an addition of its own.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ..layout import Layout
 from ..spirv.builder import I32, with_width
 from ..spirv.control import IfElse
 from ..spirv.module import Value as Register
-from ..spirv.types import Int
+from ..spirv.types import Float, Int
 from .context import Context
-from .dot_grouped import GROUPS, VECTOR, Grouped, grouped
+from .dot_grouped import VECTOR, Grouped
 from .dot_operand import Operand, Shape
-from .tensor import Deferred, Fragment
+from .tensor import Fragment
 
 I16 = Int(16)
 
@@ -90,26 +90,23 @@ def least(ctx: Context, x: Register, y: Register) -> Register:
     return ctx.b.select(ctx.b.compare("OpULessThan", x, y), x, y)
 
 
-def pairs(ctx: Context, a: Any, b: Any, result: Type) -> tuple[Grouped, Grouped] | None:
-    """Both operands in pairs, watched, where the target has an instruction for that; else None."""
-    found = grouped(ctx, a, b, result)
-    if found is None or found[2] != "bf16" or min(prod(a.shape), prod(b.shape)) < GROUPS["bf16"] * VECTOR:
+def pairs(ctx: Context, left: Grouped, right: Grouped) -> tuple[Grouped, Grouped] | None:
+    """Both operands, watched; None where one has less than a vector of pairs."""
+    if min(prod(left.shape), prod(right.shape)) < VECTOR:
         return None
-    if any(_reads_volatile(ctx, x) for x in (a, b)):
-        return None  # which are loaded once
-    left, right = (_watched(ctx, each) for each in found[:2])
-    return left, right
-
-
-def _reads_volatile(ctx: Context, tensor: Any) -> bool:
-    return any(isinstance(node, Deferred) and node.operation.attributes.get("isVolatile")
-               for node, _ in ctx.requests([(tensor, ctx.default_layout(tensor.shape))]))
+    return _watched(ctx, left), _watched(ctx, right)
 
 
 def _watched(ctx: Context, operand: Grouped) -> Grouped:
     variable = ctx.b.module.variable(with_width(I16, VECTOR))
     ctx.b.emit("OpStore", variable, ctx.b.constant(with_width(I16, VECTOR), -1))
     return Grouped(Watched(operand.operand, variable), operand.count, operand.axis, operand.flipped)
+
+
+def halves(ctx: Context, pair: Register) -> tuple[Register, Register]:
+    """Both numbers of pairs, in f32."""
+    b = ctx.b
+    return b.bitcast(b.shl(pair, 16), Float(32)), b.bitcast(b.iand(pair, -1 << 16), Float(32))
 
 
 def either_way(ctx: Context, left: Grouped, right: Grouped, by_pairs: Callable[[], Sequence[Register]],
