@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, Builder
-from ..spirv.module import Function, Label, Module, Value
+from ..spirv.module import Function, Module, Value
 from ..spirv.types import Array, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Parameter
@@ -35,7 +35,6 @@ class OpenCL(OpenCLMatrix):
         self._builtins: dict[str, Value] = {}
         self._coordinates: dict[tuple[str, int], Value] = {}
         self._local_size = 1
-        self._places: dict[tuple[int, int, int], tuple[Label | None, Value]] = {}
         self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
         self._shared_bytes = 0

@@ -93,13 +93,13 @@ class OpenCLLanes(OpenCLMemory):
         held = Int(8) if isinstance(element, Bool) else element
         self._shared_bytes = max(self._shared_bytes, offset + size * type_bytes(held))
         bytes = Pointer(SHARED, Int(8))
-        place = b.emit("OpInBoundsAccessChain", self._shared, b.constant(I32, offset), type=bytes)
-        return place if held == Int(8) else b.emit("OpBitcast", place, type=Pointer(SHARED, held))
+        place = b.once("OpInBoundsAccessChain", self._shared, b.constant(I32, offset), type=bytes)
+        return place if held == Int(8) else b.once("OpBitcast", place, type=Pointer(SHARED, held))
 
     def _shared_place(self, array: Value, index: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
         place = array
         if index.constant != 0:
-            place = self.b.emit("OpInBoundsPtrAccessChain", array, index, type=array.type)
+            place = self.b.once("OpInBoundsPtrAccessChain", array, index, type=array.type)
         return self._as_vector(place, count)
 
     def shared_load(self, array: Value, index: Value, count: int = 1) -> Value:

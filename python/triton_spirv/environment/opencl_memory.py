@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, scalar_type, width_of, with_width
-from ..spirv.module import Label, Value
+from ..spirv.module import Value
 from ..spirv.types import Array, Bool, Float, Int, Pointer, Type, Void
 from .base import Environment
 from .memory_types import type_bytes
@@ -25,7 +25,6 @@ WORD = 4
 class OpenCLMemory(Environment):
     """Physical pointers, of 64 bits, or of 32 where the target has no more."""
 
-    _places: dict[tuple[int, int, int], tuple[Label | None, Value]]
 
     # --- pointers -------------------------------------------------------------------------------------------
 
@@ -41,7 +40,7 @@ class OpenCLMemory(Environment):
     def offset(self, pointer: Value, elements: Value) -> Value:
         if elements.constant == 0:
             return pointer
-        return self.b.emit("OpPtrAccessChain", pointer, self.b.resize(elements, 64), type=pointer.type)
+        return self.b.once("OpPtrAccessChain", pointer, self.b.resize(elements, 64), type=pointer.type)
 
     def pointee_bytes(self, pointer: Value) -> int:
         assert isinstance(pointer.type, Pointer)
@@ -55,7 +54,7 @@ class OpenCLMemory(Environment):
         element = scalar_type(pointer.type.pointee)  # type: ignore[attr-defined]
         type = with_width(element, count)
         if count > 1:
-            pointer = self.b.emit("OpBitcast", pointer, type=Pointer(pointer.type.storage_class, type))  # type: ignore[attr-defined]
+            pointer = self.b.once("OpBitcast", pointer, type=Pointer(pointer.type.storage_class, type))  # type: ignore[attr-defined]
         return pointer, type, ("Aligned", self._alignment(alignment, type_bytes(element)))
 
     def _alignment(self, known: int | None, size: int) -> int:
@@ -215,24 +214,16 @@ class OpenCLMemory(Environment):
         if not offset:
             return first, part
         parts = b.constant(I32, offset // count)
-        return b.emit("OpInBoundsPtrAccessChain", first, parts, type=Pointer(PRIVATE, part)), part
+        return b.once("OpInBoundsPtrAccessChain", first, parts, type=Pointer(PRIVATE, part)), part
 
     def _first_place(self, array: Value, width: int, index: Value, part: Type) -> Value:
-        """The same within one block is computed once."""
         b, count = self.b, width_of(part)
-        name = (array.id, index.id, count)
-        block, place = self._places.get(name, (None, None))
-        if place is not None and block is b.module.block:
-            return place
         pointer = Pointer(PRIVATE, part)
         position = b.lshr(index, count.bit_length() - 1)
         if count == width:
-            place = b.emit("OpInBoundsAccessChain", array, position, type=pointer)
-        else:
-            whole = b.emit("OpBitcast", array, type=pointer)
-            place = b.emit("OpInBoundsPtrAccessChain", whole, position, type=pointer)
-        self._places[name] = (b.module.block, place)
-        return place
+            return b.once("OpInBoundsAccessChain", array, position, type=pointer)
+        whole = b.once("OpBitcast", array, type=pointer)
+        return b.once("OpInBoundsPtrAccessChain", whole, position, type=pointer)
 
     def private_load(
         self, array: Value, width: int, element: Type, index: Value, count: int, offset: int = 0

@@ -66,8 +66,19 @@ class Builder:
         self.extends_by_halves = False  # i32 becomes i64 without OpSConvert
         self.hide: Callable[[Value], Value] | None = None  # a float that the driver does not know to be zero
         self.emit = module.emit
-        self._block: Label | None = None  # the block in which scalars were splatted already
-        self._splats: dict[tuple[int, int], Value] = {}
+        self._block: Label | None = None  # the block that what follows was made in
+        self._made: dict[tuple[object, ...], Value] = {}  # by instruction, type and ids of the operands
+
+    def once(self, opcode: str, *operands: Value, type: Type) -> Value:
+        """An instruction that is computed from its operands alone and that nothing decorates, emitted once in
+        a block: drivers take time for every instruction, those included that they find to be the same."""
+        if self.module.block is not self._block:
+            self._block, self._made = self.module.block, {}
+        name = opcode, type, *[operand.id for operand in operands]
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = self.emit(opcode, *operands, type=type)
+        return made
 
     # --- constants, vectors ---------------------------------------------------------------------------------
 
@@ -104,13 +115,7 @@ class Builder:
             raise TypeError(f"cannot splat {value.type} to {width} components")
         if value.constant is not None:
             return self.module.constant(Vector(value.type, width), value.constant)
-        if self.module.block is not self._block:
-            self._block, self._splats = self.module.block, {}
-        made = self._splats.get((value.id, width))
-        if made is None:
-            made = self.emit("OpCompositeConstruct", *[value] * width, type=Vector(value.type, width))
-            self._splats[value.id, width] = made
-        return made
+        return self.once("OpCompositeConstruct", *[value] * width, type=Vector(value.type, width))
 
     def extract(self, value: Value, component: int) -> Value:
         """One component of a vector (of a scalar: itself)."""
@@ -157,7 +162,7 @@ class Builder:
         x, y = self.match(x, y)
         if isinstance(x.constant, int) and isinstance(y.constant, int) and isinstance(x.type, Int):
             return self.module.constant(x.type, fold(x.constant, y.constant))
-        return self.emit(opcode, x, y, type=x.type)
+        return self.once(opcode, x, y, type=x.type)
 
     def iadd(self, x: Operand, y: Operand) -> Value:
         for zero, other in ((x, y), (y, x)):
@@ -198,12 +203,14 @@ class Builder:
     def lshr(self, x: Operand, y: Operand) -> Value:
         if is_constant(y, 0) and _covers(x, y):
             return x  # type: ignore[return-value]
-        return self.binary("OpShiftRightLogical", x, y)
+        x, y = self.match(x, y)
+        return self.once("OpShiftRightLogical", x, y, type=x.type)
 
     def ashr(self, x: Operand, y: Operand) -> Value:
         if is_constant(y, 0) and _covers(x, y):
             return x  # type: ignore[return-value]
-        return self.binary("OpShiftRightArithmetic", x, y)
+        x, y = self.match(x, y)
+        return self.once("OpShiftRightArithmetic", x, y, type=x.type)
 
     def resize(self, value: Value, bits: int, signed: bool = True) -> Value:
         """Sign- or zero-extend, or truncate, integer components to `bits`."""
@@ -219,7 +226,7 @@ class Builder:
             )
         if signed and self.extends_by_halves and (source.width, bits) == (32, 64):
             return self._extend_by_halves(value)
-        return self.emit("OpSConvert" if signed else "OpUConvert", value, type=type)
+        return self.once("OpSConvert" if signed else "OpUConvert", value, type=type)
 
     def _extend_by_halves(self, value: Value) -> Value:
         """i32 as i64: the word and its sign, 32 times, as the halves of one number."""
@@ -250,7 +257,7 @@ class Builder:
     def compare(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An instruction whose result is Bool, with the width of its operands."""
         x, y = self.match(x, y)
-        return self.emit(opcode, x, y, type=with_width(Bool(), width_of(x.type)))
+        return self.once(opcode, x, y, type=with_width(Bool(), width_of(x.type)))
 
     def unordered(self, x: Value, y: Value) -> Value:
         """True where x or y is NaN (OpUnordered is for kernels only)."""
@@ -275,7 +282,7 @@ class Builder:
         type = with_width(element, width_of(x.type))
         if is_constant(x, 0) and isinstance(element, Float) and not element.encoding:
             return self.module.constant(type, 0.0)
-        return x if x.type == type else self.emit("OpBitcast", x, type=type)
+        return x if x.type == type else self.once("OpBitcast", x, type=type)
 
     def logical_not(self, x: Value) -> Value:
         """Compared with true instead of OpLogicalNot, which older Intel GPU compilers do not survive."""
