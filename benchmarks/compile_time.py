@@ -7,6 +7,7 @@ parts are timed where `triton_spirv.compiler` calls them.
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -24,15 +25,27 @@ from triton.compiler import ASTSource
 
 CUDA = GPUTarget("cuda", 90, 32)
 
-#: name -> (kernel's name in kernels.py, types of its parameters, constants)
+ADD = {**dict.fromkeys(("x_ptr", "y_ptr", "out_ptr"), "*fp32"), "n": "i32"}
+SOFTMAX = {**dict.fromkeys(("x_ptr", "out_ptr"), "*fp32"),
+           **dict.fromkeys(("stride", "rows", "columns"), "i32")}
+LAYER_NORM = {**dict.fromkeys(("x_ptr", "weight_ptr", "bias_ptr", "out_ptr"), "*fp32"),
+              **dict.fromkeys(("stride", "columns"), "i32"), "eps": "fp32"}
+MATMUL = {**dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16"),
+          **dict.fromkeys(("M", "N", "K", "a_row", "b_row", "c_row"), "i32")}
+ATTENTION = {**dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "out_ptr"), "*fp16"),
+             "count": "i32", "scale": "fp32"}
+
+#: name -> (module and name of the kernel, types of its parameters, constants)
 SOURCES: dict[str, tuple[str, dict[str, str], dict[str, int]]] = {
-    "add": ("add_kernel", {**dict.fromkeys(("x_ptr", "y_ptr", "out_ptr"), "*fp32"), "n": "i32"},
-            {"BLOCK": 1024}),
-    "softmax": ("softmax_kernel", {**dict.fromkeys(("x_ptr", "out_ptr"), "*fp32"),
-                                   **dict.fromkeys(("stride", "rows", "columns"), "i32")}, {"BLOCK": 1024}),
-    "matmul": ("matmul_kernel", {**dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16"),
-                                 **dict.fromkeys(("M", "N", "K", "a_row", "b_row", "c_row"), "i32")},
-               {"BM": 128, "BN": 128, "BK": 64}),
+    "add": ("kernels.add_kernel", ADD, {"BLOCK": 1024}),
+    "softmax": ("kernels.softmax_kernel", SOFTMAX, {"BLOCK": 1024}),
+    "layer norm": ("kernels.layer_norm_kernel", LAYER_NORM, {"BLOCK": 1024}),
+    "matmul 64x64x32": ("kernels.matmul_kernel", MATMUL, {"BM": 64, "BN": 64, "BK": 32}),
+    "matmul 128x128x64": ("kernels.matmul_kernel", MATMUL, {"BM": 128, "BN": 128, "BK": 64}),
+    "attention": ("workloads.attention.attention_kernel", ATTENTION,
+                  {"CAUSAL": 0, "WIDTH": 64, "BM": 64, "BN": 64}),
+    "causal attention": ("workloads.attention.attention_kernel", ATTENTION,
+                         {"CAUSAL": 1, "WIDTH": 64, "BM": 64, "BN": 64}),
 }
 #: functions that `triton_spirv.compiler` calls -> the part of our Python that they are
 PARTS = {"parse": "parse", "require_rules": "analysis", "written_arguments": "analysis",
@@ -42,12 +55,17 @@ COLUMNS = ("front end", "passes", *dict.fromkeys(PARTS.values()), "words", "keys
 
 def source(name: str) -> ASTSource:
     """What Triton compiles: every pointer and number divisible by 16, as aligned tensors give."""
-    import kernels
-
-    function, types, constants = SOURCES[name]
+    place, types, constants = SOURCES[name]
     signature = {**types, **dict.fromkeys(constants, "constexpr")}
-    attributes = {(index,): [["tt.divisibility", 16]] for index in range(len(types))}
-    return ASTSource(getattr(kernels, function), signature, constants, attributes)
+    attributes = {(index,): [["tt.divisibility", 16]] for index, type in enumerate(types.values())
+                  if not type.startswith("fp")}
+    return ASTSource(kernel_of(place), signature, constants, attributes)
+
+
+def kernel_of(place: str) -> Any:
+    """The kernel of "module.name"."""
+    module, _, name = place.rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 def target() -> GPUTarget:
@@ -187,9 +205,8 @@ def _child(side: str, name: str) -> list[float]:
 
 if __name__ == "__main__":  # what _child runs
     sys.path.insert(0, str(Path(__file__).parent))
-    import kernels  # noqa: F401
-
     side, chosen_name = sys.argv[1:]
+    kernel_of(SOURCES[chosen_name][0])
     start, before = time.perf_counter(), processor_time()
     made, _, _ = compiled(chosen_name, target() if side == "ours" else CUDA)
     if side == "ours":
