@@ -1,10 +1,12 @@
 """Kernels on the CPU device beside what one would run instead, in the same run.
 
-    python benchmarks/cpu.py [--quick] [--only rows,products,softmax] [--peers torch,compile,numpy]
-                             [--cores N] [--processor-time] [--json FILE] [--plot FILE]
+    python benchmarks/cpu.py [--quick] [--only rows,products,softmax] [--cores N] [--processor-time]
+                             [--peers torch,compile,numpy,interpreter] [--json FILE] [--plot FILE]
 
 --only            families (elementwise, rows, movement, products, attention), or parts of workloads' names
---peers           torch (eager), compile (torch.compile, which needs a C++ compiler), numpy
+--peers           torch (eager), compile (torch.compile with Inductor's C++ backend, which needs a C++
+                  compiler; what its compilation takes stands in a column of its own), numpy where it has such
+                  a function, interpreter (Triton's, one call of at most --interpreter-seconds)
 --cores           bind the process to N cores: how it scales
 --processor-time  time of the processor instead of the clock's, with one core: for a machine that is not idle
 
@@ -34,7 +36,8 @@ os.environ["TORCHINDUCTOR_CACHE_DIR"] = _cache.name
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-PEERS = ("torch", "compile", "numpy")
+from peers import PEERS, Interpreter, compiled  # noqa: E402
+
 FAMILIES = ("elementwise", "rows", "movement", "products", "attention")
 
 
@@ -47,6 +50,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--cores", type=int, help="bind to so many cores")
     parser.add_argument("--processor-time", action="store_true", help="of one core, instead of the clock's")
     parser.add_argument("--seconds", type=float, default=3.0, help="for each workload")
+    parser.add_argument("--interpreter-seconds", type=float, default=20.0, help="for one call there")
     parser.add_argument("--json", metavar="FILE", help="write all figures")
     parser.add_argument("--plot", metavar="FILE", help="write a picture (.png, .svg, .pdf)")
     options = parser.parse_args()
@@ -86,20 +90,20 @@ def selected(only: list[str], quick: bool) -> dict[str, list[Any]]:
     return result
 
 
-def actions_of(workload: Any, peers: list[str]) -> dict[str, Callable[[], object]]:
-    """What is timed, ours first."""
-    import torch
-
+def actions_of(workload: Any, peers: list[str]) -> tuple[dict[str, Callable[[], object]], float | str | None]:
+    """What is timed, ours first; the seconds that torch.compile took, or why it could not."""
     actions: dict[str, Callable[[], object]] = {"ours": workload.ours}
+    took: float | str | None = None
     if "torch" in peers:
         actions["torch"] = workload.torch
     if "compile" in peers:
-        torch.compiler.reset()
-        compiled = torch.compile(workload.theirs)
-        actions["compile"] = lambda: compiled(*workload.arguments)
+        made = compiled(workload)
+        took = made
+        if not isinstance(made, str):
+            actions["compile"], took = made
     if "numpy" in peers and workload.numpy:
         actions["numpy"] = workload.numpy
-    return actions
+    return actions, took
 
 
 TURN = 10  # calls in a row of each side
@@ -108,24 +112,34 @@ TURN = 10  # calls in a row of each side
 def report(family: str, workloads: list[Any], options: argparse.Namespace,
            limits: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """One table; the samples by workload."""
-    from measure import interleaved, table
+    from measure import Sample, interleaved, table
 
     rows: list[list[object]] = []
     result = {}
+    interpreter = Interpreter(family, options.quick, options.interpreter_seconds)
     for workload in workloads:
         error = workload.error()
         if not error <= workload.tolerance:
             raise SystemExit(f"{workload.name}: wrong by {error}, {workload.tolerance} allowed")
         seconds = 0.1 if options.quick else options.seconds
-        actions = actions_of(workload, options.peers)
+        actions, took = actions_of(workload, options.peers)
         taken = interleaved(actions, seconds, processor=options.processor_time, turn=TURN)
+        if "interpreter" in options.peers:
+            spent = interpreter.milliseconds(workload.name)
+            if isinstance(spent, float):
+                taken["interpreter"] = Sample.of([spent])
+            else:
+                print(f"{workload.name} in the interpreter: {spent}")
         ours = taken["ours"]
         unit = "GFLOP/s" if workload.operations else "GB/s"
         rate = (workload.operations or workload.bytes) / ours.median / 1e6
         ratios = [f"{taken[peer].median / ours.median:.2f}" if peer in taken else ""
                   for peer in options.peers]
-        rows.append([workload.name, ours, *ratios, f"{rate:.1f} {unit}", f"{rate / limits[unit].median:.2f}"])
-        result[workload.name] = {**taken, "error": error}
+        seconds_of_compiling = [] if took is None else [f"{took:.1f}" if isinstance(took, float) else took]
+        rows.append([workload.name, ours, *ratios, f"{rate:.1f} {unit}", f"{rate / limits[unit].median:.2f}",
+                     *seconds_of_compiling])
+        result[workload.name] = {**taken, "error": error, "compile took": took}
+    interpreter.close()
     for peer in options.peers:
         ratios = [taken[peer].median / taken["ours"].median for taken in result.values() if peer in taken]
         if len(ratios) > 1:
@@ -133,6 +147,9 @@ def report(family: str, workloads: list[Any], options: argparse.Namespace,
             rows.append([f"geometric mean, {peer} / ours", "", *(
                 f"{mean:.2f}" if each == peer else "" for each in options.peers), "", ""])
     head = [family, "ours, ms", *(f"{peer} / ours" for peer in options.peers), "rate", "of the limit"]
+    if "compile" in options.peers:
+        head.append("compiled in, s")
+        rows = [[*row, *[""] * (len(head) - len(row))] for row in rows]
     print(table(f"{family.capitalize()}", head, rows), flush=True)
     return result
 
