@@ -1,4 +1,4 @@
-"""Matrix products: square, tall, skinny, batched; f32, f16, bf16, int8."""
+"""Matrix products: square, tall, skinny, batched; f32, f16, bf16, int8; with what a network does next."""
 
 from __future__ import annotations
 
@@ -62,14 +62,80 @@ def matmul(m: int, n: int, k: int, dtype: torch.dtype = torch.float32, batch: in
     return Workload(name, ours, theirs, (a, b), tolerance, size(a, b, c), 2.0 * batch * m * n * k)
 
 
+@triton.autotune([triton.Config({"BM": m, "BN": n, "BK": 64}) for m in (64, 128) for n in (64, 128)],
+                 ["M", "N", "K"])
+@triton.jit
+def mlp_gelu_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, M, N, K,
+                    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """gelu(x weight + bias), row-major."""
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    total = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(x_ptr + m[:, None] * K + (done + k)[None, :],
+                    mask=(m[:, None] < M) & (k[None, :] < K - done), other=0)
+        weight = tl.load(weight_ptr + (done + k)[:, None] * N + n[None, :],
+                         mask=(k[:, None] < K - done) & (n[None, :] < N), other=0)
+        total = tl.dot(x, weight, total, input_precision="ieee")
+    total += tl.load(bias_ptr + n, mask=n < N, other=0)[None, :]
+    total = 0.5 * total * (1 + tl.erf(total * 0.7071067811865476))
+    tl.store(out_ptr + m[:, None] * N + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+@triton.autotune([triton.Config({"BM": m, "BN": n, "BK": 64}) for m in (64, 128) for n in (64, 128)],
+                 ["M", "N", "K"])
+@triton.jit
+def mlp_swiglu_kernel(x_ptr, gate_ptr, up_ptr, out_ptr, M, N, K,
+                      BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """silu(x gate) * (x up), row-major: two products over one reading of x."""
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    gates = tl.zeros([BM, BN], tl.float32)
+    ups = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(x_ptr + m[:, None] * K + (done + k)[None, :],
+                    mask=(m[:, None] < M) & (k[None, :] < K - done), other=0)
+        inside = (k[:, None] < K - done) & (n[None, :] < N)
+        place = (done + k)[:, None] * N + n[None, :]
+        gates = tl.dot(x, tl.load(gate_ptr + place, mask=inside, other=0), gates, input_precision="ieee")
+        ups = tl.dot(x, tl.load(up_ptr + place, mask=inside, other=0), ups, input_precision="ieee")
+    tl.store(out_ptr + m[:, None] * N + n[None, :], gates * tl.sigmoid(gates) * ups,
+             mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+def mlp(kind: str, m: int, n: int, k: int) -> Workload:
+    """A layer of a network in f32, its activation in the product's epilogue: gelu with a bias, or swiglu."""
+    x, one, out = torch.randn(m, k), torch.randn(k, n) / k ** 0.5, torch.empty(m, n)
+    other = torch.randn(n) if kind == "gelu" else torch.randn(k, n) / k ** 0.5
+    kernel = mlp_gelu_kernel if kind == "gelu" else mlp_swiglu_kernel
+
+    def ours() -> torch.Tensor:
+        kernel[lambda meta: (triton.cdiv(m, meta["BM"]), triton.cdiv(n, meta["BN"]))](
+            x, one, other, out, m, n, k)
+        return out
+
+    def gelu(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.gelu(torch.addmm(bias, x, weight))
+
+    def swiglu(x: torch.Tensor, gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.silu(x @ gate) * (x @ up)
+    work = 2.0 * m * n * k * (1 if kind == "gelu" else 2)
+    theirs = gelu if kind == "gelu" else swiglu
+    return Workload(f"mlp {kind} {m}x{n}x{k}", ours, theirs, (x, one, other), 1e-5, size(x, one, other, out),
+                    work)
+
+
 def workloads(quick: bool) -> list[Workload]:
     """512 to 2048; --quick: small ones."""
     narrow = (torch.float16, torch.bfloat16, torch.int8)
     if quick:
         return [matmul(70, 90, 100), *(matmul(64, 64, 64, dtype) for dtype in narrow),
                 matmul(64, 64, 64, torch.bfloat16, fast=True),
-                matmul(33, 65, 40, batch=3)]
+                matmul(33, 65, 40, batch=3), mlp("gelu", 33, 65, 40), mlp("swiglu", 33, 65, 40)]
     return [*(matmul(n, n, n) for n in (512, 1024, 2048)),
             *(matmul(1024, 1024, 1024, kind) for kind in narrow),
             matmul(1024, 1024, 1024, torch.bfloat16, fast=True),
-            matmul(4096, 128, 512), matmul(16, 2048, 2048), matmul(256, 256, 64, batch=32)]
+            matmul(4096, 128, 512), matmul(16, 2048, 2048), matmul(256, 256, 64, batch=32),
+            mlp("gelu", 1024, 2048, 512), mlp("swiglu", 1024, 2048, 512)]

@@ -30,6 +30,15 @@ def test_every_workload(tmp_path: Path) -> None:
     assert (tmp_path / "ratios.svg").exists()
 
 
+def test_peers_that_compile_or_interpret(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    done = run("--only", "saxpy", "--peers", "compile,interpreter", "--cores", "1", "--json", str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (taken,) = json.loads(file.read_text())["elementwise"].values()
+    assert taken["interpreter"]["median"] > taken["ours"]["median"]
+    assert taken["compile"]["median"] > 0 and 1e3 * taken["compile took"] > taken["compile"]["median"]
+
+
 @pytest.mark.parametrize("arguments, message", [
     (("--peers", "tensorflow"), "there are torch, compile, numpy"),
     (("--only", "speed"), "no such workload"),
