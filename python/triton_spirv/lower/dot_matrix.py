@@ -61,11 +61,12 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
 def operands(ctx: Context, stack: ExitStack, op: Operation, a: Any, b: Any) -> list[Waiting | Held]:
     """Both operands, in registers or in shared memory; those in registers first, which may be exchanged
     there, too."""
-    tensors = [(x, layout_of_encoding(op.attributes[side], x.shape, ctx.num_warps, ctx.target.sub_group_size))
-               for x, side in ((a, "ts.left"), (b, "ts.right"))]
+    tensors = [(x, value, layout_of_encoding(op.attributes[side], x.shape, ctx.num_warps,
+                                             ctx.target.sub_group_size))
+               for x, value, side in ((a, op.a, "ts.left"), (b, op.b, "ts.right"))]
     found: list[Waiting | Held] = []
-    for tensor, layout in tensors:
-        made = waiting(ctx, stack, tensor, layout)
+    for tensor, value, layout in tensors:
+        made = waiting(ctx, stack, tensor, value, layout)
         if made is None:
             held = ctx.fragment(tensor, layout)
             splat = tuple(ctx.b.splat(x, layout.width) for x in held.registers)

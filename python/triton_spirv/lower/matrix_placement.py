@@ -46,8 +46,7 @@ def place_products(module: Module, target: Target, warps: int) -> bool:
         _load_along(value, encoding)
     for op in products:
         for index, side in enumerate(("ts.left", "ts.right")):
-            if target.block_2d:
-                _load_apart(op, index)
+            _load_apart(op, index)
             _take_operand(op, index, op.attributes[side])
         if not target.block_2d:
             _let_wait(op)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..analysis.conversion import moves
+from ..ir.model import Value
 from ..layout import Layout, log2
 from ..spirv.builder import scalar_type, with_width
 from ..spirv.module import Value as Register
@@ -21,6 +22,7 @@ from ..spirv.types import Int
 from . import fragment as fragments
 from .block_exchange import ROWS, block_layout
 from .context import Context
+from .convert_layout import is_anywhere
 from .shared import offsets
 from .tensor import Deferred, Fragment, Shared
 from .types import bits_of, element_of, register_type, storage_bytes
@@ -61,19 +63,23 @@ class Held:
         return self.fragment.registers[number]
 
 
-def waiting(ctx: Context, stack: ExitStack, tensor: Any, layout: Layout) -> Waiting | None:
-    """The operand `tensor` in shared memory until `stack` is left; None
+def waiting(ctx: Context, stack: ExitStack, tensor: Any, value: Value,
+            layout: Layout) -> Waiting | None:
+    """The operand `tensor` (what the IR's `value` is bound to) in shared memory until `stack` is left; None
     where it need not go through it, or blocks would not do. The caller writes and reads no other shared
     memory before all operands are written.
     """
+    if ctx.target.block_2d or is_anywhere(tensor):
+        return None
     loaded = _loaded_by_lanes(ctx, tensor)
     if loaded is None:
+        source, held = fragments.flat(ctx.layout_of(value.type)), layout
+    else:
+        tensor, held = loaded
+        source = _staged(ctx, tensor, held)
+    if moves(source, fragments.flat(held)) is not None:
         return None
-    load, held = loaded
-    source = _staged(ctx, load, held)
-    if source is None or moves(source, fragments.flat(held)) is not None:
-        return None
-    element = element_of(load.operation.results[0].type)
+    element = tensor.element
     word = storage_bytes(element) * held.width // ROWS
     if not ctx.env.has_shared_blocks(word):
         return None
@@ -81,7 +87,7 @@ def waiting(ctx: Context, stack: ExitStack, tensor: Any, layout: Layout) -> Wait
                                             ctx.target.components))
     if memory is None or memory.size * storage_bytes(element) > ctx.shared.free:
         return None
-    made = ctx.fragment(load, source)
+    made = ctx.fragment(tensor, source)
     array = stack.enter_context(ctx.shared.scratch(element, memory.size))
     view = replace(array, shape=source.shape, layout=memory)
     ctx.shared.writes(array)
@@ -91,7 +97,7 @@ def waiting(ctx: Context, stack: ExitStack, tensor: Any, layout: Layout) -> Wait
 
 def _loaded_by_lanes(ctx: Context, tensor: Any) -> tuple[Deferred, Layout] | None:
     """The load below an operand, perhaps transposed, with the layout in which the operand asks for it."""
-    if ctx.target.block_2d or not isinstance(tensor, Deferred):
+    if not isinstance(tensor, Deferred):
         return None
     if tensor.operation.name == "tt.trans" and tensor.stored is None:
         (tensor,) = tensor.operands
@@ -102,9 +108,9 @@ def _loaded_by_lanes(ctx: Context, tensor: Any) -> tuple[Deferred, Layout] | Non
     return tensor, ctx.layout_of(tensor.operation.results[0].type)
 
 
-def _staged(ctx: Context, load: Deferred, held: Layout) -> Layout | None:
+def _staged(ctx: Context, load: Deferred, held: Layout) -> Layout:
     """The layout in which lanes load an operand: neighbours in memory, as many as a lane moves, then what
-    shares a word with them, then lanes and warps along memory; None where it is too small for that.
+    shares a word with them, then lanes and warps along memory; as it was where it is too small for that.
     """
     op = load.operation
     natural = ctx.layout_of(replace(op.results[0].type, encoding=op.attributes["ts.natural"]))  # type: ignore[type-var]
