@@ -22,18 +22,22 @@ from .types import register_type, storage_bytes
 ROWS = 8
 
 
+def inside(target: Layout) -> tuple[int, ...]:
+    """The index bits inside one block, as they lie in memory: what shares a word, lanes, rows."""
+    shared = log2(target.width // ROWS) if target.width >= ROWS else 0
+    return (*target.component[:shared], *target.lane, *target.component[shared:])
+
+
 def block_layout(source: Layout, target: Layout, most: int) -> SharedLayout | None:
     """Where elements wait; None where blocks would not do, or take more messages than vectors of lanes, of up
     to `most` elements, do.
     """
-    shared = log2(target.width // ROWS) if target.width >= ROWS else 0
-    word, rows = target.component[:shared], target.component[shared:]
-    inside = (*word, *target.lane, *rows)
+    block = inside(target)
     bits = [1 << i for i in range(target.numel.bit_length() - 1)]
-    wanted = [basis for basis in (*inside, *target.register, *target.warp) if basis]
-    if sorted(wanted) != bits or 0 in inside or target.origin or len(rows) != log2(ROWS):
+    wanted = [basis for basis in (*block, *target.register, *target.warp) if basis]
+    if sorted(wanted) != bits or 0 in block or target.origin or target.width < ROWS:
         return None
-    order = [*inside, *(bit for bit in bits if bit not in inside)]
+    order = [*block, *(bit for bit in bits if bit not in block)]
     held = next((i for i, bit in enumerate(order) if bit not in source.register), len(order))
     both = sum(bit in (*target.component, *target.register) and bit in source.register for bit in bits)
     by_blocks = (source.registers >> min(held, log2(most))) + target.registers

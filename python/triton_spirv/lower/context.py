@@ -130,6 +130,11 @@ class Context(Walking):
                 )
             )
         layout = self.layout_of(type)
+        if "ts.rests" in op.attributes:
+            from .operand_blocks import rested
+            resting = rested(self, op, nodes[0])
+            if resting is not None:
+                return (resting,)
         if "ts.waits" in op.attributes:
             return nodes
         if op.name == "tt.load" and layout.lane and "ts.natural" not in op.attributes:

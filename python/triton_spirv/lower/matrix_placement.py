@@ -258,18 +258,24 @@ def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:
 
 
 def _let_wait(op: Operation) -> None:
-    """Mark the loads that stand right before a product, which alone reads them: it makes them itself."""
+    """Mark the loads that stand right before a product, which alone reads them: it makes them itself. Those
+    that stand before its loop rest in shared memory.
+    """
     for operand in op.operands[:2]:
         chain: list[Operation] = []
         maker = operand.defining_op
         while maker is not None and maker.name == "tt.trans" and len(maker.result.uses) == 1:
             chain.append(maker)
             maker = maker.operands[0].defining_op
-        if maker is None or maker.parent is not op.parent or op.parent is None or len(chain) > 1:
+        if maker is None or op.parent is None or len(chain) > 1 or "ts.natural" not in maker.attributes:
+            continue
+        if maker.parent is not op.parent:
+            for made in (*chain, maker):
+                made.attributes["ts.rests"] = True
             continue
         first, last = (op.parent.operations.index(x) for x in (maker, op))
         between = op.parent.operations[first + 1:last]
-        if "ts.natural" in maker.attributes and all(x.name in ("tt.load", "tt.trans") for x in between):
+        if all(x.name in ("tt.load", "tt.trans") for x in between):
             for made in (*chain, maker):
                 made.attributes["ts.waits"] = True
 
