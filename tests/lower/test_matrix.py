@@ -113,13 +113,15 @@ def attended(q_ptr, k_ptr, v_ptr, out_ptr, count, WIDTH: tl.constexpr, BQ: tl.co
     tl.store(out, (acc / total[:, None]).to(tl.float16), mask=q_rows[:, None] < count)
 
 
-def test_attention(run: Callable[..., Any], mode: str) -> None:
-    """Two products, the first of a transposed operand, its result reduced along rows and multiplied again."""
+@pytest.mark.parametrize("warps", [4, 16])
+def test_attention(run: Callable[..., Any], mode: str, warps: int) -> None:
+    """Two products, the first of a transposed operand, its result reduced along rows and multiplied again;
+    with more warps than there are rows for, two share rows."""
     count, width = 80, 64
     random = np.random.default_rng(5)
     q, k, v = (torch.from_numpy(random.normal(0, 0.5, (count, width))).half() for _ in range(3))
     out = torch.zeros(count, width, dtype=torch.float16)
-    made = run(attended, 2, q, k, v, out, count, WIDTH=width, BQ=64, BK=32, num_warps=4)
+    made = run(attended, 2, q, k, v, out, count, WIDTH=width, BQ=64, BK=32, num_warps=warps)
     expected = torch.softmax(q.double() @ k.double().T * float(np.log(2)), dim=1) @ v.double()
     torch.testing.assert_close(out.double(), expected, atol=2e-3, rtol=2e-3)  # two roundings to f16
     if mode == "xe":

@@ -40,13 +40,17 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
         for array in arrays:
             ctx.shared.reads(array)
         for start in range(0, k, depth):
-            rows = {base: operand_words(ctx, left, base, _inside(unit.rows, depth, k), word)
-                    for base in left.layout.register_indices if base % k == start}
-            columns = {base: operand_words(ctx, right, base, _inside(depth, unit.columns, n), 32)
-                       for base in right.layout.register_indices if base // n == start}
+            rows: dict[int, Register] = {}
+            columns: dict[int, Register] = {}
             for r, index in enumerate(layout.register_indices):
                 row, column = divmod(index, n)
-                x, y = rows[row * k + start], columns[start * n + column]
+                x, y = rows.get(row), columns.get(column)
+                if x is None:
+                    inside = _inside(unit.rows, depth, k)
+                    x = rows[row] = operand_words(ctx, left, row * k + start, inside, word)
+                if y is None:
+                    inside = _inside(depth, unit.columns, n)
+                    y = columns[column] = operand_words(ctx, right, start * n + column, inside, 32)
                 sums[r] = ctx.env.multiply_matrices(form, depth, x, y, sums[r])
         for array in arrays[:-1]:  # until here
             ctx.shared.reads(array)

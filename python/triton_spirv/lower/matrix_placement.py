@@ -83,7 +83,8 @@ def tiling_of(op: Operation, unit: Matrix, warps: int) -> Tiling:
         choices.append((m // down + n // right, down, right))
     _, down, right = min(choices)
     if is_chained(op):
-        down, right = min(warps, m // unit.rows), 1
+        down = min(warps, m // unit.rows)
+        right = min(warps // down, n // unit.columns)  # rather than compute the same twice
     return Tiling(unit, bits_of(op.a.type.element), m, n, k, warps, down, right)
 
 
