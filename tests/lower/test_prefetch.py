@@ -1,4 +1,4 @@
-"""lower/prefetch.py: which walk fetches what is loaded next, and that results stay what they are."""
+"""lower/prefetch.py: which walk fetches what is loaded next; and what loops store past the caches."""
 
 from __future__ import annotations
 
@@ -78,3 +78,23 @@ def test_what_processors_foresee_is_not_fetched(run):
     rows, out = np.ones((4, 1024), np.float32), numeric.poisoned((4, 1024), "f32")
     assert not fetches(run(centred, 4, numeric.tensor(rows, "f32"), out, 1024, 1024))
     numeric.assert_same(out, rows * 0)
+
+
+@triton.jit
+def rows_plus_one(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
+    index = tl.arange(0, BLOCK)
+    inside = index < columns
+    for row in range(tl.program_id(0), rows, tl.num_programs(0)):
+        x = tl.load(x_ptr + row * columns + index, mask=inside)
+        tl.store(out_ptr + row * columns + index, x + 1, mask=inside)
+
+
+@pytest.mark.parametrize("columns, start", [(1024, 0), (1024, 1), (1000, 0), (1008, 16)])
+def test_stores_of_a_loop_that_bypass_the_caches(run, columns, start):
+    """Few programs, but so many rows that they write more than caches hold; at aligned places and others."""
+    rows = 4500
+    x = np.random.default_rng(columns).random((rows, columns), np.float32)
+    out = numeric.poisoned(start + rows * columns, "f32")
+    compiled = run(rows_plus_one, 3, numeric.tensor(x, "f32"), out[start:], rows, columns, 1024)
+    numeric.assert_same(out[start:], (x + 1).ravel())
+    assert "Nontemporal" in compiled.asm["spvasm"]

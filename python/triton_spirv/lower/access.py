@@ -17,6 +17,7 @@ from ..spirv.builder import I64
 from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .context import Context
+from .growth import rounds_of
 from .registry import RULES
 from .tensor import Affine, Deferred, Pointers, Uniform
 from .types import shape_of, storage_bytes, storage_type
@@ -263,7 +264,12 @@ class Access:
             return None
         programs = b.imul(b.imul(ctx.env.num_programs(0), ctx.env.num_programs(1)), ctx.env.num_programs(2))
         least = ctx.target.stream_bytes // (self.layout.numel * self.size)
-        large = b.compare("OpUGreaterThanEqual", programs, least)
+        rounds = rounds_of(ctx, op)
+        if rounds is None:
+            large = b.compare("OpUGreaterThanEqual", programs, least)
+        else:
+            stored = b.imul(b.resize(programs, I64.width, signed=False), rounds[0])
+            large = b.compare("OpUGreaterThanEqual", stored, b.imul(rounds[1], least))
         aligned = b.compare("OpIEqual", b.iand(ctx.env.address(self.pointer(0)), bytes - 1), 0)
         return b.logical_and(large, aligned)
 

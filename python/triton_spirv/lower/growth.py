@@ -71,6 +71,19 @@ def in_reach(ctx: Context, access: Operation, moved: Register, last: Register | 
     return ctx.b.select(ctx.b.compare("OpSLessThan", ctx.b.iadd(index, step), upper), moved, last)
 
 
+def rounds_of(ctx: Context, store: Operation) -> tuple[Register, Register] | None:
+    """How often the loop around a store runs and moves its pointers on, as a quotient of two numbers in 64
+    bits; None where it stands in no such loop."""
+    body = store.parent
+    loop = body.parent.parent if body is not None and body.parent is not None else None
+    if loop is None or loop.name != "scf.for" or distance(ctx, store) is None:
+        return None
+    lower, upper, step = (known_scalar(ctx, value) for value in loop.operands[:3])
+    if lower is None or upper is None or step is None:
+        return None
+    return ctx.b.isub(ctx.b.iadd(upper, ctx.b.isub(step, 1)), lower), step
+
+
 class _Growth:
     """What values of a block grow by; derived classes know what changes at all."""
 
