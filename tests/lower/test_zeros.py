@@ -59,16 +59,18 @@ def found_zeros(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + 2 * BLOCK + i, truth / truth)
     tl.store(out_ptr + 3 * BLOCK + i, x / truth)
     tl.store(out_ptr + 4 * BLOCK + i, x * truth)
+    tl.store(out_ptr + 5 * BLOCK + i, (i >> 10).to(x.dtype) - x)
 
 
 @pytest.mark.parametrize("dtype", ("f32", "f64"))
 def test_zeros_that_a_compiler_finds(run, dtype):
-    """The root of zero, a truth value as a number: compilers compute them, then forget about NaN."""
+    """The root of zero, a truth value as a number, the upper bits of a small one: compilers compute them,
+    then forget about NaN and signs."""
     known = numeric.specials(dtype)
     x = np.concatenate([known, numeric.random(BLOCK - len(known), dtype)])
-    out = numeric.poisoned(5 * BLOCK, dtype)
+    out = numeric.poisoned(6 * BLOCK, dtype)
     run(found_zeros, 1, numeric.tensor(x, dtype), out, BLOCK // 2, BLOCK)
     root, truth = np.zeros_like(x), (np.arange(BLOCK) < BLOCK // 2).astype(x.dtype)
     with np.errstate(all="ignore"):
-        expected = [root / root, x / root, truth / truth, x / truth, x * truth]
+        expected = [root / root, x / root, truth / truth, x / truth, x * truth, 0 - x]
     numeric.assert_same(out, np.concatenate(expected))

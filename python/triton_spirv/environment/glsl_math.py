@@ -52,6 +52,8 @@ class GlslMath:
     def call(self, name: str, operands: Sequence[Value], type: Type) -> Value:
         """The function on operands of equal width; `type` is the result's."""
         b = self.b
+        if all(x.constant is not None for x in operands):
+            operands = [b.hidden(x, True) if isinstance(scalar_type(x.type), Float) else x for x in operands]
         if name in DIRECT:
             return b.module.ext(GLSL, DIRECT[name], *operands, type=type)
         width = width_of(type)

@@ -176,7 +176,7 @@ class Vulkan(VulkanMatrices):
         assert isinstance(value.type, Float)
         whole = Int(value.type.width)
         clear = b.resize(b.lshr(self.program_id(0), 31), whole.width, signed=False)
-        if value.constant is not None:
+        if value.constant == 0:
             negative = math.copysign(1.0, value.constant) < 0
             return b.bitcast(b.ior(clear, 1 << whole.width - 1) if negative else clear, value.type)
         return b.bitcast(b.ior(clear, b.bitcast(value, whole)), value.type)

@@ -244,7 +244,8 @@ class Builder:
         """An instruction whose result has the type of its operands."""
         x, y = self.match(x, y)
         if self.hide is not None and opcode in FLOAT_ARITHMETIC:
-            x, y = (self.hidden(operand, opcode == "OpFDiv") for operand in (x, y))
+            known = x.constant is not None and y.constant is not None
+            x, y = (self.hidden(operand, known or opcode == "OpFDiv") for operand in (x, y))
         return self.emit(opcode, x, y, type=x.type)
 
     def hidden(self, value: Value, any: bool = False) -> Value:
@@ -252,7 +253,7 @@ class Builder:
         if self.hide is None or not (any or value.constant is not None):
             return value
         parts = [self.extract(value, component) for component in range(width_of(value.type))]
-        return self.construct([self.hide(part) if part.constant in (None, 0) else part for part in parts])
+        return self.construct([self.hide(part) if any or part.constant == 0 else part for part in parts])
 
     def compare(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An instruction whose result is Bool, with the width of its operands."""
@@ -275,6 +276,8 @@ class Builder:
         if x.constant is not None and opcode == "OpFConvert" and isinstance(source, Float) \
                 and isinstance(element, Float) and source.width < element.width and not source.encoding:
             return self.module.constant(with_width(element, width_of(x.type)), x.constant)
+        if opcode in ("OpConvertSToF", "OpConvertUToF"):    # of an integer whose range a driver may know
+            return self.hidden(self.emit(opcode, x, type=with_width(element, width_of(x.type))), True)
         return self.emit(opcode, x, type=with_width(element, width_of(x.type)))
 
     def bitcast(self, x: Value, element: Type) -> Value:
