@@ -56,10 +56,10 @@ def _is_host(device: Any) -> bool:
 
 
 def _context(device: Any) -> Context:
-    from .runtime.vulkan import context, devices
+    from .runtime.vulkan import context, devices, is_vulkan
 
     name = str(getattr(device, "device", device))
-    if not devices.is_vulkan(name):
+    if not is_vulkan(name):
         raise DeviceError(f"there is no device {name!r}: say 'cpu', 'vulkan', 'vulkan:<index>' or "
                           "'vulkan:<part of a name>'")
     return context.open_device(devices.choose(name))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from . import devices
 from .vulkan import devices as vulkan
+from .vulkan import is_vulkan
 
 
 def chosen() -> devices.Device | vulkan.Device:
     """The chosen device; both kinds have name, kind, platform and driver_version. DeviceError where there is
     none."""
     choice = devices.selection()
-    return vulkan.choose(choice) if vulkan.is_vulkan(choice) else devices.choose(choice)
+    return vulkan.choose(choice) if is_vulkan(choice) else devices.choose(choice)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from triton_spirv.errors import DeviceError
-from triton_spirv.runtime.vulkan import devices, features
-from triton_spirv.runtime.vulkan.target import find_target, is_target_name, target_of
+from triton_spirv.runtime.vulkan import devices, features, is_target_name, is_vulkan
+from triton_spirv.runtime.vulkan.target import find_target, target_of
 
 
 def child(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +26,7 @@ CHOOSE = "from triton_spirv.runtime.vulkan import devices; print(devices.choose(
 def test_chosen_by_kind_index_and_name(device: devices.Device) -> None:
     assert devices.choose(device.choice) == device
     assert devices.choose(f"vulkan:{device.name[:6].upper()}").name == device.name
-    assert devices.is_vulkan("Vulkan:0") and devices.is_vulkan("vulkan") and not devices.is_vulkan("cpu")
+    assert is_vulkan("Vulkan:0") and is_vulkan("vulkan") and not is_vulkan("cpu")
 
 
 @pytest.mark.parametrize("choice", ["vulkan:99", "vulkan:no such thing"])

@@ -9,12 +9,13 @@ from triton_spirv.native import BuildFailed, spilled_bytes, zebin
 from triton_spirv.native.policy import dwords_per_lane
 from triton_spirv.runtime import devices, profile, program, record
 from triton_spirv.runtime.opencl import OpenCLError
-from triton_spirv.runtime.vulkan import devices as vulkan
 
 from . import recovery
 from .errors import as_triton_errors
 
 if TYPE_CHECKING:
+    from triton_spirv.runtime.vulkan.devices import Device
+
     from .launcher import Launch
 
 
@@ -116,7 +117,7 @@ class OpenCLFunction(Function):
 class VulkanFunction(Function):
     """On a Vulkan device, which is opened by the first launch."""
 
-    def __init__(self, binary: bytes, name: str, device: vulkan.Device) -> None:
+    def __init__(self, binary: bytes, name: str, device: Device) -> None:
         super().__init__(binary, name)
         self.device = device
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import os
+from typing import TYPE_CHECKING
 
 from triton.backends.compiler import GPUTarget
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
-from triton_spirv.runtime.vulkan import devices as vulkan
-from triton_spirv.runtime.vulkan import target as vulkan_target
+from triton_spirv.runtime.vulkan import is_target_name, is_vulkan
 from triton_spirv.target import Target, cpu_target, find_target, reported_target
+
+if TYPE_CHECKING:
+    from triton_spirv.runtime.vulkan.devices import Device
 
 #: Names a target of the emitter in place of the device's own: TRITON_SPIRV_TARGET=cpu-simt; "simt" is short
 #: for that.
@@ -24,13 +27,20 @@ CPU_WARP_SIZE = 32
 @functools.cache
 def _device_name(choice: str) -> str:
     """"cpu" for OpenCL devices, as torch.cpu.current_device() says too; "vulkan:0" for Vulkan's."""
-    return vulkan.choose(choice).choice if vulkan.is_vulkan(choice) else "cpu"
+    return _vulkan(choice).choice if is_vulkan(choice) else "cpu"
 
 
-def chosen_vulkan() -> vulkan.Device | None:
+def chosen_vulkan() -> Device | None:
     """The chosen device, if it is one of Vulkan's."""
     choice = devices.selection()
-    return vulkan.choose(choice) if vulkan.is_vulkan(choice) else None
+    return _vulkan(choice) if is_vulkan(choice) else None
+
+
+def _vulkan(choice: str) -> Device:
+    """The device of Vulkan's; the binding is imported for it only."""
+    from triton_spirv.runtime.vulkan.devices import choose
+
+    return choose(choice)
 
 
 def current_device() -> str:
@@ -60,8 +70,10 @@ def current_target() -> GPUTarget:
 
 def emitter_target(target: GPUTarget) -> Target:
     """What the emitter may use; DeviceError for a device that it has no target for."""
-    if vulkan_target.is_target_name(str(target.arch)):
-        return vulkan_target.find_target(str(target.arch))
+    if is_target_name(str(target.arch)):
+        from triton_spirv.runtime.vulkan.target import find_target as find_vulkan_target
+
+        return find_vulkan_target(str(target.arch))
     if target.backend != "cpu":
         return find_target(str(target.arch))
     here = processor()

@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import DeviceError
-from . import features
+from . import PREFIX, features
 from .instance import Instance, open_instance
 from .library import INSTALL_HINT, Functions
 from .structures import STRUCTURES, chained, make
 
-PREFIX = "vulkan"
 #: VkPhysicalDeviceType
 KINDS = {0: "other", 1: "integrated", 2: "gpu", 3: "virtual", 4: "cpu"}
 #: VkMemoryPropertyFlagBits
@@ -267,11 +266,6 @@ def _matrices(api: Functions, handle: int) -> tuple[Matrix, ...]:
 
 
 # ---- which one is meant
-
-
-def is_vulkan(choice: str) -> bool:
-    """Does the choice ask for a Vulkan device?"""
-    return choice.lower().partition(":")[0] == PREFIX
 
 
 def choose(choice: str) -> Device:

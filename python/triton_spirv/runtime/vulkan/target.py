@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...errors import DeviceError
 from ...target import Target
-from .devices import PREFIX, Device, devices
+from .devices import Device, devices
 
 #: the newest SPIR-V that a version of Vulkan takes
 SPIRV_VERSIONS = {(1, 2): (1, 5), (1, 3): (1, 6), (1, 4): (1, 6)}
@@ -48,11 +48,6 @@ def target_of(device: Device) -> Target:
         matrices=tuple((m.m, m.n, m.k, m.a, m.b, m.c, m.result) for m in device.matrices
                        if m.scope == "subgroup" and not m.saturating and m.a not in ("i8", "u8")),
     )
-
-
-def is_target_name(name: str) -> bool:
-    """Is it the name of a Vulkan device's target?"""
-    return name.startswith(f"{PREFIX}-")
 
 
 def find_target(name: str) -> Target:
