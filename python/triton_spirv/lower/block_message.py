@@ -99,6 +99,12 @@ def _tile(layout: Layout) -> tuple[int, ...]:
     return tuple(index + 1 for index in layout.unravel(reach))
 
 
+def is_dense(layout: Layout) -> bool:
+    """Does a sub-group hold a whole block of the tensor, with no gaps?"""
+    height, width = _tile(layout)
+    return height * width == layout.registers * layout.width << len(layout.lane)
+
+
 def is_loadable(ctx: Context, layout: Layout, ptr: Pointers) -> bool:
     """Are there such messages, and are the pointers known without memory?"""
     return ctx.target.block_2d and bool(ctx.options.get("block_io", True)) and len(layout.shape) == 2 and all(

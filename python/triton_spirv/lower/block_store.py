@@ -16,7 +16,7 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Int
 from .block_edges import edges
 from .block_io import prepared
-from .block_message import Message, is_loadable, starts_of
+from .block_message import Message, is_dense, is_loadable, starts_of
 from .block_stride import Stride, longest_run
 from .block_whole import has_lower_edge, whole_surfaces
 from .context import Context
@@ -39,7 +39,7 @@ def store_message(ctx: Context, op: Operation, ptr: Any) -> Message | None:
         return None
     if not is_loadable(ctx, layout, ptr) or layout.width != ROWS or 1 << len(layout.lane) != COLUMNS:
         return None
-    if 0 in layout.warp or facts.divisibility[1] < 16:
+    if 0 in layout.warp or not is_dense(layout) or facts.divisibility[1] < 16:
         return None
     neighbours = min(longest_run(ptr, 1, COLUMNS, Stride(1)), facts.contiguity[1])
     if neighbours < COLUMNS or longest_run(ptr, 0, ROWS, None) < ROWS:

@@ -144,12 +144,17 @@ def assign(value: Value, encoding: Any, placed: dict[Value, Encoding]) -> bool:
 
 
 def spread(value: Value, encoding: Encoding, placed: dict[Value, Encoding]) -> None:
-    """Give what is computed from a value the layout that follows from the value's."""
+    """Give what is computed from a product's result the layout that follows from the result's; not what a
+    row's number is repeated to in a matrix of another shape, whose own product has more to say.
+    """
+    shape = shape_of(value.type)
     waiting = [(value, encoding)]
     while waiting:
         value, encoding = waiting.pop()
         for user, index in list(value.uses):
             for result, following in _following(user, index, encoding):
+                if user.name == "tt.broadcast" and shape_of(result.type) != shape:
+                    continue
                 if assign(result, following, placed):
                     waiting.append((result, following))
 
