@@ -62,7 +62,7 @@ def measure(case: Case, name: str, form: str, grf: str) -> Row:
             target = target.with_options(matrix=None, block_2d=False)
         made = triton_spirv.compile(text, target, num_stages=case.stages)
         known = statistics(made.words, OCLOC_DEVICES[name], made.entry, num_warps=made.num_warps,
-                           grf_mode=grf)
+                           grf_mode=grf, expected_grf=made.grf_mode)
         native, whole, hot = known.native, known.whole, known.hot
         if native.simd_size != made.sub_group_size or whole is None:
             raise ValueError(f"SIMD {native.simd_size} instead of {made.sub_group_size}, or no text")

@@ -48,7 +48,7 @@ def outcome(text: str, device: str, portable: bool = False, stages: int = 1) -> 
         made = triton_spirv.compile(text, target, num_stages=stages)
         spirv_tools.validate(made.words)
         binary = build.compile_spirv(made.words, OCLOC_DEVICES[device], made.entry, num_warps=made.num_warps,
-                                     simd=made.sub_group_size, timeout=300)
+                                     expected_grf=made.grf_mode, simd=made.sub_group_size, timeout=300)
     except REFUSALS as error:
         return "refused", str(error).splitlines()[0]
     except TritonSpirvError as error:

@@ -45,13 +45,14 @@ class Statistics:
 
 
 def statistics(words: bytes, device: str, kernel: str, *, num_warps: int = 4,
-               grf_mode: str = "default") -> Statistics:
-    """Compile a module for a device that need not be there, and count. Raises what native.compile_spirv
-    does.
+               grf_mode: str = "default", expected_grf: str = "default") -> Statistics:
+    """Compile a module for a device that need not be there, and count. Takes and raises what
+    native.compile_spirv does.
     """
     with tempfile.TemporaryDirectory(prefix="triton-spirv-isa-") as folder:
         dump = Path(folder)
-        made = compile_spirv(words, device, kernel, num_warps=num_warps, grf_mode=grf_mode, dump=dump)
+        made = compile_spirv(words, device, kernel, num_warps=num_warps, grf_mode=grf_mode,
+                             expected_grf=expected_grf, dump=dump)
         texts = [path.read_text(errors="replace") for path in sorted(dump.rglob("*.asm"))]
     size = code_bytes(made.binary, kernel)
     listing = kept_listing(texts, kernel, made, size)

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from ..ir.model import Operation
+from ..layout import Layout
 from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Float, Int
@@ -54,12 +55,17 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
                 sums[r] = ctx.env.multiply_matrices(form, depth, x, y, sums[r])
         for array in arrays[:-1]:  # until here
             ctx.shared.reads(array)
-    steps = k // depth
-    kept = [(bits_of(element), layout, 1)]
-    kept += [(bits, x.layout, steps if isinstance(x, Waiting) else 1) for x in (left, right)]
-    bytes = sum(size * x.registers * x.width * unit.columns // 8 // parts for size, x, parts in kept)
-    ctx.register_bytes = max(ctx.register_bytes, bytes)
+    reading = sum(_bytes(x.layout, bits) // (k // depth if isinstance(x, Waiting) else 1)
+                  for x in (left, right))
+    results = ctx.product_bytes[op.parent] = ctx.product_bytes.get(op.parent, 0) + _bytes(
+        layout, bits_of(element))
+    ctx.register_bytes = max(ctx.register_bytes, results + reading)
     return Fragment(layout, element, tuple(sums))
+
+
+def _bytes(layout: Layout, bits: int) -> int:
+    """Of a sub-group's registers."""
+    return bits * layout.registers * layout.width << len(layout.lane) >> 3
 
 
 def operands(ctx: Context, stack: ExitStack, op: Operation, a: Any, b: Any) -> list[Waiting | Held]:

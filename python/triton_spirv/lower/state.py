@@ -8,7 +8,7 @@ from typing import Any
 
 from ..environment.base import Environment, Parameter
 from ..ir.dialects import OPERATIONS
-from ..ir.model import Module, Operation, PointerType, TensorType, Type, Value
+from ..ir.model import Block, Module, Operation, PointerType, TensorType, Type, Value
 from ..layout import Layout, row_major
 from ..spirv.builder import I32, Builder
 from ..spirv.module import Value as Register
@@ -84,6 +84,7 @@ class State:
         self.displaced: dict[int, Register] = {}  # id of a base that a loop moves -> how far, in elements
         self.held: dict[Operation, Any] = {}  # conversions that were made in matrices before their loop
         self.register_bytes = 0  # what products need at once in the registers of a hardware thread, at most
+        self.product_bytes: dict[Block | None, int] = {}  # of a matrix unit's results, by where they are made
         self.requires: set[Requirement] = set()
         self.has_atomics = False
 
