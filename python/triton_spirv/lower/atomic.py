@@ -148,7 +148,15 @@ def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     What action returns, of IR element type `result`, is the operation's result; 0 where the mask is false.
     """
     ctx.settle(memory_only=True)
-    ctx.shared.touches(op, writes=True, publishes=op.attributes["sem"] in ("release", "acq_rel"))
+    publishes = op.attributes["sem"] in ("release", "acq_rel")
+    ctx.shared.touches(op, writes=True, publishes=publishes)
+    made = _each(ctx, op, operands, mask, action, result)
+    ctx.shared.touches(op, writes=True, publishes=publishes, again=True)
+    return made
+
+
+def _each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
+          action: Callable[..., Register | None], result: Any) -> Any:
     ptr = ctx.value(op.ptr)
     pointer = element_of(op.ptr.type)
     assert isinstance(pointer, PointerType)

@@ -38,12 +38,14 @@ class Global:
 class Place:
     """A point of the program that accesses memory, with the barrier that may be needed before it.
 
-    `bytes` says which memory; None for a barrier that the program itself asks for.
+    `bytes` says which memory; None for a barrier that the program itself asks for. `again`: an access marked
+    before went on until here, perhaps behind barriers of what it needed; nothing has to wait for it here.
     """
 
     barrier: Words
     writes: bool
     bytes: Range | Global | None
+    again: bool = False
 
 
 LABEL, BRANCH, BRANCH_CONDITIONAL, SWITCH = 248, 249, 250, 251
@@ -86,7 +88,7 @@ def needed_barriers(instructions: Sequence[Words], places: Sequence[Place],
         for label, inside in blocks.items():
             state: State = frozenset().union(*(arriving(label, other) for other in before[label]))
             for place in inside:
-                width = max(_width(state, place), needed.get(id(place), 0))
+                width = 0 if place.again else max(_width(state, place), needed.get(id(place), 0))
                 if width:
                     needed[id(place)] = width
                 if width == OF_PROGRAM:

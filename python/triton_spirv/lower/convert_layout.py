@@ -52,8 +52,9 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
         if part:
             bytes = part * storage_bytes(src.element)
             array = replace(array, bytes=Apart(array.bytes.start, array.bytes.end, bytes))
+        fragment = ctx.fragment(src, source)
         ctx.shared.writes(array)
-        ctx.shared.store(array, ctx.fragment(src, source))
+        ctx.shared.store(array, fragment)
         return array
     return moved(ctx, src, source, ctx.layout_of(result.type))
 

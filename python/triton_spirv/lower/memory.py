@@ -43,6 +43,12 @@ def true_everywhere(ctx: Context, masks: Any) -> Register:
 def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
     """ptr [...] -> [...]; masked elements give `other` (0 where there is none) and are not touched."""
     ctx.shared.touches(op, writes=False)
+    made = _load(ctx, op, layout, ptr, mask, other)
+    ctx.shared.touches(op, writes=False, again=True)
+    return made
+
+
+def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
     if layout is None:
         return _load_scalar(ctx, op, ptr, mask, other)
     natural = op.attributes.get("ts.natural")
@@ -53,7 +59,7 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
         type = op.results[0].type
         assert isinstance(type, TensorType)
         as_was = ctx.layout_of(replace(type, encoding=natural))
-        return ctx.fragment(load(ctx, op, as_was, ptr, mask, other), layout)
+        return ctx.fragment(_load(ctx, op, as_was, ptr, mask, other), layout)
     return _loaded(ctx, layout, mask, [(op, ptr, other)])[0]
 
 
@@ -62,7 +68,10 @@ def load_together(ctx: Context, nodes: Sequence[Deferred], layout: Layout) -> li
     asked = [(node.operation, *named(node.operation, node.operands)) for node in nodes]
     for op, *_ in asked:
         ctx.shared.touches(op, writes=False)
-    return _loaded(ctx, layout, asked[0][2], [(op, ptr, other) for op, ptr, _, other in asked])
+    made = _loaded(ctx, layout, asked[0][2], [(op, ptr, other) for op, ptr, _, other in asked])
+    for op, *_ in asked:
+        ctx.shared.touches(op, writes=False, again=True)
+    return made
 
 
 def _loaded(ctx: Context, layout: Layout, mask: Any,
@@ -294,6 +303,11 @@ def _to_memory(ctx: Context, value: Register) -> Register:
 def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     """ptr, value [...]; masked elements are not touched."""
     ctx.shared.touches(op, writes=True)
+    _store(ctx, op, ptr, value, mask)
+    ctx.shared.touches(op, writes=True, again=True)
+
+
+def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     if isinstance(ptr, Register):
         ctx.settle(memory_only=True)
         _store_scalar(ctx, ptr, value, mask)

@@ -97,7 +97,7 @@ class SharedMemory:
     # --- barriers ---------------------------------------------------------------------------------------
 
     def writes(self, array: Shared) -> None:
-        """What follows stores to the array."""
+        """What follows stores to the array; what it stores is evaluated already (it may have barriers)."""
         self._mark(True, array.bytes)
 
     def reads(self, array: Shared) -> None:
@@ -108,23 +108,25 @@ class SharedMemory:
         """A barrier that the program asks for."""
         self._mark(False, None)
 
-    def touches(self, op: Operation, writes: bool, publishes: bool = False) -> None:
+    def touches(self, op: Operation, writes: bool, publishes: bool = False, again: bool = False) -> None:
         """`op` accesses global memory through `op.ptr`; all lanes are here.
 
-        `publishes`: what the program wrote before must be seen by whoever sees this access.
+        `publishes`: what the program wrote before must be seen by whoever sees this access. Where tensors are
+        evaluated between this and the access, barriers of theirs may stand in between: say so once more
+        behind the access, with `again`.
         """
         if self.ctx.lanes_of_program == 1:
             return
         layout = self.ctx.layout_of(op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
         alone = layout is not None and layout.has_one_lane_each and not _varies(op.ptr)
-        self._mark(writes, Global(self.roots.get(op.ptr, -1), op.ptr if alone else None, publishes))
+        self._mark(writes, Global(self.roots.get(op.ptr, -1), op.ptr if alone else None, publishes), again)
 
-    def _mark(self, writes: bool, bytes: Range | Global | None) -> None:
+    def _mark(self, writes: bool, bytes: Range | Global | None, again: bool = False) -> None:
         code = self.ctx.b.module.functions[-1].instructions
         length = len(code)
         self.ctx.env.barrier()
         if len(code) > length:  # nothing where one work-item runs the program
-            self.places.append(Place(code[-1], writes, bytes))
+            self.places.append(Place(code[-1], writes, bytes, again))
 
     def finish(self, function: Function) -> None:
         """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
