@@ -84,3 +84,36 @@ def test_barriers(kernel, warps):
         assert emitted == barriers, "lanes of one sub-group must wait for each other's stores too"
     else:
         assert emitted == (barriers if warps > 1 else 0)
+
+
+@triton.jit
+def weighted_twice(a_ptr, b_ptr, c_ptr, d_ptr, top_ptr, out_ptr, rounds, M: tl.constexpr, N: tl.constexpr,
+                   K: tl.constexpr):
+    """Weights P = exp2(A B - top), transposed, times C, plus P * (C D' - top), transposed, times C: as in the
+    gradients of attention. P has to change lanes on its way into the product's memory."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a, b = tl.load(a_ptr + m[:, None] * K + k[None, :]), tl.load(b_ptr + k[:, None] * N + n[None, :])
+    c, d = tl.load(c_ptr + m[:, None] * K + k[None, :]), tl.load(d_ptr + n[:, None] * K + k[None, :])
+    out = tl.zeros([N, K], tl.float32)
+    for _ in range(rounds):
+        top = tl.load(top_ptr + m)
+        p = tl.exp2(tl.dot(a, b, input_precision="ieee") - top[:, None])
+        out = tl.dot(tl.trans(p.to(c.dtype)), c, out, input_precision="ieee")
+        s = p * (tl.dot(c, tl.trans(d), input_precision="ieee") - top[:, None])
+        out = tl.dot(tl.trans(s.to(c.dtype)), c, out, input_precision="ieee")
+    tl.store(out_ptr + n[:, None] * K + k[None, :], out)
+
+
+@pytest.mark.parametrize("dtype, error", (("f32", 1e-5), ("f16", 4e-3)))
+@pytest.mark.parametrize("shape", ((32, 32, 16), (64, 32, 16), (32, 32, 32)), ids=str)
+def test_operand_that_needs_barriers_itself(run, shape, dtype, error):
+    """Its barriers must not pass for the one between its store and the product."""
+    m, n, k = shape
+    a, b, c, d, top = (numeric.random(size, dtype, i, -0.5, 0.5).astype(np.float64)
+                       for i, size in enumerate(((m, k), (k, n), (m, k), (n, k), (m, 1))))
+    out = numeric.poisoned((n, k), "f32")
+    held = [numeric.tensor(x.astype(numeric.DTYPES[dtype].values), dtype) for x in (a, b, c, d)]
+    run(weighted_twice, 1, *held, numeric.tensor(top[:, 0].astype(np.float32), "f32"), out, 1, m, n, k)
+    p = np.exp2(a @ b - top)
+    expected = p.T @ c + (p * (c @ d.T - top)).T @ c
+    assert np.abs(numeric.array(out) - expected).max() <= error * np.abs(expected).max()
