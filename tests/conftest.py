@@ -131,6 +131,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cell:
     """How this test runs; the environment of its mode is set while it does."""
+    if request.param.mode != "vulkan" and os.environ.get("TRITON_SPIRV_DEVICE", "").startswith("vulkan"):
+        monkeypatch.delenv("TRITON_SPIRV_DEVICE")  # modes of the OpenCL device
     for name, value in MODES[request.param.mode].items():
         monkeypatch.setenv(name, value)
     if request.param.mode in EMULATED:

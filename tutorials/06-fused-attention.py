@@ -198,7 +198,7 @@ def main() -> None:
     report = Report("06 fused attention", rate=("GFLOP/s", 1e9))
     shapes = [(1, 2, 70, 32), (2, 1, 64, 16)]
     if report.quick:
-        Attention.BLOCK = 32  # more blocks of fewer positions, and kernels that compile in a fourth of the time
+        Attention.BLOCK = 32  # more blocks of fewer positions, and kernels of a fourth of the code
     else:
         shapes = [(2, 4, 512, 64), (1, 4, 1000, 64), (1, 8, 1024, 128)]
     shapes = shapes[:1] if INTERPRETED else shapes
