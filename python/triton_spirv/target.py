@@ -70,6 +70,7 @@ class Target:
     branches         masked elements that a lane loads or stores by a branch each; more are visited by a loop
     accumulators     rows x vectors of a product that are summed in registers; as many as hide the latency
                      of a multiply-add and leave registers for the operands
+    chooses          an instruction of x86 gives the larger or smaller of two f32, or the one that is no NaN
     products         operands for which one instruction sums several products: "bf16", "i8"
     stream_bytes     a store that writes at least this much over all programs bypasses the caches; 0 for never
     components       of the largest vector that a value can be
@@ -150,6 +151,7 @@ class Target:
     stream_bytes: int = 0
     accumulators: tuple[int, int] = (4, 1)
     products: frozenset[str] = frozenset()
+    chooses: bool = False
     matrix: Matrix | None = None
     matrix_builtins: bool = False
     block_2d: bool = False
@@ -336,6 +338,9 @@ TARGETS = {
 REPORTED = {"float64": "cl_khr_fp64", "block_io": "cl_intel_subgroup_2d_block_io",
             "matrix": "cl_intel_subgroup_matrix_multiply_accumulate"}
 
+#: Instruction sets with VRANGEPS.
+CHOOSING = ("x86_64-v4",)
+
 #: Features of processors with instructions that sum products: what they multiply.
 PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16"}
 
@@ -344,6 +349,7 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
     """CPU for a processor of an architecture and with features, as runtime/processor.py spells them."""
     return CPU.with_options(
         accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
+        chooses=architecture in CHOOSING,
         products=frozenset(form for feature, form in PRODUCTS.items() if feature in features),
     )
 

@@ -325,6 +325,25 @@ def test_minimum_and_maximum(run, name, dtype):
     numeric.assert_same(apply2(run, function, x, y, dtype), reference(x, y), signed_zeros=False)
 
 
+@triton.jit
+def extremes(x_ptr, y_ptr, low_ptr, high_ptr, BLOCK: tl.constexpr):
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + index), tl.load(y_ptr + index)
+    tl.store(low_ptr + index, tl.minimum(x, y))
+    tl.store(high_ptr + index, tl.maximum(x, y))
+
+
+@pytest.mark.parametrize("block", (1, 2, 4, 8, 16, 64))
+def test_extremes_in_vectors_of_any_width(run, block):
+    """Some processors have an instruction for vectors of four, eight and sixteen f32."""
+    special = np.array([0.0, 1.5, -2.0, 1e-40, -1e-45, np.inf, -np.inf, np.nan], np.float32)
+    x, y = (each.ravel() for each in np.meshgrid(special, special))
+    low, high = numeric.poisoned(64, "f32"), numeric.poisoned(64, "f32")
+    run(extremes, 64 // block, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), low, high, block)
+    numeric.assert_same(low, np.fmin(x, y), signed_zeros=False)
+    numeric.assert_same(high, np.fmax(x, y), signed_zeros=False)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", [name for name in MIN_MAX if "nan" in name])
 def test_zeros_are_ordered(run, name, dtype):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..spirv.builder import I32, I64, Builder
+from ..spirv.builder import I32, I64, Builder, scalar_type, width_of
 from ..spirv.module import Function, Module, Value
 from ..spirv.types import Array, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
@@ -23,6 +23,11 @@ LOG2_E = 1.4426950408889634
 
 #: Functions of f32 that OpenCL has in a fast form too, of whatever accuracy the device likes.
 NATIVE = frozenset(("cos", "divide", "exp2", "log", "log2", "rsqrt", "sin"))
+
+#: Functions of two floats that choose one -> what VRANGEPS does: 1 for the larger, 4 for the sign of that.
+CHOICES = {"fmax": 5, "fmin": 4}
+
+CURRENT_DIRECTION = 4  # of rounding, which does not matter
 
 
 class OpenCL(OpenCLMatrix):
@@ -157,8 +162,26 @@ class OpenCL(OpenCLMatrix):
     # --- arithmetic -----------------------------------------------------------------------------------------
 
     def math(self, name: str, *operands: Value) -> Value:
+        chosen = self._chosen(name, *operands) if name in CHOICES and self.target.chooses else None
+        if chosen is not None:
+            return chosen
         made = self.b.ext(name, *operands)
         return self._below(made, *operands) if name == "fmod" else made
+
+    def _chosen(self, name: str, x: Value, y: Value) -> Value | None:
+        """The larger or smaller float of each pair, the other where one is NaN, by VRANGEPS; None where these
+        are no vectors that it takes."""
+        b = self.b
+        x, y = b.match(x, y)
+        width = width_of(x.type)
+        if scalar_type(x.type) != Float(32) or width not in (4, 8, 16):
+            return None
+        given = [x, y, b.constant(I32, CHOICES[name]), x, b.constant(Int(max(width, 8)), -1)]
+        if width == 16:
+            given.append(b.constant(I32, CURRENT_DIRECTION))
+        callee = b.module.import_function(f"llvm.x86.avx512.mask.range.ps.{32 * width}", x.type,
+                                          tuple(each.type for each in given))
+        return b.emit("OpFunctionCall", callee, *given, type=x.type)
 
     def _below(self, remainder: Value, x: Value, y: Value) -> Value:
         """A remainder as large as its divisor y is none: Intel's CPU runtime gives x for fmod(x, x) of some x
