@@ -17,6 +17,7 @@ import isa_cases
 import sweep_ocloc
 from ir.corpus import KERNELS, texts
 from triton_spirv.target import find_target
+from triton_spirv.tools import spirv_tools
 
 NEW_OCLOC = os.environ.get("TRITON_SPIRV_NEW_OCLOC", "")
 needs_ocloc = pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
@@ -50,3 +51,9 @@ def test_as_many_lanes_share_a_program_where_the_matrix_unit_halves_sub_groups()
         text = isa_cases.layouts(kernel, find_target(name))
         assert f'"ttg.num-warps" = {warps} : i32' in text
         assert f'"ttg.threads-per-warp" = {lanes} : i32' in text
+
+
+@pytest.mark.parametrize("name", ["matmul", "dots"])
+def test_products_of_what_rests_in_shared_memory(name: str) -> None:
+    """Operands that the stock passes leave there, in rows, without 2D block messages."""
+    spirv_tools.validate(sweep_ocloc.triton_spirv.compile(texts(name)["ttgir"], "pvc-2022").words)

@@ -77,7 +77,9 @@ def waiting(ctx: Context, stack: ExitStack, tensor: Any, value: Value, layout: L
     if isinstance(tensor, Deferred) and tensor.operation.name == "tt.trans" and tensor.stored is None:
         (below,), value = tensor.operands, tensor.operation.src
     if isinstance(below, Shared):
-        return _read(ctx, below, layout, ctx.layout_of(value.type))
+        maker = value.defining_op
+        rests = maker is not None and maker.name == "tt.load"  # others lie there in rows
+        return _read(ctx, below, layout, ctx.layout_of(value.type)) if rests else None
     if _is_load(below):
         tensor, held = below, ctx.layout_of(value.type)
         source = _staged(ctx, tensor.operation, held)
