@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 import triton_spirv
 from triton_spirv.errors import DeviceError
+from triton_spirv.target import TARGETS
 from triton_spirv.tools import spirv_tools
 from triton_spirv_backend import targets
 
@@ -52,20 +53,36 @@ def sorted_row(x, out, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("target, block, unoptimised",
-                         [("simt8", 2, False), ("simt8", 256, True), ("cpu-xe8", 64, False)])
+                         [("simt8", 2, False), ("simt8", 256, True), ("cpu-xe8", 64, True)])
 def test_large_kernels_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch, target: str, block: int,
                                             unoptimised: bool) -> None:
     """Intel's CPU compiler would take longest on them; both ways compute the same. Not so for reductions of
-    parts of a sub-group, which cpu-xe8 has instructions for: those are optimised."""
+    parts of a sub-group, which cpu-xe8 could have instructions for: it does without."""
     monkeypatch.setenv("TRITON_SPIRV_TARGET", target)
+    made, actual, expected = sorted_values(block)
+    np.testing.assert_array_equal(actual, expected)
+    assert ("OptNone" in made.asm["spvasm"]) == unoptimised
+    assert "ClusteredReduce" not in made.asm["spvasm"]
+    spirv_tools.validate(made.asm["spv"], "spv1.3")
+
+
+def test_reductions_of_parts_of_a_sub_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instructions of GPUs, which the CPU device has too where it optimises."""
+    made = TARGETS["cpu-xe8"].with_options(name="optimised", optimised_size=None)
+    monkeypatch.setitem(TARGETS, "optimised", made)
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "optimised")
+    kernel, actual, expected = sorted_values(64)
+    np.testing.assert_array_equal(actual, expected)
+    assert "ClusteredReduce" in kernel.asm["spvasm"] and "OptNone" not in kernel.asm["spvasm"]
+
+
+def sorted_values(block: int) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The compiled kernel, what it wrote, and what it should have."""
     values = np.random.default_rng(block).standard_normal(block).astype(np.float32)
     out = triton_spirv.zeros(block, "float32")
     sorted_row.device_caches.clear()
     made = sorted_row[(1,)](triton_spirv.asarray(values), out, BLOCK=block, num_warps=2)
-    np.testing.assert_array_equal(out.numpy(), np.sort(values))
-    assert ("OptNone" in made.asm["spvasm"]) == unoptimised
-    assert ("GroupNonUniformClustered" in made.asm["spvasm"]) == (target == "cpu-xe8")
-    spirv_tools.validate(made.asm["spv"], "spv1.3")
+    return made, out.numpy(), np.sort(values)
 
 
 def test_what_kernels_ask_the_device(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ class OpenCL(OpenCLMatrix):
         m, kernel = self.b.module, self._kernel
         assert kernel is not None
         m.end_function()
-        if self._is_left_unoptimised():
+        if self.target.optimised_size is not None and m.instruction_count > self.target.optimised_size:
             m.leave_unoptimised(kernel)
         if self._shared is not None:
             m.define_variable(self._shared, Array(Int(8), self._shared_bytes))
@@ -118,13 +118,6 @@ class OpenCL(OpenCLMatrix):
         if self.target.lanes:
             m.require("SubgroupDispatch")
             m.execution_mode(kernel, "SubgroupSize", self.target.sub_group_size)
-
-    def _is_left_unoptimised(self) -> bool:
-        """Is the kernel too large to be optimised? Intel's CPU runtime (2026.22) computes reductions of parts
-        of a sub-group wrongly where it does not optimise: every lane gets the result of the first part."""
-        m, limit = self.b.module, self.target.optimised_size
-        parts = "GroupNonUniformClustered" in m.requirements.capabilities
-        return limit is not None and m.instruction_count > limit and not parts
 
     def _builtin(self, name: str, type: Type) -> Value:
         """Load an input variable decorated with a BuiltIn (in the current block)."""

@@ -68,6 +68,9 @@ class OpenCLLanes(OpenCLMemory):
             return None
         opcode, scope = f"OpGroupNonUniform{REDUCTIONS[operation]}", b.constant(I32, SUBGROUP)
         whole = lanes == self.target.sub_group_size
+        if not whole and self.target.optimised_size is not None:
+            # where it does not optimise, Intel's CPU runtime (2026.22) gives all lanes the first part's
+            return None
         m.require("GroupNonUniformArithmetic" if whole else "GroupNonUniformClustered")
         size = [] if whole else [b.constant(I32, lanes)]
         parts = [b.emit(opcode, scope, "Reduce" if whole else "ClusteredReduce", b.extract(value, c), *size,
