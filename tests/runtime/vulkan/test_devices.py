@@ -37,7 +37,7 @@ def test_unknown_device(choice: str, device: devices.Device) -> None:
 
 def test_no_driver(tmp_path: Path) -> None:
     none = str(tmp_path / "none.json")
-    done = child(CHOOSE, VK_DRIVER_FILES=none, VK_ICD_FILENAMES=none)
+    done = child(CHOOSE, TRITON_SPIRV_VULKAN_VALIDATION="", VK_DRIVER_FILES=none, VK_ICD_FILENAMES=none)
     assert "DeviceError: there is no Vulkan device" in done.stderr and "none.json" in done.stderr
 
 
