@@ -22,7 +22,9 @@ from . import (  # noqa: F401
     reduce,
     scan,
     spmd,
+    store,
     swap,
+    symbolic,
     uncommon,
     view,
 )

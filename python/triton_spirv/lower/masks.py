@@ -21,8 +21,8 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Int
 from .access import alignment, by_memory, growth, run_length
 from .context import Context, named
-from .elementwise import as_affine
 from .registry import SOURCE_LAYOUTS
+from .symbolic import as_affine
 from .tensor import Affine, Deferred, Uniform
 from .types import element_of, storage_bytes, storage_type
 

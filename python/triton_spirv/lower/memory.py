@@ -1,4 +1,4 @@
-"""Loads and stores on global memory.
+"""Loads from global memory, and what stores (store.py) share with them.
 
 A mask that is true everywhere at run time takes the plain access; the masked form is the cold path.
 """
@@ -12,20 +12,18 @@ from typing import Any
 from ..ir.model import IntegerType, Operation, TensorType
 from ..layout import Layout
 from ..spirv.builder import width_of, with_width
-from ..spirv.control import IfElse, if_
+from ..spirv.control import IfElse
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Int
 from . import elements
 from . import fragment as fragments
 from .access import Access, by_memory
 from .block_io import block_load
-from .block_store import block_store
-from .context import Context, StepLoop, named
+from .context import Context, named
 from .convert_layout import is_anywhere
-from .hazard import versioned
-from .masks import all_true, by_register, guarded, is_predicated, is_proven, is_refuted
-from .prefetch import fetch_ahead, touch_ahead
-from .registry import lowers, pulled
+from .masks import all_true, by_register, is_predicated, is_proven, is_refuted
+from .prefetch import fetch_ahead
+from .registry import pulled
 from .tensor import Deferred, Fragment, Pointers, Uniform
 from .types import element_of, register_type, storage_type
 
@@ -79,7 +77,7 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
     """The elements of several loads, each (operation, ptr, other), under one mask."""
     b = ctx.b
     for _, ptr, other in asked:
-        _exchange_first(ctx, layout, ptr, mask, other)
+        exchange_first(ctx, layout, ptr, mask, other)
     loads = [_Load(ctx, op, layout, ptr, mask, other) for op, ptr, other in asked]
     if layout.step and not is_refuted(ctx, mask, layout):
         for op, ptr, _ in asked:
@@ -139,7 +137,7 @@ class _Load:
         self.volatile = bool(op.attributes.get("isVolatile", False))
         self.wide = by_memory(ctx, ptr, layout, self.element)
         self.access = Access(ctx, ptr, self.wide, self.element, op.ptr)
-        self.regions = None if mask is None else _regions(ctx, mask, self.wide)
+        self.regions = None if mask is None else regions_of(ctx, mask, self.wide)
         self.predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
 
     def plain(self) -> tuple[Register, ...]:
@@ -155,7 +153,7 @@ class _Load:
         made = self.others()
         found = by_register(self.mask, self.wide)
         assert found is not None
-        for here, registers in _by_mask(self.ctx, self.mask, found):
+        for here, registers in by_mask(self.ctx, self.mask, found):
             for r in registers:
                 made[r] = self.access.load_where(r, here, made[r])
         return self.held(made)
@@ -169,7 +167,7 @@ class _Load:
         ctx, b = self.ctx, self.ctx.b
         if self.regions is not None:
             return tuple(_by_regions(ctx, self.mask, [self]))
-        if _one_by_one(ctx, self.layout):
+        if one_by_one(ctx, self.layout):
             made = _load_elements(ctx, self.op, self.layout, self.ptr, self.mask, self.other)
             return fragments.rearrange(b, made, self.wide).registers
         masks = fragments.rearrange(b, known or ctx.fragment(self.mask, self.layout), self.wide).registers
@@ -189,7 +187,7 @@ class _Load:
 Regions = tuple[Layout, list[int]]  # see masks.by_register
 
 
-def _regions(ctx: Context, mask: Any, layout: Layout) -> Regions | None:
+def regions_of(ctx: Context, mask: Any, layout: Layout) -> Regions | None:
     """Which registers of a lane are under one mask, for one branch each. None where components have masks of
     their own, or the target moves masked vectors, or the masks are too many."""
     if ctx.target.masked_access or layout.steps > 1:
@@ -198,7 +196,7 @@ def _regions(ctx: Context, mask: Any, layout: Layout) -> Regions | None:
     return None if found is None or found[0].registers > ctx.target.branches else found
 
 
-def _by_mask(ctx: Context, mask: Any, regions: Regions) -> list[tuple[Register, list[int]]]:
+def by_mask(ctx: Context, mask: Any, regions: Regions) -> list[tuple[Register, list[int]]]:
     """Each mask, a scalar Bool, with the registers that are under it."""
     layout, which = regions
     masks = ctx.fragment(mask, layout).registers
@@ -209,7 +207,7 @@ def _by_regions(ctx: Context, mask: Any, loads: Sequence[_Load]) -> list[Registe
     """All registers of all loads under one mask are loaded behind one branch; its other arm gives what masked
     elements give. The loads have the same masks in the same registers of the mask."""
     made = [load.others() for load in loads]
-    spread = [_by_mask(ctx, mask, load.regions) for load in loads if load.regions is not None]
+    spread = [by_mask(ctx, mask, load.regions) for load in loads if load.regions is not None]
     for parts in zip(*spread, strict=True):
         places = [(i, r) for i, (_, registers) in enumerate(parts) for r in registers]
         branch = IfElse(ctx.b.module, parts[0][0])
@@ -222,16 +220,16 @@ def _by_regions(ctx: Context, mask: Any, loads: Sequence[_Load]) -> list[Registe
     return [x for load, registers in zip(loads, made, strict=True) for x in load.held(registers)]
 
 
-def _exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
+def exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
     """Make what lanes exchange for these tensors, before the lanes part ways over their masks."""
     for tensor in tensors:
         if isinstance(tensor, Pointers):
-            _exchange_first(ctx, layout, *tensor.terms)
+            exchange_first(ctx, layout, *tensor.terms)
         elif isinstance(tensor, (Deferred, Fragment)) and layout.lane and not is_anywhere(tensor):
             ctx.fragment(tensor, layout)
 
 
-def _one_by_one(ctx: Context, layout: Layout) -> bool:
+def one_by_one(ctx: Context, layout: Layout) -> bool:
     """Are masked elements better visited by a loop than by a branch each?"""
     return not ctx.target.masked_access and layout.registers * layout.width > ctx.target.branches
 
@@ -262,8 +260,8 @@ def _others(ctx: Context, other: Any, layout: Layout, wide: Layout, access: Acce
     if other is None:
         return [b.constant(with_width(access.pointee, wide.width), 0)] * wide.registers
     if isinstance(other, Uniform):
-        return [_to_memory(ctx, b.splat(other.scalar, wide.width))] * wide.registers
-    return [_to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(other, layout), wide).registers]
+        return [to_memory(ctx, b.splat(other.scalar, wide.width))] * wide.registers
+    return [to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(other, layout), wide).registers]
 
 
 def _load_scalar(
@@ -279,7 +277,7 @@ def _load_scalar(
         with branch.then():
             branch.yield_([ctx.env.load(ptr, 1, volatile)])
         with branch.otherwise():
-            default = b.constant(storage_type(type), 0) if other is None else _to_memory(ctx, other)
+            default = b.constant(storage_type(type), 0) if other is None else to_memory(ctx, other)
             branch.yield_([ctx.env.address(default) if ctx.is_pointer(default) else default])
         value = branch.results[0]
     return ctx.as_scalar(_from_memory(ctx, type, [value])[0], type)
@@ -292,144 +290,9 @@ def _from_memory(ctx: Context, element: Any, values: Any) -> tuple[Register, ...
     return tuple(values)
 
 
-def _to_memory(ctx: Context, value: Register) -> Register:
+def to_memory(ctx: Context, value: Register) -> Register:
+    """The way back; a pointer is its address."""
     b = ctx.b
     if isinstance(getattr(value.type, "element", value.type), Bool):
         return b.select(value, b.constant(with_width(Int(8), width_of(value.type)), 1), 0)
     return ctx.env.address(value) if ctx.is_pointer(value) else value
-
-
-@lowers("tt.store")
-def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
-    """ptr, value [...]; masked elements are not touched."""
-    ctx.shared.touches(op, writes=True)
-    _store(ctx, op, ptr, value, mask)
-    ctx.shared.touches(op, writes=True, again=True)
-
-
-def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
-    if isinstance(ptr, Register):
-        ctx.settle(memory_only=True)
-        _store_scalar(ctx, ptr, value, mask)
-        return
-    by_blocks = block_store(ctx, op, ptr, mask)
-    if by_blocks is not None:
-        ctx.settle(memory_only=True)
-        by_blocks(value)
-        return
-    tensors = [x for x in (ptr, value, mask) if x is not None]
-    _exchange_first(ctx, ctx.layout_of(op.ptr.type), ptr, value, mask)
-
-    def walk() -> None:
-        layout = ctx.layout_of(op.ptr.type)
-        inputs = [(x, layout) for x in tensors]
-        regions = None if mask is None else _regions(ctx, mask, _by_memory(ctx, op, layout, ptr))
-        predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
-        alone = predicated or (regions is not None and regions[0].registers == 1)
-        plan = ctx.plan(op, inputs)
-        idles = layout.step and mask is not None and not plan.stored and not _reads_volatile(ctx, inputs)
-        if layout.step and not ctx.brief:
-            touch_ahead(ctx, op, ptr, layout)
-        with StepLoop(ctx, len(layout.step)):
-            guarded(ctx, inputs, [] if mask is None or alone else [(mask, layout)],
-                    lambda: _store_window(ctx, op, layout, ptr, value, mask),
-                    idle=(mask, layout) if idles else None)
-        ctx.finish(plan)
-
-    versioned(ctx, op, ptr, tensors, walk)
-
-
-def _reads_volatile(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> bool:
-    """Is a load below the inputs to be made whether or not its elements are stored?"""
-    return any(isinstance(node, Deferred) and node.operation.attributes.get("isVolatile")
-               for node, _ in ctx.requests(inputs))
-
-
-def _store_window(
-    ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any
-) -> list[Register]:
-    """Store one step of a tensor; what several lanes hold one of them stores. Returns no registers."""
-    owns = elements.owner(ctx, *elements.redundant(layout))
-    elements.guarded(ctx, owns, lambda: _store_registers(ctx, op, layout, ptr, value, mask))
-    return []
-
-
-def _by_memory(ctx: Context, op: Operation, layout: Layout, ptr: Any) -> Layout:
-    return by_memory(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
-
-
-def _store_registers(
-    ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any
-) -> list[Register]:
-    b = ctx.b
-    wide = _by_memory(ctx, op, layout, ptr)
-    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
-    access = Access(ctx, ptr, wide, pointee, op.ptr)
-    values = [_to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(value, layout), wide).registers]
-    if not is_proven(ctx, mask, layout) and is_predicated(ctx, op, ptr, mask, layout):
-        found = by_register(mask, wide)
-        assert found is not None
-        for here, registers in _by_mask(ctx, mask, found):
-            for r in registers:
-                access.store_where(r, values[r], here)
-        return []
-    regions = None if is_proven(ctx, mask, layout) else _regions(ctx, mask, wide)
-    if regions is not None:
-        for here, registers in _by_mask(ctx, mask, regions):
-            with if_(b.module, here):
-                for r in registers:
-                    access.store(r, values[r], None)
-        return []
-    known = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout)
-    masks = None if known is None else fragments.rearrange(b, known, wide).registers
-
-    def each(masks: Any, stream: bool = False) -> None:
-        if masks is not None and _one_by_one(ctx, layout):
-            return _store_elements(ctx, op, layout, ptr, value, mask)
-        for r, register in enumerate(values):
-            access.store(r, register, None if masks is None else masks[r], stream)
-
-    if masks is None:
-        streams = None if ctx.brief else access.streams(op)
-        if streams is None:
-            each(None)
-            return []
-        branch = IfElse(ctx.b.module, streams)
-        with branch.then():
-            ctx.env.fence_stream()
-            each(None, stream=True)
-            ctx.env.fence_stream()
-        with branch.otherwise():
-            each(None)
-        return []
-    if is_refuted(ctx, mask, layout):
-        each(masks)
-        return []
-    branch = IfElse(ctx.b.module, true_everywhere(ctx, masks))
-    with branch.then():
-        each(None)
-    with branch.otherwise():
-        each(masks)
-    return []
-
-
-def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> None:
-    """Store the elements whose mask is true, one after the other."""
-    held = storage_type(element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
-
-    def visit(row: list[Any]) -> None:
-        address, put, inside = row
-        with if_(ctx.b.module, inside):
-            ctx.env.store(ctx.env.pointer(address, held), _to_memory(ctx, put))
-
-    ctx.push_memo()
-    elements.visit_elements(ctx, layout, (ptr, value, mask), visit)
-    ctx.pop_memo()
-
-
-def _store_scalar(ctx: Context, ptr: Register, value: Register, mask: Register | None) -> None:
-    held = _to_memory(ctx, value)
-    acts = elements.acting(ctx)
-    if mask is not None and mask.constant is not True:
-        acts = mask if acts is None else ctx.b.logical_and(acts, mask)
-    elements.guarded(ctx, acts, lambda: ctx.env.store(ptr, held))

@@ -11,8 +11,8 @@ from ..ir.model import IntegerType, Operation, PointerType
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from .context import Context
-from .elementwise import as_affine
 from .registry import elementwise, pulled, symbolic
+from .symbolic import as_affine, combined
 from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
 from .types import bits_of, element_of
 
@@ -60,8 +60,7 @@ def widened(ctx: Context, affine: Affine) -> Affine:
 def add_affine(ctx: Context, x: Affine | None, y: Affine) -> Affine:
     if x is None:
         return y
-    from .elementwise import _combine
-    strides = tuple(_combine(ctx, True, s, t, x.base) for s, t in zip(x.strides, y.strides, strict=True))
+    strides = tuple(combined(ctx, True, s, t, x.base) for s, t in zip(x.strides, y.strides, strict=True))
     return replace(x, base=ctx.b.iadd(x.base, y.base), strides=strides)
 
 
