@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 import triton_spirv.aot as aot
+from triton_spirv.aot import targets
+from triton_spirv.native import ocloc
+from triton_spirv.native.failures import OclocNotFound
 
 ADD = "*fp32:16, *fp32, *fp32, i32, 128"
 needs_ocloc = pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")
@@ -37,7 +40,8 @@ def test_sub_groups_of_the_matrix_unit(kernels, command, tmp_path: Path) -> None
     source, signature = f"{Path(kernels.__file__)}::product", ("-s", "*fp16:16,*fp16:16,*fp32:16,32")
     bundle = aot.compile(kernels.product, signature[1], targets=["dg2"], num_warps=1, native=False)
     variant = bundle.variants[0]
-    assert variant.artifact.sub_group_size == 8 and variant.artifact.local_size == (8, 1, 1)
+    # half as many columns, twice the warps
+    assert variant.artifact.sub_group_size == 8 and variant.artifact.local_size == (16, 1, 1)
     for kind, out in (("ttir", "p.ttir"), ("ttgir", "p.ttgir")):
         target = () if kind == "ttir" else ("-t", "dg2")
         assert command("compile", source, *signature, *target, "-w", 1, "-e", kind, "-o",
@@ -51,6 +55,18 @@ def test_zebin_by_the_command(kernels, command, tmp_path: Path) -> None:
     source = f"{Path(kernels.__file__)}::add"
     done = command("compile", source, "-s", ADD, "-t", "pvc", "--emit", "zebin", "-o", tmp_path / "add.bin")
     assert done.status == 0 and (tmp_path / "add.bin").read_bytes()[:4] == b"\x7fELF", done.error
+
+
+@pytest.mark.parametrize(("version", "takes"), [
+    ("22.43.24595", False), ("26.27.039301", True), ("27.1", True), ("", False), (None, False)])
+def test_predicates_where_the_compiler_takes_them(version: str | None, takes: bool,
+                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    def find() -> ocloc.Ocloc:
+        if version is None:
+            raise OclocNotFound("none")
+        return ocloc.Ocloc("ocloc", version)
+    monkeypatch.setattr(ocloc, "find", find)
+    assert targets.named("pvc").predicated == takes and not targets.named("tgl").predicated
 
 
 def test_without_ocloc_a_bundle_has_spirv(kernels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ that it has. The other names are those of `TARGETS`.
 from __future__ import annotations
 
 from ..errors import DeviceError, UsageError
+from ..native import ocloc
 from ..runtime.processor import processor
 from ..target import ACCUMULATORS, OCLOC_DEVICES, TARGETS, Target, cpu_target, find_target
 
@@ -27,7 +28,7 @@ def named(name: str) -> Target:
         raise UsageError(f"unknown target {name!r}; there are {', '.join(names())}") from None
     if found.emulated:
         raise UsageError(f"target {name!r} is for tests: it is linked with functions that stand for hardware")
-    return found
+    return ocloc.fitting(found)
 
 
 def names() -> list[str]:

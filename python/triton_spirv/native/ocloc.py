@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..target import Target
 from ..tools.process import command_line
-from .failures import BadRequest, OclocNotFound, OclocUnusable
+from .failures import BadRequest, NativeError, OclocNotFound, OclocUnusable
 
 PATH_VARIABLE = "TRITON_OCLOC_PATH"
 TIMEOUT_VARIABLE = "TRITON_SPIRV_OCLOC_TIMEOUT"
@@ -32,6 +33,9 @@ GRF_FLAGS = {
     "512": "-cl-intel-512-GRF-per-thread",
     "auto": "-cl-intel-enable-auto-large-GRF-mode",
 }
+
+#: the oldest version that was seen to compile SPV_INTEL_predicated_io; 22.43 does not
+PREDICATES_SINCE = (26, 27)
 
 #: build options that are understood; ocloc takes misspelt ones without a word
 KNOWN_FLAGS = frozenset((
@@ -88,6 +92,18 @@ def find() -> Ocloc:
     except OSError as error:
         raise OclocNotFound(f"{found} cannot be used: {error}") from error
     return Ocloc(found, _version(found, facts.st_mtime_ns, facts.st_size))
+
+
+def fitting(target: Target) -> Target:
+    """The target without what the ocloc at hand does not know: predicated accesses. Without an ocloc, too:
+    every driver takes the plain form."""
+    if not target.predicated or target.emulated:
+        return target
+    try:
+        version = tuple(int(part) for part in re.findall(r"\d+", find().version)[:2])
+    except NativeError:
+        version = ()
+    return target.with_options(predicated=version >= PREDICATES_SINCE)
 
 
 @functools.cache

@@ -75,6 +75,8 @@ def emitter_target(target: GPUTarget) -> Target:
 
         return find_vulkan_target(str(target.arch))
     if target.backend != "cpu":
-        return find_target(str(target.arch))
+        from triton_spirv.native.ocloc import fitting  # not for devices
+
+        return fitting(find_target(str(target.arch)))
     here = processor()
     return cpu_target(str(target.arch), here.flags if target.arch == here.architecture else frozenset())
