@@ -50,7 +50,7 @@ def compile_section(quick: bool) -> dict[str, Any]:
     first = compile_time.first_in_process(1 if quick else 3)
     rows = []
     for name in repeated:
-        shown = [("", repeated[name])] + [(", first of a process", first[name])] * (name in first)
+        shown = [("", repeated[name]), *([(", first of a process", first[name])] if name in first else [])]
         for title, sides in shown:
             row: list[object] = [name + title]
             for column in ("total", "processor"):
