@@ -9,7 +9,7 @@ from triton_spirv.ir.model import Module, Operation
 
 LOOP = """
 module {{
-  tt.func public @kernel(%p: !tt.ptr<f32>, %n: i32, %s: i32, %out: !tt.ptr<f32>) {{
+  tt.func public @kernel(%p: !tt.ptr<f32>, %n: i32, %s: i32, %q: !tt.ptr<i32>, %out: !tt.ptr<f32>) {{
     %zero = arith.constant 0 : i32
     %step = arith.constant 32 : i32
     %three = arith.constant dense<3> : tensor<64xi32>
@@ -29,10 +29,15 @@ module {{
 }}
 """
 
+LOADED = """%d = {made}
+      %d1 = tt.splat %d : i32 -> tensor<64xi32>
+      %t = arith.addi %d1, %i : tensor<64xi32>
+      %o = arith.addi %t, %k1 : tensor<64xi32>"""
+
 
 def carried(body: str) -> tuple[Module, Operation, Operation]:
     module = parse(LOOP.format(body=body))
-    (load,) = [op for op in module.walk() if op.name == "tt.load"]
+    *_, load = [op for op in module.walk() if op.name == "tt.load"]
     (loop,) = [op for op in module.walk() if op.name == "scf.for"]
     carry_pointer(load)
     return module, loop, load
@@ -66,6 +71,9 @@ def test_what_a_round_adds(body: str, factor: int, scalar: str | None) -> None:
     "%o = arith.muli %k1, %i : tensor<64xi32>",   # other lanes move by other numbers
     "%o = arith.addi %i, %row : tensor<64xi32>",  # they do not move
     "%t = arith.muli %k1, %row : tensor<64xi32>\n      %o = arith.addi %t, %k1 : tensor<64xi32>",
+    LOADED.format(made="tt.load %q : !tt.ptr<i32>"),  # another number in each round, or none before the first
+    LOADED.format(made="tt.atomic_rmw add, acq_rel, gpu, %q, %s : (!tt.ptr<i32>, i32) -> i32"),
+    LOADED.format(made="arith.divsi %n, %s : i32"),
 ])
 def test_pointers_that_move_otherwise_are_left(body: str) -> None:
     _, loop, load = carried(body)

@@ -19,6 +19,10 @@ from .fetch_ahead import Copies, append_operand
 #: Views through which a number is the same.
 VIEWS = ("tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout", "arith.extsi")
 
+#: Besides views, sums and products: what may be computed before the loop as well as in it, also of a loop
+#: that never runs. A load or an atomic may not (memory changes), nor a division (by 0, where no round runs).
+INVARIANT = ("arith.constant", "arith.extui", "arith.trunci", "tt.make_range", "tt.get_program_id")
+
 
 @dataclass(frozen=True)
 class Slope:
@@ -72,6 +76,8 @@ def slope_of(value: Value, body: Block) -> Slope | None:
         return Slope(0)
     if op.name in VIEWS:
         return slope_of(op.operands[0], body)
+    if op.name not in ("arith.addi", "arith.subi", "arith.muli", "tt.addptr", *INVARIANT):
+        return None
     parts = [slope_of(operand, body) for operand in op.operands]
     if any(part is None for part in parts):
         return None
@@ -84,7 +90,7 @@ def slope_of(value: Value, body: Block) -> Slope | None:
         for slope, other, factor in (*zip(known, known[::-1], op.operands[::-1], strict=True),):
             if slope.factor and not other.factor:
                 return _product(slope, factor, body)
-    return Slope(0) if not any(part.factor for part in known) and not op.regions else None
+    return Slope(0) if not any(part.factor for part in known) else None
 
 
 def _sum(x: Slope, y: Slope) -> Slope | None:
