@@ -94,6 +94,21 @@ def test_predicates(run, name, reference, dtype, block):
     numeric.assert_same(numeric.array(out) != 0, reference(x))
 
 
+@pytest.mark.parametrize("name, reference", [
+    ("rint", np.rint), ("trunc", np.trunc), ("floor", np.floor), ("ceil", np.ceil)])
+@pytest.mark.parametrize("dtype", ("f32", "f64"))
+def test_whole_numbers(run, name, reference, dtype):
+    """Halves, zeros of both signs, infinities, NaN, and what has its last place near one."""
+    given = [0.5, 1.5, 2.5, -0.5, -1.5, 0.49999999999999994, 0.0, -0.0, -0.3, np.inf, -np.inf, np.nan,
+             2.0**24 + .5, 2.0**31 + .5, -2.0**40 - .5, 2.0**33 + 1.5, 2.0**51 + .5, 2.0**52 + 1,
+             2.0**22 + .5, 2.0**23 + 1, 2.0**63, -2.0**64, 1e30]
+    more = numeric.random(256 - len(given), "f64", 0, low=-1e9, high=1e9)
+    x = np.concatenate([np.array(given), more]).astype(np.float32 if dtype == "f32" else np.float64)
+    out = numeric.poisoned(256, dtype)
+    run(unary, 1, numeric.tensor(x, dtype), out, name, 256)
+    numeric.assert_same(out, reference(x))
+
+
 @pytest.mark.parametrize("dtype", ("i32", "i64"))
 @pytest.mark.parametrize("name", ("clz", "popc", "ffs", "abs", "brev"))
 def test_integers(run, name, dtype):

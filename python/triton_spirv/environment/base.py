@@ -262,6 +262,10 @@ class Environment(MaskedAccess, ABC):
         """An arithmetic instruction on integers, for all operands that Triton's operation is defined for."""
         return self.b.binary(opcode, x, y)
 
+    def reverse_bits(self, x: Value) -> Value:
+        """An integer, its lowest bit first."""
+        return self.b.unary("OpBitReverse", x)
+
     def divide(self, x: Operand, y: Operand, precise: bool = True) -> Value:
         """x / y of floats; precise: correctly rounded, otherwise within 2.5 ulp."""
         return self.b.binary("OpFDiv", x, y)

@@ -16,9 +16,9 @@ from ..target import Target
 from .glsl import exponentials, hyperbolic, integers, remainders, roots, rounding, special, trigonometry
 from .glsl.number import GLSL, Number, Tools
 
-#: Exact in GLSL.std.450, in every width.
-DIRECT = {"fabs": "FAbs", "floor": "Floor", "ceil": "Ceil", "trunc": "Trunc", "rint": "RoundEven",
-          "fmin": "NMin", "fmax": "NMax"}
+#: Exact in GLSL.std.450, in every width; and but for f64.
+DIRECT = {"fabs": "FAbs", "floor": "Floor", "ceil": "Ceil", "fmin": "NMin", "fmax": "NMax"}
+DIRECT_BELOW_64 = {"trunc": "Trunc", "rint": "RoundEven"}
 
 FLOATS: dict[str, Callable[..., Number]] = {
     **{name: partial(exponentials.exponential, name) for name in ("exp", "exp2", "exp10")},
@@ -32,7 +32,7 @@ FLOATS: dict[str, Callable[..., Number]] = {
     "tanh": hyperbolic.hyperbolic_tangent, "asinh": hyperbolic.inverse_sine,
     "acosh": hyperbolic.inverse_cosine, "atanh": hyperbolic.inverse_tangent,
     "sqrt": roots.square_root, "rsqrt": roots.reciprocal_root, "cbrt": roots.cube_root,
-    "hypot": roots.hypotenuse,
+    "hypot": roots.hypotenuse, "trunc": rounding.truncated, "rint": rounding.nearest_even,
     "erf": special.error_function, "erfc": special.complementary_error_function,
     "tgamma": special.gamma, "lgamma": special.log_gamma,
     "fmod": remainders.fmod, "remainder": remainders.remainder, "round": remainders.round_away,
@@ -54,8 +54,9 @@ class GlslMath:
         b = self.b
         if all(x.constant is not None for x in operands):
             operands = [b.hidden(x, True) if isinstance(scalar_type(x.type), Float) else x for x in operands]
-        if name in DIRECT:
-            return b.module.ext(GLSL, DIRECT[name], *operands, type=type)
+        direct = DIRECT if scalar_type(type) is Float(64) else DIRECT | DIRECT_BELOW_64
+        if name in direct:
+            return b.module.ext(GLSL, direct[name], *operands, type=type)
         width = width_of(type)
         if width > 1:
             columns = [[b.extract(x, c) for x in operands] for c in range(width)]

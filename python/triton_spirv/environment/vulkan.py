@@ -17,7 +17,7 @@ from ..spirv.operands import opcode
 from ..spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Parameter
-from .glsl.integers import remainder
+from .glsl.integers import remainder, reversed_bits
 from .glsl_math import GlslMath
 from .memory_types import PARAMETER_TYPES, type_bytes
 from .vulkan_matrices import VulkanMatrices
@@ -194,6 +194,9 @@ class Vulkan(VulkanMatrices):
         if opcode == "OpSRem":  # Vulkan defines it for positive operands only
             return remainder(self.b, *self.b.match(x, y))
         return super().integer(opcode, x, y)
+
+    def reverse_bits(self, x: Value) -> Value:
+        return reversed_bits(self.b, x)
 
     def divide(self, x: Operand, y: Operand, precise: bool = True) -> Value:
         n, d = self.b.match(x, y)

@@ -40,7 +40,7 @@ CUDA_INSTRUCTIONS: dict[str, str] = {
     "fadd_rn": "OpFAdd", "fsub_rn": "OpFSub", "fmul_rn": "OpFMul", "fdiv_rn": "OpFDiv", "fsqrt_rn": "sqrt",
     "dadd_rn": "OpFAdd", "dsub_rn": "OpFSub", "dmul_rn": "OpFMul", "ddiv_rn": "OpFDiv", "dsqrt_rn": "sqrt",
     "frsqrt_rn": "rsqrt", "fast_fdivide": "OpFDiv",
-    "abs": "s_abs", "llabs": "s_abs", "brev": "OpBitReverse", "brevll": "OpBitReverse", "hadd": "s_hadd",
+    "abs": "s_abs", "llabs": "s_abs", "hadd": "s_hadd",
     "uhadd": "u_hadd", "rhadd": "s_rhadd", "urhadd": "u_rhadd", "mul24": "s_mul24", "umul24": "u_mul24",
     "mulhi": "s_mul_hi", "mul64hi": "s_mul_hi", "umulhi": "u_mul_hi", "umul64hi": "u_mul_hi",
     "int_as_float": "OpBitcast", "uint_as_float": "OpBitcast", "longlong_as_double": "OpBitcast",
@@ -69,6 +69,8 @@ CUDA_FORMULAS: dict[str, Formula] = {
     "popcll": lambda ctx, x: ctx.env.math("popcount", x),
     "clzll": lambda ctx, x: ctx.env.math("clz", x),
     "ffs": lambda ctx, x: _lowest_bit(ctx, x),
+    "brev": lambda ctx, x: ctx.env.reverse_bits(x),
+    "brevll": lambda ctx, x: ctx.env.reverse_bits(x),
     "ffsll": lambda ctx, x: _lowest_bit(ctx, x),
 }
 CONVERSION = re.compile(r"(float|double|int|uint|ll|ull)2(float|double|int|uint|ll|ull)_(rn|rz|rd|ru)")

@@ -18,10 +18,6 @@ def clamped(x: Number, limit: float) -> Number:
     return x.tools.select(x < -limit, x.like(-limit), x)
 
 
-def round_even(x: Number) -> Number:
-    return x.tools.call("RoundEven", x)
-
-
 def nearest(x: Number, factor: float = 1.0) -> tuple[Number, Number]:
     """The whole number nearest to x * factor, as a float and as an integer; far below 2^stored.
 
@@ -184,7 +180,7 @@ def power(x: Number, y: Number) -> Number:
     made = tools.select(is_inside, made, extreme)
     # the sign of negative numbers
     half = 0.5 * y
-    integral, even = y.equals(tools.call("Trunc", y)), half.equals(tools.call("Trunc", half))
+    integral, even = y.equals(tools.call("Floor", y)), half.equals(tools.call("Floor", half))
     odd = tools.both(integral, tools.b.logical_not(even), y.abs() < float("inf"))
     made = tools.select(odd, made.with_sign_of(x), made)
     nan = x.like(float("nan"))

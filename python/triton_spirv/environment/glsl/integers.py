@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...spirv.builder import I32, Builder
+from ...spirv.builder import I32, Builder, scalar_type
 from ...spirv.module import Value
 from ...spirv.types import Int
 
@@ -101,6 +101,17 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 def remainder(b: Builder, x: Value, y: Value) -> Value:
     """OpSRem, which Vulkan defines for operands that are not negative only."""
     return b.isub(x, b.imul(b.binary("OpSDiv", x, y), y))
+
+
+def reversed_bits(b: Builder, x: Value) -> Value:
+    """OpBitReverse, which Vulkan has for 32 bits only."""
+    bits = scalar_type(x.type).width  # type: ignore[attr-defined]
+    if bits < 32:
+        return b.resize(b.lshr(b.unary("OpBitReverse", b.resize(x, 32, signed=False)), 32 - bits), bits)
+    if bits == 32:
+        return b.unary("OpBitReverse", x)
+    low, high = (b.unary("OpBitReverse", b.resize(part, 32)) for part in (x, b.lshr(x, 32)))
+    return b.ior(b.shl(b.resize(low, 64, signed=False), 32), b.resize(high, 64, signed=False))
 
 
 def is_integer(value: Value) -> bool:

@@ -111,8 +111,6 @@ def positive_difference(x: Number, y: Number) -> Number:
 
 def round_away(x: Number) -> Number:
     """To the nearest integer, halves away from zero."""
-    tools = x.tools
-    whole = tools.call("Trunc", x)
-    up = (x - whole).abs() >= 0.5
-    one = x.like(1.0).with_sign_of(x)
-    return tools.select(up, whole + one, whole).with_sign_of(x)
+    tools, size = x.tools, x.abs()
+    below = tools.call("Floor", size)
+    return tools.select(size - below >= 0.5, below + 1.0, below).with_sign_of(x)

@@ -7,7 +7,7 @@ from ...spirv.builder import Builder
 from ...spirv.module import Value
 from ...spirv.types import Float, Int
 from . import double_word as dw
-from .number import Number, Tools
+from .number import F64, Number, Tools
 
 #: bits, stored bits of the significand, exponent bias
 SHAPES = {16: (10, 15), 32: (23, 127), 64: (52, 1023)}
@@ -62,6 +62,26 @@ def narrowed(b: Builder, value: Value, element: Float, rounding: str) -> Value:
     made = b.select(b.compare("OpUGreaterThan", size, inf), quiet, made)
     sign = b.select(negative, b.constant(Int(narrow), -1 << (narrow - 1)), 0)
     return b.bitcast(b.ior(b.resize(made, narrow), sign), element)
+
+
+def truncated(x: Number) -> Number:
+    """Towards zero; of f64 by floor: Mesa's software device has Trunc and RoundEven wrong where lanes fill
+    more than the processor's widest register (of 2^24 and more it takes every number for a whole one)."""
+    if x.format is not F64:
+        return x.tools.call("Trunc", x)
+    return x.tools.call("Floor", x.abs()).with_sign_of(x)
+
+
+def nearest_even(x: Number) -> Number:
+    """To the nearest whole number, halves to the even one; the same way."""
+    if x.format is not F64:
+        return x.tools.call("RoundEven", x)
+    tools, size = x.tools, x.abs()
+    below = tools.call("Floor", size)
+    rest, half = size - below, below * 0.5
+    odd = half.differs(tools.call("Floor", half))
+    up = tools.either(rest > 0.5, tools.both(rest.equals(0.5), odd))
+    return tools.select(up, below + 1.0, below).with_sign_of(x)
 
 
 def to_odd(total: Number, error: Number) -> Number:

@@ -88,7 +88,7 @@ def gamma(x: Number) -> Number:
     mirrored = tools.select(size < 2.0 ** -form.stored, 1.0 / x, mirrored)
     result = tools.select(x < 0.0, mirrored, made)
     result = tools.select(x > OVERFLOWS[form.bits], x.like(float("inf")), result)
-    integral = size.equals(tools.call("Trunc", size))
+    integral = size.equals(tools.call("Floor", size))
     result = tools.select(tools.both(x < 0.0, integral), x.like(float("nan")), result)
     result = tools.select(x.equals(0.0), x.like(float("inf")).with_sign_of(x), result)
     return tools.select(tools.either(x.is_nan(), x.equals(float("-inf"))), x.like(float("nan")), result)
@@ -112,7 +112,7 @@ def log_gamma(x: Number) -> Number:
     made = tools.select(inside > 15.0, far, near)
     sine = sine_pi(inside).abs()
     mirrored = logarithm("log", constant("pi", form) / (sine * inside)) - made
-    integral = size.equals(tools.call("Trunc", size))
+    integral = size.equals(tools.call("Floor", size))
     result = tools.select(x < 0.0, tools.select(integral, x.like(float("inf")), mirrored), made)
     infinite = tools.either(x.equals(0.0), size.equals(float("inf")))
     result = tools.select(infinite, x.like(float("inf")), result)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from .coefficients import ASIN, ATAN, COS, SIN
 from .constants import constant, pair, parts, two_over_pi
-from .exponentials import round_even
 from .number import Number
 from .roots import square_root
+from .rounding import nearest_even
 from .words import Words
 
 #: Up to so many quarters of a turn, each product of the count with a part of pi/2 is exact: bits of the
@@ -21,7 +21,7 @@ def reduced(x: Number) -> tuple[Number, Number]:
     bits, part, count = NEAR[form.bits]
 
     def near() -> list[Number]:
-        k = round_even(x * constant("2/pi", form))
+        k = nearest_even(x * constant("2/pi", form))
         r = x
         for piece in parts("pi/2", form, part, count):
             r = r - k * piece
@@ -101,8 +101,8 @@ def tangent(x: Number) -> Number:
 def _in_turns(x: Number) -> tuple[Number, Number]:
     """The quarter turns and the rest of x half turns."""
     tools, form = x.tools, x.format
-    whole = x - 2.0 * round_even(0.5 * x)  # exact
-    k = round_even(2.0 * whole)
+    whole = x - 2.0 * nearest_even(0.5 * x)  # exact
+    k = nearest_even(2.0 * whole)
     r = (whole - 0.5 * k) * constant("pi", form)
     q = tools.select(x.abs() < float("inf"), k, x.like(0.0)).to_int()
     return q, tools.select(x.abs() < float("inf"), r, x.like(float("nan")))
@@ -110,7 +110,7 @@ def _in_turns(x: Number) -> tuple[Number, Number]:
 
 def sine_pi(x: Number) -> Number:
     q, r = _in_turns(x)
-    integral = x.equals(x.tools.call("Trunc", x))
+    integral = x.equals(x.tools.call("Floor", x))
     made = x.tools.select(integral, x.like(0.0).with_sign_of(x), _quadrant(q, r))
     return x.tools.select(x.abs() < float("inf"), made, x.like(float("nan")))
 
