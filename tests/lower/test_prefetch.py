@@ -98,3 +98,30 @@ def test_stores_of_a_loop_that_bypass_the_caches(run, columns, start):
     compiled = run(rows_plus_one, 3, numeric.tensor(x, "f32"), out[start:], rows, columns, 1024)
     numeric.assert_same(out[start:], (x + 1).ravel())
     assert "Nontemporal" in compiled.asm["spvasm"]
+
+
+@triton.jit
+def looked_up(x_ptr, index_ptr, out_ptr, HOW: tl.constexpr, BLOCK: tl.constexpr):
+    """A row by a number that the program looks up: in order, or in another one."""
+    place = index_ptr + tl.program_id(0)
+    if HOW == "branch":
+        if tl.num_programs(0) > 1:
+            place = index_ptr + (tl.num_programs(0) - 1 - 2 * tl.program_id(0)) + tl.program_id(0)
+    elif HOW == "counter":
+        place = index_ptr + tl.atomic_add(out_ptr - 1, 0).to(tl.int32) + tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + tl.program_id(0) * BLOCK + i, tl.load(x_ptr + tl.load(place) * BLOCK + i) + 1)
+
+
+@pytest.mark.parametrize("how", ("plain", "branch", "counter"))
+def test_the_next_program_is_looked_up_only_where_it_is_sure_to_look(run, how):
+    """A number behind the last one may lie in memory that is not there."""
+    rows, block = 5, 4096
+    x, index = numeric.random((rows, block), "f32"), np.array([3, 0, 4, 1, 2], np.int32)
+    out = numeric.poisoned(1 + rows * block, "f32")
+    out[0] = 0
+    table = numeric.tensor(index, "i32")
+    compiled = run(looked_up, rows, numeric.tensor(x, "f32"), table, out[1:], how, block)
+    asked = index[::-1] if how == "branch" else index
+    numeric.assert_same(out[1:], (x[asked] + 1).ravel())
+    assert fetches(compiled) == (how == "plain")

@@ -18,6 +18,7 @@ from ..spirv.builder import I64
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
 from .context import Context
+from .registry import RULES
 from .tensor import Uniform
 
 #: The result grows as the operand does.
@@ -28,6 +29,9 @@ AS_OPERAND = frozenset((
 
 #: The result is the operand, which is not negative.
 SAME_NUMBER = frozenset(("arith.extsi", "arith.extui", "arith.index_cast"))
+
+#: Further operations, besides those element by element, whose results follow from the operands alone.
+FROM_OPERANDS = frozenset(("tt.addptr", "arith.constant", "tt.get_num_programs"))
 
 Growth = Register | int | None  # 0, or one number for all elements, in 64 bits; None: unknown
 
@@ -203,7 +207,14 @@ class ByProgram(_Growth):
             return parts[0]
         if op.name == "tt.addptr" and parts == [0, 1]:
             return 1
-        return 0 if op.name != "tt.load" and all(part == 0 for part in parts) else None
+        return 0 if _computes(op) and all(part == 0 for part in parts) else None
+
+
+def _computes(op: Operation) -> bool:
+    """Do the results follow from the operands alone? Not of an atomic operation, nor of a branch, which may
+    ask for the program's number inside."""
+    entry = RULES.get(op.name)
+    return op.name in FROM_OPERANDS or (entry is not None and entry.kind == "elementwise")
 
 
 def to_next(ctx: Context) -> Register:

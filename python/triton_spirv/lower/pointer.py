@@ -42,9 +42,11 @@ def addptr_symbolic(ctx: Context, op: Operation, ptr: Any, offset: Any) -> Any:
 
 def summands(offset: Any) -> list[Any]:
     """A sum of index arithmetic that is affine in part, as its parts; it is taken not to wrap, as in Triton's
-    AxisInfo.
+    AxisInfo. Sums of 8 and 16 bits are too short for that.
     """
     if not isinstance(offset, Deferred) or offset.stored is not None or offset.operation.name != "arith.addi":
+        return [offset]
+    if bits_of(offset.element) < 32:
         return [offset]
     parts = [part for operand in offset.operands for part in summands(operand)]
     return parts if any(as_affine(part) is not None for part in parts) else [offset]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..analysis.axis import axis_facts
 from ..ir.model import DenseAttr, FloatType, IntegerType, Operation, PointerType
 from ..ir.numbers import to_bits
 from ..layout import Layout
@@ -157,17 +158,17 @@ def _scaled(ctx: Context, stride: Register | int, factor: Register) -> Register 
 @symbolic("arith.extsi")
 @symbolic("arith.extui")
 def extend_symbolic(ctx: Context, op: Operation, operand: Any) -> Tensor | None:
-    """Affine for addresses (no wrap assumed, as AxisInfo does); data is extended exactly."""
-    if (
-        not isinstance(operand, Affine)
-        or (isinstance(operand.element, IntegerType)
-        and operand.element.width == 1)
-    ):
+    """Affine for addresses (no wrap assumed, as AxisInfo does); data is extended exactly. With zeros only
+    what is not negative: of i - 5, extended so, the first elements are far behind the others."""
+    if not isinstance(operand, Affine) or operand.element == IntegerType(1):
+        return None
+    signed = op.name == "arith.extsi"
+    facts = axis_facts(op.operands[0])
+    if not signed and (facts is None or not facts.nonnegative):
         return None
     type = op.results[0].type
     element = element_of(type)
     bits = element.width  # type: ignore[attr-defined]
-    signed = op.name == "arith.extsi"
     exact = Deferred(shape_of(type), element, op, (operand,))
     strides = tuple(s if isinstance(s, int) else ctx.b.resize(s, bits) for s in operand.strides)
     return Affine(operand.shape, element, ctx.b.resize(operand.base, bits, signed), strides, exact)
