@@ -37,6 +37,8 @@ MODES: dict[str, dict[str, str]] = {
     **{name: {"TRITON_SPIRV_TARGET": name} for name in ("simt", "simt8", "simt32", family.NAME)},
     "vulkan": {"TRITON_SPIRV_DEVICE": os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")},
 }
+#: the same device, its narrow types hidden
+MODES[family.NARROW] = {**MODES["vulkan"], "TRITON_SPIRV_TARGET": family.NARROW}
 
 #: the environment that spirv-val is told, the newest OpenCL one it knows; modules that use what it lacks
 #: (cl_khr_int64_base_atomics brings this to OpenCL), or newer SPIR-V than its 1.2, are checked by the rules
@@ -131,9 +133,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cell:
     """How this test runs; the environment of its mode is set while it does."""
-    if request.param.mode != "vulkan" and os.environ.get("TRITON_SPIRV_DEVICE", "").startswith("vulkan"):
+    variables = MODES[request.param.mode]
+    chosen = os.environ.get("TRITON_SPIRV_DEVICE", "")
+    if "TRITON_SPIRV_DEVICE" not in variables and chosen.startswith("vulkan"):
         monkeypatch.delenv("TRITON_SPIRV_DEVICE")  # modes of the OpenCL device
-    for name, value in MODES[request.param.mode].items():
+    if request.param.mode == family.NARROW:
+        family.add_narrow(variables["TRITON_SPIRV_DEVICE"])
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
     if request.param.mode in EMULATED:
         from triton_spirv.runtime import program

@@ -30,6 +30,29 @@ TARGET = Target(
 TARGETS[NAME] = TARGET
 
 
+#: A Vulkan device without 8- and 16-bit storage, and without f16: the tests' device, and these hidden.
+NARROW = "narrow"
+HIDDEN = frozenset({
+    "Float16", "StorageBuffer8BitAccess", "StorageBuffer16BitAccess", "UniformAndStorageBuffer8BitAccess",
+    "UniformAndStorageBuffer16BitAccess", "WorkgroupMemoryExplicitLayout8BitAccessKHR",
+    "WorkgroupMemoryExplicitLayout16BitAccessKHR",
+})
+
+
+def add_narrow(device: str) -> None:
+    """Make that target known, from the Vulkan device of such a choice."""
+    if NARROW in TARGETS:
+        return
+    from triton_spirv.runtime.vulkan.devices import choose
+    from triton_spirv.runtime.vulkan.target import target_of
+
+    whole = target_of(choose(device))
+    assert whole.capabilities is not None
+    controls = frozenset((mode, bits) for mode, bits in whole.float_controls if bits > 16)
+    TARGETS[NARROW] = whole.with_options(name=NARROW, capabilities=whole.capabilities - HIDDEN,
+                                         float_controls=controls)
+
+
 def refuses(error: Exception) -> bool:
     """Is this the refusal of a kernel that computes with 64-bit floats?"""
     return f"target {NAME} has no 64-bit floats" in str(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .analysis.fetch_ahead import fetch_ahead
+from .analysis.float16 import hold_float16_as_bits
 from .analysis.once import without_single_rounds
 from .analysis.pointers import pointer_roots, written_arguments
 from .analysis.simplify import simplify
@@ -78,6 +79,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     if target.fetches_ahead:
         fetch_ahead(module)
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
+    if not target.float16:
+        hold_float16_as_bits(module)
     if not target.float64:
         require_float64(module, target.name)
     kernel = module.entry
@@ -85,6 +88,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     environment = ENVIRONMENTS[target.environment]
     b = Builder(environment.module(target))
     b.converts_bf16 = target.converts_bf16
+    b.float16 = target.float16
     b.extends_by_halves = target.extends_by_halves
     env = environment(b, target)
     ctx = Context(b, env, target, module.functions)

@@ -175,6 +175,11 @@ class Target:
         """
         return self.sub_group_size > 1
 
+    @property
+    def float16(self) -> bool:
+        """Are there registers of f16? Otherwise its bits are held, and f32 computes."""
+        return self.capabilities is None or "Float16" in self.capabilities
+
     def grf_mode(self, bytes: int, warps: int) -> str:
         """The registers of a thread which needs so many bytes at once: "256", twice as many as by default,
         where only a quarter of those would be left. Half as many threads share an engine then.
@@ -210,12 +215,13 @@ CPU_SIMT = Target(
 )
 
 #: What the rules ask of a Vulkan device at least: features of version 1.2 (shaderInt64, shaderInt16,
-#: shaderInt8, 8- and 16-bit storage, bufferDeviceAddress, vulkanMemoryModel) and shuffles among the sub-group
-#: operations.
-VULKAN_CAPABILITIES = frozenset({
+#: shaderInt8, bufferDeviceAddress, vulkanMemoryModel) and shuffles among the sub-group operations.
+VULKAN_LEAST = frozenset({
     "Shader", "PhysicalStorageBufferAddresses", "VulkanMemoryModel", "Int64", "Int16", "Int8",
-    "StorageBuffer8BitAccess", "StorageBuffer16BitAccess", "GroupNonUniform", "GroupNonUniformShuffle",
+    "GroupNonUniform", "GroupNonUniformShuffle",
 })
+#: And what nearly all of them have.
+VULKAN_CAPABILITIES = VULKAN_LEAST | {"StorageBuffer8BitAccess", "StorageBuffer16BitAccess"}
 
 #: Any Vulkan device: what more it has is added by `with_options`, from what Vulkan reports.
 VULKAN = Target(

@@ -113,7 +113,7 @@ class Environment(MaskedAccess, ABC):
 
     @abstractmethod
     def pointer_type(self, pointee: Type) -> Type:
-        """How a scalar pointer to global memory is held in a register."""
+        """How a scalar pointer to global memory is held in a register; i64: as its address."""
 
     @abstractmethod
     def pointer(self, address: Value, pointee: Type) -> Value:

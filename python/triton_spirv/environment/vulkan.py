@@ -128,7 +128,7 @@ class Vulkan(VulkanMatrices):
         if parameter.type == "i1":
             return b.compare("OpINotEqual", b.iand(part, 0xFF), 0)
         value = b.resize(part, bits)
-        return b.bitcast(value, type) if isinstance(type, Float) else value
+        return b.bitcast(value, type) if isinstance(type, Float) and self.target.float16 else value
 
     def end_kernel(self) -> None:
         m, kernel = self.b.module, self._kernel

@@ -1,6 +1,9 @@
 """Vulkan: pointers and memory. Global memory is reached by 64-bit addresses (PhysicalStorageBuffer); private
 and shared arrays are logical: a variable and an index, no pointer arithmetic, no casts.
 
+Where a device has no accesses of 8 or 16 bits (8BitAccess, 16BitAccess), narrow elements are cut out of their
+32-bit words, and put into them by atomic operations, so that lanes may store to one word at a time.
+
 Vectors have 4 components at most (capability Vector16 is OpenCL's), and a vector in memory must be aligned as
 the access says, or be moved in smaller parts.
 """
@@ -42,8 +45,15 @@ class VulkanMemory(Environment):
     # --- pointers -------------------------------------------------------------------------------------------
 
     def pointer_type(self, pointee: Type) -> Type:
+        if self._in_words(pointee):
+            return I64
         self._storable(pointee)
         return Pointer(GLOBAL, pointee)
+
+    def _in_words(self, element: Type) -> bool:
+        """Is an element of this type reached through the 32-bit word around it?"""
+        bits, available = 8 * type_bytes(element), self.target.capabilities
+        return bits < 32 and available is not None and f"StorageBuffer{bits}BitAccess" not in available
 
     def _storable(self, type: Type) -> None:
         """Declare what memory accesses of a narrow type need."""
@@ -57,6 +67,9 @@ class VulkanMemory(Environment):
             self.b.module.require(f"StorageBuffer{bits}BitAccess")
 
     def pointer(self, address: Value, pointee: Type) -> Value:
+        if self._in_words(pointee):  # no pointer of the module: the address, and what it points to
+            self._addresses[address.id] = address
+            return Value(address.id, Pointer(GLOBAL, pointee), address.op)
         made = self.b.emit("OpConvertUToPtr", address, type=self.pointer_type(pointee))
         self._addresses[made.id] = address
         return made
@@ -95,11 +108,40 @@ class VulkanMemory(Environment):
         places = [self.pointer(b.iadd(first, start * size), moved) for start in range(0, count, most)]
         return places, moved, held, bytes
 
+    def _alone(self, pointer: Value, count: int, alignment: int | None) -> bool:
+        """Must these elements be cut out of words, each for itself?"""
+        element = pointer.type.pointee  # type: ignore[attr-defined]
+        return self._in_words(element) and (count * type_bytes(element) % 4 != 0 or (alignment or 0) < 4)
+
     def _access(self, alignment: int, *more: str) -> list[str | tuple[str, int]]:
         return [*more, ("Aligned", alignment), "NonPrivatePointer"]
 
+    def _cut(self, pointer: Value) -> tuple[Value, Value]:
+        """A pointer to the word around a narrow element, and the element's lowest bit there."""
+        b, address = self.b, self.address(pointer)
+        return self.pointer(b.iand(address, -4), I32), b.shl(b.iand(b.resize(address, 32), 3), 3)
+
+    def _load_from_word(self, pointer: Value, volatile: bool) -> Value:
+        b, element = self.b, pointer.type.pointee  # type: ignore[attr-defined]
+        word, low = self._cut(pointer)
+        part = b.resize(b.lshr(self.load(word, 1, volatile), low), 8 * type_bytes(element))
+        return b.bitcast(part, element)
+
+    def _store_to_word(self, pointer: Value, value: Value) -> None:
+        """Two atomic operations: other lanes may write the rest of the word meanwhile."""
+        b, element = self.b, pointer.type.pointee  # type: ignore[attr-defined]
+        bits = 8 * type_bytes(element)
+        word, low = self._cut(pointer)
+        ones = b.shl(b.constant(I32, (1 << bits) - 1), low)
+        part = b.resize(b.bitcast(value, Int(bits)), 32, signed=False)
+        self.atomic("and", word, b.ixor(ones, -1), "gpu", "relaxed")
+        self.atomic("or", word, b.shl(part, low), "gpu", "relaxed")
+
     def load(self, pointer: Value, count: int, volatile: bool = False, alignment: int | None = None) -> Value:
         b = self.b
+        if self._alone(pointer, count, alignment):
+            return b.construct([self._load_from_word(place, volatile)
+                                for place in self._neighbours(pointer, count)])
         places, moved, held, bytes = self._parts(pointer, count, alignment)
         access = self._access(bytes, *["Volatile"] * volatile)
         values = [b.emit("OpLoad", place, access, type=moved) for place in places]
@@ -109,6 +151,10 @@ class VulkanMemory(Environment):
 
     def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None) -> None:
         b, count = self.b, width_of(value.type)
+        if self._alone(pointer, count, alignment):
+            for c, place in enumerate(self._neighbours(pointer, count)):
+                self._store_to_word(place, b.extract(value, c))
+            return
         places, moved, held, bytes = self._parts(pointer, count, alignment)
         most = width_of(held)
         access = self._access(bytes, *["Nontemporal"] * stream)
@@ -193,7 +239,8 @@ class VulkanMemory(Environment):
     @property
     def _explicit(self) -> bool:
         available = self.target.capabilities
-        return available is None or f"{EXPLICIT}KHR" in available
+        every = (f"{EXPLICIT}{bits}KHR" for bits in ("", "8BitAccess", "16BitAccess"))
+        return available is None or available.issuperset(every)
 
     def _shared_variable(self, element: Type, components: int, end: int) -> Value:
         known = self._shared.get((element, components))

@@ -61,9 +61,11 @@ FLOAT_WIDTHS = {
 
 @dataclass(frozen=True)
 class FloatType(Type):
-    """A floating point type by MLIR's name; `width` in bits."""
+    """A floating point type by MLIR's name; `width` in bits. as_bits: its bits are what is held of it, though
+    other targets compute with it (f16: analysis/float16.py)."""
 
     name: str
+    as_bits: bool = False
 
     @property
     def width(self) -> int:

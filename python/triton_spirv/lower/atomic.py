@@ -21,7 +21,7 @@ from ..spirv.types import Bool, Float, Int, Type
 from .context import Context, StepLoop
 from .elements import EVERYONE, acting, guarded, owner, redundant, visit_elements, visited_layout
 from .exchange import from_owner
-from .numbers import bf16_to_f32, f32_to_bf16, is_bf16
+from .numbers import from_arithmetic, is_bits, to_arithmetic
 from .registry import lowers
 from .tensor import Fragment, Uniform
 from .types import element_of, register_type, storage_type
@@ -242,8 +242,9 @@ def _float_add(ctx: Context, place: Place, value: Register) -> Register:
         return ctx.env.atomic("fadd", place.pointer(value.type), value, place.scope, place.order)
     if value.type in (Float(32), Float(64)):
         widen = narrow = lambda x: x
-    elif is_bf16(place.type):
-        widen, narrow = partial(bf16_to_f32, b), partial(f32_to_bf16, b)
+    elif is_bits(place.type):
+        widen = partial(to_arithmetic, b, type=place.type)
+        narrow = partial(from_arithmetic, b, type=place.type)
     else:
         widen = partial(b.convert, "OpFConvert", element=Float(32))
         narrow = partial(ctx.env.narrow, element=Float(16))

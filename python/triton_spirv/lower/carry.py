@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ..ir.model import PointerType, TensorType, Type
 from ..spirv.builder import I32, I64, with_width
 from ..spirv.module import Value as Register
-from ..spirv.types import Bool
+from ..spirv.types import Bool, Int
 from ..spirv.types import Type as SpirvType
 from .context import Context, StepLoop
 from .masks import guarded
@@ -37,7 +37,7 @@ class Carrier(Protocol):
 
 @dataclass
 class ScalarCarrier:
-    """A scalar, pointers included."""
+    """A scalar, pointers included (by their addresses, where the environment has no such pointers)."""
 
     ctx: Context
     type: Type
@@ -48,11 +48,14 @@ class ScalarCarrier:
             return [self.ctx.env.pointer_type(storage_type(self.type.pointee))]
         return [register_type(self.type)]
 
+    def _by_address(self) -> bool:
+        return isinstance(self.type, PointerType) and isinstance(self.types[0], Int)
+
     def registers(self, bound: Any) -> list[Register]:
-        return [bound]
+        return [self.ctx.env.address(bound) if self._by_address() else bound]
 
     def bound(self, registers: Sequence[Register]) -> Any:
-        return registers[0]
+        return self.ctx.as_scalar(registers[0], self.type) if self._by_address() else registers[0]
 
 
 @dataclass

@@ -13,6 +13,7 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int
 from .context import Context
 from .float8 import float8_to_float, float_to_float8, is_float8
+from .float16 import f32_to_f16, is_bits16
 from .numbers import F32, bool_to_int, f32_to_bf16, int_to_bool, is_bf16, is_bool, to_arithmetic
 from .registry import elementwise
 from .types import bits_of, element_of, register_type
@@ -46,8 +47,10 @@ def to_float(ctx: Context, value: Register, source: Type, target: Type, rounding
     if wanted == F32:
         return f64_to_f32(ctx, value, rounding) if source.width == 64 else as_f32(ctx, value)
     if wanted == Float(16):
-        return f32_to_f16(ctx, value, rounding)
+        return ctx.env.narrow(value, Float(16), "RTZ" if rounding == "rtz" else "RTE")
     value = as_f32(ctx, value)
+    if is_bits16(target):
+        return f32_to_f16(b, value, rounding)
     if is_bf16(target):
         return f32_to_bf16(b, value, rounding)
     return float_to_float8(b, value, target, rounding)
@@ -72,10 +75,6 @@ def f64_to_f32(ctx: Context, value: Register, rounding: str = "rtne") -> Registe
         return b.bitcast(truncated, F32)
     inexact = b.compare("OpFOrdNotEqual", back, value)
     return b.bitcast(b.select(inexact, b.ior(truncated, 1), bits), F32)
-
-
-def f32_to_f16(ctx: Context, value: Register, rounding: str) -> Register:
-    return ctx.env.narrow(value, Float(16), "RTZ" if rounding == "rtz" else "RTE")
 
 
 @elementwise("arith.extf", "arith.truncf", weight=2)

@@ -21,6 +21,7 @@ from .cast import to_float
 from .context import Context, StepLoop
 from .dot import F32, product
 from .dot_operand import Shape, compute_before, contiguous_axis
+from .float16 import f16_to_f32
 from .registry import lowers
 from .tensor import Fragment, Stored
 
@@ -28,6 +29,12 @@ from .tensor import Fragment, Stored
 ELEMENTS = {"e4m3": FloatType("f8E4M3FN"), "e5m2": FloatType("f8E5M2"), "bf16": FloatType("bf16"),
             "fp16": FloatType("f16")}
 FP4 = "e2m1"
+
+
+def element(ctx: Context, form: str) -> FloatType:
+    """The type of a format, as the target holds it."""
+    found = ELEMENTS[form]
+    return FloatType(found.name, as_bits=found.name == "f16" and not ctx.target.float16)
 
 
 @lowers("tt.dot_scaled")
@@ -38,7 +45,7 @@ def dot_scaled(ctx: Context, op: Operation, a: Any, b: Any, c: Any, a_scale: Any
     along_k = [bool(op.attributes.get(name, True)) for name in ("lhs_k_pack", "rhs_k_pack")]
     left_axis = _packed_axis(left_form, along_k[0], len(a.shape) - 1, len(a.shape) - 2)
     right_axis = _packed_axis(right_form, along_k[1], len(b.shape) - 2, len(b.shape) - 1)
-    held = ELEMENTS["fp16"] if "fp16" in (left_form, right_form) else F32
+    held = element(ctx, "fp16") if "fp16" in (left_form, right_form) else F32
     scales = factors(ctx, op, a_scale, False, held), factors(ctx, op, b_scale, True, held)
     left = Scaled(a, _unpacked(a.shape, left_axis), left_form, left_axis, scales[0], held)
     right = Scaled(b, _unpacked(b.shape, right_axis), right_form, right_axis, scales[1], held)
@@ -118,7 +125,7 @@ class Scaled:
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:
         made = ctx.fragment(self.tensor, self._held(layout))
         if self.packed is None:
-            values = [to_float(ctx, x, ELEMENTS[self.form], F32) for x in made.registers]
+            values = [to_float(ctx, x, element(ctx, self.form), F32) for x in made.registers]
         else:
             bit = layout.dim_bits[self.packed][0]
             values = [e2m1_to_f32(ctx.b, x) for x in halves(ctx, made.registers, layout, bit)]
@@ -169,5 +176,5 @@ def halves(ctx: Context, registers: tuple[Register, ...], layout: Layout, bit: i
 def e2m1_to_f32(b: Builder, code: Register) -> Register:
     """The lowest four bits of an i16; as exponent and mantissa of an f16, whose bias is larger by 14."""
     bits = b.ior(b.shl(b.iand(code, 8), 12), b.shl(b.iand(code, 7), 9))
-    wide = b.convert("OpFConvert", b.bitcast(bits, Float(16)), Float(32))
+    wide = f16_to_f32(b, bits)
     return b.binary("OpFMul", wide, b.constant(wide.type, 2.0 ** 14))

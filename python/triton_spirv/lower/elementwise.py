@@ -12,6 +12,7 @@ from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Float, Int
 from .context import Context
+from .float16 import f16_to_f32, f32_to_f16, is_bits16, multiply_add_to_odd
 from .numbers import bool_to_int, in_f32, int_to_bool, is_bf16, is_bits, is_bool, to_arithmetic
 from .registry import elementwise
 from .types import element_of
@@ -191,7 +192,7 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
 @elementwise("arith.negf")
 def negate(ctx: Context, op: Operation, operand: Register) -> Register:
     b, type = ctx.b, element_of(op.operands[0].type)
-    if is_bf16(type) and isinstance(scalar_type(operand.type), Int):
+    if (is_bf16(type) or is_bits16(type)) and isinstance(scalar_type(operand.type), Int):
         return b.ixor(operand, -0x8000)
     return in_f32(b, type, lambda x: b.unary("OpFNegate", x), operand)
 
@@ -224,6 +225,9 @@ def _approximate(ctx: Context, op: Operation, name: str, *operands: Register) ->
 @elementwise("math.fma", weight=2)
 def fused_multiply_add(ctx: Context, op: Operation, a: Register, b: Register, c: Register) -> Register:
     """a * b + c with one rounding."""
+    if is_bits16(element_of(op.operands[0].type)):
+        x, y, z = ctx.b.match(*(f16_to_f32(ctx.b, value) for value in (a, b, c)))
+        return f32_to_f16(ctx.b, multiply_add_to_odd(ctx.b, x, y, z))
     return in_f32(
         ctx.b, element_of(op.operands[0].type), lambda *x: ctx.env.math("fma", *ctx.b.match(*x)), a, b, c
     )

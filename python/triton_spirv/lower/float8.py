@@ -20,6 +20,7 @@ from ..ir.model import FloatType, Type
 from ..spirv.builder import I32, Builder
 from ..spirv.module import Value as Register
 from ..spirv.types import Float, Int
+from .float16 import f16_to_f32, f32_to_f16, is_bits16
 
 F16, F32, F64 = Float(16), Float(32), Float(64)
 I8, I16 = Int(8), Int(16)
@@ -71,11 +72,13 @@ def is_float8(type: Type) -> TypeGuard[FloatType]:
 def float8_to_float(b: Builder, code: Register, source: FloatType, target: FloatType) -> Register:
     """i8 bits -> f16, f32, f64, or the bits of a bf16; exact, NaN to NaN."""
     format = FORMATS[source.name]
-    if target.name == "f16" and format.fits_f16:
-        half = _as_f16(b, code, format)
+    if target.name == "f16" and b.float16 and format.fits_f16:
+        half = b.bitcast(_as_f16(b, code, format), F16)
         scale = 2.0 ** (F16_BIAS - format.bias)
         return half if scale == 1 else b.binary("OpFMul", half, b.constant(half.type, scale))
     wide = _as_f32(b, code, format)
+    if is_bits16(target):
+        return f32_to_f16(b, wide)
     if target.name == "bf16":
         return b.convert("OpUConvert", b.lshr(b.bitcast(wide, I32), 16), I16)
     wanted = {"f16": F16, "f32": F32, "f64": F64}[target.name]
@@ -83,7 +86,7 @@ def float8_to_float(b: Builder, code: Register, source: FloatType, target: Float
 
 
 def _as_f16(b: Builder, code: Register, format: Format) -> Register:
-    """The bits as an f16 of the same exponent field: the value times 2 ** (bias - 15)."""
+    """The bits of an f16 of the same exponent field: the value times 2 ** (bias - 15)."""
     bits = b.shl(b.resize(code, 16), 10 - format.mantissa)
     if format.mantissa == 3:
         bits = b.iand(bits, -0x4001)  # the sign was extended into the exponent
@@ -91,12 +94,12 @@ def _as_f16(b: Builder, code: Register, format: Format) -> Register:
         bits = b.select(b.compare("OpIEqual", bits, -0x8000), 0x7E00, bits)
     elif format.nan == 0x7F and format.infinity is None:  # 0x7F alone carries out of its exponent: NaN in f16
         bits = b.ior(bits, b.iand(b.iadd(bits, 0x80), 0x4000))
-    return b.bitcast(bits, F16)
+    return bits
 
 
 def _as_f32(b: Builder, code: Register, format: Format) -> Register:
     if format.fits_f16:
-        wide = b.convert("OpFConvert", _as_f16(b, code, format), F32)
+        wide = f16_to_f32(b, _as_f16(b, code, format))
         scale = 2.0 ** (F16_BIAS - format.bias)
         return wide if scale == 1 else b.binary("OpFMul", wide, b.constant(wide.type, scale))
     # E5M2FNUZ reaches 2 ** 15 * 1.75 with exponent field 31. Denormals: made with an implicit one, which is

@@ -1,4 +1,5 @@
-"""Numbers that SPIR-V has no arithmetic for: bf16 and 8-bit floats as bits, and integers of one bit.
+"""Numbers that SPIR-V has no arithmetic for: bf16 and 8-bit floats as bits (on some devices f16, too), and
+integers of one bit.
 
 bf16 is the upper half of an f32: widening is a shift; narrowing rounds to nearest even and keeps NaN quiet
 (Triton's and CUDA's conversion, RNE).
@@ -13,6 +14,7 @@ from ..spirv.builder import I32, Builder, scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int
 from .float8 import float8_to_float, float_to_float8, is_float8
+from .float16 import f16_to_f32, f32_to_f16, is_bits16
 
 F32 = Float(32)
 I16 = Int(16)
@@ -44,7 +46,7 @@ def f32_to_bf16(b: Builder, value: Register, rounding: str = "rtne") -> Register
 
 def is_bits(type: Type) -> bool:
     """Are registers of this float type its bits, as an integer?"""
-    return is_bf16(type) or is_float8(type)
+    return is_bf16(type) or is_bits16(type) or is_float8(type)
 
 
 def to_arithmetic(b: Builder, value: Register, type: Type) -> Register:
@@ -53,6 +55,8 @@ def to_arithmetic(b: Builder, value: Register, type: Type) -> Register:
         return value  # held wide: see region.held_types
     if is_float8(type):
         return float8_to_float(b, value, type, FloatType("f32"))
+    if is_bits16(type):
+        return f16_to_f32(b, value)
     return bf16_to_f32(b, value) if is_bf16(type) else value
 
 
@@ -60,6 +64,8 @@ def from_arithmetic(b: Builder, value: Register, type: Type) -> Register:
     """The way back, rounded to nearest even."""
     if is_float8(type):
         return float_to_float8(b, value, type)
+    if is_bits16(type):
+        return f32_to_f16(b, value)
     return f32_to_bf16(b, value) if is_bf16(type) else value
 
 

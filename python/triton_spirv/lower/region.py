@@ -12,6 +12,7 @@ from ..spirv.types import Float
 from .blocks import run_function
 from .branchless import is_branchless, run_branchless
 from .context import Context
+from .float16 import is_bits16
 from .numbers import from_arithmetic, is_bf16, to_arithmetic
 from .registry import RULES
 
@@ -34,21 +35,26 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
     around, ctx.parted = ctx.parted, True
     results = [_register(ctx, value) for value in run_function(ctx, region, types)]
     ctx.parted = around
-    if any(is_bf16(v.type) and isinstance(scalar_type(x.type), Float)
+    if any(is_wide(v.type) and isinstance(scalar_type(x.type), Float)
            for v, x in zip(region.entry.arguments, arguments, strict=True)):
         results = [to_arithmetic(ctx.b, x, type) for x, type in zip(results, types, strict=True)]
     return [ctx.b.splat(x, width) for x in results]
 
 
+def is_wide(type: Type) -> bool:
+    """Is it kept as f32 between combinations?"""
+    return is_bf16(type) or is_bits16(type)
+
+
 def held_types(region: Region, elements: Sequence[Type]) -> list[Type]:
-    """The types in which values are kept between combinations: f32 for bf16.
+    """The types in which values are kept between combinations: f32 for bf16, and for f16 that is bits.
 
     bf16 has 8 bits of precision: a sum of a few dozen numbers that is rounded after each addition is off in
     the second digit. Rounded once, at the end, it is right. (Only for regions whose operations take a value
     wider than its type: arithmetic, comparisons, selections.)
     """
     wide = is_elementwise(region) and not any("bitcast" in op.name for op in region.entry.operations)
-    return [FloatType("f32") if wide and is_bf16(element) else element for element in elements]
+    return [FloatType("f32") if wide and is_wide(element) else element for element in elements]
 
 
 def held(ctx: Context, register: Register, element: Type, type: Type) -> Register:

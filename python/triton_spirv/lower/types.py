@@ -1,7 +1,8 @@
 """How element types of Triton are held in SPIR-V registers and in memory.
 
-bf16 and fp8 have no arithmetic in core SPIR-V: registers hold their bits, and the rules convert to f32 and
-back. i1 is Bool in registers and a byte in memory. A pointer inside a tensor is its 64-bit address.
+bf16 and fp8 have no arithmetic in core SPIR-V, f16 on some devices: registers hold their bits, and the rules
+convert to f32 and back. i1 is Bool in registers and a byte in memory. A pointer inside a tensor is its 64-bit
+address.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def register_type(type: Type) -> spirv.Type:
     if isinstance(type, IntegerType):
         return spirv.Bool() if type.width == 1 else spirv.Int(type.width)
     if isinstance(type, FloatType):
-        return spirv.Float(type.width) if type.name in ("f16", "f32", "f64") else spirv.Int(type.width)
+        computes = type.name in ("f16", "f32", "f64") and not type.as_bits
+        return spirv.Float(type.width) if computes else spirv.Int(type.width)
     if isinstance(type, (PointerType, IndexType)):
         return spirv.Int(64)
     raise TypeError(f"no register type for {type}")

@@ -63,6 +63,7 @@ class Builder:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.converts_bf16 = False  # SPV_INTEL_bfloat16_conversion may be used
+        self.float16 = True  # f16 may be used
         self.extends_by_halves = False  # i32 becomes i64 without OpSConvert
         self.hide: Callable[[Value], Value] | None = None  # a float that the driver does not know to be zero
         self.emit = module.emit
