@@ -303,3 +303,27 @@ def test_launch_overhead() -> None:
             kernel.launch(1, 1, 1, arguments)
         best = min(best, (time.perf_counter() - start) / 100)
     assert best < 50e-6
+
+
+def test_a_process_of_one_processor_runs_all_programs_in_the_calling_thread() -> None:
+    """Its other threads would only take turns with it. In a process of its own: the driver counts once."""
+    script = """
+import os, sys
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+sys.path.insert(0, sys.argv[1])
+import handmade
+import numpy as np
+kernel = handmade.bind(handmade.scaled_add())
+library, queues = kernel.context.device.library, []
+finish = library.clFinish
+library.clFinish = lambda queue: queues.append(queue) or finish(queue)
+from triton_spirv.arrays import asarray, zeros
+x, out = asarray(np.arange(200_000, dtype=np.float32)), zeros(200_000)
+launch = kernel._short()
+for _ in range(3):
+    launch(200_000, 1, 1, (x, x, out, 2.0))
+assert (np.asarray(out) == 3 * np.asarray(x)).all() and not queues, queues
+"""
+    command = [sys.executable, "-c", script, str(Path(__file__).parent.parent)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

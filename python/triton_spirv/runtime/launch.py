@@ -107,6 +107,9 @@ class Kernel:
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
         # to that; one thread would never come to a program that an earlier one waits for
         serial, ceiling, slow = 1, 1 if artifact.waits else GRID_LIMIT, 0
+        longest = LONG_LAUNCH
+        if self.context.device.compute_units == 1:  # another thread would only take turns with this one
+            serial, longest = ceiling, sys.maxsize
 
         def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
             nonlocal serial, ceiling, slow
@@ -140,7 +143,7 @@ class Kernel:
             start = clock()
             if programs <= serial and state.local_queue:
                 code = code or enqueue(state.local_queue, kernel, 3, None, state.sizes, local, 0, None, None)
-                if clock() - start > LONG_LAUNCH and programs > 1:
+                if clock() - start > longest and programs > 1:
                     slow += 1
                     if slow > 1:  # twice: the first may have been interrupted
                         serial = ceiling = programs - 1
