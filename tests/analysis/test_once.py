@@ -119,3 +119,46 @@ def test_unsigned_bounds_are_compared_so() -> None:
 ))
 def test_left_alone(changes: dict[str, str]) -> None:
     assert all(op.name != "scf.if" for op in rewritten(kernel(**changes)))
+
+
+SUM = """%total = "tt.reduce"(%sum) <{axis = 0 : i32}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tt.reduce.return %c : f32
+    }) : (tensor<1024xf32>) -> f32
+    %square_of_total = arith.mulf %total, %total : f32"""
+
+
+@pytest.mark.parametrize("start, added, ends", [
+    ("%zero", "%one", ["tt.reduce", "arith.constant", "arith.addf", "arith.mulf"]),
+    ("%zero", "%product", ["arith.addf", "tt.reduce", "arith.mulf"]),  # one instruction with its neighbour
+    ("%nothing", "%one", ["arith.addf", "tt.reduce", "arith.mulf"]),  # -0 + x is x, and a sum may be -0
+    ("%one", "%one", ["arith.addf", "tt.reduce", "arith.mulf"]),
+])
+def test_zeros_are_added_to_sums_and_not_to_elements(start: str, added: str, ends: list[str]) -> None:
+    module = parse(f"""
+module {{
+  tt.func public @kernel(%n: i32) {{
+    %c0 = arith.constant 0 : i32
+    %c1024 = arith.constant 1024 : i32
+    %zero = arith.constant dense<0.000000e+00> : {ROW}
+    %nothing = arith.constant dense<-0.000000e+00> : {ROW}
+    %one = arith.constant dense<1.0> : {ROW}
+    %product = arith.mulf %one, %one : {ROW}
+    %sum = scf.for %k = %c0 to %n step %c1024 iter_args(%s = {start}) -> ({ROW}) : i32 {{
+      %t = arith.addf %s, {added} : {ROW}
+      scf.yield %t : {ROW}
+    }}
+    {SUM}
+    tt.return
+  }}
+}}
+""")
+    choice = rewritten(module)[-2]
+    assert names(choice, 0)[-len(ends) - 1:-1] == ends
+    reduction = next(op for op in choice.regions[0].entry.operations if op.name == "tt.reduce")
+    product = choice.regions[0].entry.operations[-2]
+    if ends[0] == "tt.reduce":
+        assert product.operands[0].defining_op.operands[0] is reduction.results[0]
+        assert [user for user, _ in reduction.results[0].uses] == [product.operands[0].defining_op]
+    assert (reduction, 0) in reduction.operands[0].uses

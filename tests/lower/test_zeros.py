@@ -74,3 +74,23 @@ def test_zeros_that_a_compiler_finds(run, dtype):
     with np.errstate(all="ignore"):
         expected = [root / root, x / root, truth / truth, x / truth, x * truth, 0 - x]
     numeric.assert_same(out, np.concatenate(expected))
+
+
+@triton.jit
+def rows_added(x_ptr, out_ptr, columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    total = tl.zeros([ROWS, BLOCK], tl.float32)
+    for start in range(0, columns, BLOCK):
+        column = start + tl.arange(0, BLOCK)[None, :]
+        total += tl.load(x_ptr + row * columns + column, mask=column < columns, other=-0.0)
+    tl.store(out_ptr + tl.program_id(0) * ROWS + tl.arange(0, ROWS), tl.sum(total, axis=1))
+
+
+@pytest.mark.parametrize("columns", (500, 1024, 2000))  # one round, one whole round, two
+def test_zero_and_zeros_of_either_sign_sum_to_zero(run, columns):
+    x = np.full((4, columns), -0.0, np.float32)
+    x[1, ::3], x[2, 7], x[3, 1:3] = 0.0, np.nan, (1e-40, -1e-40)
+    out = numeric.poisoned(4, "f32")
+    run(rows_added, 1, numeric.tensor(x, "f32"), out, columns, 4, 1024)
+    numeric.assert_same(out, np.array([0.0, 0.0, np.nan, 0.0], np.float32))
+    assert not np.signbit(np.asarray(out)[[0, 1, 3]]).any()

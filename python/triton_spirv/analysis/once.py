@@ -12,7 +12,8 @@ though, and then one round is all there is. So such a kernel becomes
     else: as it was
 
 and what stood in the loop shares walks with what comes before and behind it. Every operation is the same one,
-in the same order, so results are too.
+in the same order, so results are too. But for one: sum(zeros + x) becomes sum(x) + 0, which adds zero to each
+sum, and to each element no more. Both differ from sum(x) where all elements are -0, and nowhere else.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ..ir.model import Block, IntegerType, Module, Operation, Region, TensorType, Value
+from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
 
 #: A kernel of more operations is left as it is: all of them would be compiled twice.
 MOST = 400
@@ -33,6 +34,8 @@ COMPUTED = frozenset({
     "arith.constant", "arith.addi", "arith.subi", "arith.muli", "arith.extsi", "arith.extui", "arith.trunci",
     "arith.minsi", "arith.maxsi", "tt.get_program_id", "tt.get_num_programs",
 })
+
+VIEWS = frozenset({"tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans"})
 
 
 def without_single_rounds(module: Module, elements: int) -> None:
@@ -99,6 +102,61 @@ def _rewrite(block: Block, loops: Sequence[Operation]) -> None:
         _Copy(arm, ()).insert(Operation("scf.yield", [], {}, [], [], end.location))
     first.insert(choice)
     first.insert(end)
+    for op in list(once.operations):
+        if op.name == "tt.reduce" and len(op.operands) == 1:
+            _add_zero_last(op)
+
+
+def _add_zero_last(reduction: Operation) -> None:
+    """sum(zeros + x) becomes sum(x) + 0, in place, where nothing else asks for zeros + x.
+
+    Not where x is a product: that and the addition of its neighbour may be one instruction, of one rounding.
+    """
+    added = reduction.operands[0].defining_op
+    block = reduction.parent
+    if added is None or added.name != "arith.addf" or len(added.results[0].uses) != 1:
+        return
+    combined = [op.name for op in reduction.regions[0].entry.operations]
+    if combined != ["arith.addf", "tt.reduce.return"] or block is None or added.parent is not block:
+        return
+    for zero, x in (added.operands, added.operands[::-1]):
+        if _is_zero(zero) and not _is_product(x):
+            break
+    else:
+        return
+    for value in (zero, x):
+        value.uses = [(user, index) for user, index in value.uses if user is not added]
+    block.operations.remove(added)
+    reduction.operands[0] = x
+    x.uses.append((reduction, 0))
+    total = reduction.results[0]
+    type = total.type
+    nothing = DenseAttr(type, True, 0.0) if isinstance(type, TensorType) else 0.0
+    constant = Operation("arith.constant", [], {"value": nothing}, [type], ["zero"], added.location)
+    sum = Operation("arith.addf", [total, constant.results[0]], dict(added.attributes), [type], [total.name],
+                    added.location)
+    for user, index in [use for use in total.uses if use[0] is not sum]:
+        user.operands[index] = sum.results[0]
+        sum.results[0].uses.append((user, index))
+    total.uses = [(sum, 0)]
+    behind = block.operations.index(reduction) + 1
+    constant.parent = sum.parent = block
+    block.operations[behind:behind] = [constant, sum]
+
+
+def _is_zero(value: Value) -> bool:
+    """A tensor of 0, not -0."""
+    op = value.defining_op
+    held = op.attributes["value"] if op is not None and op.name == "arith.constant" else None
+    return isinstance(held, DenseAttr) and held.splat and str(held.values) == "0.0"
+
+
+def _is_product(value: Value) -> bool:
+    """Is a tensor, or what it is a view of, made by a multiplication?"""
+    op = value.defining_op
+    while op is not None and op.name in VIEWS:
+        op = op.operands[0].defining_op
+    return op is not None and op.name in ("arith.mulf", "math.fma")
 
 
 class _Copy:
