@@ -72,7 +72,8 @@ def fetches(compiled) -> bool:
 
 @pytest.mark.parametrize("block, pages", ((1024, 1), (4096, 1), (512, 0)))
 def test_a_walk_that_only_reads_fetches_a_line_of_a_page_ahead(run, block, pages):
-    x, out = np.random.default_rng(4).integers(-9, 9, 4 * block).astype(np.float32), numeric.poisoned(4, "f32")
+    x = np.random.default_rng(4).integers(-9, 9, 4 * block).astype(np.float32)
+    out = numeric.poisoned(4, "f32")
     compiled = run(totals, 4, numeric.tensor(x, "f32"), out, block)
     numeric.assert_same(out, x.reshape(4, block).sum(1))
     assert compiled.asm["spvasm"].count("OpFunctionCall void %llvm.prefetch") == pages
