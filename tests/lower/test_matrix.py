@@ -94,6 +94,33 @@ def test_edges(run: Callable[..., Any], mode: str, m: int, n: int, k: int, row: 
 
 
 @triton.jit
+def told_by_the_counter(a_ptr, b_ptr, c_ptr, K, a_row, b_row,
+                        M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr):
+    """The mask's index is a row of numbers, to which the loop's counter is added."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, BK)
+    a = a_ptr + m[:, None] * a_row + k[None, :]
+    b = b_ptr + k[:, None] * b_row + n[None, :]
+    acc = tl.zeros([M, N], tl.float32)
+    for done in range(0, K, BK):
+        inside = k + done
+        x = tl.load(a, mask=inside[None, :] < K, other=0.0)
+        y = tl.load(b, mask=inside[:, None] < K, other=0.0)
+        acc = tl.dot(x, y, acc)
+        a += BK
+        b += BK * b_row
+    tl.store(c_ptr + m[:, None] * N + n[None, :], acc)
+
+
+@pytest.mark.parametrize("k", [0, 32, 72, 96])
+def test_masks_of_an_index_that_counts(run: Callable[..., Any], mode: str, k: int) -> None:
+    a, b = operand((32, 128), "float16", 9), operand((128, 64), "float16", 10)
+    c = torch.full((32, 64), 99, dtype=torch.float32)
+    made = run(told_by_the_counter, 1, a, b, c, k, 128, 64, M=32, N=64, BK=32)
+    assert ("ts_load_" in made.asm["spvasm"]) == (mode == "xe")
+    assert torch.equal(c, (a[:, :k].double() @ b[:k].double()).float())
+
+
+@triton.jit
 def attended(q_ptr, k_ptr, v_ptr, out_ptr, count, WIDTH: tl.constexpr, BQ: tl.constexpr, BK: tl.constexpr):
     q_rows, columns = tl.program_id(0) * BQ + tl.arange(0, BQ), tl.arange(0, WIDTH)
     q = tl.load(q_ptr + q_rows[:, None] * WIDTH + columns[None, :], mask=q_rows[:, None] < count, other=0.0)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..analysis.axis import axis_facts
 from ..ir.model import Block, Operation, Value
+from .types import shape_of
 
 #: Views through which an index, a bound or a mask is the same.
 VIEWS = ("tt.broadcast", "tt.expand_dims", "tt.splat", "arith.extsi", "ttg.convert_layout")
@@ -27,10 +28,13 @@ class Linear:
 
 @dataclass(frozen=True)
 class Bound:
-    """Elements whose index along `dim` (values `index`, of that dimension) is below `limit` are inside."""
+    """Elements whose index along `dim` is below `limit` are inside. `index` is that index, a tensor of one or
+    two dimensions, of which it varies along `own`.
+    """
 
     dim: int
     index: Value
+    own: int
     limit: Value
     slope: int
 
@@ -100,7 +104,8 @@ def bounds(mask: Value | None, body: Block) -> list[Bound] | None:
     facts = axis_facts(index)
     if facts is None or facts.contiguity[moving[0]] < shape[moving[0]]:
         return None
-    return [Bound(moving[0], at.base, end.base, end.slope - at.slope)]
+    own = [d for d, size in enumerate(shape_of(at.base.type)) if size > 1]
+    return [Bound(moving[0], at.base, own[0], end.base, end.slope - at.slope)] if len(own) == 1 else None
 
 
 def counter_step(loop: Operation) -> int | None:

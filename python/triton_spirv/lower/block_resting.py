@@ -122,7 +122,7 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
         inside: list[list[Register]] = [[], []]
         for dim, limit in by_dim.items():
             first = ctx.registers(unevaluated(ctx.value(limit.index)),
-                                  along(anchors, dim, shape_of(limit.index.type)))
+                                  along(anchors, dim, shape_of(limit.index.type), limit.own))
             inside[dim] = [b.resize(b.isub(_scalar(ctx, limit), x), 32) for x in first]
         across, down = inside[message.across], inside[message.down]
         shift = (4 if message.kind == "transpose" else message.bytes).bit_length() - 1
@@ -183,14 +183,16 @@ def _is_even(message: Message, limit: Bound) -> bool:
     """Does a surface that ends at the bound have rows of a multiple of 4 bytes?"""
     index, end = axis_facts(limit.index), axis_facts(limit.limit)
     return index is not None and end is not None and not any(
-        x * message.bytes % 4 for x in (index.divisibility[limit.dim], end.everywhere()))
+        x * message.bytes % 4 for x in (index.divisibility[limit.own], end.everywhere()))
 
 
-def along(starts: Layout, dim: int, shape: tuple[int, ...]) -> Layout:
-    """The layout of starts for a tensor that varies along one dimension only."""
+def along(starts: Layout, dim: int, shape: tuple[int, ...], own: int | None = None) -> Layout:
+    """The layout of starts for a tensor that varies along one dimension only, which is its own `own` (None:
+    the same).
+    """
     mask = starts.axis_mask(dim)
     low = starts.dim_bits[dim][0]
-    target = Layout(shape).dim_bits[dim][0]
+    target = Layout(shape).dim_bits[dim if own is None else own][0]
     return starts.map(shape, lambda basis: (basis & mask) >> low << target)
 
 
@@ -214,7 +216,7 @@ def _can_end(ctx: Context, op: Operation, message: Message, pitch: Stride, numbe
     if last is None or start is None:
         return False
     index = axis_facts(limit.index)
-    if index is None or index.divisibility[limit.dim] < LARGEST:  # it begins at 0
+    if index is None or index.divisibility[limit.own] < LARGEST:  # it begins at 0
         return False
     factor = pitch.factor * message.bytes
     ctx.requires |= {Requirement(number, factor, 0, last, message.bytes),
