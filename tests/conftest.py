@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -186,6 +187,29 @@ def run(cell: Cell) -> Iterator[Callable[..., Any]]:
     yield launch
     for kernel in compiled:
         assert_valid(kernel)
+
+
+@pytest.fixture
+def run_text(cell: Cell) -> Callable[..., None]:
+    """`run_text(text, programs, *arguments)` launches a kernel that is written in TTIR, with tensors of one
+    dimension. Its module must pass spirv-val."""
+    import handmade
+    import triton_spirv
+    import ttgir
+    from triton_spirv_backend.targets import chosen_vulkan, current_target, emitter_target
+
+    def launch(text: str, programs: int, *arguments: Any) -> None:
+        target = emitter_target(current_target())
+        warps = cell.warps or 4
+        if target.lanes:
+            text = ttgir.spread(text, target.sub_group_size, warps)
+        made = triton_spirv.compile(text, target)
+        assert_valid(SimpleNamespace(asm={"spv": made.words, "spvasm": made.listing}))
+        device = chosen_vulkan()
+        bound = handmade.bind(made) if device is None else handmade.bind_vulkan(made, device)
+        bound.launch(programs, 1, 1, list(arguments))
+
+    return launch
 
 
 def assert_valid(compiled: Any) -> None:

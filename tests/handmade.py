@@ -212,3 +212,10 @@ def bind(made: Artifact, choice: str = "cpu") -> launch.Kernel:
     """The kernel on a device, ready to launch."""
     context = devices.open_device(devices.choose(choice))
     return launch.Kernel(context, program.build(context, made.words, made.entry), made)
+
+
+def bind_vulkan(made: Artifact, device: Any) -> Any:
+    """The same on a device of Vulkan's."""
+    from triton_spirv.runtime.vulkan import context, launch, program
+
+    return launch.Kernel(program.build(context.open_device(device), made.words, made))

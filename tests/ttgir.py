@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import handmade
@@ -42,6 +43,18 @@ def linear(shape: tuple[int, int], lanes: int, warps: int, seed: int, mixed: boo
     parts = bits[:lane], bits[lane:lane + warp], bits[lane + warp:]
     padded = [part + [[0, 0]] * (n - len(part)) for part, n in zip(parts, (lane, warp, 0), strict=True)]
     return f"#ttg.linear<{{register = {padded[2]}, lane = {padded[0]}, warp = {padded[1]}, block = []}}>"
+
+
+def spread(text: str, lanes: int, warps: int) -> str:
+    """A kernel in TTIR as TTGIR: tensors, of one dimension, are spread over lanes, two neighbours in each."""
+    layout = (f"#spread = #ttg.blocked<{{sizePerThread = [2], threadsPerWarp = [{lanes}], "
+              f"warpsPerCTA = [{warps}], order = [0]}}>")
+    function = text[text.index("tt.func"):text.rindex("tt.return")].rpartition("\n")[0]
+    head, _, body = function.partition("{\n")
+    parameters = re.search(r"\((.*)\)", head)
+    assert parameters, head
+    body = re.sub(r"tensor<(\d+x(?:[^<>]|<[^<>]*>)*)>", r"tensor<\1, #spread>", body)
+    return module(body, parameters[1], layout, warps, lanes)
 
 
 def launched(text: str, *arguments: Any, lanes: int = 16, **target: Any) -> triton_spirv.Artifact:

@@ -5,12 +5,12 @@ Neighbours share a word of memory: they must not disturb each other, whoever wri
 
 from __future__ import annotations
 
-import handmade
+from typing import Any
+
 import numeric
 import numpy as np
 import pytest
 import torch
-import triton_spirv
 
 KERNEL = """
 tt.func public @kernel(%p: !tt.ptr<T>, %v: !tt.ptr<T>, %old: !tt.ptr<T>) {
@@ -44,23 +44,23 @@ KINDS = {"add": np.add, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bi
          "min": np.minimum, "umax": np.maximum, "umin": np.minimum, "exch": lambda a, b: b}
 
 
-def launch(atomic: str, dtype: str, x: np.ndarray, p: np.ndarray,
+def launch(run_text: Any, atomic: str, dtype: str, x: np.ndarray, p: np.ndarray,
            block: int) -> tuple[np.ndarray, np.ndarray]:
     """Memory afterwards, and the old values."""
     text = KERNEL.replace("ATOMIC", atomic).replace("BLOCK", str(block)).replace("PLACES", str(len(p)))
-    made = triton_spirv.compile(text.replace("T>", f"{dtype}>").replace("xT", f"x{dtype}"))
+    text = text.replace("T>", f"{dtype}>").replace("xT", f"x{dtype}")
     memory, values, old = (torch.from_numpy(data.copy()) for data in (p, x, np.zeros_like(x)))
-    handmade.bind(made).launch(len(x) // block, 1, 1, [memory, values, old])
+    run_text(text, len(x) // block, memory, values, old)
     return memory.numpy(), old.numpy()
 
 
 @pytest.mark.parametrize("block", (2, 64, 1024))
 @pytest.mark.parametrize("dtype", ("i8", "i16"))
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_place(kind: str, dtype: str, block: int) -> None:
+def test_each_place(run_text: Any, kind: str, dtype: str, block: int) -> None:
     seen = ("u" if kind[0] == "u" else "i") + dtype[1:]
     p, x = numeric.random(1024, seen, 0), numeric.random(1024, seen, 1)
-    memory, old = launch(RMW.replace("KIND", kind), dtype, x, p, block)
+    memory, old = launch(run_text, RMW.replace("KIND", kind), dtype, x, p, block)
     numeric.assert_same(old, p)
     with np.errstate(over="ignore"):
         numeric.assert_same(memory, KINDS[kind](p, x))
@@ -68,11 +68,11 @@ def test_each_place(kind: str, dtype: str, block: int) -> None:
 
 @pytest.mark.parametrize("dtype", ("i8", "i16"))
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "exch"])
-def test_contended(kind: str, dtype: str) -> None:
+def test_contended(run_text: Any, kind: str, dtype: str) -> None:
     """3 places in one word (or two), from 40 programs; values that do not belong to it stay."""
     seen = ("u" if kind[0] == "u" else "i") + dtype[1:]
     x, p = numeric.random(40 * 64, seen, 1), numeric.random(3, seen, 0)
-    memory, _ = launch(RMW.replace("KIND", kind), dtype, x, p, 64)
+    memory, _ = launch(run_text, RMW.replace("KIND", kind), dtype, x, p, 64)
     expected = p.copy()
     with np.errstate(over="ignore"):
         for i, value in enumerate(x):
@@ -81,18 +81,18 @@ def test_contended(kind: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ("i8", "i16"))
-def test_exchange_loses_nothing(dtype: str) -> None:
+def test_exchange_loses_nothing(run_text: Any, dtype: str) -> None:
     """What came out, and what is left, is what was there and what went in."""
     kind = numeric.DTYPES[dtype].values
     x, p = np.arange(1, 65, dtype=kind), np.zeros(1, kind)
-    memory, old = launch(RMW.replace("KIND", "exch"), dtype, x, p, 2)
+    memory, old = launch(run_text, RMW.replace("KIND", "exch"), dtype, x, p, 2)
     assert sorted([*old.tolist(), *memory.tolist()]) == list(range(65))
 
 
 @pytest.mark.parametrize("dtype", ("i8", "i16", "i32", "i64"))
-def test_compare_and_swap_gives_the_old_value(dtype: str) -> None:
+def test_compare_and_swap_gives_the_old_value(run_text: Any, dtype: str) -> None:
     p, x = numeric.random(256, dtype, 0), numeric.random(256, dtype, 1)
     x[::2] = p[::2]
-    memory, old = launch(CAS, dtype, x, p, 64)
+    memory, old = launch(run_text, CAS, dtype, x, p, 64)
     numeric.assert_same(old, p)
     numeric.assert_same(memory, p)

@@ -5,19 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import handmade
 import numeric
 import numpy as np
 import pytest
-import triton_spirv
 from numeric import DTYPES, FLOATS
-from triton_spirv.tools import spirv_tools
 
 SIGNED = ("i8", "i16", "i32", "i64")
 COUNT = 1024
 
 
-def compute(line: str, values: list[np.ndarray], dtypes: list[str], results: list[str],
+def compute(run_text: Any, line: str, values: list[np.ndarray], dtypes: list[str], results: list[str],
             block: int = 256) -> list[Any]:
     """Run one operation, `%r = <line>` on `%v0`, `%v1`, ..., in programs of `block` elements; 1: on scalars.
 
@@ -54,11 +51,9 @@ def compute(line: str, values: list[np.ndarray], dtypes: list[str], results: lis
         body.append(f"tt.store %q{i}, {name} : {pointer(every[i])}")
     arguments = ", ".join(f"%p{i}: !tt.ptr<{dtype}>" for i, dtype in enumerate(every))
     text = "\n".join(["module {", f"tt.func public @kernel({arguments}) {{", *body, "tt.return", "}", "}"])
-    made = triton_spirv.compile(text)
-    spirv_tools.validate(made.words, "opencl2.2")
     inputs = [numeric.tensor(v, d) for v, d in zip(values, dtypes, strict=True)]
     outputs = [numeric.poisoned(len(values[0]), dtype) for dtype in results]
-    handmade.bind(made).launch(len(values[0]) // block, 1, 1, [*inputs, *outputs])
+    run_text(text, len(values[0]) // block, *inputs, *outputs)
     return outputs
 
 
@@ -68,51 +63,52 @@ BLOCKS = pytest.mark.parametrize("block", (1, 4, 256, COUNT))
 @BLOCKS
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", ("isnan", "isinf", "isfinite", "isnormal"))
-def test_predicates(name: str, dtype: str, block: int) -> None:
+def test_predicates(run_text: Any, name: str, dtype: str, block: int) -> None:
     x = numeric.pairs(dtype, COUNT)[0]
     exact, lowest = x.astype(np.float64), 2.0 ** DTYPES[dtype].lowest_exponent
     expected = {"isnan": np.isnan(x), "isinf": np.isinf(x), "isfinite": np.isfinite(x),
                 "isnormal": np.isfinite(x) & (np.abs(exact) >= lowest)}[name]
-    (out,) = compute(f"math.{name} %v0 : T<{dtype}>", [x], [dtype], ["i1"], block)
+    (out,) = compute(run_text, f"math.{name} %v0 : T<{dtype}>", [x], [dtype], ["i1"], block)
     numeric.assert_same(out, expected)
 
 
 @BLOCKS
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_flush_denormals(dtype: str, block: int) -> None:
+def test_flush_denormals(run_text: Any, dtype: str, block: int) -> None:
     x = numeric.pairs(dtype, COUNT)[0]
     small = np.abs(x.astype(np.float64)) < 2.0 ** DTYPES[dtype].lowest_exponent
-    (out,) = compute(f"arith.flush_denormals %v0 : T<{dtype}>", [x], [dtype], [dtype], block)
+    (out,) = compute(run_text, f"arith.flush_denormals %v0 : T<{dtype}>", [x], [dtype], [dtype], block)
     numeric.assert_same(out, np.where(small, np.copysign(x.dtype.type(0), x), x))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_clamp(dtype: str) -> None:
+def test_clamp(run_text: Any, dtype: str) -> None:
     x, y = numeric.pairs(dtype, COUNT)
     low = np.where(np.isnan(y), y.dtype.type(-1), np.minimum(y, 1))
     high = np.maximum(low, x.dtype.type(2))
-    (out,) = compute(f"math.clampf %v0 to [%v1, %v2] : T<{dtype}>", [x, low, high], [dtype] * 3, [dtype])
+    line = f"math.clampf %v0 to [%v1, %v2] : T<{dtype}>"
+    (out,) = compute(run_text, line, [x, low, high], [dtype] * 3, [dtype])
     expected = np.where(x < low, low, np.where(x > high, high, x))
     numeric.assert_same(out, expected, signed_zeros=False)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_float_power(dtype: str) -> None:
+def test_float_power(run_text: Any, dtype: str) -> None:
     x = numeric.random(COUNT, dtype, 0, low=-4, high=4)
     n = numeric.random(COUNT, "i32", 1, low=-6, high=7)
-    (out,) = compute(f"math.fpowi %v0, %v1 : T<{dtype}>, T<i32>", [x, n], [dtype, "i32"], [dtype])
+    (out,) = compute(run_text, f"math.fpowi %v0, %v1 : T<{dtype}>, T<i32>", [x, n], [dtype, "i32"], [dtype])
     exact = x.astype(np.float64) ** n.astype(np.float64)
     numeric.assert_ulps(out, exact, {"f64": 64}.get(dtype, 16), dtype)  # OpenCL: 16 ulp; numpy's own in f64
 
 
 @BLOCKS
 @pytest.mark.parametrize("dtype", SIGNED)
-def test_integer_power(dtype: str, block: int) -> None:
+def test_integer_power(run_text: Any, dtype: str, block: int) -> None:
     x = numeric.random(COUNT, dtype, 0)
     x[::3] %= 5
     x[::5] = -1
     n = numeric.random(COUNT, dtype, 1, low=-3, high=9)
-    (out,) = compute(f"math.ipowi %v0, %v1 : T<{dtype}>", [x, n], [dtype] * 2, [dtype], block)
+    (out,) = compute(run_text, f"math.ipowi %v0, %v1 : T<{dtype}>", [x, n], [dtype] * 2, [dtype], block)
     kind = np.dtype(x.dtype)
 
     def power(base: int, exponent: int) -> int:
@@ -126,7 +122,7 @@ def test_integer_power(dtype: str, block: int) -> None:
 @BLOCKS
 @pytest.mark.parametrize("dtype", SIGNED)
 @pytest.mark.parametrize("name", ("addui_extended", "subui_extended", "mulsi_extended", "mului_extended"))
-def test_wide_results(name: str, dtype: str, block: int) -> None:
+def test_wide_results(run_text: Any, name: str, dtype: str, block: int) -> None:
     x, y = numeric.pairs(dtype, COUNT)
     bits = 8 * x.dtype.itemsize
     unsigned = "ui" in name
@@ -136,7 +132,8 @@ def test_wide_results(name: str, dtype: str, block: int) -> None:
     pairs = list(zip(exact(x), exact(y), strict=True))
     second = "i1" if name[:3] != "mul" else dtype
     types = f"T<{dtype}>, T<i1>" if second == "i1" else f"T<{dtype}>"
-    low, high = compute(f"arith.{name} %v0, %v1 : {types}", [x, y], [dtype] * 2, [dtype, second], block)
+    line = f"arith.{name} %v0, %v1 : {types}"
+    low, high = compute(run_text, line, [x, y], [dtype] * 2, [dtype, second], block)
     if name[:3] == "mul":
         whole = [a * b for a, b in pairs]
         numeric.assert_same(high, as_type([v >> bits for v in whole], x.dtype))
@@ -152,19 +149,20 @@ def as_type(values: list[int], dtype: np.dtype[Any]) -> np.ndarray:
     return np.array([v % (1 << bits) for v in values], f"u{dtype.itemsize}").view(dtype)
 
 
-def test_wide_results_of_one_bit() -> None:
+def test_wide_results_of_one_bit(run_text: Any) -> None:
     x, y = (np.tile(side, 64) for side in ([False, False, True, True], [False, True, False, True]))
-    total, carry = compute("arith.addui_extended %v0, %v1 : T<i1>, T<i1>", [x, y], ["i1"] * 2, ["i1"] * 2)
+    line = "arith.addui_extended %v0, %v1 : T<i1>, T<i1>"
+    total, carry = compute(run_text, line, [x, y], ["i1"] * 2, ["i1"] * 2)
     numeric.assert_same(total, x ^ y)
     numeric.assert_same(carry, x & y)
-    low, high = compute("arith.mulsi_extended %v0, %v1 : T<i1>", [x, y], ["i1"] * 2, ["i1"] * 2)
+    low, high = compute(run_text, "arith.mulsi_extended %v0, %v1 : T<i1>", [x, y], ["i1"] * 2, ["i1"] * 2)
     numeric.assert_same(low, x & y)
     numeric.assert_same(high, np.zeros_like(x))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_sine_and_cosine(dtype: str) -> None:
+def test_sine_and_cosine(run_text: Any, dtype: str) -> None:
     x = numeric.random(COUNT, dtype, 0, low=-10, high=10)
-    sine, cosine = compute(f"math.sincos %v0 : T<{dtype}>", [x], [dtype], [dtype] * 2)
+    sine, cosine = compute(run_text, f"math.sincos %v0 : T<{dtype}>", [x], [dtype], [dtype] * 2)
     numeric.assert_ulps(sine, np.sin(x.astype(np.float64)), 4, dtype)  # OpenCL: 4 ulp
     numeric.assert_ulps(cosine, np.cos(x.astype(np.float64)), 4, dtype)
