@@ -78,6 +78,10 @@ class Target:
     float_controls   execution modes of the specification's float controls, each with the width it is for
     rounded          instructions that the device rounds correctly though Vulkan does not ask for it:
                      "OpFDiv", "Sqrt"
+    accurate         functions of GLSL.std.450 that the device computes within 2 ulp in f32 though Vulkan does
+                     not ask for it: "Exp2"
+    keeps_loops      loops of products say DontUnroll: an NVIDIA driver (580) repeats bodies of thousands of
+                     instructions four times, and they no longer fit into the cache for instructions
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
     matrix_builtins  the matrix unit by builtins of the driver, which compilers without an instruction for it
                      know, and later ones too
@@ -138,6 +142,8 @@ class Target:
     push_bytes: int = 0
     float_controls: frozenset[tuple[str, int]] = frozenset()
     rounded: frozenset[str] = frozenset()
+    accurate: frozenset[str] = frozenset()
+    keeps_loops: bool = False
     fetches_ahead: bool = False
     double_buffers: bool = False
     places_tiles: bool = False

@@ -150,6 +150,26 @@ def test_functions(launch: Any, name: str, bits: int, rounded: frozenset[str]) -
         assert ulps(out.numpy(), [exact(mpmath.mpf(value)) for value in x.tolist()]) <= promised
 
 
+@pytest.mark.parametrize("name", ["exp", "exp2", "exp10"])
+def test_exponentials_by_instruction(launch: Any, name: str) -> None:
+    """On a device whose Exp2 is trusted."""
+    edge = {"exp": 88.72, "exp2": 127.99, "exp10": 38.53}[name]
+    special = [0.0, -0.0, 1e-30, edge, 1.02 * edge, -2 * edge, 3e38, np.inf, -np.inf, np.nan]
+    x = np.concatenate([np.linspace(-1.1 * edge, edge, 128 - len(special)), special]).astype(np.float32)
+    target = LAVAPIPE.with_options(accurate=frozenset({"Exp2"}))
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        i = b.iadd(b.imul(env.program_id(0), LANES), env.lane_id())
+        env.store(env.offset(values[1], i), env.math(name, env.load(env.offset(values[0], i), 1)))
+
+    out = torch.zeros(len(x))
+    artifact = module([pointer("x", 32), pointer("y", 32)], body, target)
+    launch(artifact, len(x) // LANES, torch.from_numpy(x), out)
+    with np.errstate(all="ignore"):
+        exact = {"exp": np.exp, "exp2": np.exp2, "exp10": lambda v: 10.0 ** v}[name](x.astype(np.float64))
+        np.testing.assert_allclose(out.numpy(), exact.astype(np.float32), rtol=1e-6, atol=2.0 ** -126)
+
+
 @pytest.mark.parametrize("bits", [32, 64])
 def test_division_is_rounded_correctly(launch: Any, bits: int) -> None:
     """By arithmetic alone, denormals and overflow included: the same bits as numpy."""

@@ -258,6 +258,11 @@ class Environment(MaskedAccess, ABC):
     def contract(self, value: Value) -> Value:
         """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
 
+    def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
+        """x * y + z of floats, rounded once or twice: whichever costs less."""
+        b = self.b
+        return self.contract(b.binary("OpFAdd", self.contract(b.binary("OpFMul", x, y)), z))
+
     def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An arithmetic instruction on integers, for all operands that Triton's operation is defined for."""
         return self.b.binary(opcode, x, y)

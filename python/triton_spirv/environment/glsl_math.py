@@ -43,11 +43,11 @@ FLOATS: dict[str, Callable[..., Number]] = {
 
 
 class GlslMath:
-    """Functions for one module. `fusable` collects the sums that formulas let be contracted."""
+    """Functions for one module."""
 
-    def __init__(self, b: Builder, target: Target, fusable: set[int]) -> None:
+    def __init__(self, b: Builder, target: Target) -> None:
         self.b, self.target = b, target
-        self.tools = Tools(b, target, fusable)
+        self.tools = Tools(b, target)
 
     def call(self, name: str, operands: Sequence[Value], type: Type) -> Value:
         """The function on operands of equal width; `type` is the result's."""

@@ -18,6 +18,7 @@ from ..spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Parameter
 from .glsl.integers import remainder, reversed_bits
+from .glsl.number import GLSL
 from .glsl_math import GlslMath
 from .memory_types import PARAMETER_TYPES, type_bytes
 from .vulkan_matrices import VulkanMatrices
@@ -49,7 +50,7 @@ class Vulkan(VulkanMatrices):
         self._shared = {}
         self._shared_bytes = 0
         self._fusable: set[int] = set()
-        self._math = GlslMath(b, target, self._fusable)
+        self._math = GlslMath(b, target)
         if target.folds_zeros:
             b.hide = self._hidden
 
@@ -208,6 +209,12 @@ class Vulkan(VulkanMatrices):
     def contract(self, value: Value) -> Value:
         self._fusable.add(value.id)
         return value
+
+    def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
+        """By GLSL's Fma: under the float controls that modules ask for, NVIDIA's compiler (580) leaves an
+        OpFMul and an OpFAdd two instructions."""
+        b = self.b
+        return b.ext("Fma", *(b.hidden(value) for value in b.match(x, y, z)), instruction_set=GLSL)
 
     # --- printing -------------------------------------------------------------------------------------------
 

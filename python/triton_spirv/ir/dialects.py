@@ -34,6 +34,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+#: Products of matrices.
+PRODUCTS = frozenset({"tt.dot", "tt.dot_scaled"})
+
 
 @dataclass(frozen=True)
 class Operand:

@@ -341,12 +341,12 @@ class Kernel:
         b = ctx.b
         if self.split:
             for left, right in zip(halves(ctx, x), halves(ctx, y), strict=True):
-                z = ctx.env.contract(b.binary("OpFAdd", ctx.env.contract(b.binary("OpFMul", left, right)), z))
+                z = ctx.env.multiply_add(left, right, z)
             return z
         if self.form:
             return ctx.env.sum_products(self.form, x, y, z)
         if isinstance(scalar_type(z.type), Float):
-            return ctx.env.contract(b.binary("OpFAdd", ctx.env.contract(b.binary("OpFMul", x, y)), z))
+            return ctx.env.multiply_add(x, y, z)
         return b.iadd(b.imul(x, y), z)
 
 

@@ -139,7 +139,7 @@ def _multiply_add(ctx: Context, x: Register, y: Register, z: Register) -> Regist
     """x * y + z; floats may be fused."""
     b = ctx.b
     if isinstance(z.type, Float):
-        return ctx.env.contract(b.binary("OpFAdd", ctx.env.contract(b.binary("OpFMul", x, y)), z))
+        return ctx.env.multiply_add(x, y, z)
     return b.iadd(b.imul(x, y), z)
 
 

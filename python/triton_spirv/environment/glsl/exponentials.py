@@ -48,11 +48,40 @@ def small_expm1(r: Number) -> Number:
 
 
 def exponential(name: str, x: Number) -> Number:
-    """exp, exp2, exp10: 1 ulp."""
+    """exp, exp2, exp10: 1 ulp, or as near as a device's own power of two."""
     form = x.format
+    if form.bits == 32 and "Exp2" in x.tools.target.accurate:
+        return by_instruction(name, x)
     bounded = clamped(x, LIMIT[name][form.bits == 64])
     _, n, r = _reduced(bounded, name)
     return (1.0 + small_expm1(r)).scaled_near(n)
+
+
+def by_instruction(name: str, x: Number) -> Number:
+    """The same in f32 by GLSL's Exp2, whose error counts twice (of exp2 once), and half a unit more.
+
+    The product of the argument and a constant is that of their upper halves, which is exact, and a rest.
+    Halves are cut off, not rounded: the product of the upper ones does not overflow before the result does.
+    """
+    if name == "exp2":
+        return _power_of_two(x)
+    tools, kept = x.tools, 12
+    unit = "log2e" if name == "exp" else "log2_10"
+    high, low = parts(unit, x.format, kept, 2)
+    upper = (x.bits() & -1 << (x.format.stored + 1 - kept)).as_float()
+    rest = (x - upper).mad(constant(unit, x.format), upper * low)
+    rest = tools.select(x.abs() < 256.0, rest, 0.0)  # of infinities and NaN there is no rest
+    return _power_of_two(upper * high, tools.call("Exp2", rest))
+
+
+def _power_of_two(x: Number, factor: Number | None = None) -> Number:
+    """2^x * factor (about 1) in f32; the instruction may take denormal results for 0."""
+    tools = x.tools
+    small = x < -100.0
+    power = tools.call("Exp2", tools.select(small, x + 64.0, x))
+    if factor is not None:
+        power = power * factor
+    return power * tools.select(small, x.like(2.0 ** -64), 1.0)
 
 
 def expm1(x: Number) -> Number:

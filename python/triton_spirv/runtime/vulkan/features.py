@@ -51,6 +51,8 @@ FEATURES: dict[str, tuple[int, str | None, str]] = {
     "PhysicalDeviceShaderBfloat16FeaturesKHR": (
         1000141000, "VK_KHR_shader_bfloat16",
         "u shaderBFloat16Type shaderBFloat16DotProduct shaderBFloat16CooperativeMatrix"),
+    "PhysicalDevicePipelineExecutablePropertiesFeaturesKHR": (
+        1000269000, "VK_KHR_pipeline_executable_properties", "u pipelineExecutableInfo"),
     "PhysicalDeviceShaderFloatControls2Features": (
         1000528000, "VK_KHR_shader_float_controls2", "u shaderFloatControls2"),
     "PhysicalDeviceShaderSubgroupRotateFeatures": (
@@ -76,7 +78,7 @@ REQUIRED = ("bufferDeviceAddress", "shaderInt64", "timelineSemaphore")
 HOST = ("timelineSemaphore", "hostQueryReset", "subgroupSizeControl", "computeFullSubgroups", "maintenance4",
         "scalarBlockLayout", "shaderSubgroupExtendedTypes", "shaderMaximalReconvergence",
         "shaderSubgroupUniformControlFlow", "shaderZeroInitializeWorkgroupMemory",
-        "shaderBufferFloat32Atomics", "shaderBufferFloat64Atomics", "shaderSharedFloat32Atomics",
+        "pipelineExecutableInfo", "shaderBufferFloat32Atomics", "shaderBufferFloat64Atomics", "shaderSharedFloat32Atomics",
         "shaderSharedFloat64Atomics", "shaderBufferFloat16Atomics", "shaderSharedFloat16Atomics")
 
 #: capability -> the features that it takes

@@ -41,6 +41,7 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         "vkFreeMemory": "pppV", "vkBindBufferMemory": "pppq", "vkMapMemory": "ppqqup",
         "vkGetBufferDeviceAddress": "ppQ", "vkGetMemoryFdKHR": "ppp", "vkCreateShaderModule": "pppp",
         "vkDestroyShaderModule": "pppV", "vkCreatePipelineLayout": "pppp", "vkDestroyPipelineLayout": "pppV",
+        "vkGetPipelineExecutablePropertiesKHR": "pppp", "vkGetPipelineExecutableStatisticsKHR": "pppp",
         "vkCreateComputePipelines": "ppuppp", "vkDestroyPipeline": "pppV", "vkCreatePipelineCache": "pppp",
         "vkGetPipelineCacheData": "pppp", "vkDestroyPipelineCache": "pppV", "vkCreateCommandPool": "pppp",
         "vkAllocateCommandBuffers": "ppp", "vkBeginCommandBuffer": "pp", "vkEndCommandBuffer": "p",

@@ -13,6 +13,7 @@ import struct
 import sys
 import threading
 import weakref
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...errors import DeviceError, ResourceError
@@ -20,6 +21,7 @@ from .. import binary_cache
 from ..program import BuildError
 from .context import Context
 from .library import VulkanError
+from .statistics import creation_flags, statistics
 from .structures import make
 
 if TYPE_CHECKING:
@@ -61,7 +63,8 @@ class Program:
                 flags = FULL_SUBGROUPS
         stage = make("PipelineShaderStageCreateInfo", next=following, flags=flags, stage=COMPUTE,
                      module=module, pName=artifact.entry.encode())
-        info = make("ComputePipelineCreateInfo", stage=stage, layout=self.layout)
+        info = make("ComputePipelineCreateInfo", flags=creation_flags(self.context), stage=stage,
+                    layout=self.layout)
         api = self.context.api
         key = self._key(words)
         known = binary_cache.load(key)
@@ -73,6 +76,11 @@ class Program:
             if data and data != known:
                 binary_cache.store(key, data)
             api.vkDestroyPipelineCache(self.context.handle, cache, None)
+
+    @cached_property
+    def statistics(self) -> dict[str, int | float]:
+        """What the driver says of its code: statistics.py."""
+        return statistics(self.context, self.pipeline)
 
     def _key(self, words: bytes) -> str:
         shape = (self.artifact.sub_group_size, self.artifact.entry, self.context.device.cache_identity)

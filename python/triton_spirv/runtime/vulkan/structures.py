@@ -70,6 +70,10 @@ TABLE: dict[str, tuple[int | None, str]] = {
     "PhysicalDeviceShaderCorePropertiesAMD": (1000185000, "u shaderEngineCount shaderArraysPerEngineCount "
                                                           "computeUnitsPerShaderArray, u11"),
     "PhysicalDeviceShaderSMBuiltinsPropertiesNV": (1000154001, "u shaderSMCount shaderWarpsPerSM"),
+    "PipelineInfoKHR": (1000269001, "p pipeline"),
+    "PipelineExecutablePropertiesKHR": (1000269002, "u stages, c256 name description, u subgroupSize"),
+    "PipelineExecutableInfoKHR": (1000269003, "p pipeline, u executableIndex"),
+    "PipelineExecutableStatisticKHR": (1000269004, "c256 name description, i format, q value"),
     "CooperativeMatrixPropertiesKHR": (1000506001, "u MSize NSize KSize, i AType BType CType ResultType, "
                                                    "u saturatingAccumulation, i scope"),
     "MemoryType": (None, "u propertyFlags heapIndex"),

@@ -37,9 +37,10 @@ def target_of(device: Device) -> Target:
         folds_zeros=device.driver == "llvmpipe",    # lp_build_mul, lp_build_div
         loop_rounds=LLVMPIPE_ROUNDS if device.driver == "llvmpipe" else 0,
         unrolled=128 if device.kind == "cpu" else 1024,
-        # software devices divide as their processor does. GLSL's Fma is used nowhere: an H100's rounded f32
-        # twice, with NoContraction and without
+        # software devices divide as their processor does
         rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else ()),
+        accurate=frozenset({"Exp2"} if device.driver == "NVIDIA" else ()),
+        keeps_loops=device.driver == "NVIDIA",
         float64="Float64" in device.capabilities,
         float_controls=device.float_controls,
         push_bytes=device.push_bytes,
