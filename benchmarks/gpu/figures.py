@@ -1,8 +1,8 @@
 """Each kernel on this package's Vulkan device, beside native Triton and torch on the same GPU: one table.
 
 Each side runs in a process of its own, one after the other; a case that hangs or takes its process down is
-reported and the others go on. Before anything is timed, the device works for long enough to reach its full clock.
-Everything is kept in $OUT/figures.json.
+reported and the others go on. Before anything is timed, the device works for long enough to reach its
+full clock. Everything is kept in $OUT/figures.json.
 """
 
 from __future__ import annotations

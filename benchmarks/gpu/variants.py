@@ -1,28 +1,31 @@
-"""The same kernels under other switches of the target, and after other kernels: what is worth what on a GPU.
+"""The same kernels under other switches of the target: what is worth what on a GPU.
 
     SCRIPT=benchmarks/gpu/variants.py benchmarks/gpu/run.sh script FOLDER
-    PARTS=f16,f32,attention,order   some of it; SECONDS_LEFT=180 a limit; TINY=1 small sizes on any device
+    PARTS=f16,f32,attention   some of it; SECONDS_LEFT=180 a limit; TINY=1 small sizes on any device
 
-Each line is printed at once, the most telling first. A figure is the least of three rounds of launches
-between two timestamps, on this package's Vulkan device alone; `order` runs a kernel after others of one
-process, because what ran before was seen to matter (docs/vulkan.md).
+Each line is printed at once, the most telling first, with what the driver says of its code. A figure is the
+median of eight rounds of launches between two timestamps, on this package's Vulkan device alone, when the
+device has come to its full clock.
 """
 
 from __future__ import annotations
 
 import os
+import statistics
 import time
 from collections.abc import Callable
 from typing import Any
 
 START = time.perf_counter()
 os.environ["TRITON_SPIRV_BACKEND"] = "1"
+os.environ["TRITON_SPIRV_VULKAN_STATISTICS"] = "1"
 os.environ.setdefault("TRITON_SPIRV_DEVICE", "vulkan")
 
 import kernels  # noqa: E402
 import torch  # noqa: E402
 import triton  # noqa: E402
 import triton_spirv  # noqa: E402
+from triton_spirv.runtime.vulkan import program  # noqa: E402
 from triton_spirv_backend import stages  # noqa: E402
 
 TINY, LIMIT = bool(os.environ.get("TINY")), float(os.environ.get("SECONDS_LEFT", "180"))
@@ -36,9 +39,8 @@ variant = 10
 
 Call = Callable[[], Any]
 OLD = {"double_buffers": False, "places_tiles": False}
-#: Are multiplications and additions fused under these modes? Half of the rate of f32 would be the price.
-CONTROLS = [{"float_controls": frozenset((mode, bits) for mode in modes for bits in (16, 32, 64))}
-            for modes in ((), ("RoundingModeRTE",), ("SignedZeroInfNanPreserve",))]
+#: Seconds of work before anything is timed
+SETTLING = 0.0 if TINY else 0.7
 
 
 def say(*words: object) -> None:
@@ -49,8 +51,8 @@ def put(values: torch.Tensor) -> Any:
     return triton_spirv.asarray(values, device=os.environ["TRITON_SPIRV_DEVICE"])
 
 
-def least_ms(call: Call) -> float:
-    """Of one launch, in three rounds of launches one behind the other."""
+def median_ms(call: Call) -> float:
+    """Of one launch, over rounds of launches one behind the other."""
     call()
     DEVICE.synchronize()
 
@@ -63,8 +65,17 @@ def least_ms(call: Call) -> float:
         DEVICE.synchronize()
         return first.elapsed_time(last) / count
 
-    count = max(2, min(60, int(25 / max(one_round(1), 1e-3))))
-    return min(one_round(count) for _ in range(3))
+    start = time.perf_counter()
+    count = max(2, min(200, int(40 / max(one_round(1), 1e-3))))
+    while time.perf_counter() - start < SETTLING:
+        one_round(count)
+    return statistics.median(one_round(count) for _ in range(8))
+
+
+def of_the_driver() -> dict[str, Any]:
+    """What it says of the code that was built last."""
+    built = list(program._programs.values())
+    return built[-1].statistics if built else {}
 
 
 def tried(title: str, call: Callable[[int], Any], check: Callable[[], float], work: float,
@@ -76,8 +87,9 @@ def tried(title: str, call: Callable[[int], Any], check: Callable[[], float], wo
     FLAGS, variant = flags, variant + 1
     stages_option = variant
     try:
-        ms = least_ms(lambda: call(stages_option))
-        say(f"{title} {flags or ''}: {ms:.3f} ms, {work / ms / 1e9:.1f} TFLOP/s, error {check():.1e}")
+        ms = median_ms(lambda: call(stages_option))
+        say(f"{title} {flags or ''}: {ms:.3f} ms, {work / ms / 1e9:.1f} TFLOP/s, error {check():.1e}, "
+            f"{of_the_driver()}")
     except Exception as error:
         say(f"{title} {flags or ''}: {type(error).__name__}: {str(error)[:200]}")
     FLAGS = {}
@@ -118,7 +130,7 @@ def f16() -> None:
 def f32() -> None:
     matmuls(256 if TINY else 4096, torch.float32,
             [(128, 128, 8, 8), (128, 128, 16, 8), (128, 128, 32, 8), (64, 64, 16, 4)],
-            [*CONTROLS, OLD, {"double_buffers": False}, {"places_tiles": False}, {"unrolled": 512}])
+            [OLD, {"double_buffers": False}, {"places_tiles": False}, {"unrolled": 512}])
 
 
 def attention() -> None:
@@ -134,40 +146,12 @@ def attention() -> None:
         def call(s: int, m: int = m, n: int = n, warps: int = warps) -> Any:
             return kernels.attention_kernel[(length // m, heads)](
                 *arrays, width ** -0.5, length, D=width, BM=m, BN=n, num_warps=warps, num_stages=s)
-        for flags in ({}, CONTROLS[0], OLD, {"double_buffers": False}, {"holds_operands": False}):
+        for flags in ({}, {"keeps_loops": False}, {"accurate": frozenset()}, OLD, {"double_buffers": False},
+                      {"holds_operands": False}):
             tried(f"attention {m, n, warps}", call, check, 4.0 * heads * length ** 2 * width, **flags)
 
 
-def order() -> None:
-    """Vector add, layer norm and one product, each after each of the others."""
-    n, rows, columns, size = (1 << 16, 64, 1024, 256) if TINY else (1 << 27, 8192, 4096, 4096)
-    x, y, out = (put(torch.randn(n, generator=SEED)) for _ in range(3))
-    weight = put(torch.ones(columns))
-    half = [put(torch.randn(size, size, generator=SEED).half()) for _ in range(3)]
-
-    def product(m: int, n: int, k: int, warps: int) -> Call:
-        return lambda: kernels.matmul_kernel[(triton.cdiv(size, m) * triton.cdiv(size, n),)](
-            *half, size, size, size, BM=m, BN=n, BK=k, GROUP=8, num_warps=warps)
-
-    calls: dict[str, Call] = {
-        "add": lambda: kernels.add_kernel[(triton.cdiv(n, 1024),)](x, y, out, n, BLOCK=1024, num_warps=4),
-        "layer norm": lambda: kernels.layer_norm_kernel[(rows,)](x, weight, weight, out, columns, 1e-5,
-                                                                 BLOCK=columns, num_warps=4),
-        "softmax": lambda: kernels.softmax_kernel[(rows,)](x, out, columns, BLOCK=columns, num_warps=8),
-        "product of 4 warps": product(64, 64, 32, 4),
-        "product of 8 warps": product(128, 128, 32, 8),
-    }
-    for name, call in calls.items():
-        say(f"{name}: {least_ms(call):.4f} ms when it is new")
-    for before, other in calls.items():
-        least_ms(other)
-        for name, call in calls.items():
-            if time.perf_counter() - START < LIMIT:
-                say(f"{name}: {least_ms(call):.4f} ms after {before}")
-                least_ms(other)
-
-
 if __name__ == "__main__":
-    for part in os.environ.get("PARTS", "f32,attention,f16,order").split(","):
+    for part in os.environ.get("PARTS", "f32,attention,f16").split(","):
         say("---", part)
-        {"f16": f16, "f32": f32, "attention": attention, "order": order}[part]()
+        {"f16": f16, "f32": f32, "attention": attention}[part]()

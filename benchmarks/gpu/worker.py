@@ -188,7 +188,8 @@ def attention(quick: bool) -> Case:
         return error(out[picked][:, rows], weights @ v)
 
     names = ("BM", "BN", "num_warps", "num_stages")
-    rows = [(128, 64, 4, 3), (128, 64, 8, 3), (64, 64, 4, 3), (64, 32, 4, 2), (128, 128, 8, 2), (256, 64, 16, 3)]
+    rows = [(128, 64, 4, 3), (128, 64, 8, 3), (64, 64, 4, 3), (64, 32, 4, 2), (128, 128, 8, 2),
+            (256, 64, 16, 3)]
     return Case([random(*shape, dtype=torch.float16) for _ in range(3)], poison(shape, torch.float16), run,
                 lambda q, k, v, out: torch.nn.functional.scaled_dot_product_attention(q[None], k[None],
                                                                                      v[None]),
@@ -205,7 +206,7 @@ CASES: dict[str, Callable[[bool], Case]] = {
 # ---- measuring
 
 
-#: Seconds of work before anything is timed: an idle H100 is at 345 MHz, and takes half a second to reach 1980.
+#: Seconds of work before anything is timed: an idle H100 is at 345 MHz, and half a second later at 1980.
 SETTLING = 0.7
 
 

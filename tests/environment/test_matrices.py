@@ -208,3 +208,9 @@ def test_the_instructions_are_valid(type: str, kind: str) -> None:
     artifact = triton_spirv.compile(ttgir(type, kind, 2, scale=2), real_target())
     assert "OpCooperativeMatrixLoadKHR" in artifact.listing
     spirv_tools.validate(artifact.words, "vulkan1.3")
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_loops_of_products_are_kept_where_the_driver_would_repeat_them(keeps: bool) -> None:
+    artifact = triton_spirv.compile(ttgir("fp16", "plain", 2, scale=2), real_target(keeps_loops=keeps))
+    assert ("DontUnroll" in artifact.listing) == keeps

@@ -78,7 +78,8 @@ REQUIRED = ("bufferDeviceAddress", "shaderInt64", "timelineSemaphore")
 HOST = ("timelineSemaphore", "hostQueryReset", "subgroupSizeControl", "computeFullSubgroups", "maintenance4",
         "scalarBlockLayout", "shaderSubgroupExtendedTypes", "shaderMaximalReconvergence",
         "shaderSubgroupUniformControlFlow", "shaderZeroInitializeWorkgroupMemory",
-        "pipelineExecutableInfo", "shaderBufferFloat32Atomics", "shaderBufferFloat64Atomics", "shaderSharedFloat32Atomics",
+        "pipelineExecutableInfo",
+        "shaderBufferFloat32Atomics", "shaderBufferFloat64Atomics", "shaderSharedFloat32Atomics",
         "shaderSharedFloat64Atomics", "shaderBufferFloat16Atomics", "shaderSharedFloat16Atomics")
 
 #: capability -> the features that it takes
