@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numeric
 import numpy as np
 import pytest
@@ -63,12 +65,18 @@ KERNELS = {
 }
 
 
-@pytest.fixture(params=[1, 4])
+@pytest.fixture(params=[("simt", 1), ("simt", 4), ("vulkan", 1), ("vulkan", 4)], ids="{0[0]}x{0[1]}".format)
 def warps(request, monkeypatch):
-    monkeypatch.setenv("TRITON_SPIRV_TARGET", "cpu-simt")
+    mode, count = request.param
+    for name in ("TRITON_SPIRV_TARGET", "TRITON_SPIRV_DEVICE"):
+        monkeypatch.delenv(name, raising=False)
+    if mode == "vulkan":
+        monkeypatch.setenv("TRITON_SPIRV_DEVICE", os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan"))
+    else:
+        monkeypatch.setenv("TRITON_SPIRV_TARGET", "cpu-simt")
     for kernel in KERNELS:
         kernel.device_caches.clear()
-    yield request.param
+    yield count
     for kernel in KERNELS:
         kernel.device_caches.clear()
 
