@@ -38,6 +38,22 @@ def test_device_arrays(context: Context, passing: str) -> None:
     assert (out.numpy()[:960] == (x + y)[:960]).all() and (out.numpy()[960:] == -1).all()
 
 
+def test_barriers_of_older_devices(context: Context) -> None:
+    """Without synchronization2 a barrier is recorded by the first version's call."""
+    older = replace(context.device, features=context.device.features - {"synchronization2"})
+    opened = Context(older)
+    assert len(opened.stream.barrier) == 9
+    x = random(1000)
+    values, out = arrays.asarray(opened, x), arrays.empty(opened, 1000)
+    launched = kernel(opened)
+    for _ in range(100):
+        launched.launch(16, 1, 1, (values, values, out, 1000))
+        launched.launch(16, 1, 1, (out, out, values, 1000))
+        out.copy_from(values)
+        values.copy_from(arrays.asarray(opened, x))
+    assert (out.numpy() == 4 * x).all()
+
+
 @pytest.mark.parametrize("passing", ["push", "buffer"])
 def test_many_launches_keep_their_order(context: Context, passing: str) -> None:
     """More launches than command buffers and parameters of one submission, each reading what the one before

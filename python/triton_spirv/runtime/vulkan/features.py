@@ -75,10 +75,10 @@ REPLACED = {"VK_EXT_subgroup_size_control": (1, 3), "VK_KHR_shader_integer_dot_p
 #: without these nothing runs: addresses as arguments, 64-bit arithmetic on them, one counter to wait for
 REQUIRED = ("bufferDeviceAddress", "shaderInt64", "timelineSemaphore")
 #: features that only the host's side uses, or that allow what needs no capability
-HOST = ("timelineSemaphore", "hostQueryReset", "subgroupSizeControl", "computeFullSubgroups", "maintenance4",
-        "scalarBlockLayout", "shaderSubgroupExtendedTypes", "shaderMaximalReconvergence",
-        "shaderSubgroupUniformControlFlow", "shaderZeroInitializeWorkgroupMemory",
-        "pipelineExecutableInfo",
+HOST = ("timelineSemaphore", "synchronization2", "hostQueryReset", "subgroupSizeControl",
+        "computeFullSubgroups", "maintenance4", "scalarBlockLayout", "shaderSubgroupExtendedTypes",
+        "shaderMaximalReconvergence", "shaderSubgroupUniformControlFlow",
+        "shaderZeroInitializeWorkgroupMemory", "pipelineExecutableInfo",
         "shaderBufferFloat32Atomics", "shaderBufferFloat64Atomics", "shaderSharedFloat32Atomics",
         "shaderSharedFloat64Atomics", "shaderBufferFloat16Atomics", "shaderSharedFloat16Atomics")
 

@@ -65,7 +65,7 @@ class Kernel:
         """A closure: everything that a launch needs is a local variable."""
         stream, api, artifact = self.context.stream, self.context.api, self.artifact
         bind, push, dispatch = api.vkCmdBindPipeline, api.vkCmdPushConstants, api.vkCmdDispatch
-        barrier_call, barrier, lock = api.vkCmdPipelineBarrier, stream.barrier, stream.lock
+        barrier_call, barrier, lock = stream.barrier_call, stream.barrier, stream.lock
         pipeline, layout, size = self.program.pipeline, self.program.layout, self.program.push_bytes
         pack_into, hidden, limits = self.format.pack_into, self.hidden, self.context.device.max_groups
         most_x, most_y, most_z = limits

@@ -99,13 +99,29 @@ class Stream:
                       pSignalSemaphoreValues=self._signal)
         self._submit = make("SubmitInfo", next=values, commandBufferCount=1, pCommandBuffers=self._handle,
                             signalSemaphoreCount=1, pSignalSemaphores=semaphores)
-        between = make("MemoryBarrier", srcAccessMask=WRITES, dstAccessMask=SHADER_ACCESS | TRANSFER_ACCESS)
-        to_host = make("MemoryBarrier", srcAccessMask=WRITES, dstAccessMask=HOST_ACCESS)
-        self._kept = (between, to_host)
+        self._kept: list[Any] = []
+        #: records a barrier: to be called with the command buffer, and `barrier` or `host_barrier`. Two
+        #: arguments take half the time of ten
+        self.barrier_call = (self.api.vkCmdPipelineBarrier2 if self._is_new()
+                             else self.api.vkCmdPipelineBarrier)
+        self.barrier = self._barrier(COMPUTE_STAGE | TRANSFER_STAGE, SHADER_ACCESS | TRANSFER_ACCESS)
+        self.host_barrier = self._barrier(HOST_STAGE, HOST_ACCESS)
+
+    def _is_new(self) -> bool:
+        return "synchronization2" in self.context.device.features
+
+    def _barrier(self, stage: int, access: int) -> tuple[int | None, ...]:
+        """The arguments of a barrier between all work so far and a stage, behind the command buffer."""
         work = COMPUTE_STAGE | TRANSFER_STAGE
-        #: the arguments of vkCmdPipelineBarrier behind the command buffer
-        self.barrier = (work, work, 0, 1, ctypes.addressof(between), 0, None, 0, None)
-        self.host_barrier = (work, HOST_STAGE, 0, 1, ctypes.addressof(to_host), 0, None, 0, None)
+        if not self._is_new():
+            made = make("MemoryBarrier", srcAccessMask=WRITES, dstAccessMask=access)
+            self._kept.append(made)
+            return work, stage, 0, 1, ctypes.addressof(made), 0, None, 0, None
+        made = make("MemoryBarrier2", srcStageMask=work, srcAccessMask=WRITES, dstStageMask=stage,
+                    dstAccessMask=access)
+        info = make("DependencyInfo", memoryBarrierCount=1, pMemoryBarriers=made)
+        self._kept.append(info)
+        return (ctypes.addressof(info),)
 
     # ---- recording
 
@@ -117,7 +133,7 @@ class Stream:
         if commands.submission > self.finished:
             self.wait_for(commands.submission)
         self.api.call("vkBeginCommandBuffer", commands.handle, ctypes.byref(self._begin))
-        self.api.vkCmdPipelineBarrier(commands.handle, *self.barrier)
+        self.barrier_call(commands.handle, *self.barrier)
         self.current, self.recording = commands, commands.handle
         self.recorded = self.used = self.bound = 0
         return commands.handle
@@ -128,7 +144,7 @@ class Stream:
         with self.lock:
             handle = self.begin()
             yield handle
-            self.api.vkCmdPipelineBarrier(handle, *self.barrier)
+            self.barrier_call(handle, *self.barrier)
             self.added()
 
     def added(self) -> None:
@@ -137,7 +153,7 @@ class Stream:
         self.recorded += 1
         if self.recorded >= (TIMED_COMMANDS if self.timed else COMMANDS_PER_SUBMISSION):
             self.flush()
-        elif not self.timed and self.idle() and time.perf_counter_ns() - self.flushed_at > PACE:
+        elif not self.timed and time.perf_counter_ns() - self.flushed_at > PACE and self.idle():
             self.flush()
         elif not self._told:
             self._told = True
@@ -184,7 +200,7 @@ class Stream:
             handle = self.recording
             if handle:
                 assert self.current is not None
-                self.api.vkCmdPipelineBarrier(handle, *self.host_barrier)
+                self.barrier_call(handle, *self.host_barrier)
                 self.api.call("vkEndCommandBuffer", handle)
                 self.recording = 0
                 self._handle[0] = handle

@@ -105,6 +105,10 @@ TABLE: dict[str, tuple[int | None, str]] = {
     "CommandBufferAllocateInfo": (40, "p commandPool, i level, u commandBufferCount"),
     "CommandBufferBeginInfo": (42, "u flags, p pInheritanceInfo"),
     "MemoryBarrier": (46, "u srcAccessMask dstAccessMask"),
+    "MemoryBarrier2": (1000314000, "q srcStageMask srcAccessMask dstStageMask dstAccessMask"),
+    "DependencyInfo": (1000314003, "u dependencyFlags memoryBarrierCount, p pMemoryBarriers, "
+                                   "u bufferMemoryBarrierCount, p pBufferMemoryBarriers, "
+                                   "u imageMemoryBarrierCount, p pImageMemoryBarriers"),
     "BufferCopy": (None, "q srcOffset dstOffset size"),
     "SubmitInfo": (4, "u waitSemaphoreCount, p pWaitSemaphores pWaitDstStageMask, u commandBufferCount, "
                       "p pCommandBuffers, u signalSemaphoreCount, p pSignalSemaphores"),
