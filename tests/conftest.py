@@ -178,8 +178,7 @@ def run(cell: Cell) -> Iterator[Callable[..., Any]]:
         except Exception as error:
             if mode != "vector" and type(error).__name__ == "OutOfResources":
                 pytest.skip(f"{mode}: {error}")  # one work-item has more memory of its own than lanes share
-            if mode == family.NAME and family.refuses(error):
-                pytest.skip(f"{mode}: {error}")  # by name; family.py tests that it is right to
+            skip_where_refused(mode, error)
             raise
         compiled.append(result)
         return result
@@ -196,6 +195,7 @@ def run_text(cell: Cell) -> Callable[..., None]:
     import handmade
     import triton_spirv
     import ttgir
+    from triton_spirv import errors
     from triton_spirv_backend.targets import chosen_vulkan, current_target, emitter_target
 
     def launch(text: str, programs: int, *arguments: Any) -> None:
@@ -203,13 +203,23 @@ def run_text(cell: Cell) -> Callable[..., None]:
         warps = cell.warps or 4
         if target.lanes:
             text = ttgir.spread(text, target.sub_group_size, warps)
-        made = triton_spirv.compile(text, target)
+        try:
+            made = triton_spirv.compile(text, target)
+        except errors.TritonSpirvError as error:
+            skip_where_refused(cell.mode, error)
+            raise
         assert_valid(SimpleNamespace(asm={"spv": made.words, "spvasm": made.listing}))
         device = chosen_vulkan()
         bound = handmade.bind(made) if device is None else handmade.bind_vulkan(made, device)
         bound.launch(programs, 1, 1, list(arguments))
 
     return launch
+
+
+def skip_where_refused(mode: str, error: Exception) -> None:
+    """The tests' own target refuses 64-bit floats by name; test_family.py tests that it is right to."""
+    if mode == family.NAME and family.refuses(error):
+        pytest.skip(f"{mode}: {error}")
 
 
 def assert_valid(compiled: Any) -> None:
