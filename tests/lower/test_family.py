@@ -28,6 +28,14 @@ def scaled(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 
 
+@triton.jit
+def product(a_ptr, b_ptr, out_ptr, SIZE: tl.constexpr, DEPTH: tl.constexpr):
+    i, k = tl.arange(0, SIZE), tl.arange(0, DEPTH)
+    a = tl.load(a_ptr + i[:, None] * DEPTH + k[None, :])
+    b = tl.load(b_ptr + k[:, None] * SIZE + i[None, :])
+    tl.store(out_ptr + i[:, None] * SIZE + i[None, :], tl.dot(a, b, input_precision="ieee"))
+
+
 @pytest.fixture
 def chosen(monkeypatch):
     """The target of tests/family.py is the one that kernels are compiled for."""
@@ -71,6 +79,18 @@ def test_more_shared_memory_than_there_is_is_refused():
     with pytest.raises(ResourceError, match="required 131072, the target has 65536"):
         triton_spirv.compile(text, family.TARGET)
     assert triton_spirv.compile(text, TARGETS["cpu-simt32"]).shared_bytes == 131072
+
+
+@pytest.mark.parametrize("depth, padded", [(32, True), (64, False)])
+def test_operands_may_fill_shared_memory(chosen, depth, padded):
+    """Room stays free between rows of banks, unless the operands fit without it only."""
+    a, b = (numeric.random(shape, "i8", seed).astype(np.float32) for seed, shape in
+            enumerate([(128, depth), (depth, 128)]))
+    out = numeric.poisoned((128, 128), "f32")
+    made = product[(1,)](numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, 128, depth)
+    numeric.assert_same(out, a @ b)  # sums below 2^24
+    operands = 2 * 128 * depth * 4
+    assert (made.metadata.shared > operands) == padded and made.metadata.shared <= family.TARGET.shared_bytes
 
 
 def test_rules_name_no_target():

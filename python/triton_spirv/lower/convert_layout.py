@@ -8,13 +8,13 @@ not move at all: each consumer makes them where it needs them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..analysis.allocation import Apart
 from ..analysis.conversion import Moves, moves
-from ..ir.model import Operation, Type
+from ..ir.model import Operation, Type, Value
 from ..layout import Layout, SharedLayout, log2, span
 from ..spirv.builder import I32
 from ..spirv.module import Value as Register
@@ -25,7 +25,7 @@ from .dot_cooperative import memory_for_matrices, rests_for_matrices, rows_of_wa
 from .registry import lowers
 from .shared import feeds_products
 from .tensor import Affine, Deferred, Fragment, Pointers, Shared, Uniform
-from .types import storage_bytes
+from .types import element_of, shape_of, storage_bytes
 
 #: Lanes whose offsets differ by a power of two from here on would meet in one bank of shared memory, which
 #: gives one word at a time.
@@ -44,7 +44,7 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
         return src
     source, result = ctx.layout_of(op.src.type), op.results[0]
     if feeds_products(result) and not is_anywhere(src):
-        memory = resting_layout(source.shape, src.element)
+        memory = _resting_layout(ctx, result, source.shape, src.element)
         if rests_for_matrices(ctx, result):
             memory = memory_for_matrices(source, storage_bytes(src.element))
         array = ctx.shared.buffer(result, src.element, memory)
@@ -63,6 +63,29 @@ def resting_layout(shape: tuple[int, ...], element: Type) -> SharedLayout:
     """Row-major, each row of banks followed by the widest access of a lane."""
     bytes = storage_bytes(element)
     return SharedLayout.row_major(shape, ((BANK_BYTES // bytes, max(1, 16 // bytes)),))
+
+
+def _resting_layout(ctx: Context, value: Value, shape: tuple[int, ...], element: Type) -> SharedLayout:
+    """`resting_layout`, or plain row-major where the operands of a product that uses `value` would not fit
+    with what stays free in it."""
+    memory = resting_layout(shape, element)
+    needed = max(sum(_resting_bytes(operand.type) for operand in (op.a, op.b)) for op in _products(value))
+    fits = needed <= ctx.target.shared_bytes and memory.size * storage_bytes(element) <= ctx.shared.free
+    return memory if fits else SharedLayout.row_major(shape)
+
+
+def _resting_bytes(type: Type) -> int:
+    return resting_layout(shape_of(type), element_of(type)).size * storage_bytes(element_of(type))
+
+
+def _products(value: Value) -> Iterator[Operation]:
+    """The products that use the value, or what is computed from it; there is one, as it feeds products."""
+    for user, _ in value.uses:
+        if user.name in ("tt.dot", "tt.dot_scaled"):
+            yield user
+        else:
+            for result in user.results:
+                yield from _products(result)
 
 
 def moved(ctx: Context, tensor: Any, source: Layout, target: Layout) -> Any:
