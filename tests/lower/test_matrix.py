@@ -121,6 +121,31 @@ def test_masks_of_an_index_that_counts(run: Callable[..., Any], mode: str, k: in
 
 
 @triton.jit
+def counted_up(a_ptr, b_ptr, c_ptr, rounds, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Both operands change in memory: lanes load for a product what other lanes have stored."""
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a, b = a_ptr + m[:, None] * K + k[None, :], b_ptr + k[:, None] * N + n[None, :]
+    x = tl.load(a)
+    tl.store(a, x + 1)
+    acc = tl.dot(tl.load(a), tl.load(b))
+    for i in range(rounds):
+        if i % 2 == 0:
+            tl.store(b, tl.load(b) + 1)
+        acc = tl.dot(x, tl.load(b), acc)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], acc)
+
+
+@pytest.mark.parametrize("shape", [(16, 64, 64), (16, 16, 16), (32, 32, 32)])
+def test_operands_that_were_just_stored(run: Callable[..., Any], shape: tuple[int, int, int]) -> None:
+    m, n, k = shape
+    a, b, c = operand((m, k), "float16", 11), operand((k, n), "float16", 12), torch.zeros(m, n)
+    x, y = a.double(), b.double()
+    run(counted_up, 1, a, b, c, 3, M=m, N=n, K=k, num_warps=4)
+    assert torch.equal(c.double(), (x + 1) @ y + 2 * x @ (y + 1) + x @ (y + 2))
+    assert torch.equal(a.double(), x + 1) and torch.equal(b.double(), y + 2)
+
+
+@triton.jit
 def attended(q_ptr, k_ptr, v_ptr, out_ptr, count, WIDTH: tl.constexpr, BQ: tl.constexpr, BK: tl.constexpr):
     q_rows, columns = tl.program_id(0) * BQ + tl.arange(0, BQ), tl.arange(0, WIDTH)
     q = tl.load(q_ptr + q_rows[:, None] * WIDTH + columns[None, :], mask=q_rows[:, None] < count, other=0.0)

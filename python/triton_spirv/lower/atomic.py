@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ..ir.model import IntegerType, Operation, PointerType
+from ..ir.model import IntegerType, Operation, PointerType, TensorType
 from ..spirv.builder import I32, Builder
 from ..spirv.control import IfElse, While
 from ..spirv.module import Value as Register
@@ -149,9 +149,10 @@ def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     """
     ctx.settle(memory_only=True)
     publishes = op.attributes["sem"] in ("release", "acq_rel")
-    ctx.shared.touches(op, writes=True, publishes=publishes)
+    layout = visited_layout(ctx, op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
+    ctx.shared.touches(op, True, layout, publishes=publishes)
     made = _each(ctx, op, operands, mask, action, result)
-    ctx.shared.touches(op, writes=True, publishes=publishes, again=True)
+    ctx.shared.touches(op, True, layout, publishes=publishes, again=True)
     return made
 
 

@@ -21,8 +21,8 @@ Words = list[int]
 
 @dataclass(frozen=True)
 class Global:
-    """Global memory: the kernel's arguments that the pointers come from (bits), and the pointers, if every
-    element is always accessed by one and the same lane."""
+    """Global memory: the kernel's arguments that the pointers come from (bits), and the pointers with what
+    tells which lane holds which, if every element is accessed by one lane."""
 
     roots: int
     pointers: Any = None
@@ -30,7 +30,7 @@ class Global:
 
     def overlaps(self, other: Global) -> bool:
         """May one lane's access meet another's?"""
-        same = self.pointers is not None and self.pointers is other.pointers
+        same = self.pointers is not None and self.pointers == other.pointers
         return bool(self.roots & other.roots) and not same
 
 

@@ -40,9 +40,10 @@ def true_everywhere(ctx: Context, masks: Any) -> Register:
 @pulled("tt.load")
 def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
     """ptr [...] -> [...]; masked elements give `other` (0 where there is none) and are not touched."""
-    ctx.shared.touches(op, writes=False)
+    lanes = None if "ts.natural" in op.attributes else layout
+    ctx.shared.touches(op, False, lanes)
     made = _load(ctx, op, layout, ptr, mask, other)
-    ctx.shared.touches(op, writes=False, again=True)
+    ctx.shared.touches(op, False, lanes, again=True)
     return made
 
 
@@ -65,10 +66,10 @@ def load_together(ctx: Context, nodes: Sequence[Deferred], layout: Layout) -> li
     """Loads under one mask and one layout, with nothing between them that stores: one branch for all."""
     asked = [(node.operation, *named(node.operation, node.operands)) for node in nodes]
     for op, *_ in asked:
-        ctx.shared.touches(op, writes=False)
+        ctx.shared.touches(op, False, layout)
     made = _loaded(ctx, layout, asked[0][2], [(op, ptr, other) for op, ptr, _, other in asked])
     for op, *_ in asked:
-        ctx.shared.touches(op, writes=False, again=True)
+        ctx.shared.touches(op, False, layout, again=True)
     return made
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..analysis.allocation import Apart, Arena, Range, last_use
 from ..errors import ResourceError
 from ..ir.dialects import PRODUCTS
-from ..ir.model import Block, IntegerType, Operation, TensorType, Type, Value
+from ..ir.model import Block, IntegerType, Operation, Type, Value
 from ..layout import Layout, SharedLayout, span
 from ..spirv.builder import I32
 from ..spirv.module import Function
@@ -109,8 +109,10 @@ class SharedMemory:
         """A barrier that the program asks for."""
         self._mark(False, None)
 
-    def touches(self, op: Operation, writes: bool, publishes: bool = False, again: bool = False) -> None:
-        """`op` accesses global memory through `op.ptr`; all lanes are here.
+    def touches(self, op: Operation, writes: bool, layout: Layout | None, publishes: bool = False,
+                again: bool = False) -> None:
+        """`op` accesses global memory through `op.ptr`, each lane what it holds under `layout`; all lanes are
+        here. layout: None for a scalar, and for messages, which bring lanes what others asked for.
 
         `publishes`: what the program wrote before must be seen by whoever sees this access. Where tensors are
         evaluated between this and the access, barriers of theirs may stand in between: say so once more
@@ -118,9 +120,9 @@ class SharedMemory:
         """
         if self.ctx.lanes_of_program == 1:
             return
-        layout = self.ctx.layout_of(op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
         alone = layout is not None and layout.has_one_lane_each and not _varies(op.ptr)
-        self._mark(writes, Global(self.roots.get(op.ptr, -1), op.ptr if alone else None, publishes), again)
+        pointers = (op.ptr, _lanes(layout)) if alone and layout is not None else None
+        self._mark(writes, Global(self.roots.get(op.ptr, -1), pointers, publishes), again)
 
     def _mark(self, writes: bool, bytes: Range | Global | None, again: bool = False) -> None:
         code = self.ctx.b.module.functions[-1].instructions
@@ -174,6 +176,11 @@ def vectors(ctx: Context, array: Shared, layout: Layout) -> Layout:
         return place if alone else None  # else a swizzle turns neighbours round in some lanes
 
     return fragments.grouped(layout, moved, most)
+
+
+def _lanes(layout: Layout) -> tuple[object, ...]:
+    """Which lane holds which element: the same for layouts that differ in the order of registers only."""
+    return layout.lane, layout.warp, frozenset((*layout.component, *layout.register)) - {0}
 
 
 def _varies(value: Value) -> bool:

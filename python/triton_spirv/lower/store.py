@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ir.model import Operation
+from ..ir.model import Operation, TensorType
 from ..layout import Layout
 from ..spirv.control import IfElse, if_
 from ..spirv.module import Value as Register
@@ -17,6 +17,7 @@ from .block_store import block_store
 from .context import Context, StepLoop
 from .hazard import versioned
 from .masks import by_register, guarded, is_predicated, is_proven, is_refuted
+from .matrix_layout import is_matrix
 from .memory import by_mask, exchange_first, one_by_one, regions_of, to_memory, true_everywhere
 from .prefetch import touch_ahead
 from .registry import lowers
@@ -27,9 +28,12 @@ from .types import element_of, storage_type
 @lowers("tt.store")
 def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     """ptr, value [...]; masked elements are not touched."""
-    ctx.shared.touches(op, writes=True)
+    type = op.value.type
+    by_lanes = isinstance(type, TensorType) and not is_matrix(type.encoding)
+    layout = ctx.layout_of(op.ptr.type) if by_lanes else None
+    ctx.shared.touches(op, True, layout)
     _store(ctx, op, ptr, value, mask)
-    ctx.shared.touches(op, writes=True, again=True)
+    ctx.shared.touches(op, True, layout, again=True)
 
 
 def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
