@@ -14,6 +14,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import family
 from conftest import MODES
 
 from property.shrink import Choices, shrunk
@@ -133,6 +134,8 @@ def main() -> int:
     parser.add_argument("--shrink-seconds", type=float, default=60)
     arguments = parser.parse_args()
     os.environ.update(environment(arguments.mode))
+    if arguments.mode == family.NARROW:
+        family.add_narrow(os.environ["TRITON_SPIRV_DEVICE"])
     current = arguments.out / f"current-{arguments.mode}.py"
     for number in range(arguments.first, arguments.first + arguments.count):
         if not runs(number, arguments.mode):

@@ -83,9 +83,10 @@ class VulkanLanes(VulkanMemory):
 
     def keep_global_private(self) -> None:
         """Accesses that no other lane meets need not be made available or visible: they are plain then, which
-        devices cache and combine. Those of global memory are the ones that state an alignment."""
+        devices cache and combine. Those of global memory are the ones that state an alignment. (Not beside
+        atomic operations on the words of narrow elements: what is plain may miss what they have written.)"""
         super().keep_global_private()
-        if self.orders_memory:
+        if self.orders_memory or self._stores_to_words:
             return
         for words in self.b.module.functions[-1].instructions:
             at = MEMORY_OPERANDS.get(words[0] & 0xFFFF, len(words))

@@ -40,6 +40,7 @@ class VulkanMemory(Environment):
 
     _addresses: dict[int, Value]  # the address of a pointer made here, by its id
     _shared_bytes: int
+    _stores_to_words = False  # are narrow elements put into words by atomic operations?
     _shared: dict[tuple[Type, int], tuple[Value, int]]  # (element, components) -> variable, bytes so far
 
     # --- pointers -------------------------------------------------------------------------------------------
@@ -131,6 +132,7 @@ class VulkanMemory(Environment):
         """Two atomic operations: other lanes may write the rest of the word meanwhile."""
         b, element = self.b, pointer.type.pointee  # type: ignore[attr-defined]
         bits = 8 * type_bytes(element)
+        self._stores_to_words = True
         word, low = self._cut(pointer)
         ones = b.shl(b.constant(I32, (1 << bits) - 1), low)
         part = b.resize(b.bitcast(value, Int(bits)), 32, signed=False)
