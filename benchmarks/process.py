@@ -3,7 +3,9 @@
     python benchmarks/process.py [--launches 10000] [--compilations 200] [--json FILE]
 
 memory  resident set above that of `import triton, numpy`: after the first launch, which 250 MB are allowed
-        for, and how it grows over launches of one kernel and over compilations of different ones
+        for, and how it grows over launches of one kernel and over compilations of different ones; beside
+        these, what it grows by where the driver alone builds and releases the same programs, and how many
+        objects of Python's are left
 start   milliseconds from the first call of a kernel to its result, in a first process that compiles and in a
         second one that finds the caches on disk; by the clock, and of processors
 
@@ -50,17 +52,34 @@ def memory(launches: int, compilations: int) -> dict[str, float]:
         scale_kernel[(1,)](x, out, 1024, 0, 1024)
     launched = resident()
 
-    def compile(numbers: range) -> float:
+    def compile(numbers: range) -> tuple[float, int]:
         for number in numbers:
             scale_kernel[(1,)](x, out, 1024, number, 1024)
             scale_kernel.device_caches.clear()
         gc.collect()
-        return resident()
+        return resident(), len(gc.get_objects())
 
-    filled = compile(range(1, 1 + FILLING))  # the allocator's and the compilers' own pools reach their size
+    # the allocator's and the compilers' own pools reach their size
+    filled, objects = compile(range(1, 1 + FILLING))
+    after, left = compile(range(1 + FILLING, 1 + FILLING + compilations))
     return {"first launch": first - before, f"{launches} launches": launched - first,
-            f"{FILLING} compilations": filled - launched,
-            f"{compilations} more": compile(range(1 + FILLING, 1 + FILLING + compilations)) - filled}
+            f"{FILLING} compilations": filled - launched, f"{compilations} more": after - filled,
+            "objects": left - objects}
+
+
+def driver(compilations: int) -> float:
+    """Run in a child behind that of `memory`: megabytes that its programs leave behind where nothing but the
+    driver builds and releases them."""
+    from triton_spirv.runtime import devices, program
+
+    found = sorted(Path(os.environ["TRITON_CACHE_DIR"]).rglob("scale_kernel.spv"))
+    words = [path.read_bytes() for path in found]
+    context = devices.open_device(devices.choose(devices.selection()))
+    sizes = []
+    for each in words[:FILLING + compilations]:
+        program._built(context, each, "scale_kernel", "")  # released at once
+        sizes.append(resident())
+    return sizes[-1] - sizes[FILLING - 1]
 
 
 def start() -> dict[str, tuple[float, float]]:
@@ -103,14 +122,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="triton-spirv-benchmark-") as cache:
         cold, warm = child("start", cache), child("start", cache)
         used = child("memory", cache, options.launches, options.compilations)
+        alone = child("driver", cache, options.compilations)
     rows: list[list[object]] = [[name, *(f"{x:.1f}" for x in (*cold[name], *warm[name]))] for name in cold]
     print(table("First call of a kernel, milliseconds", ["kernel", "first process", "of processors",
                                                         "second process", "of processors"], rows))
-    print(table("Resident set, MB", ["after", "more"], [[name, f"{x:.1f}"] for name, x in used.items()]))
+    objects = used.pop("objects")
+    sizes = {**used, f"{options.compilations} by the driver alone": alone}
+    print(table("Resident set, MB", ["after", "more"], [[name, f"{x:.1f}"] for name, x in sizes.items()]))
+    print(f"{options.compilations} more compilations leave {objects:.0f} objects of Python's")
     if used["first launch"] > ALLOWED:
         raise SystemExit(f"more than {ALLOWED:.0f} MB above the imports")
     if options.json:
-        text = json.dumps({"first process": cold, "second process": warm, "memory": used}, indent=1)
+        text = json.dumps({"first process": cold, "second process": warm, "memory": sizes,
+                           "objects": objects}, indent=1)
         Path(options.json).write_text(text + "\n", encoding="utf-8")
 
 

@@ -20,4 +20,5 @@ def test_figures(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads(file.read_text())
     assert figures["first process"].keys() == figures["second process"].keys()
-    assert figures["memory"]["first launch"] > 0
+    assert figures["memory"]["first launch"] > 0 and "3 by the driver alone" in figures["memory"]
+    assert figures["objects"] < 100  # of each of three kernels there is nothing left
