@@ -83,17 +83,14 @@ class Target:
     keeps_loops      loops of products say DontUnroll: an NVIDIA driver (580) repeats bodies of thousands of
                      instructions four times, and they no longer fit into the cache for instructions
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
-    matrix_builtins  the matrix unit by builtins of the driver, which compilers without an instruction for it
-                     know, and later ones too
+    matrix_builtins  the matrix unit by builtins of the driver, for compilers without an instruction for it
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
     shared_blocks    a sub-group loads a block of shared memory with one message (SPV_INTEL_subgroups)
     predicated       SPV_INTEL_predicated_io: a lane's access happens where its predicate is true
-    clock_builtin    the clock by a builtin of the driver, which compilers without OpReadClockKHR know, and
-                     later ones too
+    clock_builtin    the clock by a builtin of the driver, for compilers without OpReadClockKHR
     reduces          a sub-group's reduction is one instruction, whose result the compiler knows to be uniform
     converts_bf16    SPV_INTEL_bfloat16_conversion: f32 becomes bf16 with one instruction
-    emulated         matrix, 2D block and predicated instructions are functions of the same meaning that are
-                     linked in
+    emulated         matrix, 2D block and predicated instructions are functions that are linked in
     address_bits     64, or 32: the addressing model Physical32
     register_bytes   of all registers of a hardware thread, in the default mode; `large_registers`: twice as
                      many in another
@@ -395,9 +392,7 @@ def _described_target(name: str) -> Target:
 
 
 def find_target(name: str) -> Target:
-    """The known target of that name, or the one that a name describes; DeviceError lists the names
-    otherwise.
-    """
+    """The known target of that name, or the one that it describes; else DeviceError lists the names."""
     if name.startswith("opencl:"):
         return _described_target(name)
     if name not in TARGETS:
