@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,17 @@ def test_chosen_by_kind_index_and_name(device: devices.Device) -> None:
 def test_unknown_device(choice: str, device: devices.Device) -> None:
     with pytest.raises(DeviceError, match=f"(?s){choice}.*{re.escape(device.name)}"):
         devices.choose(choice)
+
+
+@pytest.mark.parametrize("feature", features.REQUIRED)
+def test_a_device_that_lacks_something(feature: str, device: devices.Device,
+                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is passed over, and refused by name where it is meant."""
+    lesser = replace(device, features=device.features - {feature}, kind="gpu", index=0)
+    monkeypatch.setattr(devices, "devices", lambda: (lesser, replace(device, index=1)))
+    assert devices.choose("vulkan").index == 1
+    with pytest.raises(DeviceError, match=f"lacks {feature}, without which"):
+        devices.choose("vulkan:0")
 
 
 def test_no_driver(tmp_path: Path) -> None:

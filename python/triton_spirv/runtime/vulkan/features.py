@@ -72,8 +72,9 @@ CORE = {"PhysicalDeviceVulkan11Features": (1, 2), "PhysicalDeviceVulkan12Feature
         "PhysicalDeviceVulkan13Features": (1, 3)}
 REPLACED = {"VK_EXT_subgroup_size_control": (1, 3), "VK_KHR_shader_integer_dot_product": (1, 3)}
 
-#: without these nothing runs: addresses as arguments, 64-bit arithmetic on them, one counter to wait for
-REQUIRED = ("bufferDeviceAddress", "shaderInt64", "timelineSemaphore")
+#: without these nothing runs: addresses as arguments, 64-bit arithmetic on them, the memory model of every
+#: module, one counter to wait for
+REQUIRED = ("bufferDeviceAddress", "shaderInt64", "vulkanMemoryModel", "timelineSemaphore")
 #: features that only the host's side uses, or that allow what needs no capability
 HOST = ("timelineSemaphore", "synchronization2", "hostQueryReset", "subgroupSizeControl",
         "computeFullSubgroups", "maintenance4", "scalarBlockLayout", "shaderSubgroupExtendedTypes",
