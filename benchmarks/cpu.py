@@ -18,13 +18,11 @@ multiply-adds in registers where arithmetic does.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +35,7 @@ os.environ["TORCHINDUCTOR_CACHE_DIR"] = _cache.name
 sys.path.insert(0, str(Path(__file__).parent))
 
 from peers import PEERS, Interpreter, compiled  # noqa: E402
+from report import introduced, output_arguments, write  # noqa: E402
 
 FAMILIES = ("elementwise", "rows", "movement", "products", "attention")
 
@@ -51,8 +50,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--processor-time", action="store_true", help="of one core, instead of the clock's")
     parser.add_argument("--seconds", type=float, default=3.0, help="for each workload")
     parser.add_argument("--interpreter-seconds", type=float, default=20.0, help="for one call there")
-    parser.add_argument("--json", metavar="FILE", help="write all figures")
-    parser.add_argument("--plot", metavar="FILE", help="write a picture (.png, .svg, .pdf)")
+    output_arguments(parser)
     options = parser.parse_args()
     options.peers = [peer for peer in options.peers.split(",") if peer]
     if unknown := set(options.peers) - set(PEERS):
@@ -186,24 +184,16 @@ def main() -> None:
         bind(options.cores)
     import limits as limit_module
     import torch
-    from measure import machine
 
     torch.manual_seed(0)
     if options.cores:
         torch.set_num_threads(options.cores)
-    facts = machine()
-    print("\n".join(f"{name:12} {value}" for name, value in facts.items()), end="\n\n")
+    facts = introduced()
     limits = limit_module.measure(options.quick)
     print("\n".join(f"{unit:12} {sample}" for unit, sample in limits.items()), end="\n\n")
     results = {family: report(family, chosen, options, limits)
                for family, chosen in selected(options.only, options.quick).items()}
-    if options.json:
-        plain = {family: {name: {peer: asdict(sample) if hasattr(sample, "median") else sample
-                                 for peer, sample in taken.items()} for name, taken in group.items()}
-                 for family, group in results.items()}
-        rates = {unit: asdict(sample) for unit, sample in limits.items()}
-        text = json.dumps({"machine": facts, "limits": rates, **plain}, indent=1)
-        Path(options.json).write_text(text + "\n", encoding="utf-8")
+    write(options.json, {"machine": facts, "limits": limits, **results})
     if options.plot:
         draw(options.plot, results, options.peers)
 

@@ -12,13 +12,10 @@ Times are medians of calls taken in turns; in parentheses the middle 80 % of the
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +26,8 @@ os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")  # what Triton 3.9 does, 
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from measure import Sample, interleaved, machine, per_call, table  # noqa: E402
+from measure import Sample, interleaved, per_call, table  # noqa: E402
+from report import by_sections  # noqa: E402
 
 CALLS = 20  # timed at once: long enough for the clock, too short to be interrupted often
 
@@ -124,13 +122,6 @@ def kernel_section(quick: bool) -> dict[str, dict[str, Any]]:
 SECTIONS = {"compile": compile_section, "launch": launch_section, "kernels": kernel_section}
 
 
-def plain(value: Any) -> Any:
-    """Samples as dictionaries."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    return {name: plain(part) for name, part in value.items()} if isinstance(value, dict) else value
-
-
 def draw(path: str, results: dict[str, Any]) -> None:
     """The compile times in their parts, and the kernels' ratios to torch, as a picture."""
     import matplotlib
@@ -163,25 +154,6 @@ def draw(path: str, results: dict[str, Any]) -> None:
     print(f"wrote {path}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="First-touch figures, beside what one would use instead.")
-    parser.add_argument("--quick", action="store_true", help="few rounds, small sizes: does it run?")
-    parser.add_argument("--only", default=",".join(SECTIONS), help="sections, separated by commas")
-    parser.add_argument("--json", metavar="FILE", help="write all figures")
-    parser.add_argument("--plot", metavar="FILE", help="write a picture (.png, .svg, .pdf)")
-    options = parser.parse_args()
-    chosen = options.only.split(",")
-    if unknown := set(chosen) - set(SECTIONS):
-        parser.error(f"--only: {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
-    facts = machine()
-    print("\n".join(f"{name:12} {value}" for name, value in facts.items()), end="\n\n")
-    results = {name: SECTIONS[name](options.quick) for name in chosen}
-    if options.json:
-        text = json.dumps({"machine": facts, **plain(results)}, indent=1)
-        Path(options.json).write_text(text + "\n", encoding="utf-8")
-    if options.plot:
-        draw(options.plot, results)
-
-
 if __name__ == "__main__":
-    main()
+    by_sections("First-touch figures, beside what one would use instead.",
+                "few rounds, small sizes: does it run?", SECTIONS, draw)

@@ -12,7 +12,6 @@ Seconds by the clock, from nothing, the start of the workers included; each figu
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -24,6 +23,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from measure import table  # noqa: E402
+from report import output_arguments, write  # noqa: E402
 
 
 def blocks(count: int) -> list[dict[str, int]]:
@@ -80,7 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="What processes give compilations of many kernels.")
     parser.add_argument("--quick", action="store_true", help="three configurations: does it run?")
     parser.add_argument("--processes", default="0,1,2", help="numbers of worker processes")
-    parser.add_argument("--json", metavar="FILE", help="write all figures")
+    output_arguments(parser, plot=False)
     options = parser.parse_args()
     counts = {"aot": 3 if options.quick else 60, "precompile": 3 if options.quick else 20}
     numbers = [int(number) for number in options.processes.split(",")]
@@ -93,8 +93,7 @@ def main() -> None:
     head = ["", *(f"{number} processes, s" for number in numbers),
             *(f"{number} against {numbers[0]}" for number in numbers[1:])]
     print(table("Compiling a matmul's configurations, seconds by the clock", head, rows))
-    if options.json:
-        Path(options.json).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    write(options.json, results)
 
 
 if __name__ == "__main__":

@@ -111,13 +111,15 @@ def child(task: str, cache: str, *arguments: int) -> Any:
 
 
 def main() -> None:
+    sys.path.insert(0, str(HERE))
+    from measure import table
+    from report import output_arguments, write
+
     parser = argparse.ArgumentParser(description="Memory of a process, and the start of a second one.")
     parser.add_argument("--launches", type=int, default=10_000)
     parser.add_argument("--compilations", type=int, default=200)
-    parser.add_argument("--json", metavar="FILE", help="write all figures")
+    output_arguments(parser, plot=False)
     options = parser.parse_args()
-    sys.path.insert(0, str(HERE))
-    from measure import table
 
     with tempfile.TemporaryDirectory(prefix="triton-spirv-benchmark-") as cache:
         cold, warm = child("start", cache), child("start", cache)
@@ -132,10 +134,7 @@ def main() -> None:
     print(f"{options.compilations} more compilations leave {objects:.0f} objects of Python's")
     if used["first launch"] > ALLOWED:
         raise SystemExit(f"more than {ALLOWED:.0f} MB above the imports")
-    if options.json:
-        text = json.dumps({"first process": cold, "second process": warm, "memory": sizes,
-                           "objects": objects}, indent=1)
-        Path(options.json).write_text(text + "\n", encoding="utf-8")
+    write(options.json, {"first process": cold, "second process": warm, "memory": sizes, "objects": objects})
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measure import table
+from report import output_arguments, write
 
 #: one or two workloads for each limit: memory, arithmetic, both, one core alone
 CHOSEN = ("add,gelu,dropout,softmax,layer norm,cross entropy,sum over,transpose,embedding,histogram,sort,"
@@ -69,8 +70,7 @@ def main() -> None:
     parser.add_argument("--only", default=CHOSEN, help="families or parts of names; empty: all workloads")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each workload and number of cores")
     parser.add_argument("--cores", default=f"1,{len(os.sched_getaffinity(0))}", help="two numbers of cores")
-    parser.add_argument("--json", metavar="FILE", help="write all figures")
-    parser.add_argument("--plot", metavar="FILE", help="write a picture (.png, .svg, .pdf)")
+    output_arguments(parser)
     options = parser.parse_args()
     few, many = (int(count) for count in options.cores.split(","))
     results = {count: measured(count, options) for count in (few, many)}
@@ -84,9 +84,7 @@ def main() -> None:
     head = ["kernel", *(f"{side}{part}" for side in ("ours", "torch")
                         for part in (f", ms on {few}", f" on {many}", ": faster by"))]
     print(table(f"Medians on {few} and on {many} cores", head, rows))
-    if options.json:
-        text = json.dumps({str(count): found for count, found in results.items()}, indent=1)
-        Path(options.json).write_text(text + "\n", encoding="utf-8")
+    write(options.json, {str(count): found for count, found in results.items()})
     if options.plot:
         draw(options.plot, rows, many)
 

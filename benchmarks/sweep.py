@@ -10,8 +10,6 @@ compile  milliseconds of processors over block sizes: the emitter, the driver, a
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import sys
 import tempfile
@@ -26,7 +24,8 @@ os.environ["TRITON_CACHE_DIR"] = _cache.name  # nothing compiled earlier takes p
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from measure import interleaved, machine, table  # noqa: E402
+from measure import interleaved, table  # noqa: E402
+from report import by_sections  # noqa: E402
 
 ELEMENTS = 1 << 22  # of matrices whose rows grow
 
@@ -159,27 +158,6 @@ def draw(path: str, results: dict[str, Any]) -> None:
     print(f"wrote {path}")
 
 
-def main() -> None:
-    from first_touch import plain
-
-    parser = argparse.ArgumentParser(description="How run time and compile time grow with sizes.")
-    parser.add_argument("--quick", action="store_true", help="two small sizes: does it run?")
-    parser.add_argument("--only", default=",".join(SECTIONS), help="sections, separated by commas")
-    parser.add_argument("--json", metavar="FILE", help="write all figures")
-    parser.add_argument("--plot", metavar="FILE", help="write a picture (.png, .svg, .pdf)")
-    options = parser.parse_args()
-    chosen = options.only.split(",")
-    if unknown := set(chosen) - set(SECTIONS):
-        parser.error(f"--only: {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
-    facts = machine()
-    print("\n".join(f"{name:12} {value}" for name, value in facts.items()), end="\n\n")
-    results = {name: SECTIONS[name](options.quick) for name in chosen}
-    if options.json:
-        text = json.dumps({"machine": facts, **plain(results)}, indent=1)
-        Path(options.json).write_text(text + "\n", encoding="utf-8")
-    if options.plot:
-        draw(options.plot, results)
-
-
 if __name__ == "__main__":
-    main()
+    by_sections("How run time and compile time grow with sizes.", "two small sizes: does it run?",
+                SECTIONS, draw)
