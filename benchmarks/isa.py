@@ -49,6 +49,7 @@ class Row:
 def measure(case: Case, name: str, form: str, grf: str) -> Row:
     """One row: compile a kernel for a target and read what became of it."""
     import triton_spirv
+    from triton_spirv.errors import TritonSpirvError
     from triton_spirv.isa import statistics
     from triton_spirv.target import OCLOC_DEVICES, find_target
 
@@ -72,7 +73,7 @@ def measure(case: Case, name: str, form: str, grf: str) -> Row:
             return found
         return replace(found, per_kmac=hot.per_kilomac, fed=hot.matrix_share,
                        messages=hot.messages_per_matrix)
-    except Exception as error:  # the table goes on, and says what happened
+    except (TritonSpirvError, RuntimeError, ValueError) as error:  # the table says what happened
         return replace(row, failure=f"{type(error).__name__}: {str(error).splitlines()[0][:70]}")
 
 

@@ -12,6 +12,10 @@ from .workload import Workload, size
 BLOCKS = ((256, 128, 64), (128, 128, 64), (128, 128, 128), (64, 128, 64), (64, 64, 64), (32, 64, 64),
           (16, 128, 64))
 
+#: the same for kernels with a bias or a gate
+MLP_BLOCKS = triton.autotune(
+    [triton.Config({"BM": m, "BN": n, "BK": 64}) for m in (64, 128) for n in (64, 128)], ["M", "N", "K"])
+
 
 @triton.autotune([triton.Config({"BM": m, "BN": n, "BK": k}) for m, n, k in BLOCKS], ["M", "N", "K", "batch"])
 @triton.jit
@@ -62,8 +66,7 @@ def matmul(m: int, n: int, k: int, dtype: torch.dtype = torch.float32, batch: in
     return Workload(name, ours, theirs, (a, b), tolerance, size(a, b, c), 2.0 * batch * m * n * k)
 
 
-@triton.autotune([triton.Config({"BM": m, "BN": n, "BK": 64}) for m in (64, 128) for n in (64, 128)],
-                 ["M", "N", "K"])
+@MLP_BLOCKS
 @triton.jit
 def mlp_gelu_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, M, N, K,
                     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
@@ -83,8 +86,7 @@ def mlp_gelu_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, M, N, K,
     tl.store(out_ptr + m[:, None] * N + n[None, :], total, mask=(m[:, None] < M) & (n[None, :] < N))
 
 
-@triton.autotune([triton.Config({"BM": m, "BN": n, "BK": 64}) for m in (64, 128) for n in (64, 128)],
-                 ["M", "N", "K"])
+@MLP_BLOCKS
 @triton.jit
 def mlp_swiglu_kernel(x_ptr, gate_ptr, up_ptr, out_ptr, M, N, K,
                       BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
