@@ -15,6 +15,7 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
+from triton.language.extra.cuda import libdevice
 from triton_spirv.errors import MissingCapability, ResourceError
 from triton_spirv.target import TARGETS
 from ttgir import module
@@ -26,6 +27,12 @@ SOURCES = Path(triton_spirv.__file__).parent
 def scaled(x_ptr, out_ptr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
+
+
+@triton.jit
+def reversed_bits(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, libdevice.brev(tl.load(x_ptr + i)))
 
 
 @triton.jit
@@ -79,6 +86,15 @@ def test_more_shared_memory_than_there_is_is_refused():
     with pytest.raises(ResourceError, match="required 131072, the target has 65536"):
         triton_spirv.compile(text, family.TARGET)
     assert triton_spirv.compile(text, TARGETS["cpu-simt32"]).shared_bytes == 131072
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_bits_are_reversed_without_the_instruction(chosen, bits):
+    assert "BitInstructions" not in family.TARGET.capabilities
+    x, out = numeric.pairs(f"i{bits}", 1024)[0], numeric.poisoned(1024, f"i{bits}")
+    reversed_bits[(1,)](numeric.tensor(x, f"i{bits}"), out, 1024)
+    texts = [format(int(value) % (1 << bits), f"0{bits}b") for value in x]
+    numeric.assert_same(out, np.array([int(text[::-1], 2) for text in texts], f"u{bits // 8}").view(x.dtype))
 
 
 @pytest.mark.parametrize("depth, padded", [(32, True), (64, False)])

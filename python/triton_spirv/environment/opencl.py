@@ -188,6 +188,16 @@ class OpenCL(OpenCLMatrix):
             name, operands = "exp2", (self.b.binary("OpFMul", operands[0], LOG2_E),)
         return self.b.ext(f"native_{name}", *operands) if name in NATIVE else None
 
+    def reverse_bits(self, x: Value) -> Value:
+        known = self.target.capabilities
+        if known is None or "BitInstructions" in known:
+            return super().reverse_bits(x)
+        b, bits = self.b, scalar_type(x.type).width  # type: ignore[attr-defined]
+        for step in (1 << i for i in range(bits.bit_length() - 1)):  # neighbours change places, then pairs...
+            low = ((1 << bits) - 1) // ((1 << step) + 1)
+            x = b.ior(b.shl(b.iand(x, low), step), b.iand(b.lshr(x, step), low))
+        return x
+
     def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
         if name == "fmod":
             return self.math(name, *operands)
