@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from triton_spirv.analysis.fetch_ahead import fetch_ahead
 from triton_spirv.ir import Module, Operation, parse
 
@@ -11,8 +12,8 @@ HELD = "tensor<16x16xf32, #b>"
 LEFT, RIGHT = (f"tensor<16x16xf32, #ttg.dot_op<{{opIdx = {i}, parent = #b}}>>" for i in (0, 1))
 
 
-def loop(extra: str = "", pointers: str = "%p") -> Module:
-    """A loop of products whose left operand is loaded; `extra` stands at its end."""
+def loop(extra: str = "", pointers: str = "%p", early: str = "") -> Module:
+    """A loop of products whose left operand is loaded; `early` stands before that, `extra` at the end."""
     return parse(f"""
 #b = {LAYOUT}
 module attributes {{"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32}} {{
@@ -24,6 +25,7 @@ module attributes {{"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 32 : i32
     %start = tt.splat %x : !tt.ptr<f32> -> tensor<16x16x!tt.ptr<f32>, #b>
     %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %zero, %p = %start)
         -> (tensor<16x16xf32, #b>, tensor<16x16x!tt.ptr<f32>, #b>) : i32 {{
+      {early}
       %a = tt.load {pointers} : tensor<16x16x!tt.ptr<f32>, #b>
       %left = ttg.convert_layout %a : {HELD} -> {LEFT}
       %right = ttg.convert_layout %zero : {HELD} -> {RIGHT}
@@ -76,6 +78,16 @@ def test_a_loop_that_writes_stays() -> None:
     before = names(module)
     fetch_ahead(module)
     assert names(module) == before
+
+
+@pytest.mark.parametrize("divisor, is_fetched", [("%n", False), ("%k", False), ("%c0", False), ("%c8", True)])
+def test_what_the_loop_divides_by_may_be_zero_where_it_does_not_run(divisor: str, is_fetched: bool) -> None:
+    module = loop(pointers="%far", early=f"""%c8 = arith.constant 8 : i32
+      %part = arith.remsi %k, {divisor} : i32
+      %parts = tt.splat %part : i32 -> tensor<16x16xi32, #b>
+      %far = tt.addptr %p, %parts : tensor<16x16x!tt.ptr<f32>, #b>, tensor<16x16xi32, #b>""")
+    fetch_ahead(module)
+    assert (len(the_loop(module).results) == 3) == is_fetched
 
 
 def test_a_load_that_is_used_otherwise_stays() -> None:

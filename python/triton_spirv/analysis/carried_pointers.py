@@ -10,11 +10,10 @@ What knows how a loop moves a block over a matrix then knows it of both forms.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.model import Block, DenseAttr, IntegerType, Operation, TensorType, Type, Value
-from .fetch_ahead import Copies, append_operand
+from .copies import Copies, append_operand, inserter
 
 #: Views through which a number is the same.
 VIEWS = ("tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout", "arith.extsi")
@@ -47,7 +46,7 @@ def carry_pointer(load: Operation) -> None:
     if slope is None or not slope.factor or turn is None:
         return
     pointers = load.ptr
-    inside = _inserter(loop)
+    inside = inserter(loop)
     lower = loop.operands[0]
     first = Copies(body, lambda value: lower if value is body.arguments[0] else value, inside).of(pointers)
     step = _step(slope, turn, pointers.type, loop)
@@ -126,7 +125,7 @@ def number(value: Value) -> int | None:
 def _step(slope: Slope, turn: int, pointers: Type, loop: Operation) -> Value:
     """What a round adds to the pointers, in 64 bits, computed before the loop."""
     assert isinstance(pointers, TensorType)
-    wide, insert = IntegerType(64), _inserter(loop)
+    wide, insert = IntegerType(64), inserter(loop)
 
     def made(name: str, operands: list[Value], type: Type, **attributes: object) -> Value:
         op = Operation(name, operands, dict(attributes), [type], ["step"], loop.location)
@@ -140,13 +139,3 @@ def _step(slope: Slope, turn: int, pointers: Type, loop: Operation) -> Value:
             scalar = made("arith.extsi", [scalar], wide)
         step = made("arith.muli", [scalar, step], wide)
     return made("tt.splat", [step], TensorType(pointers.shape, wide, pointers.encoding))
-
-
-def _inserter(before: Operation) -> Callable[[Operation], None]:
-    block = before.parent
-    assert block is not None
-
-    def insert(op: Operation) -> None:
-        op.parent = block
-        block.operations.insert(block.operations.index(before), op)
-    return insert

@@ -13,10 +13,11 @@ stand earlier. What a load's address and mask are computed from is computed agai
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
+from .carried_pointers import number
+from .copies import Copies, append_operand, inserter
 
 I1 = IntegerType(1)
 
@@ -27,6 +28,9 @@ HARMLESS = frozenset({
     "tt.fp_to_fp", "tt.bitcast", "tt.dot", "tt.dot_scaled", "tt.load", "tt.join", "tt.split", "scf.yield",
     "tt.clampf", "tt.precise_sqrt", "tt.precise_divf", "tt.get_program_id",
 })
+
+
+DIVISIONS = frozenset({"arith.divsi", "arith.divui", "arith.remsi", "arith.remui"})
 
 
 def fetch_ahead(module: Module) -> None:
@@ -73,7 +77,9 @@ def _feeds_product(load: Operation) -> bool:
 
 
 def _is_early(load: Operation, body: Block) -> bool:
-    """Can address, mask and default be computed without a load, a product or anything with a region?"""
+    """Can address, mask and default be computed without a load, a product or anything with a region, and
+    also where the loop would not do it?
+    """
     pending, seen = list(load.operands), set()
     while pending:
         value = pending.pop()
@@ -87,36 +93,15 @@ def _is_early(load: Operation, body: Block) -> bool:
         op = value.defining_op
         if op is None or op.parent is not body:
             continue
-        if op.regions or op.name in ("tt.load", "tt.dot", "tt.dot_scaled"):
+        if op.regions or op.name in ("tt.load", "tt.dot", "tt.dot_scaled") or _may_divide_by_zero(op):
             return False
         pending += op.operands
     return True
 
 
-class Copies:
-    """Copies of what values in the body are computed from, as they are in some round; inserted at a place."""
-
-    def __init__(self, body: Block, arguments: Callable[[Value], Value],
-                 insert: Callable[[Operation], None]) -> None:
-        self.body, self.arguments, self.insert = body, arguments, insert
-        self.known: dict[Value, Value] = {}
-
-    def of(self, value: Value) -> Value:
-        known = self.known.get(value)
-        if known is None:
-            known = self.known[value] = self._made(value)
-        return known
-
-    def _made(self, value: Value) -> Value:
-        if value.owner is self.body:
-            return self.arguments(value)
-        op = value.defining_op
-        if op is None or op.parent is not self.body:
-            return value
-        copy = Operation(op.name, [self.of(x) for x in op.operands], dict(op.attributes),
-                         [x.type for x in op.results], [x.name for x in op.results], op.location, op.segments)
-        self.insert(copy)
-        return copy.results[value.index]
+def _may_divide_by_zero(op: Operation) -> bool:
+    """Is that excluded only by the loop, which runs as long as the divisor is none?"""
+    return op.name in DIVISIONS and not number(op.operands[1])
 
 
 def _fetch(loop: Operation, body: Block, load: Operation) -> None:
@@ -125,19 +110,12 @@ def _fetch(loop: Operation, body: Block, load: Operation) -> None:
     lower, upper, step, *initial = loop.operands
     less = "ult" if loop.attributes.get("unsignedCmp") else "slt"
 
-    def inserter(block: Block, before: Operation) -> Callable[[Operation], None]:
-        def insert(op: Operation) -> None:
-            op.parent = block
-            block.operations.insert(block.operations.index(before), op)
-        return insert
-
     # before the loop
-    assert loop.parent is not None
-    outside = inserter(loop.parent, loop)
+    outside = inserter(loop)
     start = Copies(body, lambda value: lower if value is first else initial[value.index - 1], outside)
     begin = _load(load, start, _compare(less, lower, upper, load, outside), outside)
     # in the loop, before anything else that the round does
-    inside = inserter(body, body.operations[0])
+    inside = inserter(body.operations[0])
     here = Copies(body, lambda value: value, inside)
     advanced = Operation("arith.addi", [first, step], {}, [first.type], ["next"], load.location)
     inside(advanced)
@@ -162,14 +140,6 @@ def _fetch(loop: Operation, body: Block, load: Operation) -> None:
     if loop.segments is not None:
         loop.segments = (*loop.segments[:-1], loop.segments[-1] + 1)
     loop.results.append(Value(argument.type, f"{argument.name}_left", loop, len(loop.results)))
-
-
-def append_operand(op: Operation, value: Value) -> None:
-    """One more operand behind the others, of a variadic one; the segments of scf.for are the caller's."""
-    value.uses.append((op, len(op.operands)))
-    op.operands.append(value)
-    if op.segments is not None and op.name != "scf.for":
-        op.segments = (*op.segments[:-1], op.segments[-1] + 1)
 
 
 def _compare(predicate: str, x: Value, y: Value, load: Operation, insert: Any) -> Value:

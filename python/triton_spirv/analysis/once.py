@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from math import prod
 
 from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
+from .copies import copied
 
 #: A kernel of more operations is left as it is: all of them would be compiled twice.
 MOST = 400
@@ -199,10 +200,8 @@ class _Copy:
             left = [self.known.get(value, value) for value in body.operations[-1].operands]
             self.known.update(zip(op.results, left, strict=True))
             return
-        made = Operation(op.name, operands, dict(op.attributes), [x.type for x in op.results],
-                         [x.name for x in op.results], op.location, op.segments,
-                         [self._region(region) for region in op.regions],
-                         [self.labels[block] for block in op.successors])
+        regions = [self._region(region) for region in op.regions]
+        made = copied(op, operands, regions, [self.labels[block] for block in op.successors])
         self.known.update(zip(op.results, made.results, strict=True))
         self.insert(made)
 

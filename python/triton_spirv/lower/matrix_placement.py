@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.carried_pointers import carry_pointer
+from ..analysis.copies import copied
 from ..ir.model import Encoding, Module, Operation, TensorType, Value
 from ..layout import log2
 from ..target import Matrix, Target
@@ -229,9 +230,7 @@ def _load_apart(op: Operation, index: int) -> None:
 
 def _copied(op: Operation, operand: Value | None) -> Value:
     """The result of a copy that stands behind the operation; its only operand, where that is another one."""
-    operands = list(op.operands) if operand is None else [operand]
-    copy = Operation(op.name, operands, dict(op.attributes), [op.result.type], [op.result.name], op.location,
-                     op.segments)
+    copy = copied(op, op.operands if operand is None else [operand])
     copy.parent = op.parent
     assert op.parent is not None
     op.parent.operations.insert(op.parent.operations.index(op) + 1, copy)

@@ -1,0 +1,58 @@
+"""Copies of operations, and their way into a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..ir.model import Block, Operation, Region, Value
+
+
+def copied(op: Operation, operands: Sequence[Value], regions: Sequence[Region] = (),
+           successors: Sequence[Block] = ()) -> Operation:
+    """The same operation of other operands (and regions), in no block yet."""
+    return Operation(op.name, list(operands), dict(op.attributes), [x.type for x in op.results],
+                     [x.name for x in op.results], op.location, op.segments, list(regions), list(successors))
+
+
+def inserter(before: Operation) -> Callable[[Operation], None]:
+    """What puts operations before one, in the order in which it is given them."""
+    block = before.parent
+    assert block is not None
+
+    def insert(op: Operation) -> None:
+        op.parent = block
+        block.operations.insert(block.operations.index(before), op)
+    return insert
+
+
+def append_operand(op: Operation, value: Value) -> None:
+    """One more operand behind the others, of a variadic one; the segments of scf.for are the caller's."""
+    value.uses.append((op, len(op.operands)))
+    op.operands.append(value)
+    if op.segments is not None and op.name != "scf.for":
+        op.segments = (*op.segments[:-1], op.segments[-1] + 1)
+
+
+class Copies:
+    """Copies of what values in the body are computed from, as they are in some round; inserted at a place."""
+
+    def __init__(self, body: Block, arguments: Callable[[Value], Value],
+                 insert: Callable[[Operation], None]) -> None:
+        self.body, self.arguments, self.insert = body, arguments, insert
+        self.known: dict[Value, Value] = {}
+
+    def of(self, value: Value) -> Value:
+        known = self.known.get(value)
+        if known is None:
+            known = self.known[value] = self._made(value)
+        return known
+
+    def _made(self, value: Value) -> Value:
+        if value.owner is self.body:
+            return self.arguments(value)
+        op = value.defining_op
+        if op is None or op.parent is not self.body:
+            return value
+        copy = copied(op, [self.of(x) for x in op.operands])
+        self.insert(copy)
+        return copy.results[value.index]
