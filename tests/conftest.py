@@ -22,6 +22,7 @@ import pytest
 
 # tests import `numeric` by its plain name, whatever the import mode
 sys.path.insert(0, str(Path(__file__).parent))
+import crowded
 import family
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -32,10 +33,11 @@ if not INTERPRETED:
 os.environ.setdefault("GALLIVM_PERF", "nopt")
 
 #: mode -> the environment that selects it. A mode is how a tensor is spread over work-items, see
-#: docs/architecture.md; "family" is a target that the tests make (tests/family.py).
+#: docs/architecture.md; "family" and "crowded" are targets that the tests make (tests/family.py, crowded.py).
 MODES: dict[str, dict[str, str]] = {
     "vector": {},
-    **{name: {"TRITON_SPIRV_TARGET": name} for name in ("simt", "simt8", "simt32", family.NAME)},
+    **{name: {"TRITON_SPIRV_TARGET": name}
+       for name in ("simt", "simt8", "simt32", family.NAME, crowded.NAME)},
     "vulkan": {"TRITON_SPIRV_DEVICE": os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")},
 }
 #: the same device, its narrow types hidden

@@ -22,6 +22,7 @@ from .lower.blocks import run_function
 from .lower.context import Context
 from .lower.loop_limit import LoopLimit
 from .lower.matrix_placement import place_products
+from .lower.ordering import lessen_pressure
 from .lower.tile_placement import place_tiles
 from .lower.types import storage_type
 from .spirv.asm import listing
@@ -109,6 +110,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
     ctx.shared.finish(b.module.functions[-1])
+    live_bytes = lessen_pressure(b.module, b.module.functions[-1], target)
     env.end_kernel()
     return Artifact(
         words=b.module.words(),
@@ -124,7 +126,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         num_warps=ctx.num_warps if target.lanes else num_warps,
         requires=tuple(sorted(ctx.requires)),
         register_bytes=ctx.register_bytes,
-        grf_mode=target.grf_mode(ctx.register_bytes, ctx.num_warps),
+        grf_mode=target.grf_mode(max(ctx.register_bytes, live_bytes * 3 // 4), ctx.num_warps),
         asserts=tuple(ctx.asserts),
         prints=ctx.prints,
         formats=tuple(env.formats),

@@ -66,6 +66,11 @@ class Declarations:
         """Declare a capability and an extension to go with it; MissingCapability if the target lacks it."""
         self.requirements.require(capability, extension)
 
+    @property
+    def types(self) -> dict[int, Type]:
+        """The types of the module by their ids."""
+        return {id: type for type, id in self._type_ids.items()}
+
     def new_id(self) -> int:
         """An id that nothing has yet."""
         id = self._bound
