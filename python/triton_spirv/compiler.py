@@ -110,7 +110,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
     ctx.shared.finish(b.module.functions[-1])
-    live_bytes = lessen_pressure(b.module, b.module.functions[-1], target)
+    large = target.grf_mode(ctx.register_bytes, ctx.num_warps) == "256"
+    live_bytes = lessen_pressure(b.module, b.module.functions[-1], target, large)
     env.end_kernel()
     return Artifact(
         words=b.module.words(),

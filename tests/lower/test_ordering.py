@@ -74,10 +74,10 @@ def peaks(monkeypatch, name: str, target) -> tuple[int, int, triton_spirv.Artifa
     found = []
     whole = ordering.lessen_pressure
 
-    def watched(module, function, target):
+    def watched(module, function, target, large):
         blocks, sizes = read(function, module.types, target.sub_group_size, target.register_bytes // 128)
         found.append(max(peak(block.body, block.live, sizes) for block in blocks))
-        found.append(whole(module, function, target))
+        found.append(whole(module, function, target, large))
         return found[-1]
 
     monkeypatch.setattr("triton_spirv.compiler.lessen_pressure", watched)

@@ -1,7 +1,8 @@
 """How many bytes of a thread's registers are live at once in each block of a function.
 
 An estimate from the instructions as they are written: a value takes its bits in every lane, one that all
-lanes share takes them once. What a compiler keeps besides (copies, what it computes early) is not in it.
+lanes share takes them once, a truth value a bit in every lane. What a compiler keeps besides (copies, what it
+computes early) is not in it.
 """
 
 from __future__ import annotations
@@ -96,6 +97,12 @@ def _ranges(ranges: tuple[tuple[str, str], ...]) -> frozenset[int]:
     return frozenset(number for first, last in ranges for number in range(opcode(first), opcode(last) + 1))
 
 
+def truths(function: Function, types: Mapping[int, Type]) -> list[int]:
+    """The truth values of a function."""
+    return [words[2] for words in function.instructions
+            if len(words) > 2 and isinstance(types.get(words[1]), Bool)]
+
+
 def read(function: Function, types: Mapping[int, Type], lanes: int,
          register: int) -> tuple[list[Block], dict[int, int]]:
     """The blocks of a function, and bytes of a hardware thread that its values take, by id: whole registers
@@ -105,7 +112,9 @@ def read(function: Function, types: Mapping[int, Type], lanes: int,
     varying = _varying(types, every, (words[2] for words in function.variables))
     sizes = {words[2]: _bytes(types[words[1]]) for words in every}
     for words in every:
-        if words[2] in varying and not isinstance(types[words[1]], Bool):
+        if isinstance(types[words[1]], Bool):
+            sizes[words[2]] = (lanes + 7) // 8
+        elif words[2] in varying:
             sizes[words[2]] = -(-lanes * sizes[words[2]] // register) * register
     pointers = {words[2] for words in every if isinstance(types[words[1]], Pointer)}
     pointers.update(value.id for value in (*function.parameters,) if isinstance(value.type, Pointer))
@@ -137,12 +146,12 @@ def peak(body: Sequence[Step], live: Iterable[int], sizes: Mapping[int, int]) ->
 
 
 def _bytes(type: Type) -> int:
-    """Of a value in one lane; truth values lie in flags, or take little."""
+    """Of a value in one lane."""
     if isinstance(type, Vector):
         return type.count * _bytes(type.element)
     if isinstance(type, (Int, Float)):
         return type.width // 8
-    return 8 if isinstance(type, Pointer) else 2 if isinstance(type, Bool) else 0
+    return 8 if isinstance(type, Pointer) else 0
 
 
 def _varying(types: Mapping[int, Type], every: Sequence[Words], private: Iterable[int]) -> set[int]:

@@ -21,14 +21,15 @@ QUOTIENTS = ("OpUDiv", "OpSDiv", "OpUMod", "OpSRem", "OpSMod")
 LEAST = 32
 
 
-def sink(blocks: Sequence[Block], sizes: dict[int, int], bytes: int, new_id: Callable[[], int]) -> bool:
+def sink(blocks: Sequence[Block], sizes: dict[int, int], many: Sequence[bool],
+         new_id: Callable[[], int]) -> bool:
     """Move what a lane computes alone to the nearest block that all its users are behind, unless that is in
-    another loop, or its operands would live on for it and take more room. Where its own block is the nearest,
-    and more than so many bytes are live behind it, what is cheap is computed again by each user. Is anything
+    another loop, or its operands would live on for it and take as much room. Where its own block is the
+    nearest, and many values are live behind it, what is cheap is computed again by each user. Is anything
     moved?"""
     moving = _Sinking(blocks, sizes, new_id)
     for at in range(len(blocks) - 1, -1, -1):
-        moving.out_of(at, sum(sizes[value] for value in blocks[at].live) > bytes)
+        moving.out_of(at, many[at])
     for at, steps in moving.given.items():
         blocks[at].body = _placed(steps[::-1], blocks[at])
     return bool(moving.given)
@@ -61,7 +62,7 @@ class _Sinking:
         for step in reversed(block.body):
             targets = self._targets(step, at, copies) if self._may_move(step) else [at]
             longer = sum(self._longer(value, live, at) for value in step.uses)
-            if targets == [at] or longer > self.sizes[step.result]:
+            if targets == [at] or longer >= self.sizes[step.result]:
                 staying.append(step)
                 continue
             live.discard(step.result)
