@@ -16,9 +16,10 @@ from ..layout import Layout
 from ..spirv.module import Value as Register
 from .registry import RULES, SYMBOLIC
 from .state import Frame, named
+from .step_loop import StepLoop
 from .tensor import Deferred, Uniform
 from .types import element_of
-from .walking import CHEAP, DEEP, StepLoop, Walking
+from .walking import CHEAP, DEEP, Walking
 
 __all__ = ["CHEAP", "Context", "Frame", "StepLoop", "named"]
 
