@@ -164,6 +164,11 @@ def random(
     return round_to(values, dtype)
 
 
+def whole(shape: Any, dtype: str, seed: int) -> np.ndarray:
+    """Small whole numbers: every product and every sum of them is exact."""
+    return np.round(random(shape, dtype, seed, low=-4, high=4)).astype(DTYPES[dtype].values)
+
+
 def pairs(dtype: str, count: int = 1024, seed: int = 0, **limits: Any) -> tuple[np.ndarray, np.ndarray]:
     """Two vectors of `count` values: every special beside every special, random values after them."""
     known = specials(dtype)

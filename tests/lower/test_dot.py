@@ -60,11 +60,6 @@ SHAPES = [
 ]
 
 
-def whole(shape, dtype: str, seed: int) -> np.ndarray:
-    """Small whole numbers: every product and every sum of them is exact."""
-    return np.round(numeric.random(shape, dtype, seed, low=-4, high=4)).astype(DTYPES[dtype].values)
-
-
 def dot(run, a, b, dtype, precision="ieee", out=None, out_dtype=None):
     (m, k), n = a.shape, b.shape[1]
     x, y = (v if not isinstance(v, np.ndarray) else numeric.tensor(v, dtype) for v in (a, b))
@@ -77,7 +72,7 @@ def dot(run, a, b, dtype, precision="ieee", out=None, out_dtype=None):
 @pytest.mark.parametrize("dtype", ACCUMULATORS)
 def test_shapes_and_dtypes(run, dtype, m, n, k):
     numeric.interpreter_is_wrong_on_bf16(dtype)
-    a, b = whole((m, k), dtype, 0), whole((k, n), dtype, 1)
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
     kind = DTYPES[ACCUMULATORS[dtype]].values
     numeric.assert_same(dot(run, a, b, dtype), a.astype(kind) @ b.astype(kind), signed_zeros=False)
 
@@ -127,7 +122,7 @@ def test_i8_extremes(run, k):
 
 
 def test_infinities_and_nan(run):
-    a, b = whole((16, 32), "f32", 0), whole((32, 16), "f32", 1)
+    a, b = numeric.whole((16, 32), "f32", 0), numeric.whole((32, 16), "f32", 1)
     a[0, 3], a[1, 4], a[2, 5] = np.inf, np.nan, -np.inf
     b[3, :4], b[5] = 0, 1
     with np.errstate(invalid="ignore"):
@@ -138,7 +133,8 @@ def test_infinities_and_nan(run):
 @pytest.mark.parametrize("which", ("a", "b", "both"))
 def test_operands_stored_transposed(run, dtype, which):
     """Column-major operands, through the strides of their loads."""
-    a, b = numeric.tensor(whole((64, 32), dtype, 0), dtype), numeric.tensor(whole((32, 16), dtype, 1), dtype)
+    a = numeric.tensor(numeric.whole((64, 32), dtype, 0), dtype)
+    b = numeric.tensor(numeric.whole((32, 16), dtype, 1), dtype)
     expected = a.numpy().astype(np.float64) @ b.numpy().astype(np.float64)
     a = a.T.contiguous().T if which in ("a", "both") else a
     b = b.T.contiguous().T if which in ("b", "both") else b
@@ -158,7 +154,7 @@ def gram(x_ptr, out_ptr, M: tl.constexpr, K: tl.constexpr):
 @pytest.mark.parametrize("dtype", ("f16", "f32"))
 @pytest.mark.parametrize("m, k", [(16, 16), (64, 32), (32, 128)])
 def test_transposed_operand_and_accumulator(run, dtype, m, k):
-    x, out = whole((m, k), dtype, 0), numeric.poisoned((m, m), "f32")
+    x, out = numeric.whole((m, k), dtype, 0), numeric.poisoned((m, m), "f32")
     run(gram, 1, numeric.tensor(x, dtype), out, m, k)
     wide, i = x.astype(np.float32), np.arange(m, dtype=np.float32)
     numeric.assert_same(
@@ -180,7 +176,7 @@ def chained(x_ptr, y_ptr, z_ptr, out_ptr, SIZE: tl.constexpr):
 
 @pytest.mark.parametrize("size", (16, 64))
 def test_chained_products(run, size):
-    x, y, z = (whole((size, size), "f16", seed) % 2 for seed in range(3))
+    x, y, z = (numeric.whole((size, size), "f16", seed) % 2 for seed in range(3))
     out = numeric.poisoned((size, size), "f32")
     run(chained, 1, *(numeric.tensor(v, "f16") for v in (x, y, z)), out, size)
     p = x.astype(np.float32) @ y.astype(np.float32)
@@ -204,7 +200,7 @@ def batched(a_ptr, b_ptr, out_ptr, B: tl.constexpr, M: tl.constexpr, N: tl.const
 @pytest.mark.parametrize("dtype", ("f16", "f32", "i8"))
 def test_batched(run, dtype, shape):
     batch, m, n, k = shape
-    a, b = whole((batch, m, k), dtype, 0), whole((batch, k, n), dtype, 1)
+    a, b = numeric.whole((batch, m, k), dtype, 0), numeric.whole((batch, k, n), dtype, 1)
     kind = DTYPES[ACCUMULATORS[dtype]].values
     out = numeric.poisoned((batch, m, n), ACCUMULATORS[dtype])
     run(batched, 1, numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, *shape)
@@ -247,7 +243,7 @@ def matmul(
 def test_matrices_of_odd_sizes(run, dtype, size, block):
     numeric.interpreter_is_wrong_on_bf16(dtype)
     (m, n, k), (bm, bn, _) = size, block
-    a, b = whole((m, k), dtype, 0), whole((k, n), dtype, 1)
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
     kind = ACCUMULATORS[dtype]
     out, x, y = numeric.poisoned((m, n), kind), numeric.tensor(a, dtype), numeric.tensor(b, dtype)
     run(
@@ -258,68 +254,7 @@ def test_matrices_of_odd_sizes(run, dtype, size, block):
     )
 
 
-# ---- accumulators
-
-
-@triton.jit
-def rescaled(a_ptr, b_ptr, scale_ptr, out_ptr, old_ptr, STEPS: tl.constexpr, M: tl.constexpr, N: tl.constexpr,
-             K: tl.constexpr, KEEP: tl.constexpr):  # fmt: skip
-    """The accumulator of attention: scaled row by row before each product. KEEP: the old one is needed later
-    too."""
-    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    acc = tl.zeros([M, N], tl.float32)
-    kept = tl.zeros([M, N], tl.float32)
-    for step in range(STEPS):
-        a = tl.load(a_ptr + (m[:, None] * STEPS + step) * K + k[None, :])
-        b = tl.load(b_ptr + (step * K + k[:, None]) * N + n[None, :])
-        scaled = acc * tl.load(scale_ptr + step * M + m)[:, None]
-        following = tl.dot(a, b, scaled, input_precision="ieee")
-        if KEEP:
-            kept += acc - scaled
-        acc = following
-    tl.store(out_ptr + m[:, None] * N + n[None, :], acc)
-    tl.store(old_ptr + m[:, None] * N + n[None, :], kept)
-
-
-@pytest.mark.parametrize("keep", (False, True))
-@pytest.mark.parametrize("m, n, k", [(64, 64, 32), (16, 16, 16), (128, 32, 16), (1, 32, 16), (32, 8, 16)])
-def test_rescaled_accumulator(run, m, n, k, keep):
-    steps = 5
-    a, b = whole((m, steps * k), "f32", 0), whole((steps, k, n), "f32", 1)
-    scale = (2.0 ** np.random.default_rng(2).integers(-2, 2, (steps, m))).astype(np.float32)
-    out, old = numeric.poisoned((m, n), "f32"), numeric.poisoned((m, n), "f32")
-    run(rescaled, 1, *(numeric.tensor(x, "f32") for x in (a, b, scale)), out, old, steps, m, n, k, keep)
-    acc, kept = np.zeros((m, n), np.float32), np.zeros((m, n), np.float32)
-    for step in range(steps):
-        scaled = acc * scale[step][:, None]
-        kept += (acc - scaled) if keep else 0
-        acc = scaled + a.reshape(m, steps, k)[:, step] @ b[step]
-    numeric.assert_same(out, acc, signed_zeros=False)
-    numeric.assert_same(old, kept, signed_zeros=False)
-
-
-@triton.jit
-def branched(a_ptr, b_ptr, out_ptr, STEPS: tl.constexpr, SIZE: tl.constexpr):
-    """One accumulator is read by two products, and by a branch that may leave it as it is."""
-    i = tl.arange(0, SIZE)
-    place = i[:, None] * SIZE + i[None, :]
-    a, b = tl.load(a_ptr + place), tl.load(b_ptr + place)
-    acc = tl.zeros([SIZE, SIZE], tl.float32)
-    other = acc
-    for step in range(STEPS):
-        other = tl.dot(a, b, acc, input_precision="ieee")
-        if step % 2 == 0:
-            acc = tl.dot(b, a, acc, input_precision="ieee")
-    tl.store(out_ptr + place, acc)
-    tl.store(out_ptr + SIZE * SIZE + place, other)
-
-
-@pytest.mark.parametrize("size", (16, 64))
-def test_accumulator_of_two_products(run, size):
-    a, b = whole((size, size), "f32", 0), whole((size, size), "f32", 1)
-    out = numeric.poisoned((2, size, size), "f32")
-    run(branched, 1, numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, 4, size)
-    numeric.assert_same(out, np.stack([2 * (b @ a), 2 * (b @ a) + a @ b]), signed_zeros=False)
+# ---- instructions for sums of products
 
 
 @pytest.fixture
@@ -346,7 +281,7 @@ def products(request, monkeypatch, uncached):
 @pytest.mark.parametrize("dtype", ("bf16", "i8"))
 def test_products(run, mode, products, dtype, m, n, k):
     numeric.interpreter_is_wrong_on_bf16(dtype)
-    a, b = whole((m, k), dtype, 0), whole((k, n), dtype, 1)
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
     kind = DTYPES[ACCUMULATORS[dtype]].values
     numeric.assert_same(dot(run, a, b, dtype), a.astype(kind) @ b.astype(kind), signed_zeros=False)
 
@@ -355,8 +290,8 @@ def test_products(run, mode, products, dtype, m, n, k):
 @pytest.mark.parametrize("dtype", ("bf16", "i8"))
 def test_products_of_transposed_operands(run, mode, products, dtype, which):
     numeric.interpreter_is_wrong_on_bf16(dtype)
-    a = numeric.tensor(whole((64, 128), dtype, 0), dtype)
-    b = numeric.tensor(whole((128, 32), dtype, 1), dtype)
+    a = numeric.tensor(numeric.whole((64, 128), dtype, 0), dtype)
+    b = numeric.tensor(numeric.whole((128, 32), dtype, 1), dtype)
     expected = numeric.array(a).astype(np.float64) @ numeric.array(b).astype(np.float64)
     a = a.T.contiguous().T if which in ("a", "both") else a
     b = b.T.contiguous().T if which in ("b", "both") else b
@@ -370,89 +305,6 @@ def test_i8_sums_beyond_f32(run, products, k):
     a, b = numeric.random((16, k), "i8", 0), numeric.random((k, 16), "i8", 1)
     a[0], b[:, 0], a[1], b[:, 1] = -128, -128, 127, 127
     numeric.assert_same(dot(run, a, b, "i8"), a.astype(np.int32) @ b.astype(np.int32))
-
-
-# ---- products of bf16 that an instruction would clear
-
-
-@triton.jit
-def blocks_added(a_ptr, b_ptr, c_ptr, out_ptr, STEPS: tl.constexpr, M: tl.constexpr, N: tl.constexpr,
-                 K: tl.constexpr):
-    """c + a x b, a block of K at a time."""
-    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
-    acc = tl.load(c_ptr + m[:, None] * N + n[None, :])
-    for step in range(STEPS):
-        a = tl.load(a_ptr + m[:, None] * (K * STEPS) + step * K + k[None, :])
-        b = tl.load(b_ptr + (step * K + k[:, None]) * N + n[None, :])
-        acc = tl.dot(a, b, acc)
-    tl.store(out_ptr + m[:, None] * N + n[None, :], acc)
-
-
-def added(run, a, b, c, steps: int = 1):
-    """c + a x b on the device, a and b in bf16."""
-    (m, k), n = a.shape, b.shape[1]
-    out = numeric.poisoned((m, n), "f32")
-    operands = (numeric.tensor(a, "bf16"), numeric.tensor(b, "bf16"), numeric.tensor(c, "f32"))
-    run(blocks_added, 1, *operands, out, steps, m, n, k // steps)
-    return numeric.array(out)
-
-
-SIZES_OF_PAIRS = [(16, 16, 16), (64, 32, 32), (128, 64, 64)]
-
-
-@pytest.mark.parametrize("m, n, k", SIZES_OF_PAIRS)
-@pytest.mark.parametrize("low, high", [(-140, -120), (-75, -65), (-64, -56), (-60, 40), (-3, 3)])
-def test_bf16_of_any_magnitude(run, m, n, k, low, high):
-    """One power of two in each row and column: every product is exact in f32, denormal or not, as is its sum
-    with zeros."""
-    numeric.interpreter_is_wrong_on_bf16("bf16")
-    random = np.random.default_rng(m - low)
-    a, b = np.zeros((m, k), np.float32), np.zeros((k, n), np.float32)
-    a[np.arange(m), random.integers(0, k, m)] = 2.0 ** random.integers(max(low, -133), high, m)
-    b[:] = 2.0 ** random.integers(max(low, -133), high, (k, n))
-    expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
-    numeric.assert_same(added(run, a, b, np.zeros((m, n), np.float32)), expected, signed_zeros=False)
-
-
-@pytest.mark.parametrize("m, n, k", SIZES_OF_PAIRS)
-def test_bf16_sums_that_cancel(run, m, n, k):
-    """(1 + u)(1 + u) - 1 (1 + 2u) = u u, where u is the last bit of 1: the least normal number, or less."""
-    numeric.interpreter_is_wrong_on_bf16("bf16")
-    u = 2.0 ** -7
-    for power in (-114, -113, -112, -111):
-        a, b = np.zeros((m, k), np.float32), np.zeros((k, n), np.float32)
-        a[:, 0], a[:, 3], b[0], b[3] = 1 + u, -1, 1 + u, 1 + 2 * u
-        expected = np.full((m, n), 2.0 ** (power - 14), np.float32)
-        made = added(run, a * 2.0 ** -50, b * 2.0 ** (power + 50), np.zeros((m, n), np.float32))
-        numeric.assert_same(made, expected)
-
-
-@pytest.mark.parametrize("m, n, k", SIZES_OF_PAIRS)
-def test_bf16_added_to_denormal_numbers(run, m, n, k):
-    """What the products are added to keeps its value; NaNs and infinities are themselves."""
-    numeric.interpreter_is_wrong_on_bf16("bf16")
-    a, b = np.zeros((m, k), np.float32), np.ones((k, n), np.float32)
-    c = np.full((m, n), 2.0 ** -140, np.float32)
-    a[0, 1], a[1, 2], a[2, 0], a[2, 3] = np.inf, np.nan, np.inf, -np.inf
-    expected = c.copy()
-    expected[0], expected[1:3] = np.inf, np.nan
-    numeric.assert_same(added(run, a, b, c), expected)
-
-
-@pytest.mark.parametrize("place", [(0, 0), (15, 31), (7, 40), (63, 63), (33, 127), None])
-def test_one_small_element_anywhere(run, place):
-    """A single number decides which way a block is computed; other blocks go the other way."""
-    numeric.interpreter_is_wrong_on_bf16("bf16")
-    a, b = whole((64, 128), "bf16", 0), whole((128, 32), "bf16", 1)
-    for operand, at in ((a, place), (b, None if place is None else (place[1], place[0] % 32))):
-        changed = operand.astype(np.float32).copy()
-        if at is not None:
-            changed[at] = 2.0 ** -128
-        left, right = (changed, b) if operand is a else (a, changed)
-        expected = left.astype(np.float64) @ right.astype(np.float64)
-        made = added(run, left, right, np.zeros((64, 32), np.float32), steps=4)
-        # exact but where the small number takes part, which is then too small to be seen beside whole ones
-        numeric.assert_same(made, expected.astype(np.float32), signed_zeros=False)
 
 
 # ---- operands
@@ -479,7 +331,7 @@ def transposed_right(a_ptr, b_ptr, out_ptr, B: tl.constexpr, M: tl.constexpr, N:
 @pytest.mark.parametrize("dtype", ("f16", "f32", "i8", "fp8e5"))
 def test_right_operand_contiguous_along_k(run, dtype, shape, view):
     batch, m, n, k = shape
-    a, b = whole((batch, m, k), dtype, 0), whole((batch, n, k), dtype, 1)
+    a, b = numeric.whole((batch, m, k), dtype, 0), numeric.whole((batch, n, k), dtype, 1)
     kind = ACCUMULATORS[dtype]
     out = numeric.poisoned((batch, m, n), kind)
     run(transposed_right, 1, numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, *shape, view)
@@ -500,7 +352,7 @@ def computed(a_ptr, b_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.cons
 
 @pytest.mark.parametrize("m, n, k", [(64, 64, 64), (16, 16, 16), (32, 8, 128), (8, 64, 4)])
 def test_computed_operands(run, m, n, k):
-    a, b = whole((m, k), "f32", 0), whole((n, k), "f32", 1)
+    a, b = numeric.whole((m, k), "f32", 0), numeric.whole((n, k), "f32", 1)
     out = numeric.poisoned((m, n), "f32")
     run(computed, 1, numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, m, n, k)
     twice, positive = 2 * a, np.where(b > 0, b, 0)
@@ -522,6 +374,6 @@ def test_tiles(run, mode, uncached, monkeypatch, dtype, tile):
     from triton_spirv.runtime.processor import processor
 
     monkeypatch.setitem(target.ACCUMULATORS, processor().architecture, tile)
-    a, b = whole((32, 64), dtype, 0), whole((64, 64), dtype, 1)
+    a, b = numeric.whole((32, 64), dtype, 0), numeric.whole((64, 64), dtype, 1)
     kind = DTYPES[ACCUMULATORS[dtype]].values
     numeric.assert_same(dot(run, a, b, dtype), a.astype(kind) @ b.astype(kind), signed_zeros=False)
