@@ -47,6 +47,7 @@ def product(a_ptr, b_ptr, out_ptr, SIZE: tl.constexpr, DEPTH: tl.constexpr):
 def chosen(monkeypatch):
     """The target of tests/family.py is the one that kernels are compiled for."""
     monkeypatch.setenv("TRITON_SPIRV_TARGET", family.NAME)
+    monkeypatch.delenv("TRITON_SPIRV_DEVICE", raising=False)
     scaled.device_caches.clear()
     yield
     scaled.device_caches.clear()
