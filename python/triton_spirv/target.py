@@ -84,8 +84,12 @@ class Target:
                      "OpFDiv", "Sqrt"
     accurate         functions of GLSL.std.450 that the device computes within 2 ulp in f32 though Vulkan does
                      not ask for it: "Exp2"
-    keeps_loops      loops of products say DontUnroll: an NVIDIA driver (580) repeats bodies of thousands of
-                     instructions four times, and they no longer fit into the cache for instructions
+    keeps_loops      loops of products say DontUnroll: an NVIDIA driver (580) repeats thousands of
+                     instructions four times, and then they do not fit into the cache for instructions
+    knows_extensions  its compiler takes checks of sums and products of integers extended from 8 or 16 bits
+                     for instructions that it has wrong: an NVIDIA driver (580) found no overflow of sums
+    joins_conversions  its compiler takes the conversion to a narrower float and back for nothing: an NVIDIA
+                     driver (580)
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes
     matrix_builtins  the matrix unit by builtins of the driver, for compilers without an instruction for it
     block_2d         SPV_INTEL_2d_block_io: a sub-group moves a block of rows of a surface with one message
@@ -144,6 +148,8 @@ class Target:
     rounded: frozenset[str] = frozenset()
     accurate: frozenset[str] = frozenset()
     keeps_loops: bool = False
+    knows_extensions: bool = False
+    joins_conversions: bool = False
     fetches_ahead: bool = False
     double_buffers: bool = False
     places_tiles: bool = False

@@ -14,6 +14,7 @@ from triton_spirv.artifact import Parameter as ArtifactParameter
 from triton_spirv.environment import Parameter, Vulkan
 from triton_spirv.errors import LoweringError, MissingCapability
 from triton_spirv.spirv import Float, Int
+from triton_spirv.spirv.asm import listing
 from triton_spirv.spirv.builder import Builder
 from triton_spirv.target import LAVAPIPE, VULKAN, Target
 
@@ -168,6 +169,44 @@ def test_exponentials_by_instruction(launch: Any, name: str) -> None:
     with np.errstate(all="ignore"):
         exact = {"exp": np.exp, "exp2": np.exp2, "exp10": lambda v: 10.0 ** v}[name](x.astype(np.float64))
         np.testing.assert_allclose(out.numpy(), exact.astype(np.float32), rtol=1e-6, atol=2.0 ** -126)
+
+
+def test_a_narrower_float_and_back_is_rounded(launch: Any) -> None:
+    """Also on a device whose compiler would take the two conversions for nothing."""
+    x = np.random.default_rng(4).uniform(-7e4, 7e4, 64 * LANES).astype(np.float32)
+    target = LAVAPIPE.with_options(joins_conversions=True)
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        i = b.iadd(b.imul(env.program_id(0), LANES), env.lane_id())
+        narrow = env.narrow(env.load(env.offset(values[0], i), 1), Float(16))
+        env.store(env.offset(values[1], i), b.convert("OpFConvert", narrow, Float(32)))
+
+    out = torch.zeros(len(x))
+    artifact = module([pointer("x", 32), pointer("y", 32)], body, target)
+    between = listing(artifact.words).split("OpFConvert f16")[1].split("OpFConvert f32")[0]
+    assert "OpBitwiseOr" in between  # so that it does not see that they belong together
+    launch(artifact, len(x) // LANES, torch.from_numpy(x), out)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(out.numpy(), x.astype(np.float16).astype(np.float32))
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize(("narrow", "wide"), [(8, 16), (8, 32), (16, 32), (16, 64)])
+def test_extended_integers_with_a_hidden_bit(launch: Any, narrow: int, wide: int, signed: bool) -> None:
+    words = np.random.default_rng(5).integers(0, 1 << 32, 8 * LANES, dtype=np.uint32)
+    target = LAVAPIPE.with_options(knows_extensions=True)
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        i = b.iadd(b.imul(env.program_id(0), LANES), env.lane_id())
+        part = b.resize(env.load(env.offset(values[0], i), 1), narrow)
+        env.store(env.offset(values[1], i), b.resize(b.resize(part, wide, signed), 64, signed))
+
+    out = torch.zeros(len(words), dtype=torch.int64)
+    artifact = module([pointer("x", 32, Int), pointer("y", 64, Int)], body, target)
+    assert "OpBitwiseOr" in listing(artifact.words)
+    launch(artifact, len(words) // LANES, torch.from_numpy(words.view(np.int32)), out)
+    kind = np.dtype(f"{'i' if signed else 'u'}{narrow // 8}")
+    np.testing.assert_array_equal(out.numpy(), words.astype(kind).astype(np.int64))
 
 
 @pytest.mark.parametrize("bits", [32, 64])

@@ -265,7 +265,9 @@ class Environment(MaskedAccess, ABC):
 
     def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An arithmetic instruction on integers, for all operands that Triton's operation is defined for."""
-        return self.b.binary(opcode, x, y)
+        b = self.b
+        folding = {"OpIAdd": b.iadd, "OpISub": b.isub, "OpIMul": b.imul}.get(opcode)
+        return folding(x, y) if folding else b.binary(opcode, x, y)
 
     def reverse_bits(self, x: Value) -> Value:
         """An integer, its lowest bit first."""

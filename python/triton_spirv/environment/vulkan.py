@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..spirv.builder import I32, I64, Builder, Operand, with_width
+from ..spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of, with_width
 from ..spirv.control import if_
 from ..spirv.module import Function, Module, Value
 from ..spirv.operands import opcode
@@ -18,7 +18,6 @@ from ..spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Parameter
 from .glsl.integers import remainder, reversed_bits
-from .glsl.number import GLSL
 from .glsl_math import GlslMath
 from .memory_types import PARAMETER_TYPES, type_bytes
 from .vulkan_matrices import VulkanMatrices
@@ -50,9 +49,11 @@ class Vulkan(VulkanMatrices):
         self._shared = {}
         self._shared_bytes = 0
         self._fusable: set[int] = set()
-        self._math = GlslMath(b, target)
+        self._math = GlslMath(b, target, self._fusable, self._hidden)
         if target.folds_zeros:
             b.hide = self._hidden
+        if target.knows_extensions:
+            b.hide_extension = self._hidden_extension
 
     # --- entry ----------------------------------------------------------------------------------------------
 
@@ -182,6 +183,13 @@ class Vulkan(VulkanMatrices):
             return b.bitcast(b.ior(clear, 1 << whole.width - 1) if negative else clear, value.type)
         return b.bitcast(b.ior(clear, b.bitcast(value, whole)), value.type)
 
+    def _hidden_extension(self, value: Value) -> Value:
+        """An integer whose upper bit the driver does not know, by that of the program's number, which is
+        clear."""
+        b, bits = self.b, scalar_type(value.type).width  # type: ignore[attr-defined]
+        clear = b.shl(b.resize(b.lshr(self.program_id(0), 31), bits, signed=False), bits - 1)
+        return b.ior(value, b.splat(clear, width_of(value.type)))
+
     # --- arithmetic -----------------------------------------------------------------------------------------
 
     def math(self, name: str, *operands: Value) -> Value:
@@ -209,12 +217,6 @@ class Vulkan(VulkanMatrices):
     def contract(self, value: Value) -> Value:
         self._fusable.add(value.id)
         return value
-
-    def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
-        """By GLSL's Fma: under the float controls that modules ask for, NVIDIA's compiler (580) leaves an
-        OpFMul and an OpFAdd two instructions."""
-        b = self.b
-        return b.ext("Fma", *(b.hidden(value) for value in b.match(x, y, z)), instruction_set=GLSL)
 
     # --- printing -------------------------------------------------------------------------------------------
 

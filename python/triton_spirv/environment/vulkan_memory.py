@@ -10,7 +10,9 @@ the access says, or be moved in smaller parts.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 from ..spirv.builder import I32, I64, scalar_type, width_of, with_width
 from ..spirv.control import if_
@@ -114,7 +116,11 @@ class VulkanMemory(Environment):
         element = pointer.type.pointee  # type: ignore[attr-defined]
         return self._in_words(element) and (count * type_bytes(element) % 4 != 0 or (alignment or 0) < 4)
 
-    def _access(self, alignment: int, *more: str) -> list[str | tuple[str, int]]:
+    @abstractmethod
+    def _scope(self, scope: str) -> Value:
+        """The number of a scope by Triton's name, as a device has it."""
+
+    def _access(self, alignment: int, *more: str) -> list[Any]:
         return [*more, ("Aligned", alignment), "NonPrivatePointer"]
 
     def _cut(self, pointer: Value) -> tuple[Value, Value]:
@@ -146,6 +152,8 @@ class VulkanMemory(Environment):
                                 for place in self._neighbours(pointer, count)])
         places, moved, held, bytes = self._parts(pointer, count, alignment)
         access = self._access(bytes, *["Volatile"] * volatile)
+        if volatile:  # what other lanes have written since, too: else caches may give the old value for ever
+            access.insert(2, ("MakePointerVisible", self._scope("gpu")))
         values = [b.emit("OpLoad", place, access, type=moved) for place in places]
         if moved is not held:
             values = [b.emit("OpBitcast", value, type=held) for value in values]

@@ -120,8 +120,7 @@ def integer(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regist
         signed = op.name.endswith("si")
         wide = [bool_to_int(b, x, true=-1 if signed else 1) for x in (lhs, rhs)]
         return int_to_bool(b, ctx.env.integer(INTEGER[op.name], *wide))
-    folding = {"OpIAdd": b.iadd, "OpISub": b.isub, "OpIMul": b.imul}.get(INTEGER[op.name])
-    return folding(lhs, rhs) if folding else ctx.env.integer(INTEGER[op.name], lhs, rhs)
+    return ctx.env.integer(INTEGER[op.name], lhs, rhs)
 
 
 @elementwise(*INTEGER_FUNCTION)

@@ -66,6 +66,7 @@ class Builder:
         self.float16 = True  # f16 may be used
         self.extends_by_halves = False  # i32 becomes i64 without OpSConvert
         self.hide: Callable[[Value], Value] | None = None  # a float that the driver does not know to be zero
+        self.hide_extension: Callable[[Value], Value] | None = None  # an integer extended from fewer bits
         self.emit = module.emit
         self._block: Label | None = None  # the block that what follows was made in
         self._made: dict[tuple[object, ...], Value] = {}  # by instruction, type and ids of the operands
@@ -227,7 +228,10 @@ class Builder:
             )
         if signed and self.extends_by_halves and (source.width, bits) == (32, 64):
             return self._extend_by_halves(value)
-        return self.once("OpSConvert" if signed else "OpUConvert", value, type=type)
+        made = self.once("OpSConvert" if signed else "OpUConvert", value, type=type)
+        if self.hide_extension is not None and source.width < min(bits, 32):
+            return self.hide_extension(made)
+        return made
 
     def _extend_by_halves(self, value: Value) -> Value:
         """i32 as i64: the word and its sign, 32 times, as the halves of one number."""

@@ -58,29 +58,29 @@ def exponential(name: str, x: Number) -> Number:
 
 
 def by_instruction(name: str, x: Number) -> Number:
-    """The same in f32 by GLSL's Exp2, whose error counts twice (of exp2 once), and half a unit more.
+    """The same in f32 by GLSL's Exp2, and half a unit more.
 
-    The product of the argument and a constant is that of their upper halves, which is exact, and a rest.
-    Halves are cut off, not rounded: the product of the upper ones does not overflow before the result does.
+    e^x is 2^a e^t: a is the product of the upper halves of x and of log2 e, which is exact, t what is
+    missing. Halves are cut off, not rounded: 2^a does not overflow before the result does.
     """
     if name == "exp2":
         return _power_of_two(x)
-    tools, kept = x.tools, 12
-    unit = "log2e" if name == "exp" else "log2_10"
-    high, low = parts(unit, x.format, kept, 2)
-    upper = (x.bits() & -1 << (x.format.stored + 1 - kept)).as_float()
-    rest = (x - upper).mad(constant(unit, x.format), upper * low)
-    rest = tools.select(x.abs() < 256.0, rest, 0.0)  # of infinities and NaN there is no rest
-    return _power_of_two(upper * high, tools.call("Exp2", rest))
+    tools, form, kept = x.tools, x.format, 12
+    high, low = parts("log2e" if name == "exp" else "log2_10", form, kept, 2)
+    upper = (x.bits() & -1 << (form.stored + 1 - kept)).as_float()
+    lower = x - upper if name == "exp" else (x - upper) * constant("ln10", form)
+    t = upper.mad(low * constant("ln2", form), lower)
+    t = tools.select(x.abs() < 256.0, t, 0.0)  # infinities and NaN leave nothing
+    return _power_of_two(upper * high, t * t.polynomial((1.0, 1 / 2, 1 / 6, 1 / 24)))
 
 
-def _power_of_two(x: Number, factor: Number | None = None) -> Number:
-    """2^x * factor (about 1) in f32; the instruction may take denormal results for 0."""
+def _power_of_two(x: Number, more: Number | None = None) -> Number:
+    """2^x (1 + more) in f32; the instruction may take denormal results for 0."""
     tools = x.tools
     small = x < -100.0
     power = tools.call("Exp2", tools.select(small, x + 64.0, x))
-    if factor is not None:
-        power = power * factor
+    if more is not None:
+        power = tools.select(power.equals(float("inf")), power, power.mad(more, power))
     return power * tools.select(small, x.like(2.0 ** -64), 1.0)
 
 

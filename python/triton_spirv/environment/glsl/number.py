@@ -50,10 +50,11 @@ FORMATS = {32: F32, 64: F64}
 
 @dataclass(frozen=True)
 class Tools:
-    """What formulas need beside numbers: the builder and the target."""
+    """What formulas need beside numbers: the builder, the target, and the sums that may be fused."""
 
     b: Builder
     target: Target
+    fusable: set[int]
 
     def call(self, name: str, *numbers: Number) -> Number:
         """An instruction of GLSL.std.450 on numbers of one type."""
@@ -224,9 +225,11 @@ class Number:
 
     def mad(self, factor: Number | float, term: Number | float) -> Number:
         """self * factor + term, with one rounding or two."""
-        b = self.tools.b
-        return self.tools.call("Fma", *(Number(self.tools, b.hidden(self.like(number).value))
-                                        for number in (self, factor, term)))
+        product = self * factor
+        total = product + term
+        for made in (product, total):
+            self.tools.fusable.add(made.value.id)
+        return total
 
     def polynomial(self, coefficients: Sequence[float]) -> Number:
         """sum coefficients[i] self^i."""

@@ -62,10 +62,13 @@ def divide(x: Number, y: Number) -> Number:
                           distance > form.stored + 5 - form.bias, distance < form.bias - 3)
 
     def scaled() -> list[Number]:
-        """Significands as they are, exponents apart; zeros, infinities and NaN by the plain instruction."""
+        """Significands as they are, exponents apart; zeros, infinities and NaN by the plain instruction, of
+        whose divisor the sign matters: it may take a reciprocal that is no number of the format."""
         inf = float("inf")
         finite = tools.both(x.abs() < inf, y.abs() < inf)
         special = tools.either(x.equals(0.0), y.equals(0.0), tools.b.logical_not(finite))
+        unit = y.like(1.0).signed_by(y.bits() & form.sign)
+        plain = x / tools.select(tools.both(y.abs() > 0.0, y.abs() < inf), unit, y)
         n, d = x.abs(), y.abs()
         up = 2.0 ** (form.stored + 1)
         small_n, small_d = n < 2.0 ** (1 - form.bias), d < 2.0 ** (1 - form.bias)
@@ -78,7 +81,7 @@ def divide(x: Number, y: Number) -> Number:
         n, d = ((n.bits() & mask) | one).as_float(), ((d.bits() & mask) | one).as_float()
         sign = (x.bits() ^ y.bits()) & form.sign
         made = _rounded_once(n, d, k - shift).signed_by(sign)
-        return [tools.select(special, x / y, made)]
+        return [tools.select(special, plain, made)]
 
     def _rounded_once(n: Number, d: Number, k: Number) -> Number:
         """n / d 2^k; a denormal result is rounded where its last bit is, by adding and subtracting."""
