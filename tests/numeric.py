@@ -91,6 +91,16 @@ def tensor(values: Any, dtype: str) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(data).astype(kind.values))
 
 
+def resident(data: torch.Tensor, mode: str) -> Any:
+    """The tensor where kernels can follow its address: on a Vulkan device, which has memory of the host at
+    addresses of its own if at all, an array of the device."""
+    if mode not in ("vulkan", "narrow"):
+        return data
+    import triton_spirv
+
+    return triton_spirv.asarray(data, device=os.environ["TRITON_SPIRV_DEVICE"])
+
+
 def array(data: torch.Tensor) -> np.ndarray:
     """The values as numpy holds them (bfloat16 and 8-bit floats as float32: exact)."""
     if data.dtype == torch.bfloat16 or (data.dtype.itemsize == 1 and data.dtype.is_floating_point):

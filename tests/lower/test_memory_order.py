@@ -6,7 +6,6 @@ many registers, loop steps or vectors the block takes.
 
 from __future__ import annotations
 
-import os
 
 import numeric
 import numpy as np
@@ -184,8 +183,9 @@ def sum_of_arrays(table_ptr, out_ptr, count, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, total, mask=i < n)
 
 
-def test_pointers_from_memory(run):
-    arrays = [numeric.tensor(numeric.random(100, "f32", seed), "f32") for seed in range(5)]
+def test_pointers_from_memory(run, mode):
+    arrays = [numeric.resident(numeric.tensor(numeric.random(100, "f32", seed), "f32"), mode)
+              for seed in range(5)]
     table = numeric.tensor(np.array([a.data_ptr() for a in arrays]), "i64")
     out = numeric.poisoned(100, "f32")
     run(sum_of_arrays, 1, table, out, 5, 100, 128)
@@ -201,9 +201,9 @@ def tensor_of_pointers(table_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("block", (1, 4, 32))
-def test_tensor_of_pointers(run, block):
+def test_tensor_of_pointers(run, mode, block):
     x = numeric.random(4 * block, "i32", low=0, high=999)
-    data, places = numeric.tensor(x, "i32"), np.random.default_rng(0).permutation(block) * 3
+    data, places = numeric.resident(numeric.tensor(x, "i32"), mode), np.random.default_rng(0).permutation(block) * 3
     table = numeric.tensor(data.data_ptr() + 4 * places, "i64")
     out = numeric.poisoned(block, "i32")
     run(tensor_of_pointers, 1, table, out, block)
@@ -223,11 +223,7 @@ def addresses(x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 def test_pointer_to_integer_and_back(run, mode):
     x = numeric.random(32, "i16")
-    data, out = numeric.tensor(x, "i16"), numeric.poisoned(64, "i64")
-    if mode in ("vulkan", "narrow"):  # the device has memory of the host at addresses of its own
-        import triton_spirv
-
-        data = triton_spirv.asarray(data, device=os.environ["TRITON_SPIRV_DEVICE"])
+    data, out = numeric.resident(numeric.tensor(x, "i16"), mode), numeric.poisoned(64, "i64")
     run(addresses, 1, data, out, 32)
     expected = np.concatenate([data.data_ptr() + 4 * np.arange(32), x.astype(np.int64)])
     numeric.assert_same(out, expected)
