@@ -6,7 +6,6 @@ many registers, loop steps or vectors the block takes.
 
 from __future__ import annotations
 
-
 import numeric
 import numpy as np
 import pytest
@@ -203,7 +202,8 @@ def tensor_of_pointers(table_ptr, out_ptr, BLOCK: tl.constexpr):
 @pytest.mark.parametrize("block", (1, 4, 32))
 def test_tensor_of_pointers(run, mode, block):
     x = numeric.random(4 * block, "i32", low=0, high=999)
-    data, places = numeric.resident(numeric.tensor(x, "i32"), mode), np.random.default_rng(0).permutation(block) * 3
+    data = numeric.resident(numeric.tensor(x, "i32"), mode)
+    places = np.random.default_rng(0).permutation(block) * 3
     table = numeric.tensor(data.data_ptr() + 4 * places, "i64")
     out = numeric.poisoned(block, "i32")
     run(tensor_of_pointers, 1, table, out, block)
