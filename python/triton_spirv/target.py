@@ -133,7 +133,7 @@ class Target:
     spirv_version: tuple[int, int] = (1, 2)
     capabilities: frozenset[str] | None = None
     vector_width: int = 16
-    max_registers: int = 8
+    max_registers: int = 16
     window: int = 4
     sub_group_size: int = 1
     lane_bytes: int = 16
