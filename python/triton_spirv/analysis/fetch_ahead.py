@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..ir.dialects import PRODUCTS
 from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
 from .carried_pointers import number
 from .copies import Copies, append_operand, inserter
@@ -30,6 +31,7 @@ HARMLESS = frozenset({
 })
 
 
+#: Operations that need a divisor other than zero.
 DIVISIONS = frozenset({"arith.divsi", "arith.divui", "arith.remsi", "arith.remui"})
 
 
@@ -46,7 +48,7 @@ def _rewrite(loop: Operation) -> None:
         return
     loads = [op for op in body.operations
              if op.name == "tt.load" and _feeds_product(op) and _is_early(op, body)]
-    if not any(op.name in ("tt.dot", "tt.dot_scaled") for op in body.operations):
+    if not any(op.name in PRODUCTS for op in body.operations):
         return
     for load in loads:
         _fetch(loop, body, load)
@@ -67,7 +69,7 @@ def _feeds_product(load: Operation) -> bool:
 
     def becomes_operand(value: Value) -> bool:
         def by(user: Operation, index: int) -> bool:
-            if user.name in ("tt.dot", "tt.dot_scaled"):
+            if user.name in PRODUCTS:
                 return user.operands[index] is not user.c
             narrow = user.name.startswith(("arith.", "ttg.convert_layout")) or user.name in (
                 "tt.trans", "tt.fp_to_fp", "tt.bitcast", "tt.reshape")
@@ -93,7 +95,7 @@ def _is_early(load: Operation, body: Block) -> bool:
         op = value.defining_op
         if op is None or op.parent is not body:
             continue
-        if op.regions or op.name in ("tt.load", "tt.dot", "tt.dot_scaled") or _may_divide_by_zero(op):
+        if op.regions or op.name in ("tt.load", *PRODUCTS) or _may_divide_by_zero(op):
             return False
         pending += op.operands
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import fields, replace
 
-from triton_spirv.ir.model import Block, FloatType, Module, Region, Type
+from ..ir.model import Block, FloatType, Module, Region, Type
 
 
 def hold_float16_as_bits(module: Module) -> None:

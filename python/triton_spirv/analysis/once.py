@@ -21,14 +21,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from ..ir.dialects import PRODUCTS
 from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
 from .copies import copied
 
 #: A kernel of more operations is left as it is: all of them would be compiled twice.
 MOST = 400
-
-#: Kernels with these do so much in a round that filling an array does not matter.
-HEAVY = frozenset({"tt.dot", "tt.dot_scaled"})
 
 #: What the bounds of a loop may be computed by, before anything else of the kernel.
 COMPUTED = frozenset({
@@ -44,7 +42,8 @@ def without_single_rounds(module: Module, elements: int) -> None:
     loop of it."""
     region = module.entry.regions[0]
     body = list(module.entry.walk())
-    if len(region.blocks) != 1 or len(body) > MOST or any(op.name in HEAVY for op in body):
+    # a product does so much in a round that filling an array does not matter
+    if len(region.blocks) != 1 or len(body) > MOST or any(op.name in PRODUCTS for op in body):
         return
     loops = [op for op in body if op.name == "scf.for" and _carries(op, elements) and _is_known(op)]
     if loops:

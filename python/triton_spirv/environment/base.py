@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..spirv.builder import I32, Builder, Operand
+from ..spirv.builder import I32, Builder, Operand, scalar_type
 from ..spirv.module import Module, Value
 from ..spirv.types import Float, Int, Type
 from ..target import Target
@@ -259,8 +259,10 @@ class Environment(MaskedAccess, ABC):
         """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
 
     def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
-        """x * y + z of floats, rounded once or twice: whichever costs less."""
+        """x * y + z; of floats, rounded once or twice: whichever costs less."""
         b = self.b
+        if isinstance(scalar_type(z.type), Int):
+            return b.iadd(b.imul(x, y), z)
         return self.contract(b.binary("OpFAdd", self.contract(b.binary("OpFMul", x, y)), z))
 
     def integer(self, opcode: str, x: Operand, y: Operand) -> Value:

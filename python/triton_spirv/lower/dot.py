@@ -19,10 +19,9 @@ from typing import Any
 
 from ..ir.model import FloatType, IntegerType, Operation, Type, Value
 from ..layout import Layout
-from ..spirv.builder import I32, scalar_type, with_width
+from ..spirv.builder import I32, with_width
 from ..spirv.control import For
 from ..spirv.module import Value as Register
-from ..spirv.types import Float
 from ..target import Target
 from .cast import to_float
 from .context import Context, StepLoop
@@ -338,16 +337,13 @@ class Kernel:
 
     def _multiply_add(self, ctx: Context, x: Register, y: Register, z: Register) -> Register:
         """x * y + z; floats are fused."""
-        b = ctx.b
         if self.split:
             for left, right in zip(halves(ctx, x), halves(ctx, y), strict=True):
                 z = ctx.env.multiply_add(left, right, z)
             return z
         if self.form:
             return ctx.env.sum_products(self.form, x, y, z)
-        if isinstance(scalar_type(z.type), Float):
-            return ctx.env.multiply_add(x, y, z)
-        return b.iadd(b.imul(x, y), z)
+        return ctx.env.multiply_add(x, y, z)
 
 
 def _convert(ctx: Context, value: Register, source: Type, target: Type) -> Register:

@@ -15,7 +15,6 @@ from typing import Any
 from ..ir.model import FloatType, IntegerType, Operation
 from ..layout import Layout, log2, span
 from ..spirv.module import Value as Register
-from ..spirv.types import Float
 from .cast import to_float
 from .context import Context, StepLoop
 from .dot_operand import Operand, converted
@@ -131,16 +130,8 @@ def _accumulated(ctx: Context, layout: Layout, a: Fragment, b: Fragment, sums: l
             batch, m = divmod(outer, m_size)
             x = a.registers[rows[(batch * m_size + m) * depth + k]]
             y = b.registers[columns[(batch * depth + k) * n_size + n]]
-            sums[r] = _multiply_add(ctx, x, y, sums[r])
+            sums[r] = ctx.env.multiply_add(x, y, sums[r])
     return sums
-
-
-def _multiply_add(ctx: Context, x: Register, y: Register, z: Register) -> Register:
-    """x * y + z; floats may be fused."""
-    b = ctx.b
-    if isinstance(z.type, Float):
-        return ctx.env.multiply_add(x, y, z)
-    return b.iadd(b.imul(x, y), z)
 
 
 def _rounded(ctx: Context, value: Register, source: Any, target: Any) -> Register:

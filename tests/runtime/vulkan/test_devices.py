@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from triton_spirv.errors import DeviceError
 from triton_spirv.runtime.vulkan import devices, features, is_target_name, is_vulkan
-from triton_spirv.runtime.vulkan.target import find_target, target_of
+from triton_spirv.runtime.vulkan.target import NVIDIA, find_target, target_of
 
 
 def child(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -148,3 +148,15 @@ context.stream.synchronize()
     assert "fine so far" in done.stdout
     assert "DeviceError: the Vulkan validation layer reports" in done.stderr
     assert "vkCmdFillBuffer" in done.stderr
+
+
+@pytest.mark.parametrize("driver", [NVIDIA, "another"])
+def test_what_is_known_of_a_driver(driver: str, device: devices.Device) -> None:
+    """Sums and products of f32 are fused where that mode is not declared; others keep all that they have."""
+    controls = frozenset((mode, bits) for mode in ("RoundingModeRTE", "SignedZeroInfNanPreserve")
+                         for bits in (16, 32, 64)) | {("DenormPreserve", 16)}
+    target = target_of(replace(device, driver=driver, float_controls=controls))
+    known = driver == NVIDIA
+    assert controls - target.float_controls == ({("RoundingModeRTE", 32)} if known else set())
+    assert (target.keeps_loops, target.knows_extensions, target.joins_conversions) == (known,) * 3
+    assert target.accurate == ({"Exp2"} if known else set())

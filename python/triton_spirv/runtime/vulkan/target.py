@@ -9,12 +9,16 @@ from .devices import Device, devices
 #: the newest SPIR-V that a version of Vulkan takes
 SPIRV_VERSIONS = {(1, 2): (1, 5), (1, 3): (1, 6), (1, 4): (1, 6)}
 
+#: the name that the driver of that maker gives itself; what is known of it was found with version 580
+NVIDIA = "NVIDIA"
+
 #: LP_MAX_TGSI_LOOP_ITERATIONS of every version of Mesa
 LLVMPIPE_ROUNDS = 65535
 
 
 def target_of(device: Device) -> Target:
     """The target of a device. One name stands for one set of facts: see `Device.fingerprint`."""
+    nvidia = device.driver == NVIDIA
     newest = max(version for version in SPIRV_VERSIONS if version <= max(device.version, (1, 2)))
     return Target(
         device.target_name,
@@ -39,10 +43,10 @@ def target_of(device: Device) -> Target:
         unrolled=128 if device.kind == "cpu" else 1024,
         # software devices divide as their processor does
         rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else ()),
-        accurate=frozenset({"Exp2"} if device.driver == "NVIDIA" else ()),
-        keeps_loops=device.driver == "NVIDIA",
-        knows_extensions=device.driver == "NVIDIA",
-        joins_conversions=device.driver == "NVIDIA",
+        accurate=frozenset({"Exp2"} if nvidia else ()),
+        keeps_loops=nvidia,
+        knows_extensions=nvidia,
+        joins_conversions=nvidia,
         float64="Float64" in device.capabilities,
         float_controls=controls_of(device),
         push_bytes=device.push_bytes,
@@ -57,7 +61,7 @@ def controls_of(device: Device) -> frozenset[tuple[str, int]]:
     """The float controls that modules declare. An NVIDIA driver (580) fuses no product and sum of f32 where
     both RoundingModeRTE and SignedZeroInfNanPreserve are declared, and rounds to nearest without being told.
     (Its Fma takes denormals for 0.)"""
-    return device.float_controls - ({("RoundingModeRTE", 32)} if device.driver == "NVIDIA" else set())
+    return device.float_controls - ({("RoundingModeRTE", 32)} if device.driver == NVIDIA else set())
 
 
 def find_target(name: str) -> Target:
