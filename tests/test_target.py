@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 import triton_spirv
-from triton_spirv.errors import DeviceError
-from triton_spirv.target import INTEL_GPUS, OCLOC_DEVICES, find_target, reported_target
+from triton_spirv.errors import DeviceError, ResourceError
+from triton_spirv.target import CPU, INTEL_GPUS, OCLOC_DEVICES, find_target, reported_target
 from triton_spirv.tools import spirv_tools
 
 ROW = """
@@ -73,3 +73,29 @@ def test_a_requirement_compares_arguments() -> None:
     assert Requirement(0, 2, 128).holds([64]) and not Requirement(0, 2, 128).holds([-63])
     assert Requirement(1, 2, 0, 0, 4).holds([5, 10]) and not Requirement(1, 2, 0, 0, 4).holds([5, 9])
     assert Requirement(0, 0, 0).holds([128]) and not Requirement(0, 0, 0).holds([16])
+
+
+SCAN = """
+module {
+  tt.func public @running(%x: !tt.ptr<f32>) {
+    %i = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32>
+    %p = tt.splat %x : !tt.ptr<f32> -> tensor<4096x!tt.ptr<f32>>
+    %q = tt.addptr %p, %i : tensor<4096x!tt.ptr<f32>>, tensor<4096xi32>
+    %v = tt.load %q : tensor<4096x!tt.ptr<f32>>
+    %s = "tt.scan"(%v) <{axis = 0 : i32, reverse = false}> ({
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      tt.scan.return %c : f32
+    }) : (tensor<4096xf32>) -> tensor<4096xf32>
+    tt.store %q, %s : tensor<4096x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+def test_more_private_memory_than_there_is_is_refused() -> None:
+    """The sums of 4096 f32 wait in an array of 16 kB, and a little more, of a work-item."""
+    with pytest.raises(ResourceError, match=r"private memory, required 16[0-9]{3}, the target has 16383"):
+        triton_spirv.compile(SCAN, CPU.with_options(private_bytes=16383))
+    assert triton_spirv.compile(SCAN, CPU.with_options(private_bytes=17 * 1024)).words

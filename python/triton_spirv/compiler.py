@@ -15,6 +15,7 @@ from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
 from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
+from .environment.memory_types import type_bytes
 from .errors import LoweringError, ResourceError
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
@@ -27,6 +28,8 @@ from .lower.tile_placement import place_tiles
 from .lower.types import storage_type
 from .spirv.asm import listing
 from .spirv.builder import Builder
+from .spirv.module import Module as SpirvModule
+from .spirv.types import Array
 from .target import CPU, Target, find_target
 
 ENVIRONMENTS: dict[str, type[Environment]] = {"opencl": OpenCL, "vulkan": Vulkan}
@@ -109,6 +112,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         b.module.watch = LoopLimit(ctx)
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
+    _check_private(b.module, target, local_size)
     ctx.shared.finish(b.module.functions[-1])
     large = target.grf_mode(ctx.register_bytes, ctx.num_warps) == "256"
     live_bytes = lessen_pressure(b.module, b.module.functions[-1], target, large)
@@ -135,6 +139,15 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         waits=waits(module),
         target=target,
     )
+
+
+def _check_private(module: SpirvModule, target: Target, work_items: int) -> None:
+    """ResourceError where the private arrays of the function at hand are more than the target has."""
+    types = module.types
+    held = [types[words[1]].pointee for words in module.functions[-1].variables]  # type: ignore[attr-defined]
+    needed = work_items * sum(type_bytes(type) for type in held if isinstance(type, Array))
+    if needed > target.private_bytes:
+        raise ResourceError(needed, target.private_bytes, "private memory")
 
 
 def _parameter(value: Any, kernel: Operation) -> Parameter:

@@ -64,6 +64,8 @@ class Target:
     passing          "arguments" of a kernel one by one, all in one by-value "struct", or as constants that
                      are "push"ed (Vulkan)
     sub_group_sizes  those that a kernel may ask for; shared_bytes: of a work-group
+    private_bytes    of private arrays of all work-items of a group: as much as Intel's OpenCL CPU runtime
+                     was seen to give
     vector_width     components of a register: 16 where one work-item runs a whole Triton program, 1 where
                      lanes share it
     max_registers    vectors of one tensor that are kept as values; a larger tensor lives in a private array
@@ -140,6 +142,7 @@ class Target:
     branches: int = 8
     sub_group_sizes: tuple[int, ...] = ()
     shared_bytes: int = 256 * 1024
+    private_bytes: int = 256 * 1024 * 1024
     passing: str = "arguments"
     masked_access: bool = False
     components: int = 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..spirv.builder import scalar_type, width_of
-from ..spirv.types import Float, Int, Type
+from ..spirv.types import Array, Float, Int, Type
 
 #: What a kernel parameter is in memory, by its type as Artifact spells it.
 PARAMETER_TYPES: dict[str, Type] = {
@@ -13,7 +13,9 @@ PARAMETER_TYPES: dict[str, Type] = {
 
 
 def type_bytes(type: Type) -> int:
-    """Size of a scalar or vector in memory."""
+    """Size of a scalar, a vector, or an array of such in memory."""
+    if isinstance(type, Array):
+        return type.count * type_bytes(type.element)
     element = scalar_type(type)
     assert isinstance(element, (Int, Float)), type
     return element.width // 8 * width_of(type)
