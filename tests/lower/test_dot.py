@@ -223,7 +223,7 @@ def matmul(
     for start in range(0, K, BK):
         x = tl.load(a, mask=(m[:, None] < M) & (k[None, :] < K - start), other=0)
         y = tl.load(b, mask=(k[:, None] < K - start) & (n[None, :] < N), other=0)
-        acc = tl.dot(x, y, acc, input_precision="ieee")
+        acc = tl.dot(x, y, acc, input_precision="ieee", out_dtype=acc.dtype)
         a += BK * a1
         b += BK * b0
     tl.store(out_ptr + m[:, None] * N + n[None, :], acc, mask=(m[:, None] < M) & (n[None, :] < N))

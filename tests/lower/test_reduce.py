@@ -245,13 +245,13 @@ def of_larger_size(a, b):
     """Early returns, one inside of a branch."""
     if a < 0:
         if b < 0:
-            return tl.minimum(a, b)
+            return tl.minimum(a, b).to(a.dtype)  # Triton before 3.9: f32, of two bf16
         if -a > b:
             return a
         return b
     if b < 0:
         return tl.where(a > -b, a, b)
-    return tl.maximum(a, b)
+    return tl.maximum(a, b).to(a.dtype)
 
 
 @triton.jit

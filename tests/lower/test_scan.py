@@ -15,6 +15,7 @@ import pytest
 import triton
 import triton.language as tl
 from numeric import DTYPES, SIGNED, UNSIGNED
+from versions import TRITON
 
 SHAPES = [
     (1, 1),
@@ -109,8 +110,9 @@ def wide(dtype: str) -> str:
 @pytest.mark.parametrize("dtype", SIGNED + UNSIGNED)
 def test_integers(run, function, reference, dtype):
     x, kind = numeric.random((8, 32), dtype), DTYPES[wide(dtype)].values
+    wraps = function is cumprod and TRITON < (3, 9)  # then tl.cumprod kept the type
     with np.errstate(over="ignore"):
-        expected = reference(x, axis=1, dtype=kind)
+        expected = reference(x, axis=1, dtype=x.dtype if wraps else kind).astype(kind)
     numeric.assert_same(scan(run, function, x, dtype, 1, False, wide(dtype)), expected)
 
 

@@ -53,11 +53,12 @@ def test_no_driver(tmp_path: Path) -> None:
     assert "DeviceError: there is no Vulkan device" in done.stderr and "none.json" in done.stderr
 
 
-def test_no_loader(tmp_path: Path) -> None:
-    """The way out names the packages."""
+@pytest.mark.parametrize("drivers", ["", "/nonexistent/driver.json"])
+def test_no_loader(tmp_path: Path, drivers: str) -> None:
+    """The way out names the packages; drivers that nobody could ask are not blamed."""
     script = "from triton_spirv.runtime.vulkan import library; library._candidates = lambda: ['libnone.so']\n"
-    done = child(script + CHOOSE)
-    assert "apt install libvulkan1" in done.stderr
+    done = child(script + CHOOSE, VK_DRIVER_FILES=drivers)
+    assert "apt install libvulkan1" in done.stderr and "driver.json" not in done.stderr
     broken = tmp_path / "libvulkan.so.1"
     broken.write_bytes(b"nothing")
     done = child(CHOOSE, TRITON_SPIRV_VULKAN_LOADER=str(broken))
@@ -145,6 +146,8 @@ context.stream.fill(memory, 1, 3, 0)
 context.stream.synchronize()
 """
     done = child(script, TRITON_SPIRV_VULKAN_VALIDATION="1")
+    if "VK_LAYER_KHRONOS_validation, which is not installed" in done.stderr:
+        pytest.skip("the validation layer is not installed")  # which .ci/run takes for a failure
     assert "fine so far" in done.stdout
     assert "DeviceError: the Vulkan validation layer reports" in done.stderr
     assert "vkCmdFillBuffer" in done.stderr

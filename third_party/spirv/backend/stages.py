@@ -1,5 +1,5 @@
 """The stages of a compilation. Differences between Triton 3.6 and 3.9 are met here: a pass that a version
-lacks is left out."""
+lacks, or has wrong, is left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import triton_spirv
-from triton import knobs
+from triton import __version__, knobs
 from triton._C.libtriton import ir, passes
 from triton.backends.compiler import GPUTarget
 from triton_spirv.errors import UnsupportedOperation
@@ -28,6 +28,8 @@ TTGIR_PASSES = (
     "ttgpuir.add_coalesce", "ttgpuir.add_remove_layout_conversions", "ttgpuir.add_optimize_thread_locality",
     "ttgpuir.add_fuse_nested_loops", "common.add_canonicalizer", "common.add_cse",
 )
+#: Before Triton 3.9 its assertion failed at a gather of more elements along the axis than there are.
+UNTIL_39_WITHOUT_GATHERS = "ttgpuir.add_optimize_thread_locality"
 
 #: Bytes that a GPU would exchange between warps for a reduction or a scan. Kernels that size their grid by
 #: occupancy divide by the shared memory of such a kernel, so it is never 0 there, although a CPU device needs
@@ -100,7 +102,7 @@ class Pipeline:
                                                warp_size, self.options.num_ctas)
             manager.run(module, "make_ttgir")
             if self.target.lanes:
-                run_passes(module, TTGIR_PASSES, "make_ttgir")
+                run_passes(module, ttgir_passes(self.source), "make_ttgir")
         except RuntimeError as error:
             if self.target.lanes:
                 raise
@@ -141,6 +143,14 @@ def emitter_options(options: Any) -> dict[str, Any]:
     return {"num_warps": options.num_warps, "enable_fp_fusion": options.enable_fp_fusion,
             "num_stages": options.num_stages, "block_io": options.block_io, "fast_math": options.fast_math,
             "print_copies": options.num_warps * options.warp_size}
+
+
+def ttgir_passes(source: str) -> tuple[str, ...]:
+    """The passes on layouts for a module of this text."""
+    version = tuple(int(part) for part in __version__.split(".")[:2])
+    if version >= (3, 9) or "tt.gather " not in source:
+        return TTGIR_PASSES
+    return tuple(name for name in TTGIR_PASSES if name != UNTIL_39_WITHOUT_GATHERS)
 
 
 def run_passes(module: Any, names: tuple[str, ...], title: str) -> None:

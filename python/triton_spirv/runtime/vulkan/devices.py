@@ -18,7 +18,7 @@ from typing import Any
 from ...errors import DeviceError
 from . import PREFIX, features
 from .instance import Instance, open_instance
-from .library import INSTALL_HINT, Functions
+from .library import INSTALL_HINT, Functions, open_loader
 from .structures import STRUCTURES, chained, make
 
 #: VkPhysicalDeviceType
@@ -288,7 +288,7 @@ def choose(choice: str) -> Device:
 
 def _nothing_found(choice: str, everything: tuple[Device, ...]) -> str:
     if not everything:
-        files = os.environ.get("VK_DRIVER_FILES") or os.environ.get("VK_ICD_FILENAMES")
+        files = open_loader() and (os.environ.get("VK_DRIVER_FILES") or os.environ.get("VK_ICD_FILENAMES"))
         where = f"the drivers of VK_DRIVER_FILES={files} show none" if files else INSTALL_HINT
         return f"there is no Vulkan device (TRITON_SPIRV_DEVICE={choice!r}); {where}"
     lines = "".join(f"\n  {device}" + f", lacks {', '.join(device.missing)}" * bool(device.missing)
