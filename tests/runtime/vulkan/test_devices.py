@@ -78,6 +78,16 @@ def test_report(device: devices.Device) -> None:
     assert device.memory_types and device.queue_family >= 0
 
 
+@pytest.mark.parametrize(("families", "expected"), [
+    ([(15, 64), (12, 64), (14, 48), (14, 64)], (2, 48)),  # the second draws nothing, and does not compute
+    ([(15, 64), (14, 0)], (0, 64)), ([(15, 36)], (0, 36)), ([(1, 64), (14, 0), (15, 64)], (1, 0)),
+    ([(12, 64)], (-1, 0)), ([], (-1, 0)),
+])
+def test_queue_family(families: list[tuple[int, int]], expected: tuple[int, int]) -> None:
+    """One that computes only where that has timestamps, or else the first that computes."""
+    assert devices.pick_family(families) == expected
+
+
 def test_name_of_the_target_is_stable(device: devices.Device) -> None:
     """Another process finds the same name, which is a part of the cache key; other facts have another."""
     script = "from triton_spirv.runtime.vulkan import devices; print(devices.choose('vulkan').target_name)"

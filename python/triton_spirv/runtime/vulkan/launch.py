@@ -1,8 +1,10 @@
 """Launching through Vulkan: arguments to bytes, bytes into a command buffer.
 
-The short path is for arrays on the device: it packs the arguments, records three calls (push, dispatch,
-barrier) and returns before the kernel has run; reading an array waits for it. Where an argument is memory of
-the host the launch stages it, waits, and copies back what the kernel wrote.
+The short path is for arrays on the device: it packs the arguments, records three calls (barrier, push,
+dispatch) and returns before the kernel has run; reading an array waits for it. The first command of a
+submission needs no barrier before it, and arguments that are those of the launch before, of the same kernel,
+are not pushed again. Where an argument is memory of the host the launch stages it, waits, and copies back
+what the kernel wrote.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from ..launch import DeviceAssertion, Launch
 from .arguments import AddressTable
 from .printing import BYTES as PRINT_BYTES
 from .printing import PrintBuffer
-from .program import COMPUTE, Program
+from .program import COMPUTE, Program, parameter_bytes
 from .staging import Staging
 
 if TYPE_CHECKING:
@@ -44,7 +46,8 @@ class Kernel:
         self._words: Allocation | None = None
         self._printed: PrintBuffer | None = None
         self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
-        self.format = struct.Struct(artifact.struct_format)
+        size = struct.calcsize(artifact.struct_format)
+        self.format = struct.Struct(artifact.struct_format + "x" * (parameter_bytes(artifact) - size))
         self.launch: Launch = self._short()
 
     def _address_of(self, name: str) -> int:
@@ -67,30 +70,34 @@ class Kernel:
         bind, push, dispatch = api.vkCmdBindPipeline, api.vkCmdPushConstants, api.vkCmdDispatch
         barrier_call, barrier, lock = stream.barrier_call, stream.barrier, stream.lock
         pipeline, layout, size = self.program.pipeline, self.program.layout, self.program.push_bytes
-        pack_into, hidden, limits = self.format.pack_into, self.hidden, self.context.device.max_groups
+        pack, hidden, limits = self.format.pack, self.hidden, self.context.device.max_groups
         most_x, most_y, most_z = limits
         tables, count = tuple(self.tables.items()), len(self.kinds)
-        buffer = (ctypes.c_uint8 * max(self.format.size + 4, 8))()
-        source, by_address = ctypes.addressof(buffer), artifact.passing == "buffer"
+        by_address, block_size = artifact.passing == "buffer", self.format.size
         pushed = (ctypes.c_uint64 * 1)(0)
-        pushed_address, struct_size = ctypes.addressof(pushed), self.format.size
+        pushed_address = ctypes.addressof(pushed)
         check = self._check if artifact.hidden else None
 
         def record(x: int, y: int, z: int, values: Sequence[Any]) -> None:
             """With the lock held; values are packable."""
-            pack_into(buffer, 0, *values, *hidden)
+            block = pack(*values, *hidden)
             handle = stream.recording or stream.begin()
-            if by_address:
-                host, pushed[0] = stream.parameters(struct_size)
-                ctypes.memmove(host, source, struct_size)
-                handle = stream.recording
-            if stream.bound != pipeline:
-                bind(handle, BIND_COMPUTE, pipeline)
-                stream.bound = pipeline
-            if size:
-                push(handle, layout, COMPUTE, 0, size, pushed_address if by_address else source)
+            if stream.bound != pipeline or stream.pushed != block:
+                if by_address:
+                    host, pushed[0] = stream.parameters(block_size)
+                    ctypes.memmove(host, block, block_size)
+                    handle = stream.recording  # another one, where there was no room
+                if stream.bound != pipeline:
+                    bind(handle, BIND_COMPUTE, pipeline)
+                    stream.bound = pipeline
+                if size:
+                    push(handle, layout, COMPUTE, 0, size, pushed_address if by_address else block)
+                stream.pushed = block
+            if stream.unordered:
+                barrier_call(handle, *barrier)
+            else:
+                stream.unordered = True
             dispatch(handle, x, y, z)
-            barrier_call(handle, *barrier)
             if check:
                 stream.checks[id(self)] = check
             stream.added()

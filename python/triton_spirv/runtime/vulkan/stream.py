@@ -1,10 +1,15 @@
 """The order of a device's work: commands are recorded, submitted, waited for.
 
-All work of a device goes through one queue, in the order of the calls, each command after the one before (a
-barrier stands between them). A submission costs more than everything else about a launch, so what is recorded
-is submitted at once where the device has nothing to do and the last submission is a while ago, and in larger
-pieces otherwise. A thread of the stream's own submits what nobody else does. One timeline semaphore counts
-submissions.
+All work of a device goes through one queue, in the order of the calls, each command after the one before: a
+barrier stands between two commands, and one behind the last of a submission. A barrier's scopes are all
+commands before it and all behind it in submission order, whatever command buffers they are in (Vulkan's
+chapter of synchronization, "Pipeline Barriers" and "Implicit Synchronization Guarantees"); so the last one
+orders the next submission too, and a command buffer begins with none. What the host has written before a
+submission the device sees without a barrier ("Host Write Ordering Guarantees").
+
+A submission costs more than everything else about a launch, so what is recorded is submitted at once where
+the device has nothing to do and the last submission is a while ago, and in larger pieces otherwise. A thread
+of the stream's own submits what nobody else does. One timeline semaphore counts submissions.
 """
 
 from __future__ import annotations
@@ -32,6 +37,9 @@ COMMANDS_PER_SUBMISSION = 64
 #: an idle device is given work at most this often, in nanoseconds: launches that come faster than a
 #: submission takes go together
 PACE = 250_000
+#: the helping thread looks at least this often while others submit, in nanoseconds; not more often than it
+#: must, for a look takes Python's lock from who launches
+LONGEST_PAUSE = 1_000_000
 #: what stands between two events with timestamps is submitted with both, so that the time of a submission is
 #: never measured; up to so many commands, and nanoseconds
 TIMED_COMMANDS, HELD = 1024, 5_000_000
@@ -76,12 +84,14 @@ class Stream:
         #: the handle of the command buffer that is being recorded; 0: none
         self.recording = 0
         self.recorded = self.used = 0
-        self.bound = 0  # the pipeline of the commands so far
+        self.bound = 0  # the pipeline of the commands so far, and what was pushed for it last
+        self.pushed = b""
+        self.unordered = False  # no barrier is recorded behind the last command
         self.flushed_at = 0  # when, by time.perf_counter_ns
         #: since when (time.perf_counter_ns) an event with a timestamp waits for its other one; 0: none does
         self.timed = 0
-        self._left = threading.Event()  # something is recorded and not submitted
-        self._told = False  # the thread knows of it
+        self._watched = False  # the helping thread looks by itself what is left to submit
+        self._wake = threading.Event()  # it shall do so again
         self._helper: threading.Thread | None = None
         #: called after each wait: looks whether an assertion failed
         self.checks: dict[int, Callable[[], None]] = {}
@@ -92,6 +102,7 @@ class Stream:
         self._counter = ctypes.c_uint64(0)
         self.counter_address = ctypes.addressof(self._counter)
         self._begin = make("CommandBufferBeginInfo", flags=1)
+        self._begin_address = ctypes.addressof(self._begin)
         self._signal = (ctypes.c_uint64 * 1)(0)
         self._handle = (ctypes.c_void_p * 1)(0)
         semaphores = (ctypes.c_void_p * 1)(self.semaphore)
@@ -99,19 +110,22 @@ class Stream:
                       pSignalSemaphoreValues=self._signal)
         self._submit = make("SubmitInfo", next=values, commandBufferCount=1, pCommandBuffers=self._handle,
                             signalSemaphoreCount=1, pSignalSemaphores=semaphores)
+        self._submit_address = ctypes.addressof(self._submit)
         self._kept: list[Any] = []
-        #: records a barrier: to be called with the command buffer, and `barrier` or `host_barrier`. Two
-        #: arguments take half the time of ten
+        #: records a barrier: to be called with the command buffer, and `barrier` (between two commands) or
+        #: `last_barrier` (behind the last: the next submissions, and the host). Two arguments take half the
+        #: time of ten
         self.barrier_call = (self.api.vkCmdPipelineBarrier2 if self._is_new()
                              else self.api.vkCmdPipelineBarrier)
-        self.barrier = self._barrier(COMPUTE_STAGE | TRANSFER_STAGE, SHADER_ACCESS | TRANSFER_ACCESS)
-        self.host_barrier = self._barrier(HOST_STAGE, HOST_ACCESS)
+        work, accesses = COMPUTE_STAGE | TRANSFER_STAGE, SHADER_ACCESS | TRANSFER_ACCESS
+        self.barrier = self._barrier(work, accesses)
+        self.last_barrier = self._barrier(work | HOST_STAGE, accesses | HOST_ACCESS)
 
     def _is_new(self) -> bool:
         return "synchronization2" in self.context.device.features
 
     def _barrier(self, stage: int, access: int) -> tuple[int | None, ...]:
-        """The arguments of a barrier between all work so far and a stage, behind the command buffer."""
+        """The arguments of a barrier between all work so far and stages, behind the command buffer."""
         work = COMPUTE_STAGE | TRANSFER_STAGE
         if not self._is_new():
             made = make("MemoryBarrier", srcAccessMask=WRITES, dstAccessMask=access)
@@ -132,19 +146,28 @@ class Stream:
         commands = self.ring[(self.submitted + 1) % COMMAND_BUFFERS]
         if commands.submission > self.finished:
             self.wait_for(commands.submission)
-        self.api.call("vkBeginCommandBuffer", commands.handle, ctypes.byref(self._begin))
-        self.barrier_call(commands.handle, *self.barrier)
+        code = self.api.vkBeginCommandBuffer(commands.handle, self._begin_address)
+        if code:
+            self._failed("vkBeginCommandBuffer", code)
         self.current, self.recording = commands, commands.handle
         self.recorded = self.used = self.bound = 0
+        self.unordered = False
         return commands.handle
+
+    def order(self) -> None:
+        """A barrier behind what is recorded, where none is yet; with the lock held."""
+        if self.unordered:
+            self.barrier_call(self.recording, *self.barrier)
+            self.unordered = False
 
     @contextmanager
     def commands(self) -> Any:
-        """Record in this block; a barrier follows."""
+        """Record in this block, behind everything before it."""
         with self.lock:
             handle = self.begin()
+            self.order()
+            self.unordered = True
             yield handle
-            self.barrier_call(handle, *self.barrier)
             self.added()
 
     def added(self) -> None:
@@ -155,37 +178,48 @@ class Stream:
             self.flush()
         elif not self.timed and time.perf_counter_ns() - self.flushed_at > PACE and self.idle():
             self.flush()
-        elif not self._told:
-            self._told = True
+        elif not self._watched:
+            self._watched = True
             if self._helper is None:
                 self._helper = threading.Thread(target=self._submit_what_is_left, daemon=True,
                                                 name="triton-spirv submissions")
                 self._helper.start()
-            self._left.set()
+            self._wake.set()
 
     def _is_held(self) -> bool:
         """Does what is recorded wait for the second of two timestamps?"""
         return self.timed != 0 and time.perf_counter_ns() - self.timed < HELD
 
     def _submit_what_is_left(self) -> None:
-        """The helping thread: when the device has become idle, nothing that is recorded stays behind."""
-        while self._left.wait() and not sys.is_finalizing():
-            self._left.clear()
-            time.sleep(PACE * 1e-9)
+        """The helping thread: what is recorded and submitted by nobody else does not stay behind.
+
+        To wake it costs the launching thread 5 microseconds (a launch that is waited for has 50), so it looks
+        by itself as long as something happens: every PACE, and less often where others submit, such as a
+        loop of launches that are each waited for."""
+        while self._wake.wait() and not sys.is_finalizing():
+            self._wake.clear()
+            pause, seen = PACE, self.submitted
             try:
-                while self.recording:
-                    with self.lock:
-                        is_idle = self.idle()
-                        if is_idle and not self._is_held():
-                            self.flush()
-                            break
-                        last = self.submitted
-                    if is_idle:
-                        time.sleep(PACE * 1e-9)
-                    else:
-                        self._sleep_for(last)
-            except DeviceError:
-                pass  # the next call of the user's thread meets it, too
+                while self._watched:
+                    time.sleep(pause * 1e-9)
+                    pause, seen = self._look(pause, seen)
+            except DeviceError:  # the next call of the user's thread meets it, too
+                self._watched = False
+
+    def _look(self, pause: int, seen: int) -> tuple[int, int]:
+        """Submit what has been left behind; when to look again, and the last submission."""
+        with self.lock:
+            last, is_left = self.submitted, self.recording != 0
+            if is_left and time.perf_counter_ns() - self.flushed_at > PACE and not self._is_held():
+                if self.idle():
+                    return PACE, self.flush()
+            elif is_left or last != seen:  # somebody submits
+                return min(max(2 * pause, PACE), LONGEST_PAUSE), last
+            else:
+                self._watched = False
+                return pause, last
+        self._sleep_for(last)
+        return 0, last
 
     def idle(self) -> bool:
         """Is everything done that was submitted?"""
@@ -200,16 +234,17 @@ class Stream:
             handle = self.recording
             if handle:
                 assert self.current is not None
-                self.barrier_call(handle, *self.host_barrier)
-                self.api.call("vkEndCommandBuffer", handle)
+                self.barrier_call(handle, *self.last_barrier)
+                code = self.api.vkEndCommandBuffer(handle)
+                if code:
+                    self._failed("vkEndCommandBuffer", code)
                 self.recording = 0
                 self._handle[0] = handle
                 self._signal[0] = self.current.submission = self.submitted + 1
-                code = self.api.vkQueueSubmit(self.context.queue, 1, ctypes.addressof(self._submit), None)
+                code = self.api.vkQueueSubmit(self.context.queue, 1, self._submit_address, None)
                 if code:
                     self._failed("vkQueueSubmit", code)
                 self.submitted += 1
-                self._told = False
                 self.flushed_at = time.perf_counter_ns()
             return self.submitted
 

@@ -75,6 +75,7 @@ class Event:
             if self._place is None:
                 owner.recorded += 1  # submitted together with what follows
                 return
+            owner.order()  # what orders earlier work is not measured with later
             pool, query = self._place
             if not self.context.timestamps.by_host:
                 self.context.api.vkCmdResetQueryPool(handle, pool, query, 1)
