@@ -111,6 +111,23 @@ def test_timing_is_the_devices() -> None:
     assert cache.device == interface.current_device()
 
 
+def test_the_device_is_looked_up_once_for_each_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits for a launch asks for the interface each time."""
+    pytest.importorskip("pyopencl")
+    driver = triton.runtime.driver.active
+    interface = driver.get_device_interface()
+
+    def again(choice: str) -> None:
+        raise AssertionError(choice)
+
+    monkeypatch.setattr("triton_spirv.runtime.vulkan.devices.choose", again)
+    assert driver.get_device_interface() is interface
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", "cpu")
+    assert driver.get_device_interface().current_device() == "cpu"
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", DEVICE)
+    assert driver.get_device_interface() is interface
+
+
 def test_too_much_shared_memory_is_out_of_resources() -> None:
     """By name, so that the autotuner goes on to the next configuration."""
     array = empty((256, 256), device=DEVICE)

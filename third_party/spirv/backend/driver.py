@@ -29,12 +29,13 @@ class SPIRVDriver(DriverBase):
         super().__init__()
         from .binding import explain_refused_arguments
         from .launcher import SPIRVUtils, make_launcher
-        from .targets import current_device
+        from .targets import current_device, current_interface
 
         explain_refused_arguments()
         self.utils = SPIRVUtils()
         self.launcher_cls = make_launcher
         self.get_current_device = current_device  # type: ignore[method-assign]
+        self.get_device_interface = current_interface  # type: ignore[method-assign]
 
     @staticmethod
     def is_active() -> bool:
@@ -66,11 +67,10 @@ class SPIRVDriver(DriverBase):
         return torch.device("cpu")
 
     def get_device_interface(self) -> Any:
-        from . import interface, vulkan_interface
-        from .targets import chosen_vulkan
+        """What torch.cuda is to a GPU; who waits for a launch asks each time, so the instance has it, too."""
+        from .targets import current_interface
 
-        device = chosen_vulkan()
-        return interface if device is None else vulkan_interface.of(device)
+        return current_interface()
 
     def map_python_to_cpp_type(self, ty: str) -> str:
         from .launcher import CPP_TYPES

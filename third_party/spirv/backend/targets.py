@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triton.backends.compiler import GPUTarget
 from triton_spirv.runtime import devices
@@ -46,6 +46,19 @@ def _vulkan(choice: str) -> Device:
 def current_device() -> str:
     """The name of the chosen device, by which Triton keeps kernels."""
     return _device_name(devices.selection())
+
+
+def current_interface() -> Any:
+    """`driver.get_device_interface()` of the chosen device."""
+    return _interface(devices.selection())
+
+
+@functools.cache
+def _interface(choice: str) -> Any:
+    """The device is looked up once for each choice: that takes longer than to find that it is idle."""
+    from . import interface, vulkan_interface
+
+    return vulkan_interface.of(_vulkan(choice)) if is_vulkan(choice) else interface
 
 
 def current_target() -> GPUTarget:
