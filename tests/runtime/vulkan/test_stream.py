@@ -125,9 +125,9 @@ def test_the_helping_thread_looks_by_itself(opened: Context, monkeypatch: pytest
     """It is woken once, looks less often while others submit, and stops when nothing has happened."""
     monkeypatch.setattr(stream_module, "PACE", PACE)
     stream, launched, x = opened.stream, kernel(opened), ones(opened)
-    stream.flushed_at = 1 << 62  # PACE has not passed
+    stream.flushed_at = 1 << 62  # nothing is submitted by itself
     launched.launch(1, 1, 1, (x, x, x, 64))
-    seen = stream.submitted
+    seen, stream.added_at = stream.submitted, 1 << 62  # PACE has not passed since
     assert stream._look(PACE, seen) == (2 * PACE, seen) and stream.recording
     assert stream.flush() == seen + 1
     pauses, pause = [], PACE
@@ -139,7 +139,7 @@ def test_the_helping_thread_looks_by_itself(opened: Context, monkeypatch: pytest
     assert pauses == [2 * PACE, LONGEST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE] and stream._watched
     stream.flushed_at = 1 << 62
     launched.launch(1, 1, 1, (x, x, x, 64))
-    stream.flushed_at = 0
+    stream.added_at = 0
     assert stream._look(pause, seen) == (PACE, seen + 1) and not stream.recording
     stream.synchronize()
     stream._look(PACE, seen + 1)

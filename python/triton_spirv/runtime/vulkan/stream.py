@@ -87,7 +87,7 @@ class Stream:
         self.bound = 0  # the pipeline of the commands so far, and what was pushed for it last
         self.pushed = b""
         self.unordered = False  # no barrier is recorded behind the last command
-        self.flushed_at = 0  # when, by time.perf_counter_ns
+        self.flushed_at = self.added_at = 0  # when, and when was recorded, by time.perf_counter_ns
         #: since when (time.perf_counter_ns) an event with a timestamp waits for its other one; 0: none does
         self.timed = 0
         self._watched = False  # the helping thread looks by itself what is left to submit
@@ -174,28 +174,34 @@ class Stream:
         """A command has been recorded: submit, if the device is idle or there is enough; with the lock
         held."""
         self.recorded += 1
+        now = time.perf_counter_ns()
         if self.recorded >= (TIMED_COMMANDS if self.timed else COMMANDS_PER_SUBMISSION):
             self.flush()
-        elif not self.timed and time.perf_counter_ns() - self.flushed_at > PACE and self.idle():
+        elif not self.timed and now - self.flushed_at > PACE and self.idle():
             self.flush()
-        elif not self._watched:
-            self._watched = True
-            if self._helper is None:
-                self._helper = threading.Thread(target=self._submit_what_is_left, daemon=True,
-                                                name="triton-spirv submissions")
-                self._helper.start()
-            self._wake.set()
+        else:
+            self.added_at = now
+            if not self._watched:
+                self._watch()
+
+    def _watch(self) -> None:
+        """Have the helping thread look."""
+        self._watched = True
+        if self._helper is None:
+            self._helper = threading.Thread(target=self._submit_what_is_left, daemon=True,
+                                            name="triton-spirv submissions")
+            self._helper.start()
+        self._wake.set()
 
     def _is_held(self) -> bool:
         """Does what is recorded wait for the second of two timestamps?"""
         return self.timed != 0 and time.perf_counter_ns() - self.timed < HELD
 
     def _submit_what_is_left(self) -> None:
-        """The helping thread: what is recorded and submitted by nobody else does not stay behind.
+        """The helping thread: what is recorded, and submitted by nobody else, does not stay behind.
 
         To wake it costs the launching thread 5 microseconds (a launch that is waited for has 50), so it looks
-        by itself as long as something happens: every PACE, and less often where others submit, such as a
-        loop of launches that are each waited for."""
+        by itself as long as something happens: every PACE, and less often where others go on."""
         while self._wake.wait() and not sys.is_finalizing():
             self._wake.clear()
             pause, seen = PACE, self.submitted
@@ -207,19 +213,20 @@ class Stream:
                 self._watched = False
 
     def _look(self, pause: int, seen: int) -> tuple[int, int]:
-        """Submit what has been left behind; when to look again, and the last submission."""
-        with self.lock:
-            last, is_left = self.submitted, self.recording != 0
-            if is_left and time.perf_counter_ns() - self.flushed_at > PACE and not self._is_held():
+        """Submit what nobody has added to for PACE; when to look again, and the last submission. The lock,
+        for which the launching thread would wait, is taken only where there is something to do."""
+        last, is_left = self.submitted, self.recording != 0
+        if is_left and time.perf_counter_ns() - self.added_at > PACE and not self._is_held():
+            with self.lock:
                 if self.idle():
                     return PACE, self.flush()
-            elif is_left or last != seen:  # somebody submits
-                return min(max(2 * pause, PACE), LONGEST_PAUSE), last
-            else:
-                self._watched = False
-                return pause, last
-        self._sleep_for(last)
-        return 0, last
+            self._sleep_for(last)
+            return 0, last
+        if is_left or last != seen:
+            return min(max(2 * pause, PACE), LONGEST_PAUSE), last
+        with self.lock:
+            self._watched = self.recording != 0
+        return pause, last
 
     def idle(self) -> bool:
         """Is everything done that was submitted?"""
