@@ -19,7 +19,8 @@ from triton_spirv.runtime.vulkan.stream import LONGEST_PAUSE, PACE
 from triton_spirv.runtime.vulkan.timing import Event
 
 RECORDED = {"vkCmdPushConstants": "push", "vkCmdDispatch": "dispatch", "vkCmdBindPipeline": "bind",
-            "vkCmdFillBuffer": "fill", "vkCmdCopyBuffer": "copy", "vkCmdWriteTimestamp": "timestamp"}
+            "vkBeginCommandBuffer": "begin", "vkCmdFillBuffer": "fill", "vkCmdCopyBuffer": "copy",
+            "vkCmdWriteTimestamp": "timestamp"}
 
 
 @pytest.fixture
@@ -67,15 +68,15 @@ def test_barriers_stand_between_commands_and_behind_the_last(opened: Context, ca
     calls.clear()
     launched.launch(1, 1, 1, (x, x, out, 64))
     opened.stream.flush()
-    assert calls == ["bind", "push", "dispatch", "last"]
+    assert calls[-4:] == ["bind", "push", "dispatch", "last"]
     calls.clear()
     launched.launch(1, 1, 1, (x, x, out, 64))
     out.copy_from(x)
     x.fill_(3.0)
     launched.launch(1, 1, 1, (x, out, out, 64))
     opened.stream.synchronize()
-    assert calls == ["bind", "push", "dispatch", "barrier", "copy", "barrier", "fill", "push", "barrier",
-                     "dispatch", "last"]
+    assert calls[:12] == ["begin", "bind", "push", "dispatch", "barrier", "copy", "barrier", "fill", "push",
+                          "barrier", "dispatch", "last"]
     assert (out.numpy() == 4).all()
 
 
@@ -89,8 +90,9 @@ def test_a_timestamp_stands_behind_the_barrier(opened: Context, calls: list[str]
     launched.launch(1, 1, 1, (x, x, out, 64))
     end.record()
     assert begin.elapsed_time(end) > 0
-    assert calls == ["fill", "barrier", "timestamp", "bind", "push", "dispatch", "barrier", "timestamp",
-                     "last"]
+    first = calls.index("fill")
+    assert calls[first:first + 9] == ["fill", "barrier", "timestamp", "bind", "push", "dispatch", "barrier",
+                                      "timestamp", "last"]
 
 
 @pytest.mark.parametrize("passing", ["push", "buffer"])
@@ -108,6 +110,44 @@ def test_arguments_are_pushed_when_they_change(opened: Context, calls: list[str]
     launched.launch(1, 1, 1, (total, one, total, 64))
     assert [calls.count(name) for name in ("bind", "push", "dispatch")] == [2, 4, 6]
     assert (total.numpy() == 6).all() and (again.numpy() == 2).all()
+
+
+def test_the_next_command_buffer_is_begun_during_a_wait(opened: Context, calls: list[str]) -> None:
+    """With the pipeline of the last launch; arguments are pushed again."""
+    launched, x, out = kernel(opened), ones(opened), ones(opened)
+    for _ in range(40):  # more than there are command buffers
+        launched.launch(1, 1, 1, (x, x, out, 64))
+        opened.stream.flush()
+        opened.stream.get_ready()
+        opened.stream.get_ready()
+        calls.clear()
+        launched.launch(1, 1, 1, (out, x, out, 64))
+        opened.stream.get_ready()  # something is being recorded: not now
+        assert calls == ["push", "dispatch"]
+        opened.stream.synchronize()
+    assert (out.numpy() == 3).all()
+    opened.stream.get_ready()
+    calls.clear()
+    out.fill_(5.0)
+    launched.launch(1, 1, 1, (x, out, out, 64))
+    assert calls == ["fill", "push", "barrier", "dispatch"]
+    assert (out.numpy() == 6).all()
+
+
+def test_a_pipeline_that_is_destroyed_is_not_bound(opened: Context, calls: list[str]) -> None:
+    """Neither in the command buffer that is ready, nor in the next."""
+    launched, other, x = kernel(opened), kernel(opened, "buffer"), ones(opened)
+    launched.launch(1, 1, 1, (x, x, x, 64))
+    opened.stream.synchronize()
+    opened.stream.get_ready()
+    del launched
+    program.destroy_discarded(opened)
+    assert opened.stream.ready is None and not opened.discarded
+    opened.stream.get_ready()
+    calls.clear()
+    other.launch(1, 1, 1, (x, x, x, 64))
+    assert calls == ["bind", "push", "dispatch"]
+    assert (x.numpy() == 4).all()
 
 
 def test_parameters_without_room(opened: Context, calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

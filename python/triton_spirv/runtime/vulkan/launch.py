@@ -24,12 +24,10 @@ from .printing import BYTES as PRINT_BYTES
 from .printing import PrintBuffer
 from .program import COMPUTE, Program, parameter_bytes
 from .staging import Staging
+from .stream import BIND_COMPUTE
 
 if TYPE_CHECKING:
     from .memory import Allocation
-
-#: VK_PIPELINE_BIND_POINT_COMPUTE
-BIND_COMPUTE = 1
 
 
 class Kernel:

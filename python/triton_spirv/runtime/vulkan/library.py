@@ -45,6 +45,7 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         "vkCreateComputePipelines": "ppuppp", "vkDestroyPipeline": "pppV", "vkCreatePipelineCache": "pppp",
         "vkGetPipelineCacheData": "pppp", "vkDestroyPipelineCache": "pppV", "vkCreateCommandPool": "pppp",
         "vkAllocateCommandBuffers": "ppp", "vkBeginCommandBuffer": "pp", "vkEndCommandBuffer": "p",
+        "vkResetCommandBuffer": "pu",
         "vkQueueSubmit": "pupp", "vkCreateSemaphore": "pppp", "vkWaitSemaphores": "ppq",
         "vkGetSemaphoreCounterValue": "ppp", "vkCreateQueryPool": "pppp",
         "vkGetQueryPoolResults": "ppuuzpqu", "vkCmdBindPipeline": "pipV", "vkCmdPushConstants": "ppuuupV",

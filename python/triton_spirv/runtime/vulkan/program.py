@@ -131,6 +131,7 @@ def _require(context: Context, artifact: Artifact, push_bytes: int) -> None:
 def destroy_discarded(context: Context) -> None:
     """The pipelines that nobody uses any more."""
     context.stream.drain()
+    context.stream.forget()
     while context.discarded:
         pipeline, layout = context.discarded.pop()
         context.api.vkDestroyPipeline(context.handle, pipeline, None)
