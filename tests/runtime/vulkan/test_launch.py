@@ -138,6 +138,15 @@ def test_grids_that_cannot_be(context: Context, grid: Any, said: str) -> None:
         kernel(context).launch(*grid, (out, out, out, 64))
 
 
+def test_a_grid_of_numpys_integers(context: Context) -> None:
+    """What has __index__ is an integer; shapes of arrays often are."""
+    out, one = zeros(64, device="vulkan"), arrays.asarray(context, np.ones(64, np.float32))
+    kernel(context).launch(np.int64(1), np.int32(1), np.uint8(1), (out, one, out, 64))
+    assert (out.numpy() == 1).all()
+    kernel(context).launch(True, np.int64(2), 1, (one, one, out, np.int64(64)))
+    assert (out.numpy() == 2).all()
+
+
 @pytest.mark.parametrize(("argument", "said"), [
     ([1.0], "add, argument 0 .x.: a list is not memory"),
     (np.zeros(4), "numpy.ndarray is not memory"),

@@ -10,6 +10,7 @@ what the kernel wrote.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import struct
 import sys
@@ -20,6 +21,7 @@ from ...errors import DeviceError, LaunchError
 from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted
 from ..launch import DeviceAssertion, Launch
 from .arguments import AddressTable
+from .library import untyped
 from .printing import BYTES as PRINT_BYTES
 from .printing import PrintBuffer
 from .program import COMPUTE, Program, parameter_bytes
@@ -65,15 +67,17 @@ class Kernel:
     def _short(self) -> Launch:
         """A closure: everything that a launch needs is a local variable."""
         stream, api, artifact = self.context.stream, self.context.api, self.artifact
-        bind, push, dispatch = api.vkCmdBindPipeline, api.vkCmdPushConstants, api.vkCmdDispatch
+        bind, push = untyped(api.vkCmdBindPipeline), untyped(api.vkCmdPushConstants)
+        dispatch = untyped(api.vkCmdDispatch)
         barrier_call, barrier, lock = stream.barrier_call, stream.barrier, stream.lock
-        pipeline, layout, size = self.program.pipeline, self.program.layout, self.program.push_bytes
+        pipeline, size = self.program.pipeline, self.program.push_bytes
+        pipeline_handle, layout = ctypes.c_void_p(pipeline), ctypes.c_void_p(self.program.layout)
         pack, hidden, limits = self.format.pack, self.hidden, self.context.device.max_groups
         most_x, most_y, most_z = limits
         tables, count = tuple(self.tables.items()), len(self.kinds)
         by_address, block_size = artifact.passing == "buffer", self.format.size
         pushed = (ctypes.c_uint64 * 1)(0)
-        pushed_address = ctypes.addressof(pushed)
+        pushed_address = ctypes.c_void_p(ctypes.addressof(pushed))
         check = self._check if artifact.hidden else None
 
         def record(x: int, y: int, z: int, values: Sequence[Any]) -> None:
@@ -84,9 +88,9 @@ class Kernel:
                 if by_address:
                     host, pushed[0] = stream.parameters(block_size)
                     ctypes.memmove(host, block, block_size)
-                    handle = stream.recording  # another one, where there was no room
+                    handle = stream.begin()  # another one, where there was no room
                 if stream.bound != pipeline:
-                    bind(handle, BIND_COMPUTE, pipeline)
+                    bind(handle, BIND_COMPUTE, pipeline_handle)
                     stream.bound = pipeline
                 if size:
                     push(handle, layout, COMPUTE, 0, size, pushed_address if by_address else block)
@@ -145,7 +149,7 @@ class Kernel:
         for index, pointer in places.items():
             values[index] = staging.address(pointer)
         with self.context.stream.lock:
-            self.record(x, y, z, values)
+            self.record(operator.index(x), operator.index(y), operator.index(z), values)
         if places:
             self.context.stream.synchronize()
             staging.copy_out()

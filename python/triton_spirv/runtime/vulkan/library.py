@@ -127,6 +127,13 @@ def _typed(name: str, signature: str, address: int) -> Any:
     return prototype(result, *parameters)(address)
 
 
+def untyped(function: Any) -> Any:
+    """A function without a result, for calls in a hurry: addresses and handles are c_void_p or bytes, other
+    arguments integers of 32 bits. ctypes takes 0.1 microseconds to make a c_uint32 of an integer: a dispatch
+    takes 0.2 this way instead of 0.6."""
+    return ctypes.PYFUNCTYPE(None)(ctypes.cast(function, ctypes.c_void_p).value or 0)
+
+
 class Loader:
     """The loaded library, and its functions that need no instance."""
 

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DeviceError
-from .library import DEVICE_LOST, TIMEOUT, VulkanError
+from .library import DEVICE_LOST, TIMEOUT, VulkanError, untyped
 from .memory import Allocation
 from .structures import STRUCTURES, make
 
@@ -60,7 +60,7 @@ WRITES = 0x40 | 0x1000
 class Commands:
     """A command buffer: its handle, the submission that it was last part of, memory for parameters."""
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: ctypes.c_void_p) -> None:
         self.handle, self.submission = handle, 0
         self.parameters: Allocation | None = None
 
@@ -76,14 +76,14 @@ class Stream:
         handles = (ctypes.c_void_p * COMMAND_BUFFERS)()
         info = make("CommandBufferAllocateInfo", commandPool=pool, commandBufferCount=COMMAND_BUFFERS)
         self.api.call("vkAllocateCommandBuffers", self.device, ctypes.byref(info), handles)
-        self.ring = [Commands(int(handle or 0)) for handle in handles]
+        self.ring = [Commands(ctypes.c_void_p(handle)) for handle in handles]
         info = make("SemaphoreCreateInfo", next=make("SemaphoreTypeCreateInfo", semaphoreType=1))
         self.semaphore = self.api.create("vkCreateSemaphore", self.device, ctypes.byref(info))
         self.submitted = 0  # the number of the last submission; the semaphore has it when it is done
         self.finished = 0  # a submission that is known to be done
         self.current: Commands | None = None
-        #: the handle of the command buffer that is being recorded; 0: none
-        self.recording = 0
+        #: the handle of the command buffer that is being recorded
+        self.recording: ctypes.c_void_p | None = None
         self.recorded = self.used = 0
         self.bound = 0  # the pipeline of the commands so far, and what was pushed for it last
         self.pushed: bytes | None = None
@@ -115,10 +115,9 @@ class Stream:
         self._submit_address = ctypes.addressof(self._submit)
         self._kept: list[Any] = []
         #: records a barrier: to be called with the command buffer, and `barrier` (between two commands) or
-        #: `last_barrier` (behind the last: the next submissions, and the host). Two arguments take half the
-        #: time of ten
-        self.barrier_call = (self.api.vkCmdPipelineBarrier2 if self._is_new()
-                             else self.api.vkCmdPipelineBarrier)
+        #: `last_barrier` (behind the last: the next submissions, and the host)
+        self.barrier_call = untyped(self.api.vkCmdPipelineBarrier2 if self._is_new()
+                                    else self.api.vkCmdPipelineBarrier)
         work, accesses = COMPUTE_STAGE | TRANSFER_STAGE, SHADER_ACCESS | TRANSFER_ACCESS
         self.barrier = self._barrier(work, accesses)
         self.last_barrier = self._barrier(work | HOST_STAGE, accesses | HOST_ACCESS)
@@ -126,24 +125,24 @@ class Stream:
     def _is_new(self) -> bool:
         return "synchronization2" in self.context.device.features
 
-    def _barrier(self, stage: int, access: int) -> tuple[int | None, ...]:
+    def _barrier(self, stage: int, access: int) -> tuple[Any, ...]:
         """The arguments of a barrier between all work so far and stages, behind the command buffer."""
         work = COMPUTE_STAGE | TRANSFER_STAGE
         if not self._is_new():
             made = make("MemoryBarrier", srcAccessMask=WRITES, dstAccessMask=access)
             self._kept.append(made)
-            return work, stage, 0, 1, ctypes.addressof(made), 0, None, 0, None
+            return work, stage, 0, 1, ctypes.c_void_p(ctypes.addressof(made)), 0, None, 0, None
         made = make("MemoryBarrier2", srcStageMask=work, srcAccessMask=WRITES, dstStageMask=stage,
                     dstAccessMask=access)
         info = make("DependencyInfo", memoryBarrierCount=1, pMemoryBarriers=made)
         self._kept.append(info)
-        return (ctypes.addressof(info),)
+        return (ctypes.c_void_p(ctypes.addressof(info)),)
 
     # ---- recording
 
-    def begin(self) -> int:
+    def begin(self) -> ctypes.c_void_p:
         """The command buffer to record into; with the lock held."""
-        if self.recording:
+        if self.recording is not None:
             return self.recording
         commands = self.ready
         if commands is None:
@@ -241,7 +240,7 @@ class Stream:
     def _look(self, pause: int, seen: int) -> tuple[int, int]:
         """Submit what nobody has added to for PACE; when to look again, and the last submission. The lock,
         for which the launching thread would wait, is taken only where there is something to do."""
-        last, is_left = self.submitted, self.recording != 0
+        last, is_left = self.submitted, self.recording is not None
         if is_left and time.perf_counter_ns() - self.added_at > PACE and not self._is_held():
             with self.lock:
                 if self.idle():
@@ -251,7 +250,7 @@ class Stream:
         if is_left or last != seen:
             return min(max(2 * pause, PACE), LONGEST_PAUSE), last
         with self.lock:
-            self._watched = self.recording != 0
+            self._watched = self.recording is not None
         return pause, last
 
     def idle(self) -> bool:
@@ -265,13 +264,13 @@ class Stream:
         """Submit what is recorded; the number of the last submission."""
         with self.lock:
             handle = self.recording
-            if handle:
+            if handle is not None:
                 assert self.current is not None
                 self.barrier_call(handle, *self.last_barrier)
                 code = self.api.vkEndCommandBuffer(handle)
                 if code:
                     self._failed("vkEndCommandBuffer", code)
-                self.recording = 0
+                self.recording = None
                 self._handle[0] = handle
                 self._signal[0] = self.current.submission = self.submitted + 1
                 code = self.api.vkQueueSubmit(self.context.queue, 1, self._submit_address, None)
@@ -384,8 +383,8 @@ class Stream:
         with self.commands() as handle:
             self._copy(handle, source, place, target, target_place, size)
 
-    def _copy(self, handle: int, source: Allocation, place: int, target: Allocation, target_place: int,
-              size: int) -> None:
+    def _copy(self, handle: ctypes.c_void_p, source: Allocation, place: int, target: Allocation,
+              target_place: int, size: int) -> None:
         if not size:
             return
         region = STRUCTURES["BufferCopy"](source.offset + place, target.offset + target_place, size)
