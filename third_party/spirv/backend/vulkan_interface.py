@@ -65,6 +65,8 @@ class VulkanInterface:
 
     def empty_cache(self) -> None:
         """Memory that nothing lies in goes back to the driver."""
+        if "cuda" in vars(self.context) and self.context.cuda is not None:
+            self.context.cuda.trim()
         self.context.pools.device.trim()
 
     def get_device_capability(self, device: Any = None) -> tuple[int, int]:

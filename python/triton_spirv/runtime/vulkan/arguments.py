@@ -1,7 +1,7 @@
 """What a user passes for a pointer, as an address on the device.
 
-Device arrays are passed by their address; memory of the host is staged by the launch's longer path. A table
-learns each type once, as for OpenCL."""
+Device arrays are passed by their address; memory of the host, and CUDA's, takes the launch's longer path. A
+table learns each type once, as for OpenCL."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ class AddressTable(dict[type, Handler]):
                 raise LaunchError(f"the array is on {argument.device}, the kernel runs on "
                                   f"{context.device.choice}; copy it: triton_spirv.asarray(x.numpy(), "
                                   f"device={context.device.choice!r})")
+            if argument.allocation.shared is not None:
+                raise NeedsPreparation("CUDA works on it as well, in an order of its own")
             return argument.address
 
         return address
@@ -50,6 +52,15 @@ class AddressTable(dict[type, Handler]):
         """triton.reinterpret gives a wrapper around an array or a tensor."""
         base = getattr(argument, "base", None)
         return self[type(base)](base) if base is not None else _refused(argument)
+
+
+def underlying(argument: Any) -> Any:
+    """The array or tensor that triton.reinterpret gave a wrapper around; others themselves."""
+    kind = type(argument)
+    if hasattr(kind, "lives_on_device") or hasattr(kind, "extent") or hasattr(kind, "is_cpu"):
+        return argument
+    base = getattr(argument, "base", None)
+    return underlying(base) if base is not None else argument
 
 
 def _itself(argument: int) -> int:
@@ -61,7 +72,7 @@ def _null(argument: None) -> int:
 
 
 def _staged(argument: Any) -> int:
-    raise NeedsPreparation("host memory is copied to the device and back")
+    raise NeedsPreparation("host memory is copied to the device and back, CUDA's has its own order")
 
 
 def _refused(argument: Any) -> int:

@@ -181,15 +181,15 @@ class DeviceArray:
         return values.astype(dtype) if dtype is not None else values
 
     def __dlpack__(self, **options: Any) -> Any:
-        """A copy in host memory: no other library can follow an address of this device."""
-        if options.get("copy") is False:
-            raise BufferError("the array is on a Vulkan device; DLPack consumers can only have a copy")
-        if self.dtype.name != self.dtype.storage:
-            raise BufferError(f"numpy cannot export {self.dtype} through DLPack; .numpy() gives the bits")
-        return self.numpy().__dlpack__()
+        """The memory itself for what follows CUDA's addresses on this GPU, else a copy in host memory."""
+        from .dlpack import export
+
+        return export(self, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0  # kDLCPU, where the copy is
+        from .dlpack import device_of
+
+        return device_of(self)
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -7,6 +7,8 @@ import ctypes
 import os
 import sys
 import threading
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from ...errors import DeviceError, TritonSpirvError
 from . import features
@@ -16,6 +18,9 @@ from .memory import Pools
 from .stream import Stream
 from .structures import chained, make, strings
 from .timing import Timestamps
+
+if TYPE_CHECKING:
+    from .bridge import Bridge
 
 
 class Context:
@@ -39,6 +44,17 @@ class Context:
         self.timestamps = Timestamps(self)
         #: (pipeline, layout) that nobody uses any more
         self.discarded: list[tuple[int, int]] = []
+
+    @cached_property
+    def cuda(self) -> Bridge | None:
+        """The same GPU through CUDA; None where CUDA does not have it. Loads CUDA's driver."""
+        if not self.device.reaches_cuda:
+            return None
+        from .bridge import Bridge
+        from .cuda import find_gpu
+
+        gpu = find_gpu(self.device.uuid)
+        return Bridge(self, gpu) if gpu is not None else None
 
     def __repr__(self) -> str:
         return f"<{self.device}>"

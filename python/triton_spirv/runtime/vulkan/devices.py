@@ -20,6 +20,7 @@ from ...errors import DeviceError
 from . import PREFIX, features
 from .instance import Instance, open_instance
 from .library import INSTALL_HINT, Functions, open_loader
+from .shared_memory import can_share
 from .structures import STRUCTURES, chained, make
 
 #: VkPhysicalDeviceType
@@ -28,6 +29,8 @@ KINDS = {0: "other", 1: "integrated", 2: "gpu", 3: "virtual", 4: "cpu"}
 DEVICE_LOCAL, HOST_VISIBLE, HOST_COHERENT, HOST_CACHED = 1, 2, 4, 8
 #: VK_QUEUE_GRAPHICS_BIT, VK_QUEUE_COMPUTE_BIT, VK_SHADER_STAGE_COMPUTE_BIT
 GRAPHICS_QUEUE, COMPUTE_QUEUE, COMPUTE_STAGE = 1, 2, 0x20
+#: vendorID of the devices that CUDA knows, too
+NVIDIA = 0x10DE
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class MemoryType:
 @dataclass(frozen=True)
 class Device:
     """One Vulkan device; sizes in bytes. `features` and `extensions` are those that it has and this package
-    uses; `float_controls` such as ("DenormPreserve", 32)."""
+    uses; `float_controls` such as ("DenormPreserve", 32); `uuid` is the GPU's in every interface,
+    `shares_memory` whether file descriptors may stand for its memory."""
 
     index: int
     name: str
@@ -85,6 +89,8 @@ class Device:
     memory_types: tuple[MemoryType, ...] = field(repr=False)
     queue_family: int
     cache_identity: str
+    uuid: bytes = field(repr=False)
+    shares_memory: bool
     handle: int = field(repr=False, compare=False)
     instance: Instance = field(repr=False, compare=False)
 
@@ -103,6 +109,11 @@ class Device:
         """The version of Mesa that its driver is of; None: of other makers."""
         found = re.match(r"Mesa (\d+)\.(\d+)\.(\d+)", self.driver_version)
         return tuple(map(int, found.groups())) if found else None
+
+    @property
+    def reaches_cuda(self) -> bool:
+        """May its memory and order of work be shared with CUDA, where that is installed?"""
+        return self.vendor == NVIDIA and self.shares_memory and EXTENSIONS <= self.extensions
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -192,6 +203,7 @@ def _describe(instance: Instance, handle: int, index: int) -> Device:
         memory_types=_memory_types(api, handle), queue_family=family,
         cache_identity=bytes(plain.pipelineCacheUUID).hex() + f"-{plain.vendorID:x}-{plain.deviceID:x}"
         f"-{plain.driverVersion:x}",
+        uuid=bytes(eleven.deviceUUID), shares_memory=can_share(api, handle, offered),
         handle=handle, instance=instance)
 
 

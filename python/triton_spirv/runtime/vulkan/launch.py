@@ -4,7 +4,7 @@ The short path is for arrays on the device: it packs the arguments, records thre
 dispatch) and returns before the kernel has run; reading an array waits for it. The first command of a
 submission needs no barrier before it, and arguments that are those of the launch before, of the same kernel,
 are not pushed again. Where an argument is memory of the host the launch stages it, waits, and copies back
-what the kernel wrote.
+what the kernel wrote. With CUDA's memory it takes its place in the order of a CUDA stream, and returns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import DeviceError, LaunchError
 from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted
 from ..launch import DeviceAssertion, Launch
-from .arguments import AddressTable
+from .arguments import AddressTable, underlying
 from .library import untyped
 from .printing import BYTES as PRINT_BYTES
 from .printing import PrintBuffer
@@ -29,6 +29,7 @@ from .staging import Staging
 from .stream import BIND_COMPUTE
 
 if TYPE_CHECKING:
+    from .cuda_memory import CudaMemory
     from .memory import Allocation
 
 
@@ -131,8 +132,9 @@ class Kernel:
     def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
         """Launch with host memory staged and numbers brought into range; waits if anything was staged."""
         self._check_count(arguments)
-        staging, places = Staging(self.context), {}
+        host, cuda = Staging(self.context), None
         values: list[Any] = []
+        places: dict[int, tuple[Any, int]] = {}  # whose memory, and the address there
         for index, argument in enumerate(arguments):
             try:
                 if self.kinds[index] != "ptr":
@@ -141,18 +143,36 @@ class Kernel:
                 try:
                     values.append(self.pointers[type(argument)](argument))
                 except NeedsPreparation:
-                    places[index] = staging.add(argument, self.artifact.written[index])
-                    values.append(0)
+                    memory, written = underlying(argument), self.artifact.written[index]
+                    on_device = hasattr(memory, "lives_on_device")
+                    values.append(memory.address if on_device else 0)
+                    if on_device or getattr(memory, "is_cuda", False):
+                        cuda = cuda or self._cuda_memory()
+                        if not on_device:
+                            places[index] = cuda, cuda.add(memory, written)
+                    else:
+                        places[index] = host, host.add(memory, written)
             except LaunchError as error:
                 raise LaunchError(f"{self._where(index)}: {error}") from None
-        staging.copy_in()
-        for index, pointer in places.items():
-            values[index] = staging.address(pointer)
-        with self.context.stream.lock:
-            self.record(operator.index(x), operator.index(y), operator.index(z), values)
-        if places:
+        grid = operator.index(x), operator.index(y), operator.index(z)
+        host.copy_in()
+        if cuda is not None:
+            cuda.prepare()
+        for index, (owner, pointer) in places.items():
+            values[index] = owner.address(pointer)
+        if cuda is not None:
+            cuda.run(lambda: self.record(*grid, values))
+        else:
+            with self.context.stream.lock:
+                self.record(*grid, values)
+        if any(owner is host for owner, _ in places.values()):
             self.context.stream.synchronize()
-            staging.copy_out()
+            host.copy_out()
+
+    def _cuda_memory(self) -> CudaMemory:
+        from .cuda_memory import CudaMemory
+
+        return CudaMemory(self.context)
 
     # ---- what can be wrong
 

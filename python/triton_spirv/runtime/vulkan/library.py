@@ -33,6 +33,7 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         "vkGetPhysicalDeviceFeatures2": "ppV", "vkGetPhysicalDeviceMemoryProperties": "ppV",
         "vkGetPhysicalDeviceQueueFamilyProperties": "pppV", "vkEnumerateDeviceExtensionProperties": "pspp",
         "vkCreateDevice": "pppp", "vkGetDeviceProcAddr": "psQ",
+        "vkGetPhysicalDeviceExternalBufferProperties": "pppV",
         "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR": "ppp", "vkCreateDebugUtilsMessengerEXT": "pppp",
     },
     "device": {
@@ -47,6 +48,7 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         "vkAllocateCommandBuffers": "ppp", "vkBeginCommandBuffer": "pp", "vkEndCommandBuffer": "p",
         "vkResetCommandBuffer": "pu",
         "vkQueueSubmit": "pupp", "vkCreateSemaphore": "pppp", "vkWaitSemaphores": "ppq",
+        "vkSignalSemaphore": "pp", "vkGetSemaphoreFdKHR": "ppp",
         "vkGetSemaphoreCounterValue": "ppp", "vkCreateQueryPool": "pppp",
         "vkGetQueryPoolResults": "ppuuzpqu", "vkCmdBindPipeline": "pipV", "vkCmdPushConstants": "ppuuupV",
         "vkCmdDispatch": "puuuV", "vkCmdPipelineBarrier": "puuuupupupV",

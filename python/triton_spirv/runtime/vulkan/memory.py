@@ -19,14 +19,13 @@ from typing import Any
 from ...errors import DeviceError
 from .devices import DEVICE_LOCAL, HOST_CACHED, HOST_COHERENT, HOST_VISIBLE, Device, MemoryType
 from .library import OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY, Functions, VulkanError
+from .shared_memory import OPAQUE_FD, USAGE, memory_descriptor
 from .structures import STRUCTURES, make
 
 #: every part begins at a multiple; suits any vector, and what drivers want of copies
 ALIGNMENT = 256
 #: bytes of an ordinary block; what needs more gets a block of its own
 BLOCK_BYTES = 64 << 20
-#: VkBufferUsageFlagBits: copied from and to, storage, with an address
-USAGE = 1 | 2 | 0x20 | 0x20000
 ADDRESSABLE = 2  # VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT
 COHERENT = HOST_VISIBLE | HOST_COHERENT
 MAPPED = COHERENT | HOST_CACHED
@@ -35,21 +34,36 @@ MAPPED = COHERENT | HOST_CACHED
 class Block:
     """One allocation of the driver. `host` is where the host sees it, 0 if nowhere."""
 
-    def __init__(self, pool: Pool, size: int) -> None:
+    def __init__(self, pool: Pool, size: int, fd: int | None = None) -> None:
+        """`fd`: no new memory, but what that descriptor stands for, of just that size; Vulkan owns it
+        then."""
         api, device = pool.api, pool.device
         self.pool, self.size, self.host = pool, size, 0
-        info = make("BufferCreateInfo", size=size, usage=USAGE)
+        #: the same memory in another interface, with release(); None: in none
+        self.elsewhere: Any = None
+        shared = pool.exportable or fd is not None
+        external = make("ExternalMemoryBufferCreateInfo", handleTypes=OPAQUE_FD) if shared else None
+        info = make("BufferCreateInfo", next=external, size=size, usage=USAGE)
         self.buffer = api.create("vkCreateBuffer", device, ctypes.byref(info))
         needs = STRUCTURES["MemoryRequirements"]()
         api.vkGetBufferMemoryRequirements(device, self.buffer, ctypes.byref(needs))
-        kind = pool.choose_type(needs.memoryTypeBits)
-        info = make("MemoryAllocateInfo", next=make("MemoryAllocateFlagsInfo", flags=ADDRESSABLE),
-                    allocationSize=needs.size, memoryTypeIndex=kind.index)
+        following = make("MemoryAllocateFlagsInfo", flags=ADDRESSABLE)
+        if fd is not None:
+            following = make("ImportMemoryFdInfoKHR", next=following, handleType=OPAQUE_FD, fd=fd)
+        elif shared:
+            following = make("ExportMemoryAllocateInfo", next=following, handleTypes=OPAQUE_FD)
         try:
+            if fd is not None and needs.size > size:
+                raise DeviceError(f"a buffer of {size} bytes wants {needs.size}, more than are imported")
+            kind = pool.choose_type(needs.memoryTypeBits)
+            info = make("MemoryAllocateInfo", next=following, allocationSize=needs.size,
+                        memoryTypeIndex=kind.index)
             self.memory = api.create("vkAllocateMemory", device, ctypes.byref(info))
-        except VulkanError:
+        except DeviceError:
             api.vkDestroyBuffer(device, self.buffer, None)
             raise
+        #: bytes of the allocation, which are no fewer than those of the block
+        self.allocated: int = needs.size
         api.call("vkBindBufferMemory", device, self.buffer, self.memory, 0)
         self.address: int = api.vkGetBufferDeviceAddress(
             device, ctypes.byref(make("BufferDeviceAddressInfo", buffer=self.buffer)))
@@ -58,6 +72,10 @@ class Block:
             api.call("vkMapMemory", device, self.memory, 0, (1 << 64) - 1, 0, ctypes.byref(place))
             self.host = place.value or 0
         self.free: list[tuple[int, int]] = [(0, size)]  # (place, bytes) of each free part
+
+    def descriptor(self) -> int:
+        """A new file descriptor of the memory, of an exportable pool."""
+        return memory_descriptor(self.pool.api, self.pool.device, self.memory)
 
     def take(self, size: int) -> int | None:
         """The place of a part of that size, from the smallest that fits; None where none does."""
@@ -87,6 +105,8 @@ class Block:
 
     def release(self) -> None:
         """Back to the driver."""
+        if self.elsewhere is not None:
+            self.elsewhere.release()
         self.pool.api.vkDestroyBuffer(self.pool.device, self.buffer, None)
         self.pool.api.vkFreeMemory(self.pool.device, self.memory, None)
 
@@ -95,13 +115,15 @@ class Allocation:
     """A part of a block: `address` on the device, `host` where the host sees it (0: nowhere). Given back when
     the last reference goes."""
 
-    __slots__ = ("__weakref__", "address", "block", "host", "offset", "pool", "size")
+    __slots__ = ("__weakref__", "address", "block", "host", "offset", "pool", "shared", "size")
 
     def __init__(self, block: Block, offset: int, size: int) -> None:
         self.pool = block.pool
         self.block, self.offset, self.size = block, offset, size
         self.address = block.address + offset
         self.host = block.host + offset if block.host else 0
+        #: through what another interface works on it, from the first time on, with settle(); None: none does
+        self.shared: Any = None
 
     @property
     def buffer(self) -> int:
@@ -110,22 +132,23 @@ class Allocation:
 
     def __del__(self) -> None:
         # this may run anywhere, within the pool's own methods too: the next allocation sorts it in
-        self.pool.returned.append((self.block, self.offset, self.size))
+        self.pool.returned.append((self.block, self.offset, self.size, self.shared))
 
 
 class Pool:
     """Blocks of one kind of memory. `prefer`: sets of VkMemoryPropertyFlags, the best first; memory that has
-    all of `mapped` is mapped."""
+    all of `mapped` is mapped; what is `exportable` can have file descriptors."""
 
     def __init__(self, api: Functions, device: int, what: str, types: tuple[MemoryType, ...],
-                 prefer: tuple[int, ...], mapped: int, largest: int) -> None:
+                 prefer: tuple[int, ...], mapped: int, largest: int, exportable: bool = False) -> None:
         self.api, self.device, self.what, self.mapped, self.largest = api, device, what, mapped, largest
+        self.exportable = exportable
         self.types = [kind for flags in prefer for kind in types if kind.flags & flags == flags]
         if not self.types:
             raise DeviceError(f"the device has no {what} memory that kernels could use")
         self.blocks: list[Block] = []
-        #: (block, place, bytes) of parts that nobody uses any more
-        self.returned: deque[tuple[Block, int, int]] = deque()
+        #: (block, place, bytes, who else worked on it) of parts that nobody uses any more
+        self.returned: deque[tuple[Block, int, int, Any]] = deque()
         #: returns when the device has done all its work
         self.drain: Callable[[], Any] = lambda: None
         self._lock = threading.Lock()
@@ -176,7 +199,10 @@ class Pool:
     def _sort_in(self) -> None:
         """What has been returned is free again; blocks of their own go back to the driver."""
         while self.returned:
-            block, place, size = self.returned.popleft()
+            shared = self.returned[0][3]
+            if shared is not None:
+                shared.settle()  # the other interface's work does not know of this order
+            block, place, size, _ = self.returned.popleft()
             block.give(place, size)
         self._trim(BLOCK_BYTES)
 
@@ -206,7 +232,8 @@ class Pools:
         types, largest = device.memory_types, device.max_allocation
         biggest = max((kind.heap_bytes for kind in types if kind.flags & DEVICE_LOCAL), default=0)
         own = tuple(kind for kind in types if kind.flags & DEVICE_LOCAL and kind.heap_bytes == biggest)
-        self.device = Pool(api, handle, "device", own, (DEVICE_LOCAL | MAPPED, DEVICE_LOCAL), MAPPED, largest)
+        self.device = Pool(api, handle, "device", own, (DEVICE_LOCAL | MAPPED, DEVICE_LOCAL), MAPPED, largest,
+                           device.reaches_cuda)
         self.host = Pool(api, handle, "host", types, (MAPPED, COHERENT), COHERENT, largest)
 
     def drain_with(self, drain: Callable[[], Any]) -> None:

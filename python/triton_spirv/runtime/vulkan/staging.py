@@ -25,7 +25,7 @@ class Staging:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._spans: list[tuple[int, int, bool, bool]] = []  # begin, end, written, read-only
+        self._spans: list[tuple[int, int, bool]] = []  # begin, end, written
         self._regions: list[tuple[int, int, bool, Allocation]] = []  # begin, end, written, the copy
 
     def add(self, argument: Any, written: bool) -> int:
@@ -41,19 +41,12 @@ class Staging:
         whole = extent(argument)
         address = argument.data_ptr()
         if whole is not None and whole[1]:
-            self._spans.append((whole[0], whole[0] + whole[1], written, False))
+            self._spans.append((whole[0], whole[0] + whole[1], written))
         return address
 
     def copy_in(self) -> None:
         """Give every span a place on the device, overlapping ones together, and copy."""
-        merged: list[list[Any]] = []
-        for begin, end, written, _ in sorted(self._spans):
-            if merged and begin < merged[-1][1]:
-                merged[-1][1] = max(merged[-1][1], end)
-                merged[-1][2] |= written
-            else:
-                merged.append([begin, end, written])
-        for begin, end, written in merged:
+        for begin, end, written in merged(self._spans):
             shift = begin % ALIGNMENT
             copy = self._context.pools.device.allocate(end - begin + shift)
             self._context.stream.write(copy, shift, begin, end - begin)
@@ -71,3 +64,14 @@ class Staging:
         for begin, end, written, copy in self._regions:
             if written:
                 self._context.stream.read(copy, begin % ALIGNMENT, begin, end - begin)
+
+
+def merged(spans: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
+    """Spans of addresses (begin, end, written) without those that overlap, which become one."""
+    found: list[tuple[int, int, bool]] = []
+    for begin, end, written in sorted(spans):
+        if found and begin < found[-1][1]:
+            first, last, before = found.pop()
+            begin, end, written = first, max(last, end), before or written
+        found.append((begin, end, written))
+    return found

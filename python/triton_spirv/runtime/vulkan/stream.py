@@ -28,6 +28,7 @@ from .memory import Allocation
 from .structures import STRUCTURES, make
 
 if TYPE_CHECKING:
+    from .bridge import Meeting
     from .context import Context
 
 #: command buffers that are used in turn
@@ -94,6 +95,10 @@ class Stream:
         self.timed = 0
         self._watched = False  # the helping thread looks by itself what is left to submit
         self._wake = threading.Event()  # it shall do so again
+        #: what the next submission has to do with others; None: nothing
+        self.meeting: Meeting | None = None
+        #: called every second of a wait: raises where what the device waits for will never come
+        self.watch: Callable[[], None] = lambda: None
         self._helper: threading.Thread | None = None
         #: called after each wait: looks whether an assertion failed
         self.checks: dict[int, Callable[[], None]] = {}
@@ -106,11 +111,11 @@ class Stream:
         self._once = make("CommandBufferBeginInfo", flags=1)
         self._once_address = ctypes.addressof(self._once)
         self._signal = (ctypes.c_uint64 * 1)(0)
-        self._handle = (ctypes.c_void_p * 1)(0)
+        self.one_handle = (ctypes.c_void_p * 1)(0)
         semaphores = (ctypes.c_void_p * 1)(self.semaphore)
         values = make("TimelineSemaphoreSubmitInfo", signalSemaphoreValueCount=1,
                       pSignalSemaphoreValues=self._signal)
-        self._submit = make("SubmitInfo", next=values, commandBufferCount=1, pCommandBuffers=self._handle,
+        self._submit = make("SubmitInfo", next=values, commandBufferCount=1, pCommandBuffers=self.one_handle,
                             signalSemaphoreCount=1, pSignalSemaphores=semaphores)
         self._submit_address = ctypes.addressof(self._submit)
         self._kept: list[Any] = []
@@ -271,9 +276,12 @@ class Stream:
                 if code:
                     self._failed("vkEndCommandBuffer", code)
                 self.recording = None
-                self._handle[0] = handle
+                self.one_handle[0] = handle
                 self._signal[0] = self.current.submission = self.submitted + 1
-                code = self.api.vkQueueSubmit(self.context.queue, 1, self._submit_address, None)
+                address, meeting = self._submit_address, self.meeting
+                if meeting is not None:
+                    address, self.meeting = meeting.submission(self.submitted + 1), None
+                code = self.api.vkQueueSubmit(self.context.queue, 1, address, None)
                 if code:
                     self._failed("vkQueueSubmit", code)
                 self.submitted += 1
@@ -317,6 +325,8 @@ class Stream:
         code = TIMEOUT
         while code == TIMEOUT:  # by the second, so that an interrupt is seen
             code = self.api.vkWaitSemaphores(self.device, ctypes.byref(info), 1_000_000_000)
+            if code == TIMEOUT:
+                self.watch()
         if code:
             self._failed("vkWaitSemaphores", code)
         self.finished = max(self.finished, submission)
@@ -348,8 +358,22 @@ class Stream:
 
     # ---- copies
 
+    @contextmanager
+    def others_done(self, *memory: Allocation) -> Any:
+        """In this block, memory that another interface works on is this stream's: either is waited for."""
+        shared = next((part.shared for part in memory if part.shared is not None), None)
+        if shared is not None:
+            shared.settle()
+        yield
+        if shared is not None:
+            self.drain()
+
     def write(self, target: Allocation, place: int, source: int, size: int) -> None:
         """Copy `size` bytes at the host's `source` to `place` in `target`."""
+        with self.others_done(target):
+            self._write(target, place, source, size)
+
+    def _write(self, target: Allocation, place: int, source: int, size: int) -> None:
         if target.host:
             self.synchronize()  # earlier work may still use that memory
             ctypes.memmove(target.host + place, source, size)
@@ -365,6 +389,8 @@ class Stream:
 
     def read(self, source: Allocation, place: int, target: int, size: int) -> None:
         """Copy `size` bytes at `place` in `source` to the host's `target`; everything before is done then."""
+        if source.shared is not None:
+            source.shared.settle()
         if source.host:
             self.synchronize()
             ctypes.memmove(target, source.host + place, size)
@@ -380,7 +406,7 @@ class Stream:
 
     def copy(self, source: Allocation, place: int, target: Allocation, target_place: int, size: int) -> None:
         """Copy on the device."""
-        with self.commands() as handle:
+        with self.others_done(source, target), self.commands() as handle:
             self._copy(handle, source, place, target, target_place, size)
 
     def _copy(self, handle: ctypes.c_void_p, source: Allocation, place: int, target: Allocation,
@@ -392,5 +418,5 @@ class Stream:
 
     def fill(self, target: Allocation, place: int, size: int, word: int) -> None:
         """Set whole 32-bit words on the device; place and size are multiples of 4."""
-        with self.commands() as handle:
+        with self.others_done(target), self.commands() as handle:
             self.api.vkCmdFillBuffer(handle, target.buffer, target.offset + place, size, word)

@@ -90,6 +90,9 @@ TABLE: dict[str, tuple[int | None, str]] = {
     "ExportMemoryAllocateInfo": (1000072002, "u handleTypes"),
     "ExternalMemoryBufferCreateInfo": (1000072000, "u handleTypes"),
     "MemoryGetFdInfoKHR": (1000074002, "p memory, i handleType"),
+    "ImportMemoryFdInfoKHR": (1000074000, "i handleType fd"),
+    "PhysicalDeviceExternalBufferInfo": (1000071002, "u flags usage, i handleType"),
+    "ExternalBufferProperties": (1000071003, "u3 externalMemoryProperties"),
     # ---- pipelines
     "ShaderModuleCreateInfo": (16, "u flags, z codeSize, p pCode"),
     "PushConstantRange": (None, "u stageFlags offset size"),
@@ -116,6 +119,9 @@ TABLE: dict[str, tuple[int | None, str]] = {
                                                 "u signalSemaphoreValueCount, p pSignalSemaphoreValues"),
     "SemaphoreTypeCreateInfo": (1000207002, "i semaphoreType, q initialValue"),
     "SemaphoreCreateInfo": (9, "u flags"),
+    "ExportSemaphoreCreateInfo": (1000077000, "u handleTypes"),
+    "SemaphoreGetFdInfoKHR": (1000079001, "p semaphore, i handleType"),
+    "SemaphoreSignalInfo": (1000207005, "p semaphore, q value"),
     "SemaphoreWaitInfo": (1000207004, "u flags semaphoreCount, p pSemaphores pValues"),
     "QueryPoolCreateInfo": (11, "u flags, i queryType, u queryCount pipelineStatistics"),
 }
