@@ -16,6 +16,7 @@ from triton_spirv.errors import LoweringError, MissingCapability
 from triton_spirv.spirv import Float, Int
 from triton_spirv.spirv.asm import listing
 from triton_spirv.spirv.builder import Builder
+from triton_spirv.spirv.control import For
 from triton_spirv.target import LAVAPIPE, VULKAN, Target
 
 LANES = LAVAPIPE.sub_group_size
@@ -171,7 +172,8 @@ def test_exponentials_by_instruction(launch: Any, name: str) -> None:
         np.testing.assert_allclose(out.numpy(), exact.astype(np.float32), rtol=1e-6, atol=2.0 ** -148)
 
 
-def test_a_narrower_float_and_back_is_rounded(launch: Any) -> None:
+@pytest.mark.parametrize("way", ["at once", "by a vector", "by memory", "by a loop"])
+def test_a_narrower_float_and_back_is_rounded(launch: Any, way: str) -> None:
     """Also on a device whose compiler would take the two conversions for nothing."""
     x = np.random.default_rng(4).uniform(-7e4, 7e4, 64 * LANES).astype(np.float32)
     target = LAVAPIPE.with_options(joins_conversions=True)
@@ -179,15 +181,36 @@ def test_a_narrower_float_and_back_is_rounded(launch: Any) -> None:
     def body(b: Any, env: Any, values: list[Any]) -> None:
         i = b.iadd(b.imul(env.program_id(0), LANES), env.lane_id())
         narrow = env.narrow(env.load(env.offset(values[0], i), 1), Float(16))
+        if way == "by a vector":
+            narrow = b.extract(b.construct([narrow, b.constant(Float(16), 1)]), 0)
+        elif way == "by memory":
+            env.store(env.offset(values[2], i), narrow)
+            narrow = env.load(env.offset(values[2], i), 1)
+        elif way == "by a loop":
+            bounds = [b.constant(Int(32), bound) for bound in (0, 3, 1)]
+            with For(b.module, *bounds, carried=[b.constant(Float(16), 0)]) as loop:
+                loop.yield_([narrow])
+            narrow = loop.results[0]
         env.store(env.offset(values[1], i), b.convert("OpFConvert", narrow, Float(32)))
 
     out = torch.zeros(len(x))
-    artifact = module([pointer("x", 32), pointer("y", 32)], body, target)
+    parameters = [pointer("x", 32), pointer("y", 32), pointer("z", 16)]
+    artifact = module(parameters, body, target)
     between = listing(artifact.words).split("OpFConvert f16")[1].split("OpFConvert f32")[0]
     assert "OpBitwiseOr" in between  # so that it does not see that they belong together
-    launch(artifact, len(x) // LANES, torch.from_numpy(x), out)
+    launch(artifact, len(x) // LANES, torch.from_numpy(x), out, torch.zeros(len(x), dtype=torch.float16))
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(out.numpy(), x.astype(np.float16).astype(np.float32))
+
+
+def test_what_was_narrow_before_is_not_hidden() -> None:
+    """A float of 16 bits that comes from memory, and one that goes there."""
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        wide = b.convert("OpFConvert", env.load(values[0], 1), Float(32))
+        env.store(values[0], env.narrow(b.binary("OpFMul", wide, wide), Float(16)))
+
+    target = LAVAPIPE.with_options(joins_conversions=True)
+    assert "OpBitwiseOr" not in listing(module([pointer("x", 16)], body, target).words)
 
 
 @pytest.mark.parametrize("signed", [False, True])

@@ -43,11 +43,10 @@ FLOATS: dict[str, Callable[..., Number]] = {
 
 
 class GlslMath:
-    """Functions for one module. `fusable` collects the sums that formulas let be contracted; `hide` makes
-    a scalar float one of which the driver does not know where it comes from."""
+    """Functions for one module. `fusable` collects the sums that formulas let be contracted."""
 
-    def __init__(self, b: Builder, target: Target, fusable: set[int], hide: Callable[[Value], Value]) -> None:
-        self.b, self.target, self.hide = b, target, hide
+    def __init__(self, b: Builder, target: Target, fusable: set[int]) -> None:
+        self.b, self.target = b, target
         self.tools = Tools(b, target, fusable)
 
     def call(self, name: str, operands: Sequence[Value], type: Type) -> Value:
@@ -83,10 +82,7 @@ class GlslMath:
         """A float as a narrower one; by the instruction where the device rounds as asked."""
         b = self.b
         if mode == "RTE" and ("RoundingModeRTE", element.width) in self.target.float_controls:
-            made = b.convert("OpFConvert", value, element)
-            if not self.target.joins_conversions:
-                return made
-            return b.construct([self.hide(b.extract(made, c)) for c in range(width_of(made.type))])
+            return b.convert("OpFConvert", value, element)
         columns = [b.extract(value, c) for c in range(width_of(value.type))]
         return b.construct([rounding.narrowed(b, x, element, mode) for x in columns])
 

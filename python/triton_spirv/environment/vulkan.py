@@ -19,6 +19,7 @@ from ..target import Target
 from .base import Parameter
 from .glsl.integers import remainder, reversed_bits
 from .glsl_math import GlslMath
+from .joined_conversions import bits_of, joined_conversions
 from .memory_types import PARAMETER_TYPES, type_bytes
 from .vulkan_matrices import VulkanMatrices
 
@@ -49,7 +50,8 @@ class Vulkan(VulkanMatrices):
         self._shared = {}
         self._shared_bytes = 0
         self._fusable: set[int] = set()
-        self._math = GlslMath(b, target, self._fusable, self._hidden)
+        self._clears: dict[Type, Value] = {}
+        self._math = GlslMath(b, target, self._fusable)
         if target.folds_zeros:
             b.hide = self._hidden
         if target.knows_extensions:
@@ -135,6 +137,8 @@ class Vulkan(VulkanMatrices):
     def end_kernel(self) -> None:
         m, kernel = self.b.module, self._kernel
         assert kernel is not None
+        if self.target.joins_conversions:
+            self._part_conversions(kernel)
         self._forbid_contraction(kernel)
         m.end_function()
         self._define_shared()
@@ -171,24 +175,45 @@ class Vulkan(VulkanMatrices):
     def warp_id(self) -> Value:
         return self._warp
 
+    def _clear(self, type: Type) -> Value:
+        """An integer, or a vector of them, that is 0, which no driver knows: the upper bit of the program's
+        number. (The lane's number is a constant where a device runs lanes as one vector.)"""
+        if type not in self._clears:
+            b, bits = self.b, scalar_type(type).width  # type: ignore[attr-defined]
+            with b.module.at_entry():
+                upper = b.resize(b.lshr(self.program_id(0), 31), bits, signed=False)
+                self._clears[type] = b.splat(upper, width_of(type))
+        return self._clears[type]
+
     def _hidden(self, value: Value) -> Value:
-        """A scalar float that is no constant: its bits, or the upper bit of the program's number, which is
-        clear. (The lane's number is a constant where a device runs lanes as one vector.)"""
+        """A scalar float that is no constant: its bits, or an unknown 0."""
         b = self.b
         assert isinstance(value.type, Float)
         whole = Int(value.type.width)
-        clear = b.resize(b.lshr(self.program_id(0), 31), whole.width, signed=False)
+        clear = self._clear(whole)
         if value.constant == 0:
             negative = math.copysign(1.0, value.constant) < 0
             return b.bitcast(b.ior(clear, 1 << whole.width - 1) if negative else clear, value.type)
         return b.bitcast(b.ior(clear, b.bitcast(value, whole)), value.type)
 
     def _hidden_extension(self, value: Value) -> Value:
-        """An integer whose upper bit the driver does not know, by that of the program's number, which is
-        clear."""
+        """An integer whose upper bit the driver does not know."""
         b, bits = self.b, scalar_type(value.type).width  # type: ignore[attr-defined]
-        clear = b.shl(b.resize(b.lshr(self.program_id(0), 31), bits, signed=False), bits - 1)
-        return b.ior(value, b.splat(clear, width_of(value.type)))
+        return b.ior(value, b.shl(self._clear(value.type), bits - 1))
+
+    def _part_conversions(self, kernel: Function) -> None:
+        """Stand something unknown between conversions that the driver would take together: the bits of the
+        narrow float, or an unknown 0."""
+        m = self.b.module
+        for words, narrow in joined_conversions(kernel, m.types):
+            whole = with_width(Int(bits_of(narrow)), width_of(narrow))
+            clear, (bits, both, hidden) = self._clear(whole), (m.new_id() for _ in range(3))
+            at = kernel.instructions.index(words)
+            kernel.instructions[at:at] = [
+                [4 << 16 | opcode("OpBitcast"), m.type_id(whole), bits, words[3]],
+                [5 << 16 | opcode("OpBitwiseOr"), m.type_id(whole), both, bits, clear.id],
+                [4 << 16 | opcode("OpBitcast"), m.type_id(narrow), hidden, both]]
+            words[3] = hidden
 
     # --- arithmetic -----------------------------------------------------------------------------------------
 
