@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 WORKER = Path(__file__).with_name("worker.py")
-CASES = ["vector add", "softmax", "layer norm", "matmul f32", "matmul f16", "attention f16", "launch"]
-#: what the figures are to be of native Triton's
+CASES = ["vector add", "softmax", "layer norm", "matmul f32", "matmul f16", "matmul i8", "attention f16",
+         "launch"]
+#: what the figures are to be of native Triton's, where that is said
 GOALS = {"vector add": 0.95, "softmax": 0.95, "layer norm": 0.9, "matmul f32": 0.8, "matmul f16": 0.4,
-         "attention f16": 0.3}
+         "matmul i8": "-", "attention f16": 0.3}
 
 
 def run_side(side: str, cases: list[str], quick: bool, limit: float, deadline: float,

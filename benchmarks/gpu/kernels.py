@@ -56,11 +56,11 @@ def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constex
     k = tl.arange(0, BK)
     a = a_ptr + m[:, None] * K + k[None, :]
     b = b_ptr + k[:, None] * N + n[None, :]
-    total = tl.zeros([BM, BN], tl.float32)
+    total = tl.zeros([BM, BN], tl.int32 if a_ptr.dtype.element_ty == tl.int8 else tl.float32)
     for start in range(0, K, BK):
-        x = tl.load(a, mask=k[None, :] < K - start, other=0.0)
-        y = tl.load(b, mask=k[:, None] < K - start, other=0.0)
-        total = tl.dot(x, y, total, input_precision="ieee")
+        x = tl.load(a, mask=k[None, :] < K - start, other=0)
+        y = tl.load(b, mask=k[:, None] < K - start, other=0)
+        total = tl.dot(x, y, total, input_precision="ieee", out_dtype=total.dtype)
         a += BK
         b += BK * N
     m = tile_m * BM + tl.arange(0, BM)

@@ -167,8 +167,20 @@ def matmul_f32(quick: bool) -> Case:
 
 def matmul_f16(quick: bool) -> Case:
     rows = [(128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (128, 128, 32, 4, 4), (64, 128, 32, 4, 4),
-            (128, 128, 32, 8, 2), (128, 256, 32, 8, 3), (256, 128, 32, 8, 3)]
+            (128, 128, 32, 8, 2), (128, 256, 32, 8, 3), (256, 128, 32, 8, 3), (128, 128, 16, 4, 3)]
     return matmul(512 if quick else 8192, torch.float16, 2e-3, tiles(*(rows[2:4] if quick else rows)))
+
+
+def matmul_i8(quick: bool) -> Case:
+    """Products of bytes, and sums of 32 bits: exact."""
+    size = 512 if quick else 8192
+    rows = [(128, 256, 128, 8, 3), (128, 256, 64, 8, 3), (128, 128, 64, 4, 3), (128, 128, 64, 8, 3),
+            (128, 128, 128, 8, 3)]
+    case = matmul(size, torch.float32, 0.0, tiles(*(rows[2:4] if quick else rows)))
+    case.inputs = [torch.randint(-128, 128, (size, size), generator=SEED, dtype=torch.int8) for _ in range(2)]
+    case.output = torch.full((size, size), -1, dtype=torch.int32)
+    case.torch = lambda a, b, c: torch._int_mm(a, b, out=c)
+    return case
 
 
 def attention(quick: bool) -> Case:
@@ -199,7 +211,7 @@ def attention(quick: bool) -> Case:
 
 CASES: dict[str, Callable[[bool], Case]] = {
     "vector add": vector_add, "softmax": softmax, "layer norm": layer_norm, "matmul f32": matmul_f32,
-    "matmul f16": matmul_f16, "attention f16": attention,
+    "matmul f16": matmul_f16, "matmul i8": matmul_i8, "attention f16": attention,
 }
 
 

@@ -110,6 +110,8 @@ class Target:
                      analysis/fetch_ahead.py
     double_buffers   what is fetched ahead waits in shared memory, in two copies of which one is read: see
                      lower/staged.py
+    paired           warps, and bytes of shared memory, of a work-group up to which a compute unit runs two at
+                     a time: one multiplies while the other waits. (0, 0): not known
     places_tiles     results of products lie in squares, or as matrices of a sub-group come: see
                      lower/tile_placement.py
     holds_operands   a left operand that a loop does not change stays in matrices of a sub-group, where it
@@ -155,6 +157,7 @@ class Target:
     joins_conversions: bool = False
     fetches_ahead: bool = False
     double_buffers: bool = False
+    paired: tuple[int, int] = (0, 0)
     places_tiles: bool = False
     holds_operands: bool = False
     carries_words: bool = False

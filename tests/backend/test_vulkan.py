@@ -76,6 +76,29 @@ def test_torch_tensors_are_staged() -> None:
     assert torch.equal(out[16:].reshape(-1), 3 * x.reshape(-1)) and not out[:16].any()
 
 
+@triton.jit
+def shifted(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = index < n // 16 * 16
+    x = tl.load(x_ptr + index, mask=inside, other=7)
+    tl.store(out_ptr + index, x + (index % 5).to(x.dtype), mask=inside)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "int16", "int8", "uint8"])
+@pytest.mark.parametrize("start", [0, 8, 1])
+def test_sixteen_bytes_at_once(dtype: str, start: int) -> None:
+    """Where pointers are aligned to them, also of elements that no vector holds so many of."""
+    count = 1000
+    x = np.random.default_rng(5).integers(0, 100, count + start).astype(dtype)
+    given, out = asarray(x, device=DEVICE), zeros(count + start, dtype, device=DEVICE)
+    compiled = shifted[(4,)](given[start:], out[start:], count, BLOCK=256, num_warps=1)
+    expected = np.where(np.arange(count) < 992, x[start:] + np.arange(count) % 5, 0).astype(dtype)
+    np.testing.assert_array_equal(out.numpy()[start:], expected)
+    listing = compiled.asm["spvasm"]
+    at_once = (start * x.itemsize) % 16 == 0
+    assert ("OpLoad <4 x i32>" in listing) == ("Aligned 16" in listing) == at_once
+
+
 def test_two_devices_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same kernel, by turns on the OpenCL CPU device and on Vulkan's."""
     pytest.importorskip("pyopencl")

@@ -39,14 +39,15 @@ class Emulated(Vulkan):
     def matrix_fill(self, type: Type, scalar: Value) -> Value:
         return self._rows(type, [[scalar] * type.element.count] * type.count)  # type: ignore[attr-defined]
 
-    def matrix_load(self, type: Type, array: Value, index: Value, pitch: int, by_columns: bool) -> Value:
+    def matrix_load(self, type: Type, array: Value, index: Value, multiple: int, pitch: int,
+                    by_columns: bool) -> Value:
         def at(row: int, column: int) -> Value:
             place = column * pitch + row if by_columns else row * pitch + column
             return self.shared_load(array, self.b.iadd(index, place))
         rows, columns = type.count, type.element.count  # type: ignore[attr-defined]
         return self._rows(type, [[at(i, j) for j in range(columns)] for i in range(rows)])
 
-    def matrix_store(self, array: Value, index: Value, matrix: Value, pitch: int) -> None:
+    def matrix_store(self, array: Value, index: Value, multiple: int, matrix: Value, pitch: int) -> None:
         for i in range(matrix.type.count):  # type: ignore[attr-defined]
             for j in range(matrix.type.element.count):  # type: ignore[attr-defined]
                 self.shared_store(array, self.b.iadd(index, i * pitch + j), self._element(matrix, i, j))

@@ -3,6 +3,7 @@ instructions themselves before spirv-val."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,30 @@ def test_one_buffer_where_memory_is_short() -> None:
     listing = triton_spirv.compile(source, real_target(shared_bytes=1800)).listing
     body = listing[listing.index("\n%body"):listing.index("\n%after")]
     assert body.count("OpControlBarrier") == 2
+
+
+def test_two_work_groups_share_a_unit() -> None:
+    """Where both fit, operands have one copy, and tensors on their way out go in parts; where they do not,
+    all memory is taken."""
+    source = ttgir("fp16", "plain", 2, scale=8)
+    whole = triton_spirv.compile(source, real_target(paired=(1, 6000))).shared_bytes  # too many warps
+    assert whole == triton_spirv.compile(source, real_target()).shared_bytes > 6000
+    half = triton_spirv.compile(source, real_target(paired=(2, 6000)))
+    assert half.shared_bytes <= 6000
+    body = half.listing[half.listing.index("\n%body"):half.listing.index("\n%after")]
+    assert body.count("OpControlBarrier") == 2
+    assert triton_spirv.compile(source, real_target(paired=(2, 1200))).shared_bytes == whole
+
+
+@pytest.mark.parametrize("columns, right", [(16, "<4 x i32>"), (8, "<2 x i32>")])
+def test_matrices_begin_where_memory_is_seen_as_such_words(columns: int, right: str) -> None:
+    """Bytes of 8 columns are 8 bytes: memory is not seen in words of 16 there."""
+    form = (16, columns, 8, "i8", "i8", "i32", "i32")
+    target = real_target().with_options(matrices=(form,))
+    listing = triton_spirv.compile(ttgir("i8", "i8", 2, scale=2), target).listing
+    places = dict(re.findall(r"(%chain\w*) = OpAccessChain ptr<Workgroup, (.*?)> ", listing))
+    loads = re.findall(r"OpCooperativeMatrixLoadKHR matrix<.*?, Matrix(.)KHR> (%\w+)", listing)
+    assert {places[place] for which, place in loads if which == "B"} == {right}
 
 
 def test_memory_goes_to_what_needs_it() -> None:

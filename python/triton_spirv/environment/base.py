@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..spirv.builder import I32, Builder, Operand, scalar_type
+from ..spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of
 from ..spirv.module import Module, Value
 from ..spirv.types import Float, Int, Type
 from ..target import Target
@@ -143,6 +143,16 @@ class Environment(MaskedAccess, ABC):
         whole value. `alignment` as for `load`.
         """
 
+    def load_pieces(self, pointer: Value, count: int, pieces: int) -> list[Value]:
+        """count * pieces elements, aligned to all of them, as vectors of `count`."""
+        starts = (self.b.constant(I64, piece * count) for piece in range(pieces))
+        return [self.load(self.offset(pointer, start), count) for start in starts]
+
+    def store_pieces(self, pointer: Value, values: Sequence[Value]) -> None:
+        """Vectors, one behind the other, aligned to all of them."""
+        for piece, value in enumerate(values):
+            self.store(self.offset(pointer, self.b.constant(I64, piece * width_of(value.type))), value)
+
     @abstractmethod
     def fence_stream(self) -> None:
         """Called before and behind a path of streaming stores: keeps it apart from the path of plain ones."""
@@ -238,6 +248,15 @@ class Environment(MaskedAccess, ABC):
     def shared_store(self, array: Value, index: Value, value: Value) -> None:
         """Store a scalar or a vector of neighbouring elements at element `index` (i32) of a shared array."""
 
+    def shared_load_pieces(self, array: Value, index: Value, count: int, pieces: int) -> list[Value]:
+        """count * pieces elements from a multiple of so many on, as vectors of `count`."""
+        return [self.shared_load(array, self.b.iadd(index, piece * count), count) for piece in range(pieces)]
+
+    def shared_store_pieces(self, array: Value, index: Value, values: Sequence[Value]) -> None:
+        """Vectors, one behind the other, from a multiple of all their elements on."""
+        for piece, value in enumerate(values):
+            self.shared_store(array, self.b.iadd(index, piece * width_of(value.type)), value)
+
     @abstractmethod
     def shared_add(self, array: Value, index: Value, value: Value) -> None:
         """Add to element `index` (i32) of a shared array of i32, atomically among the lanes of the
@@ -304,11 +323,13 @@ class Environment(MaskedAccess, ABC):
         """A matrix with `scalar` everywhere."""
         raise NotImplementedError
 
-    def matrix_load(self, type: Type, array: Value, index: Value, pitch: int, by_columns: bool) -> Value:
-        """From a shared array: element (0, 0) at `index` (i32), rows (or columns) `pitch` elements apart."""
+    def matrix_load(self, type: Type, array: Value, index: Value, multiple: int, pitch: int,
+                    by_columns: bool) -> Value:
+        """From a shared array: element (0, 0) at `index` (i32, a multiple of `multiple`), rows (or columns)
+        `pitch` elements apart."""
         raise NotImplementedError
 
-    def matrix_store(self, array: Value, index: Value, matrix: Value, pitch: int) -> None:
+    def matrix_store(self, array: Value, index: Value, multiple: int, matrix: Value, pitch: int) -> None:
         """The same way back, row by row."""
         raise NotImplementedError
 

@@ -3,9 +3,11 @@ and go there; which lane holds which element is the device's own business."""
 
 from __future__ import annotations
 
-from ..spirv.builder import I32, scalar_type, width_of
+from math import gcd
+
+from ..spirv.builder import I32, scalar_type, width_of, with_width
 from ..spirv.module import Value
-from ..spirv.types import CooperativeMatrix, Float, Int, Pointer, Type, Vector
+from ..spirv.types import CooperativeMatrix, Float, Int, Pointer, Type
 from .memory_types import type_bytes
 from .vulkan_lanes import VulkanLanes
 from .vulkan_memory import SHARED, SharedArray
@@ -16,8 +18,8 @@ ELEMENTS: dict[str, Type] = {
     "i32": Int(32),
 }
 ROW_MAJOR, COLUMN_MAJOR = 0, 1
-#: Elements move in words of 16 bytes where rows are multiples of it.
-WORD = Vector(I32, 4)
+#: Elements move in words of so many bytes where all rows begin at multiples of it.
+MOST_BYTES = 16
 
 
 class VulkanMatrices(VulkanLanes):
@@ -34,27 +36,29 @@ class VulkanMatrices(VulkanLanes):
     def matrix_fill(self, type: Type, scalar: Value) -> Value:
         return self.b.emit("OpCompositeConstruct", scalar, type=type)
 
-    def _matrix_place(self, array: Value, index: Value, pitch: int) -> tuple[Value, Value]:
-        """A pointer to the first element, and the pitch in what it points to."""
+    def _matrix_place(self, array: Value, index: Value, multiple: int, pitch: int) -> tuple[Value, Value]:
+        """A pointer to the first element, and the pitch in what it points to: as many elements as all of this
+        is a multiple of, up to 16 bytes."""
         b = self.b
         assert isinstance(array, SharedArray)
         bytes = type_bytes(array.element)
-        wide = pitch * bytes % type_bytes(WORD) == 0 and array.first * bytes % type_bytes(WORD) == 0
-        held: Type = WORD if wide else array.element
+        unit = gcd(multiple, pitch, array.first, MOST_BYTES // bytes) * bytes
+        held = array.element if unit < 4 else with_width(I32, unit // 4)
         per = type_bytes(held) // bytes
         variable = self._shared_variable(scalar_type(held), width_of(held), self._shared_bytes)
         place = b.lshr(b.iadd(index, array.first), per.bit_length() - 1)
         pointer = b.emit("OpAccessChain", variable, b.constant(I32, 0), place, type=Pointer(SHARED, held))
         return pointer, b.constant(I32, pitch // per)
 
-    def matrix_load(self, type: Type, array: Value, index: Value, pitch: int, by_columns: bool) -> Value:
-        pointer, stride = self._matrix_place(array, index, pitch)
+    def matrix_load(self, type: Type, array: Value, index: Value, multiple: int, pitch: int,
+                    by_columns: bool) -> Value:
+        pointer, stride = self._matrix_place(array, index, multiple, pitch)
         order = self.b.constant(I32, COLUMN_MAJOR if by_columns else ROW_MAJOR)
         return self.b.emit("OpCooperativeMatrixLoadKHR", pointer, order, stride, "NonPrivatePointer",
                            type=type)
 
-    def matrix_store(self, array: Value, index: Value, matrix: Value, pitch: int) -> None:
-        pointer, stride = self._matrix_place(array, index, pitch)
+    def matrix_store(self, array: Value, index: Value, multiple: int, matrix: Value, pitch: int) -> None:
+        pointer, stride = self._matrix_place(array, index, multiple, pitch)
         order = self.b.constant(I32, ROW_MAJOR)
         self.b.emit("OpCooperativeMatrixStoreKHR", pointer, matrix, order, stride, "NonPrivatePointer")
 

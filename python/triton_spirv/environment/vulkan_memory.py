@@ -176,6 +176,31 @@ class VulkanMemory(Environment):
                 part = b.emit("OpBitcast", part, type=moved)
             b.emit("OpStore", place, part, access)
 
+    def load_pieces(self, pointer: Value, count: int, pieces: int) -> list[Value]:
+        b, element = self.b, pointer.type.pointee  # type: ignore[attr-defined]
+        bytes = count * pieces * type_bytes(element)
+        words = with_width(I32, bytes // 4)
+        loaded = b.emit("OpLoad", self.pointer(self.address(pointer), words), self._access(bytes), type=words)
+        return self._cut_up(loaded, with_width(element, count), pieces)
+
+    def store_pieces(self, pointer: Value, values: Sequence[Value]) -> None:
+        whole = self._joined(values)
+        place = self.pointer(self.address(pointer), whole.type)
+        self.b.emit("OpStore", place, whole, self._access(type_bytes(whole.type)))
+
+    def _cut_up(self, words: Value, held: Type, pieces: int) -> list[Value]:
+        """Words as vectors of narrow elements."""
+        b, each = self.b, width_of(words.type) // pieces
+        parts = [range(i * each, (i + 1) * each) for i in range(pieces)]
+        cut = [b.extract(words, part[0]) if each == 1 else b.shuffle(words, words, part) for part in parts]
+        return [b.emit("OpBitcast", one, type=held) for one in cut]
+
+    def _joined(self, values: Sequence[Value]) -> Value:
+        """Vectors of narrow elements as words."""
+        b, each = self.b, type_bytes(values[0].type) // 4
+        words = [b.emit("OpBitcast", value, type=with_width(I32, each)) for value in values]
+        return b.construct([b.extract(word, i) for word in words for i in range(each)])
+
     def fence_stream(self) -> None:
         """Nothing: streaming stores are a hint only."""
 
@@ -300,8 +325,7 @@ class VulkanMemory(Environment):
     def shared_store(self, array: Value, index: Value, value: Value) -> None:
         b, count = self.b, width_of(value.type)
         assert isinstance(array, SharedArray)
-        if isinstance(scalar_type(value.type), Bool):
-            value = b.select(value, b.constant(with_width(Int(8), count), 1), 0)
+        value = self._as_stored(value)
         most = self._shared_pieces(count, array.element)
         for start in range(0, count, most):
             place, held = self._shared_place(array, b.iadd(index, start), most)
@@ -309,6 +333,27 @@ class VulkanMemory(Environment):
                 b.shuffle(value, value, list(range(start, start + most)))
             b.emit("OpStore", place, part if part.type is held else b.emit("OpBitcast", part, type=held),
                    "NonPrivatePointer")
+
+    def shared_load_pieces(self, array: Value, index: Value, count: int, pieces: int) -> list[Value]:
+        if not self._explicit or pieces == 1:
+            return super().shared_load_pieces(array, index, count, pieces)
+        assert isinstance(array, SharedArray)
+        place, held = self._shared_place(array, index, count * pieces)
+        words = self.b.emit("OpLoad", place, "NonPrivatePointer", type=held)
+        return self._cut_up(words, with_width(array.element, count), pieces)
+
+    def shared_store_pieces(self, array: Value, index: Value, values: Sequence[Value]) -> None:
+        if not self._explicit or len(values) == 1:
+            return super().shared_store_pieces(array, index, values)
+        place, _ = self._shared_place(array, index, len(values) * width_of(values[0].type))
+        self.b.emit("OpStore", place, self._joined([self._as_stored(value) for value in values]),
+                    "NonPrivatePointer")
+
+    def _as_stored(self, value: Value) -> Value:
+        """Bool is held as a byte."""
+        if not isinstance(scalar_type(value.type), Bool):
+            return value
+        return self.b.select(value, self.b.constant(with_width(Int(8), width_of(value.type)), 1), 0)
 
     def shared_add(self, array: Value, index: Value, value: Value) -> None:
         place, type = self._shared_place(array, index, 1)

@@ -7,6 +7,7 @@ Other offsets (a gather) move one element per component.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -114,14 +115,31 @@ def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
     """
     if not isinstance(ptr, Pointers) or (ptr.affine is None and not ptr.terms):
         return layout
-    parts = [part for part in (ptr.affine, *ptr.terms) if part is not None]
+    most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
+    return fragments.grouped(layout, _distance(ptr, layout), most)
+
+
+def _distance(pointers: Pointers, layout: Layout) -> Callable[[int], int | None]:
+    """How far apart in memory elements are that differ in a bit of the layout; None where that is unknown."""
+    parts = [part for part in (pointers.affine, *pointers.terms) if part is not None]
 
     def moved(basis: int) -> int | None:
         steps = [growth(part, basis, layout) for part in parts]
         return None if None in steps else sum(steps)  # type: ignore[arg-type]
 
-    most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
-    return fragments.grouped(layout, moved, most)
+    return moved
+
+
+def _runs(ctx: Context, ptr: Any, layout: Layout, size: int, value: Value) -> list[tuple[int, ...]]:
+    """Registers that one access moves, where vectors are shorter than what an access may move."""
+    most = ctx.target.lane_bytes // size
+    longer = layout
+    if layout.width < most and layout.width == ctx.target.components and isinstance(ptr, Pointers) \
+            and run_length(ptr, layout) == layout.width:
+        longer = fragments.lengthened(layout, _distance(ptr, layout), most)
+        if alignment(value, longer, longer.width, size) < longer.width * size:
+            longer = layout
+    return fragments.runs(layout, longer)
 
 
 def alignment(pointers: Value, layout: Layout, run: int, size: int) -> int:
@@ -153,6 +171,7 @@ class Access:
         self.alignment = alignment(value, layout, self.run, storage_bytes(pointee))
         self.pointee = storage_type(pointee)
         self.size = storage_bytes(pointee)
+        self.runs = _runs(ctx, ptr, layout, self.size, value)
         self.base: Register | None = None
         self.firsts: list[Register] | None = None
         self.steps: list[int | None] = []  # elements from register 0 to each register, where they are known
@@ -235,6 +254,25 @@ class Access:
                 )
             )
         return fragments.concatenate(b, parts)
+
+    def load_all(self, registers: Sequence[int], volatile: bool) -> list[Register]:
+        """These registers, all of their elements, in as few accesses as can be."""
+        wanted, made = set(registers), dict[int, Register]()
+        for run in self.runs:
+            if len(run) > 1 and not volatile and wanted.issuperset(run):
+                pieces = self.ctx.env.load_pieces(self.pointer(run[0]), self.run, len(run))
+                made.update(zip(run, pieces, strict=True))
+        return [made[r] if r in made else self.load(r, None, None, volatile) for r in registers]
+
+    def store_all(self, values: Mapping[int, Register], stream: bool = False) -> None:
+        """Store registers, by number, all of their elements, in as few accesses as can be."""
+        for run in self.runs:
+            if len(run) > 1 and not stream and all(r in values for r in run):
+                self.ctx.env.store_pieces(self.pointer(run[0]), [values[r] for r in run])
+                continue
+            for r in run:
+                if r in values:
+                    self.store(r, values[r], None, stream)
 
     def load_where(self, register: int, here: Register, other: Register) -> Register:
         """A register under one mask for all of its components; `other` where that is false."""

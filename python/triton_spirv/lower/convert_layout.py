@@ -190,7 +190,7 @@ def through_memory(ctx: Context, source: Fragment, target: Layout) -> Fragment:
     apart: list[int] = []
     most = min(ctx.target.lane_bytes // bytes, ctx.target.components)
     memory = exchange_layout(source.layout, target, 0, bytes, most)
-    while memory.size * bytes > ctx.shared.free and common:
+    while memory.size * bytes > ctx.shared.spare and common:
         apart.append(common.pop())
         memory = exchange_layout(source.layout, target, sum(apart), bytes, most)
     mask = sum(apart)

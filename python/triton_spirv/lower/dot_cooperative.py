@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import Any
 
 from ..ir.model import Block, Operation, TensorType, Type, Value
@@ -18,6 +19,7 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Type as SpirvType
 from ..target import Target
 from .context import Context
+from .shared import ALIGNMENT
 from .tensor import Fragment, Shared, Uniform
 from .tiles import Grid, Tiles, as_fragment, is_by_row
 from .types import element_of, register_type, shape_of, storage_bytes
@@ -187,8 +189,10 @@ def _matrix(ctx: Context, grid: Grid, array: Shared, outer: Register, k: int, is
     pitch, by_columns = found
     apart = is_left != by_columns  # what counts rows (left) or columns (right) is a pitch apart
     index = b.iadd(b.imul(outer, pitch), k) if apart else b.iadd(outer, k * pitch)
-    index = index if array.start is None else b.iadd(index, array.start)
-    return env.matrix_load(type, array.array, index, pitch, by_columns)
+    multiple = gcd(pitch, grid.k if apart else grid.m if is_left else grid.n)
+    if array.start is not None:
+        index, multiple = b.iadd(index, array.start), gcd(multiple, ALIGNMENT // storage_bytes(array.element))
+    return env.matrix_load(type, array.array, index, multiple, pitch, by_columns)
 
 
 # --- left operands that a loop does not change --------------------------------------------------------------

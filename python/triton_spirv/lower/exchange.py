@@ -54,7 +54,7 @@ def _exchanged(ctx: Context, registers: Sequence[Register],
     lanes, width = ctx.target.sub_group_size, width_of(registers[0].type)
     element = ir_type(scalar_type(registers[0].type))
     size = lanes * ctx.num_warps * width
-    at_once = max(1, min(len(registers), ctx.shared.free // (size * storage_bytes(element))))
+    at_once = max(1, min(len(registers), ctx.shared.spare // (size * storage_bytes(element))))
 
     def place(warp: Register) -> Register:
         return b.imul(b.iadd(b.imul(warp, lanes), env.lane_id()), width)

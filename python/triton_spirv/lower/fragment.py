@@ -49,13 +49,14 @@ def grouped(layout: Layout, moved: Callable[[int], int | None], most: int) -> La
     `moved(basis)` is how far apart in memory the elements are that differ in a bit of the layout. Components
     that there are already stay; bits of the index that anything else toggles too are none.
     """
-    if layout.component:
-        return layout
+    return layout if layout.component else lengthened(layout, moved, most)
 
+
+def lengthened(layout: Layout, moved: Callable[[int], int | None], most: int) -> Layout:
+    """The same where components that there are already are neighbours in memory."""
     def is_alone(basis: int) -> bool:
         return sum(1 for other in (*layout.all_bases, layout.origin) if other & basis) == 1
-    component: list[int] = []
-    rest = list(layout.register)
+    component, rest = list(layout.component), list(layout.register)
     while 2 << len(component) <= most:
         neighbours = (basis for basis in rest if moved(basis) == 1 << len(component) and is_alone(basis))
         basis = next(neighbours, None)
@@ -64,6 +65,15 @@ def grouped(layout: Layout, moved: Callable[[int], int | None], most: int) -> La
         rest.remove(basis)
         component.append(basis)
     return replace(layout, component=tuple(component), register=tuple(rest))
+
+
+def runs(layout: Layout, longer: Layout) -> list[tuple[int, ...]]:
+    """Which registers of `layout` lie one behind the other, in this order, in one vector of `longer`: the
+    same layout with more of the registers as components."""
+    bits = [layout.register.index(basis) for basis in longer.component[len(layout.component):]]
+    within = [sum(1 << bit for i, bit in enumerate(bits) if part >> i & 1) for part in range(1 << len(bits))]
+    every = within[-1]
+    return [tuple(first | more for more in within) for first in range(layout.registers) if not first & every]
 
 
 def components(b: Builder, register: Register, which: Sequence[int]) -> Register:

@@ -143,11 +143,11 @@ class _Load:
 
     def plain(self) -> tuple[Register, ...]:
         """Every element, whatever the mask says."""
-        return self.held([self.load(r) for r in range(self.wide.registers)])
+        return self.held(self.load(range(self.wide.registers)))
 
-    def load(self, register: int) -> Register:
-        """One register, as memory holds it."""
-        return self.access.load(register, None, None, self.volatile)
+    def load(self, registers: Sequence[int]) -> list[Register]:
+        """Registers, as memory holds them."""
+        return self.access.load_all(registers, self.volatile)
 
     def where(self) -> tuple[Register, ...]:
         """The elements whose mask is true, each register by messages that its mask governs."""
@@ -213,7 +213,8 @@ def _by_regions(ctx: Context, mask: Any, loads: Sequence[_Load]) -> list[Registe
         places = [(i, r) for i, (_, registers) in enumerate(parts) for r in registers]
         branch = IfElse(ctx.b.module, parts[0][0])
         with branch.then():
-            branch.yield_([loads[i].load(r) for i, r in places])
+            branch.yield_([x for load, (_, registers) in zip(loads, parts, strict=True)
+                           for x in load.load(registers)])
         with branch.otherwise():
             branch.yield_([made[i][r] for i, r in places])
         for (i, r), value in zip(places, branch.results, strict=True):

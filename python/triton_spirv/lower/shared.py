@@ -58,6 +58,20 @@ class SharedMemory:
         arrays."""
         return self.ctx.target.shared_bytes - self.arena.in_use
 
+    @property
+    def spare(self) -> int:
+        """The same for arrays that may as well be small, and used in several rounds."""
+        left = self.limit - self.arena.in_use
+        return left if left >= ROTATED_BYTES else self.free
+
+    @property
+    def limit(self) -> int:
+        """Bytes that the kernel should stay below, where it can: what lets two work-groups run on a compute
+        unit, or all that there are once that is passed."""
+        warps, bytes = self.ctx.target.paired
+        is_paired = self.ctx.num_warps <= warps and self.arena.high <= bytes
+        return bytes if is_paired else self.ctx.target.shared_bytes
+
     def take(self, element: Type, size: int, after: int = 0) -> Shared:
         """An array of `size` elements, until `arena.give_back(array.bytes)`."""
         most = min(ROTATED_BYTES, self.ctx.target.shared_bytes)
@@ -149,24 +163,30 @@ class SharedMemory:
     def store(self, array: Shared, fragment: Fragment) -> None:
         """Write the registers of every lane to the array; what several lanes hold they all write."""
         ctx = self.ctx
-        wide = fragments.rearrange(ctx.b, fragment, vectors(ctx, array, fragment.layout))
-        for place, register in zip(offsets(ctx, array, wide.layout), wide.registers, strict=True):
-            ctx.env.shared_store(array.array, place, register)
+        layout, runs = vectors(ctx, array, fragment.layout)
+        wide = fragments.rearrange(ctx.b, fragment, layout)
+        places = offsets(ctx, array, layout)
+        for run in runs:
+            ctx.env.shared_store_pieces(array.array, places[run[0]], [wide.registers[r] for r in run])
 
     def load(self, array: Shared, layout: Layout) -> Fragment:
         """The tensor that the array holds, under a layout."""
         ctx = self.ctx
-        wide = vectors(ctx, array, layout)
-        registers = [from_shared(ctx, array.element, ctx.env.shared_load(array.array, place, wide.width))
-                     for place in offsets(ctx, array, wide)]
-        return fragments.rearrange(ctx.b, Fragment(wide, array.element, tuple(registers)), layout)
+        wide, runs = vectors(ctx, array, layout)
+        places = offsets(ctx, array, wide)
+        made: dict[int, Register] = {}
+        for run in runs:
+            pieces = ctx.env.shared_load_pieces(array.array, places[run[0]], wide.width, len(run))
+            made.update(zip(run, pieces, strict=True))
+        registers = tuple(from_shared(ctx, array.element, made[r]) for r in range(wide.registers))
+        return fragments.rearrange(ctx.b, Fragment(wide, array.element, registers), layout)
 
 
-def vectors(ctx: Context, array: Shared, layout: Layout) -> Layout:
-    """The layout with elements that are neighbours in the array as components, as many as a lane moves at
-    once."""
+def vectors(ctx: Context, array: Shared, layout: Layout) -> tuple[Layout, list[tuple[int, ...]]]:
+    """The layout with elements that are neighbours in the array as components, and which of its registers a
+    lane moves at once: several, where vectors are shorter than that."""
     memory = array.layout
-    most = min(ctx.target.lane_bytes // storage_bytes(array.element), ctx.target.components)
+    most = ctx.target.lane_bytes // storage_bytes(array.element)
     most = min([most, *(min(interval, pad & -pad) for interval, pad in memory.padding)])
     others = [memory.origin, *_placed(memory, (*layout.all_bases, layout.origin))]
 
@@ -175,7 +195,9 @@ def vectors(ctx: Context, array: Shared, layout: Layout) -> Layout:
         alone = sum(1 for other in others if other & place) == 1
         return place if alone else None  # else a swizzle turns neighbours round in some lanes
 
-    return fragments.grouped(layout, moved, most)
+    wide = fragments.grouped(layout, moved, min(most, ctx.target.components))
+    longer = fragments.lengthened(wide, moved, most) if wide.width == ctx.target.components else wide
+    return wide, fragments.runs(wide, longer)
 
 
 def _lanes(layout: Layout) -> tuple[object, ...]:

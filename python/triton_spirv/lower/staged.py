@@ -80,17 +80,18 @@ def staged_carriers(ctx: Context, loop: Operation) -> dict[int, StagedCarrier]:
     if not ctx.target.double_buffers:
         return {}
     plans = {i: plan for i in range(len(loop.results)) if (plan := _plan(ctx, loop, i)) is not None}
-    copies = dict.fromkeys(plans, 2)
 
     def bytes_of(index: int) -> int:
         _, memory, each = plans[index]
         return _rounded(memory.size * each)
 
-    def is_too_much() -> bool:
-        room = ctx.target.shared_bytes - ctx.shared.arena.in_use - _needed_inside(ctx, loop, copies)
-        return sum(count * bytes_of(index) for index, count in copies.items()) > room
+    def fits(copies: dict[int, int], limit: int) -> bool:
+        room = limit - ctx.shared.arena.in_use - _needed_inside(ctx, loop, copies)
+        return sum(count * bytes_of(index) for index, count in copies.items()) <= room
 
-    while copies and is_too_much():
+    limit = ctx.shared.limit if fits(dict.fromkeys(plans, 1), ctx.shared.limit) else ctx.target.shared_bytes
+    copies = dict.fromkeys(plans, 2)
+    while copies and not fits(copies, limit):
         largest = max(copies, key=lambda index: (copies[index], bytes_of(index)))
         copies[largest] -= 1
         if not copies[largest]:

@@ -106,8 +106,7 @@ def _store_registers(
     if regions is not None:
         for here, registers in by_mask(ctx, mask, regions):
             with if_(b.module, here):
-                for r in registers:
-                    access.store(r, values[r], None)
+                access.store_all({r: values[r] for r in registers})
         return []
     known = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout)
     masks = None if known is None else fragments.rearrange(b, known, wide).registers
@@ -115,8 +114,10 @@ def _store_registers(
     def each(masks: Any, stream: bool = False) -> None:
         if masks is not None and one_by_one(ctx, layout):
             return _store_elements(ctx, op, layout, ptr, value, mask)
+        if masks is None:
+            return access.store_all(dict(enumerate(values)), stream)
         for r, register in enumerate(values):
-            access.store(r, register, None if masks is None else masks[r], stream)
+            access.store(r, register, masks[r], stream)
 
     if masks is None:
         streams = None if ctx.brief else access.streams(op)

@@ -98,7 +98,7 @@ class _Passage:
         many at a time as there is room for. A warp's part is of one size whatever the count, so that warps
         need not wait for each other between passages."""
         ctx, b = self.ctx, self.ctx.b
-        room = ctx.shared.free // (self.size * ctx.num_warps * storage_bytes(self.element))
+        room = ctx.shared.spare // (self.size * ctx.num_warps * storage_bytes(self.element))
         room = min(room, PASSAGE_BYTES // (self.size * ctx.num_warps * storage_bytes(self.element)))
         most = min(1 << max(0, room.bit_length() - 1), self.grid.rows * self.grid.columns)
         part, at_once = self.size * most, min(count, most)
@@ -123,7 +123,8 @@ def as_fragment(ctx: Context, tiles: Tiles) -> Fragment:
     def pass_(array: Shared, first: Register, which: range) -> None:
         ctx.shared.writes(array)
         for i, matrix in enumerate(tiles.matrices[which.start:which.stop]):
-            env.matrix_store(array.array, b.iadd(first, i * passage.size), matrix, passage.pitch)
+            place = b.iadd(first, i * passage.size)
+            env.matrix_store(array.array, place, passage.size, matrix, passage.pitch)
         ctx.shared.reads(array)
         for i in range(len(which)):
             for place in passage.mine(b.iadd(first, i * passage.size)):
@@ -181,7 +182,7 @@ def _spread_rows(ctx: Context, tiles: Tiles, factor: Any, type: Any) -> list[Reg
         ctx.shared.reads(array)
         for i in range(len(which)):
             place = b.iadd(first, i * passage.size)
-            factors.append(env.matrix_load(type, array.array, place, passage.pitch, False))
+            factors.append(env.matrix_load(type, array.array, place, passage.size, passage.pitch, False))
 
     passage.rounds(grid.rows, pass_)
     return factors

@@ -12,6 +12,10 @@ SPIRV_VERSIONS = {(1, 2): (1, 5), (1, 3): (1, 6), (1, 4): (1, 6)}
 #: the name that the driver of that maker gives itself; what is known of it was found with version 580
 NVIDIA = "NVIDIA"
 
+#: Of an H100: 65536 registers of a unit, of which a lane has up to 255; of shared memory its driver gives two
+#: work-groups 24576 bytes each, but not 30000.
+NVIDIA_PAIRED = (4, 24576)
+
 #: LP_MAX_TGSI_LOOP_ITERATIONS of every version of Mesa
 LLVMPIPE_ROUNDS = 65535
 
@@ -34,6 +38,7 @@ def target_of(device: Device) -> Target:
         components=4,
         fetches_ahead=True,
         double_buffers=True,
+        paired=NVIDIA_PAIRED if nvidia else (0, 0),
         places_tiles=True,
         holds_operands=True,
         carries_words=True,
@@ -51,9 +56,8 @@ def target_of(device: Device) -> Target:
         float_controls=controls_of(device),
         push_bytes=device.push_bytes,
         work_group_size=device.max_invocations,
-        # products of bytes were wrong on the one device where they were tried (16x32x64 on an H100): without
         matrices=tuple((m.m, m.n, m.k, m.a, m.b, m.c, m.result) for m in device.matrices
-                       if m.scope == "subgroup" and not m.saturating and m.a not in ("i8", "u8")),
+                       if m.scope == "subgroup" and not m.saturating),
     )
 
 
