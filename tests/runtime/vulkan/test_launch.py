@@ -90,6 +90,22 @@ def test_overlapping_views_are_one_memory(context: Context) -> None:
     assert len(apart._regions) == 2
 
 
+def test_neighbours_in_memory(context: Context) -> None:
+    """An argument begins where another ends: each has the address of its own copy."""
+    memory = np.arange(256, dtype=np.float32)
+    views = [torch.from_numpy(memory[start:stop]) for start, stop in ((64, 128), (128, 192), (0, 64))]
+    staged = staging.Staging(context)
+    pointers = [staged.add(view, False) for view in views]
+    staged.copy_in()
+    begins = {begin: copy.address + begin % staging.ALIGNMENT for begin, _, _, copy in staged._regions}
+    assert [staged.address(pointer) for pointer in pointers] == [begins[pointer] for pointer in pointers]
+    end = pointers[1] + 256
+    assert staged.address(end) == begins[pointers[1]] + 256  # of a view of nothing behind the last element
+    expected = memory[64:128] + memory[128:192]
+    kernel(context).launch(1, 1, 1, (*views, 64))
+    assert (memory[:64] == expected).all()
+
+
 def test_staged_views(context: Context) -> None:
     """x and the result overlap in memory; elements are the same, or apart."""
     memory = np.arange(256, dtype=np.float32)

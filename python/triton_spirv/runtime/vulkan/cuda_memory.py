@@ -99,8 +99,8 @@ class CudaMemory:
         return torch.cuda.current_stream(self._bridge.gpu.ordinal).cuda_stream
 
     def address(self, pointer: int) -> int:
-        """Vulkan's address of one of CUDA's."""
-        for region in self._regions:
+        """Vulkan's address of one of CUDA's. (Where one argument ends the next one may begin.)"""
+        for region in reversed(self._regions):
             if region.begin <= pointer <= region.end:
                 return region.address + pointer - region.begin
         return 0  # of an empty tensor: nothing may be read there

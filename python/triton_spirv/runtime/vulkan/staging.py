@@ -53,8 +53,9 @@ class Staging:
             self._regions.append((begin, end, written, copy))
 
     def address(self, pointer: int) -> int:
-        """The device address that stands for an address in host memory."""
-        for begin, end, _, copy in self._regions:
+        """The device address that stands for an address in host memory. (Where one argument ends the next one
+        may begin.)"""
+        for begin, end, _, copy in reversed(self._regions):
             if begin <= pointer <= end:
                 return copy.address + begin % ALIGNMENT + pointer - begin
         return 0  # of an empty array: nothing may be read there
