@@ -88,8 +88,9 @@ class Target:
                      not ask for it: "Exp2"
     keeps_loops      loops of products say DontUnroll: an NVIDIA driver (580) repeats thousands of
                      instructions four times, and then they do not fit into the cache for instructions
-    knows_extensions  its compiler takes checks of sums and products of integers extended from 8 or 16 bits
-                     for instructions that it has wrong: an NVIDIA driver (580) found no overflow of sums
+    knows_extensions  its compiler takes checks of sums and products of extended integers for instructions
+                     that it has wrong: an NVIDIA driver (580) found no overflow of sums of integers extended
+                     from 8 or 16 bits, and did not build comparisons of products extended from 32
     joins_conversions  its compiler takes the conversion to a narrower float and back for nothing: an NVIDIA
                      driver (580)
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes

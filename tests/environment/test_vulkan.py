@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import Any
 
@@ -230,6 +231,55 @@ def test_extended_integers_with_a_hidden_bit(launch: Any, narrow: int, wide: int
     launch(artifact, len(words) // LANES, torch.from_numpy(words.view(np.int32)), out)
     kind = np.dtype(f"{'i' if signed else 'u'}{narrow // 8}")
     np.testing.assert_array_equal(out.numpy(), words.astype(kind).astype(np.int64))
+
+
+@pytest.mark.parametrize("way", ["at once", "by a vector", "by a loop"])
+def test_products_of_extended_integers_with_a_hidden_bit(launch: Any, way: str) -> None:
+    """Of 32 bits, whose product a check of overflow compares with 2^32."""
+    powers = np.random.default_rng(6).integers(0, 33, (2, 8 * LANES))
+    x, y = np.clip((1 << powers) - np.arange(8 * LANES) % 2, 0, (1 << 32) - 1).astype(np.uint32)
+    target = LAVAPIPE.with_options(knows_extensions=True)
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        i = b.iadd(b.imul(env.program_id(0), LANES), env.lane_id())
+        left, right = (b.resize(env.load(env.offset(value, i), 1), 64, signed=False) for value in values[:2])
+        if way == "by a vector":
+            both = b.construct([left, right])
+            product = b.extract(b.imul(both, b.shuffle(both, both, [1, 0])), 1)
+        elif way == "by a loop":
+            bounds = [b.constant(Int(32), bound) for bound in (0, 3, 1)]
+            with For(b.module, *bounds, carried=[b.constant(Int(64), 0)]) as loop:
+                loop.yield_([left])
+            product = b.imul(loop.results[0], right)
+        else:
+            product = b.imul(left, right)
+        beyond = b.select(b.compare("OpUGreaterThan", product, (1 << 32) - 1), b.constant(Int(32), 1), 0)
+        env.store(env.offset(values[2], i), product)
+        env.store(env.offset(values[3], i), beyond)
+
+    product, beyond = torch.zeros(len(x), dtype=torch.int64), torch.zeros(len(x), dtype=torch.int32)
+    parameters = [pointer(name, bits, Int) for name, bits in zip("xyzw", (32, 32, 64, 32), strict=True)]
+    artifact = module(parameters, body, target)
+    made, hidden = re.search(r"(%\w+) = OpIMul (?:<2 x )?i64.*\n.* = OpBitwiseOr \S.*?(%\w+) %",
+                             listing(artifact.words)).groups()  # type: ignore[union-attr]
+    assert made == hidden
+    operands = [torch.from_numpy(v.view(np.int32)) for v in (x, y)]
+    launch(artifact, len(x) // LANES, *operands, product, beyond)
+    exact = x.astype(np.uint64) * y
+    np.testing.assert_array_equal(product.numpy().view(np.uint64), exact)
+    np.testing.assert_array_equal(beyond.numpy(), exact >> 32 != 0)
+
+
+def test_products_of_other_integers_are_as_they_are() -> None:
+    """Addresses are made of them."""
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        left, right = (env.load(env.offset(values[0], b.constant(Int(32), k)), 1) for k in range(2))
+        signed, unsigned = b.resize(left, 64), b.resize(right, 64, signed=False)
+        env.store(values[1], b.imul(b.imul(signed, unsigned), b.imul(unsigned, 12)))
+
+    target = LAVAPIPE.with_options(knows_extensions=True)
+    parameters = [pointer("x", 32, Int), pointer("y", 64, Int)]
+    assert "OpBitwiseOr" not in listing(module(parameters, body, target).words)
 
 
 @pytest.mark.parametrize("bits", [32, 64])

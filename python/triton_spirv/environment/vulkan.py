@@ -17,6 +17,7 @@ from ..spirv.operands import opcode
 from ..spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Parameter
+from .extended_products import extended_products
 from .glsl.integers import remainder, reversed_bits
 from .glsl_math import GlslMath
 from .joined_conversions import bits_of, joined_conversions
@@ -139,6 +140,8 @@ class Vulkan(VulkanMatrices):
         assert kernel is not None
         if self.target.joins_conversions:
             self._part_conversions(kernel)
+        if self.target.knows_extensions:
+            self._hide_products(kernel)
         self._forbid_contraction(kernel)
         m.end_function()
         self._define_shared()
@@ -200,6 +203,19 @@ class Vulkan(VulkanMatrices):
         """An integer whose upper bit the driver does not know."""
         b, bits = self.b, scalar_type(value.type).width  # type: ignore[attr-defined]
         return b.ior(value, b.shl(self._clear(value.type), bits - 1))
+
+    def _hide_products(self, kernel: Function) -> None:
+        """Give products of extended integers an upper bit that the driver does not know."""
+        m, uppers = self.b.module, dict[Type, Value]()
+        for words, type in extended_products(kernel, m.types):
+            if type not in uppers:
+                clear = self._clear(type)
+                with m.at_entry():  # emitted here: the same may have been computed in a block that is over
+                    uppers[type] = m.emit("OpShiftLeftLogical", clear, m.constant(type, 63), type=type)
+            product, at = m.new_id(), kernel.instructions.index(words)
+            kernel.instructions[at:at + 1] = [
+                [words[0], words[1], product, *words[3:]],
+                [5 << 16 | opcode("OpBitwiseOr"), words[1], words[2], product, uppers[type].id]]
 
     def _part_conversions(self, kernel: Function) -> None:
         """Stand something unknown between conversions that the driver would take together: the bits of the
