@@ -18,7 +18,7 @@ from typing import Any
 
 os.environ["TRITON_SPIRV_BACKEND"] = "1"
 os.environ.setdefault("TRITON_SPIRV_DEVICE", "vulkan")
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+sys.path.append(str(Path(__file__).parents[2] / "tests"))  # which has a kernels.py as well
 
 import kernels
 import torch
