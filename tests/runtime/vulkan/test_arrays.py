@@ -102,13 +102,23 @@ def test_fill() -> None:
         empty(4, "bfloat16", WHERE).fill_(1)
 
 
-def test_others_get_a_copy() -> None:
+def test_others_get_a_copy(context: Context) -> None:
+    """Of any device, where it is asked for, and on the host; without asking where CUDA has not the memory
+    (test_cuda.py: where it has)."""
     array = asarray(numbers(5), device=WHERE)
-    copy = torch.from_dlpack(array)
-    copy += 1
-    assert (np.asarray(array) == numbers(5)).all() and (copy.numpy() == numbers(5) + 1).all()
+    copies = [torch.from_dlpack(array, copy=True), torch.from_dlpack(array, device="cpu")]
+    if context.cuda is None:
+        copies.append(torch.from_dlpack(array))
+        with pytest.raises(BufferError, match="copy"):
+            array.__dlpack__(copy=False)
+    for copy in copies:
+        copy += 1
+        assert (array.numpy() == numbers(5)).all() and (copy.cpu().numpy() == numbers(5) + 1).all()
+    for values in (np.asarray(array), array.numpy()):
+        values += 1
+        assert (array.numpy() == numbers(5)).all()
     with pytest.raises(BufferError, match="copy"):
-        array.__dlpack__(copy=False)
+        array.__dlpack__(dl_device=(1, 0), copy=False)
 
 
 def test_empty_arrays() -> None:
