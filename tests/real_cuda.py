@@ -63,10 +63,15 @@ class Mapped:
 
     def elements(self, count: int) -> Any:
         """For torch.from_dlpack: float32 from the beginning on."""
-        array = SimpleNamespace(dtype=find_dtype("float32"), shape=(count,), strides=(1,))
-        place = dlpack.CUDA, self.gpu.ordinal
-        return SimpleNamespace(__dlpack_device__=lambda: place, __dlpack__=lambda **_: dlpack.capsule(
-            array, self.pointer, place, self))  # type: ignore[arg-type]
+        return elements(self.gpu, self.pointer, count, self)
+
+
+def elements(gpu: Any, pointer: int, count: int, owner: Any) -> Any:
+    """For torch.from_dlpack: float32 at an address of CUDA's, which `owner` keeps."""
+    array = SimpleNamespace(dtype=find_dtype("float32"), shape=(count,), strides=(1,))
+    place = dlpack.CUDA, gpu.ordinal
+    return SimpleNamespace(__dlpack_device__=lambda: place, __dlpack__=lambda **_: dlpack.capsule(
+        array, pointer, place, owner))  # type: ignore[arg-type]
 
 
 class Real:
@@ -112,6 +117,10 @@ class Real:
     def part(self, tensor: Any, begin: int, end: int) -> Any:
         """Elements of a tensor, as a view."""
         return tensor[begin:end]
+
+    def apart(self, tensor: Any, begin: int, end: int) -> Any:
+        """Elements of a tensor, as a storage of its own."""
+        return self.torch.from_dlpack(elements(self.gpu, tensor.data_ptr() + 4 * begin, end - begin, tensor))
 
     def values(self, tensor: Any) -> np.ndarray:
         """What is in a tensor, when all of CUDA's work on the current stream is done."""

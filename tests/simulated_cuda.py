@@ -44,6 +44,8 @@ class Gpu:
     #: (begin, end, number, the block that it is of): what `allocate` has made and `free` has not ended
     allocations: list[tuple[int, int, int, memory.Block | None]] = field(default_factory=list)
     made: int = 0
+    #: ("signal" or "wait", stream, semaphore, value)
+    order: list[tuple[str, int, int, int]] = field(default_factory=list)
 
     @contextmanager
     def current(self) -> Iterator[None]:
@@ -71,10 +73,12 @@ class Gpu:
         return None
 
     def signal(self, semaphore: int, value: int, stream: int) -> None:
+        self.order.append(("signal", stream, semaphore, value))
         info = make("SemaphoreSignalInfo", semaphore=semaphore, value=value)
         self.context.api.call("vkSignalSemaphore", self.context.handle, ctypes.byref(info))
 
     def wait(self, semaphore: int, value: int, stream: int) -> None:
+        self.order.append(("wait", stream, semaphore, value))
         info = make("SemaphoreWaitInfo", semaphoreCount=1, pSemaphores=(ctypes.c_void_p * 1)(semaphore),
                     pValues=(ctypes.c_uint64 * 1)(value))
         assert self.context.api.vkWaitSemaphores(self.context.handle, ctypes.byref(info), 20 * 10**9) == 0
@@ -110,6 +114,20 @@ class Gpu:
 
     def free(self, begin: int) -> None:
         self.allocations = [entry for entry in self.allocations if entry[0] != begin]
+
+    def map_other(self, begin: int) -> None:
+        """Other memory, of zeros, lies where that allocation with a descriptor was."""
+        end = next(entry[1] for entry in self.allocations if entry[0] == begin)
+        self.free(begin)
+        self.made += 1
+        block, libc = memory.Block(self.context.pools.device, end - begin), ctypes.CDLL(None)
+        ctypes.memset(block.host, 0, block.size)
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        libc.mmap.restype, fixed, fd = ctypes.c_void_p, 0x10, block.descriptor()
+        assert begin == libc.mmap(begin, block.size, mmap.PROT_READ | mmap.PROT_WRITE,
+                                  mmap.MAP_SHARED | fixed, fd, HEADER)
+        os.close(fd)
+        self.allocations.append((begin, end, self.made, block))
 
 
 class SimulatedBridge(Bridge):
@@ -190,6 +208,10 @@ class Simulated:
     def part(self, tensor: Tensor, begin: int, end: int) -> Tensor:
         """Elements of a tensor, as a view."""
         return Tensor(tensor.data_ptr() + 4 * begin, end - begin, tensor.untyped_storage())
+
+    def apart(self, tensor: Tensor, begin: int, end: int) -> Tensor:
+        """Elements of a tensor, as a storage of its own."""
+        return Tensor(tensor.data_ptr() + 4 * begin, end - begin)
 
     def values(self, tensor: Tensor) -> np.ndarray:
         """What is in a tensor now."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from handmade_vulkan import vector_add
 from real_cuda import HANDLE_BYTES, Mapped, Real
 from simulated_cuda import Simulated, Tensor
 from triton_spirv import asarray
-from triton_spirv.errors import LaunchError
+from triton_spirv.errors import DeviceError, LaunchError
 from triton_spirv.runtime.vulkan import arrays, cuda, dlpack, launch, memory, program, shared_memory
 from triton_spirv.runtime.vulkan.bridge import Meeting
 from triton_spirv.runtime.vulkan.context import Context, open_device
@@ -138,6 +139,27 @@ def test_views_are_one_memory(side: Any) -> None:
         assert (side.values(whole) == expected).all()
 
 
+@pytest.mark.parametrize("with_descriptor", [False, True])
+def test_storages_that_touch(side: Any, with_descriptor: bool) -> None:
+    """Where one ends the next one begins, as an allocator of large tensors has them: each is its own."""
+    x, y = random(), random(seed=1)
+    whole = side.tensor(np.concatenate([x, y, np.zeros(COUNT, np.float32)]), with_descriptor)
+    before = side.copies()
+    parts = [side.apart(whole, start, start + COUNT) for start in (0, COUNT, 2 * COUNT)]
+    kernel(side.context).launch(*GRID, (*parts, COUNT))
+    assert side.copies() - before == (0 if with_descriptor else 4)
+    assert (side.values(whole) == np.concatenate([x, y, x + y])).all()
+
+
+def test_arrays_that_are_still_worked_on(side: Any) -> None:
+    """What was launched before CUDA came to see the array is done when it does, submitted or not."""
+    total, one = (arrays.asarray(side.context, np.full(64, value, np.float32)) for value in (0, 1))
+    launched = kernel(side.context)
+    for _ in range(100):
+        launched.launch(1, 1, 1, (total, one, total, 64))
+    assert (side.values(side.of_array(total)) == 100).all()
+
+
 def test_several_allocations(side: Any) -> None:
     """A tensor that no single descriptor has all of is copied on the device."""
     count = HANDLE_BYTES // 4 * 2 if side.name == "cuda" else 20_000
@@ -227,6 +249,68 @@ def test_graphs_are_refused(simulated: Any) -> None:
         simulated.gpu.capturing = False
 
 
+def test_other_memory_at_the_same_address(simulated: Any) -> None:
+    """CUDA has freed an allocation that Vulkan knows, and mapped another one there."""
+    x, out = simulated.tensor(random(), True), simulated.tensor(np.zeros(COUNT, np.float32), True)
+    launched = kernel(simulated.context)
+    for seed in range(5):
+        x.numbers[...] = random(seed=seed)
+        launched.launch(*GRID, (x, x, out, COUNT))
+        assert (simulated.values(out) == 2 * random(seed=seed)).all()
+        simulated.gpu.map_other(x.data_ptr())
+        assert not simulated.values(x).any()
+
+
+def test_streams_keep_their_own(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each launch is in the order of the stream that is torch's on this GPU: signals of a stream's own
+    semaphore, numbers that only grow, copies that no other stream is given meanwhile."""
+    current = [0]
+
+    def current_stream(ordinal: int) -> Any:
+        assert ordinal == simulated.gpu.ordinal
+        return SimpleNamespace(cuda_stream=current[0])
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=SimpleNamespace(
+        is_initialized=lambda: True, current_stream=current_stream)))
+    simulated.gpu.order.clear()
+    launched, x = kernel(simulated.context), simulated.tensor(random())
+    out = {stream: simulated.tensor(np.zeros(COUNT, np.float32)) for stream in (101, 102, 103)}
+    for stream in (101, 102, 103, 101, 103, 102):
+        current[0] = stream
+        launched.launch(*GRID, (x, x, out[stream], COUNT))
+        assert (simulated.values(out[stream]) == 2 * random()).all()
+    order = simulated.gpu.order
+    assert [stream for what, stream, _, _ in order if what == "signal"] == [101, 102, 103, 101, 103, 102]
+    assert [entry[:2] for entry in order[1::2]] == [("wait", entry[1]) for entry in order[::2]]
+    numbers = [value for _, _, _, value in order[::2]]
+    assert numbers == [value for _, _, _, value in order[1::2]] == sorted(set(numbers))
+    own = {stream: {semaphore for what, on, semaphore, _ in order if (what, on) == ("signal", stream)}
+           for stream in out}
+    assert all(len(semaphores) == 1 for semaphores in own.values()) and len(set.union(*own.values())) == 3
+    kept = [copy.address for stream in out for copy in simulated.bridge.channel(stream).kept]
+    assert len(kept) == len(set(kept)) == 6
+
+
+@pytest.mark.parametrize("where", ["copy", "signal", "record", "wait"])
+def test_launches_that_fail_half_way(simulated: Any, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of them is left running or for the next submission, which is not disturbed."""
+    x, out = simulated.tensor(random()), simulated.tensor(np.zeros(COUNT, np.float32))
+    launched, stream = kernel(simulated.context), simulated.context.stream
+    launched.launch(*GRID, (x, x, out, COUNT))
+
+    def fail(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(*(launched, "record") if where == "record" else (simulated.gpu, where), fail)
+        with pytest.raises(KeyboardInterrupt):
+            launched.launch(*GRID, (out, out, out, COUNT))
+    assert stream.meeting is None and not stream.recording and stream.idle()
+    for _ in range(3):
+        launched.launch(*GRID, (x, x, out, COUNT))
+        assert (simulated.values(out) == 2 * random()).all()
+
+
 # ---- of CUDA itself
 
 
@@ -267,7 +351,7 @@ def test_memory_at_the_same_addresses(on_cuda: Any) -> None:
 
 
 EXPANDABLE = """
-import sys
+import os, sys
 sys.path.insert(0, "tests")
 import torch
 from importlib import import_module
@@ -280,22 +364,29 @@ bridge = opened.cuda
 copies, original = [], bridge.gpu.copy
 bridge.gpu.copy = lambda *arguments: (copies.append(arguments), original(*arguments))
 place = f"cuda:{bridge.gpu.ordinal}"
-for count, expected in ((1000, 0), (40_000_000, 4)):
+def copied(tensor):  # no allocation has all of it
+    storage = tensor.untyped_storage()
+    base, size, fd = bridge.gpu.export_memory(storage.data_ptr())
+    os.close(fd)
+    return storage.data_ptr() + storage.nbytes() > base + size
+for count in (1000, 1 << 20, 40_000_000):
     for again in range(3):
-        copies.clear()
         x, y = (torch.randn(count, device=place) for _ in range(2))
         out = torch.zeros(count, device=place)
+        expected = copied(x) + copied(y) + 2 * copied(out)
+        assert not expected or count > 1 << 20, (count, expected)
+        copies.clear()
         kernel.launch(-(-count // 64), 1, 1, (x, y, out, count))
-        assert torch.equal(out, x + y), (count, again)
-        assert len(copies) == expected, (count, len(copies))
+        assert torch.equal(out, x + y), ("values", count, again)
+        assert len(copies) == expected, ("copies", count, len(copies), expected)
         del x, y, out
         torch.cuda.empty_cache()
 """
 
 
 def test_expandable_segments(on_cuda: Any) -> None:
-    """torch's allocator with descriptors: small tensors are passed as they are, those of several allocations
-    copied; other memory comes to the same addresses."""
+    """torch's allocator with descriptors: tensors within one allocation are passed as they are, others, which
+    here lie one right behind the other, copied; other memory comes to the same addresses."""
     variables = dict.fromkeys(("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"), "expandable_segments:True")
     done = subprocess.run([sys.executable, "-c", EXPANDABLE], capture_output=True, text=True,
                           env={**os.environ, **variables})
@@ -370,7 +461,11 @@ def test_dlpack_options(side: Any) -> None:
     array = arrays.asarray(side.context, random())
     there = (2, side.gpu.ordinal)
     assert array.__dlpack_device__() == there
-    assert (np.from_dlpack(Host(array)) == random()).all()
+    assert (np.from_dlpack(Host(array)) == random()).all() and (np.asarray(array) == random()).all()
+    with pytest.raises((RuntimeError, BufferError)):  # numpy has no memory of GPUs, and does not ask
+        np.from_dlpack(array)
+    if tuple(map(int, np.__version__.split(".")[:2])) >= (2, 1):
+        assert (np.from_dlpack(array, device="cpu") == random()).all()
     with pytest.raises(BufferError, match="on the host there can only be a copy"):
         array.__dlpack__(dl_device=(1, 0), copy=False)
     with pytest.raises(BufferError, match="does not reach"):
@@ -468,7 +563,7 @@ def test_descriptors(context: Context) -> None:
                        device.max_allocation, exportable=True)
     pool.drain = context.stream.drain
     exported = memory.Block(pool, 1 << 20)
-    imported = shared_memory.handed(exported.descriptor(), lambda fd: memory.Block(pool, 1 << 20, fd))
+    imported = memory.Block(pool, 1 << 20, exported.descriptor())
     first, second = memory.Allocation(exported, 0, 1 << 20), memory.Allocation(imported, 0, 1 << 20)
     assert first.address != second.address
     values, seen = random(), np.zeros(COUNT, np.float32)
@@ -485,9 +580,72 @@ def test_descriptors(context: Context) -> None:
 def test_descriptors_that_nobody_takes_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[int] = []
     monkeypatch.setattr(shared_memory.os, "close", closed.append)
-    with pytest.raises(ZeroDivisionError):
-        shared_memory.handed(77, lambda fd: fd // 0)
-    assert closed == [77] and shared_memory.handed(78, lambda fd: fd + 1) == 79 and closed == [77]
+    with pytest.raises(ZeroDivisionError), shared_memory.handed(77):
+        raise ZeroDivisionError
+    with shared_memory.handed(78):
+        pass
+    assert closed == [77]
+
+
+def test_descriptors_are_taken_once(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails before the import closes them; behind it they are the driver's, and numbers that others may
+    have by then."""
+    pool, closed, freed = context.pools.device, list[int](), list[int]()
+    monkeypatch.setattr(shared_memory.os, "close", closed.append)
+    with pytest.raises(DeviceError, match="more than a buffer may have"):
+        memory.Block(pool, pool.largest + 256, 77)
+    assert closed == [77]
+    monkeypatch.setattr(memory.Block, "_allocate", lambda self, fd: self.__dict__.update(buffer=1, memory=2))
+    monkeypatch.setattr(memory.Block, "_bind", lambda self, kind: (_ for _ in ()).throw(DeviceError("no")))
+    monkeypatch.setattr(memory.Block, "release", lambda self: freed.append(self.memory))
+    with pytest.raises(DeviceError, match="no"):
+        memory.Block(pool, 256, 78)
+    assert closed == [77] and freed == [2]
+
+
+def driver(**results: int) -> cuda.Gpu:
+    """CUDA whose functions have these results, the others succeed."""
+    def function(result: int) -> Any:
+        return ctypes.CFUNCTYPE(ctypes.c_int)(lambda: result)
+
+    library = SimpleNamespace(**{name: function(results.get(name, 0)) for name in cuda.FUNCTIONS})
+    return cuda.Gpu(cuda.Cuda(library), 0)
+
+
+def test_imports_that_fail_in_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[int] = []
+    monkeypatch.setattr(shared_memory.os, "close", closed.append)
+    for name, expected in (("cuImportExternalMemory", [77]), ("cuExternalMemoryGetMappedBuffer", []),
+                           ("cuImportExternalSemaphore", [77])):
+        closed.clear()
+        gpu = driver(**{name: 1})
+        with pytest.raises(cuda.CudaError, match=name):
+            gpu.import_semaphore(77) if "Semaphore" in name else gpu.import_memory(77, 256)
+        assert closed == expected
+
+
+def test_cuda_is_not_given_up_for_a_capture() -> None:
+    """A wait looks every second whether CUDA has failed; while something is captured it cannot say."""
+    for code in (0, cuda.NOT_READY, 900, 906):
+        driver(cuStreamQuery=code).check()
+    with pytest.raises(cuda.CudaError, match="cuStreamQuery: 700"):
+        driver(cuStreamQuery=700).check()
+
+
+@pytest.mark.parametrize(("place", "ordinal", "compression", "shared"), [
+    (1, 0, 0, True), (1, 1, 0, False), (2, 0, 0, False), (1, 0, 1, False)])
+def test_memory_that_is_no_plain_memory_of_the_gpu(place: int, ordinal: int, compression: int, shared: bool,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory of another GPU or of the host, or compressed, has descriptors too: it is copied."""
+    gpu = driver()
+
+    def properties(found: Any, handle: Any) -> int:
+        made = cuda.AllocationProperties(1, 1, place, ordinal, None, compression)
+        ctypes.memmove(found, ctypes.byref(made), ctypes.sizeof(made))
+        return 0
+
+    monkeypatch.setattr(gpu.cuda, "cuMemGetAllocationPropertiesFromHandle", properties)
+    assert (gpu.export_memory(4096) is not None) == shared
 
 
 def test_a_submission_waits_for_others(context: Context) -> None:
@@ -529,6 +687,7 @@ def test_intervals() -> None:
 
 
 @pytest.mark.parametrize(("structure", "size"), [
+    (cuda.AllocationProperties, 32),
     (cuda.MemoryHandle, 104), (cuda.MappedBuffer, 88), (cuda.SemaphoreHandle, 96), (cuda.FenceValue, 144)])
 def test_structures_of_cuda(structure: Any, size: int) -> None:
     """As cuda.h has them on 64-bit machines."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import DeviceError
 from .memory import ALIGNMENT, Allocation, Block
-from .shared_memory import Intervals, handed, timeline
+from .shared_memory import Intervals, timeline
 from .structures import make
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ class Mapping:
 
     def __init__(self, bridge: Bridge, block: Block) -> None:
         self._bridge = bridge
-        self._handle, self.pointer = handed(
-            block.descriptor(), lambda fd: bridge.gpu.import_memory(fd, block.allocated))
+        self._handle, self.pointer = bridge.gpu.import_memory(block.descriptor(), block.allocated)
         bridge.seen.add(self.pointer, block.size, block)
 
     def release(self) -> None:
@@ -115,7 +114,7 @@ class Bridge:
     def semaphore(self) -> tuple[int, int]:
         """A new timeline semaphore, Vulkan's handle and CUDA's."""
         semaphore, fd = timeline(self.context.api, self.context.handle)
-        return semaphore, handed(fd, self.gpu.import_semaphore)
+        return semaphore, self.gpu.import_semaphore(fd)
 
     def channel(self, stream: int) -> Channel:
         """What belongs to a CUDA stream."""
@@ -176,7 +175,7 @@ class Bridge:
             return Import(pointer, 0, None)
         base, size, fd = exported
         try:
-            block = handed(fd, lambda descriptor: Block(self.context.pools.device, size, descriptor))
+            block = Block(self.context.pools.device, size, fd)
         except DeviceError:
             return Import(pointer, 0, None)  # the driver does not take it
         if base % ALIGNMENT or block.address % ALIGNMENT:
@@ -219,8 +218,9 @@ class Bridge:
         try:
             made = self.context.pools.device.allocate(size)
         except DeviceError:
-            for other in self._channels.values():
-                other.kept = []
+            with self.lock:
+                for other in self._channels.values():
+                    other.kept = []
             made = self.context.pools.device.allocate(size)
         self.pointer(made)
         return made

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...errors import DeviceError
+from .shared_memory import handed
 from .structures import _CODES
 
 #: parameters of each function, in the codes of structures.py; all give a CUresult
@@ -27,11 +28,14 @@ FUNCTIONS = {
     "cuImportExternalMemory": "pp", "cuExternalMemoryGetMappedBuffer": "ppp", "cuDestroyExternalMemory": "p",
     "cuMemFree_v2": "q", "cuImportExternalSemaphore": "pp", "cuSignalExternalSemaphoresAsync": "ppup",
     "cuWaitExternalSemaphoresAsync": "ppup", "cuMemcpyDtoDAsync_v2": "qqzp",
-    "cuMemRetainAllocationHandle": "pq", "cuMemExportToShareableHandle": "pqiq", "cuMemRelease": "q",
+    "cuMemGetAllocationPropertiesFromHandle": "pq", "cuMemRetainAllocationHandle": "pq",
+    "cuMemExportToShareableHandle": "pqiq", "cuMemRelease": "q",
 }
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
+CAPTURES = range(900, 910)  # CUDA_ERROR_STREAM_CAPTURE_...: something is refused while a graph is captured
 BUFFER_ID = 7  # CU_POINTER_ATTRIBUTE_BUFFER_ID
 OPAQUE_FD = 1  # CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, and CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+ON_DEVICE = 1  # CU_MEM_LOCATION_TYPE_DEVICE
 TIMELINE_FD = 9  # CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
 
 
@@ -62,6 +66,14 @@ class FenceValue(ctypes.Structure):
 
     _fields_ = [("value", ctypes.c_uint64), ("_0", ctypes.c_uint64 * 8), ("flags", ctypes.c_uint),
                 ("_1", ctypes.c_uint * 16)]
+
+
+class AllocationProperties(ctypes.Structure):
+    """CUmemAllocationProp."""
+
+    _fields_ = [("type", ctypes.c_int), ("handles", ctypes.c_int), ("place", ctypes.c_int),
+                ("ordinal", ctypes.c_int), ("_0", ctypes.c_void_p), ("compression", ctypes.c_uint8),
+                ("_1", ctypes.c_uint8 * 7)]
 
 
 class CudaError(DeviceError):
@@ -132,11 +144,12 @@ class Gpu:
     # ---- memory
 
     def import_memory(self, fd: int, size: int) -> tuple[int, int]:
-        """Handle and address of memory that somebody exported; CUDA owns the descriptor then."""
+        """Handle and address of memory that somebody exported; takes the descriptor."""
         with self.current():
             handle, pointer = ctypes.c_void_p(), ctypes.c_uint64()
-            self.call("cuImportExternalMemory", ctypes.byref(handle),
-                      ctypes.byref(MemoryHandle(type=OPAQUE_FD, fd=fd, size=size)))
+            with handed(fd):
+                self.call("cuImportExternalMemory", ctypes.byref(handle),
+                          ctypes.byref(MemoryHandle(type=OPAQUE_FD, fd=fd, size=size)))
             try:
                 self.call("cuExternalMemoryGetMappedBuffer", ctypes.byref(pointer), handle,
                           ctypes.byref(MappedBuffer(size=size)))
@@ -161,8 +174,8 @@ class Gpu:
 
     def export_memory(self, pointer: int) -> tuple[int, int, int] | None:
         """Where the allocation at an address begins, its bytes, a file descriptor that is the caller's; None
-        where it is not of a kind that has one (`cudaMalloc`)."""
-        base, size = ctypes.c_uint64(), ctypes.c_size_t()
+        where it is not of a kind that has one (`cudaMalloc`), nor plain memory of this GPU."""
+        base, size, properties = ctypes.c_uint64(), ctypes.c_size_t(), AllocationProperties()
         handle, fd = ctypes.c_uint64(), ctypes.c_int(-1)
         with self.current():
             try:
@@ -170,6 +183,10 @@ class Gpu:
             except CudaError:
                 return None
             try:
+                self.call("cuMemGetAllocationPropertiesFromHandle", ctypes.byref(properties), handle)
+                if (properties.place, properties.ordinal) != (ON_DEVICE, self.ordinal) \
+                        or properties.compression:
+                    return None
                 self.call("cuMemGetAddressRange_v2", ctypes.byref(base), ctypes.byref(size), pointer)
                 self.call("cuMemExportToShareableHandle", ctypes.byref(fd), handle, OPAQUE_FD, 0)
             except CudaError:
@@ -181,9 +198,9 @@ class Gpu:
     # ---- order
 
     def import_semaphore(self, fd: int) -> int:
-        """A timeline semaphore that somebody exported; CUDA owns the descriptor then."""
+        """A timeline semaphore that somebody exported; takes the descriptor."""
         handle = ctypes.c_void_p()
-        with self.current():
+        with self.current(), handed(fd):
             self.call("cuImportExternalSemaphore", ctypes.byref(handle),
                       ctypes.byref(SemaphoreHandle(type=TIMELINE_FD, fd=fd)))
         return handle.value or 0
@@ -217,7 +234,7 @@ class Gpu:
         """CudaError where CUDA has given up: a kernel of its failed, what was queued never runs."""
         with self.current():
             code = self.cuda.cuStreamQuery(None)  # type: ignore[attr-defined]
-        if code not in (0, NOT_READY):
+        if code not in (0, NOT_READY, *CAPTURES):
             raise self.cuda.error("cuStreamQuery", code)
 
 

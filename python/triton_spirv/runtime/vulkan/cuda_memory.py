@@ -120,9 +120,12 @@ class CudaMemory:
             try:
                 record()
                 stream.flush()
+                gpu.wait(bridge.awaited, number, channel.stream)
+            except BaseException:
+                stream.drain()  # the CUDA stream may not wait for what was submitted: the host does
+                raise
             finally:
                 stream.meeting = None
-            gpu.wait(bridge.awaited, number, channel.stream)
             for region in copies:
                 if region.written:
                     gpu.copy(region.begin, region.pointer, region.end - region.begin, channel.stream)

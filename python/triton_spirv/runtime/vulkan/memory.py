@@ -14,12 +14,13 @@ import ctypes
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from ...errors import DeviceError
 from .devices import DEVICE_LOCAL, HOST_CACHED, HOST_COHERENT, HOST_VISIBLE, Device, MemoryType
 from .library import OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY, Functions, VulkanError
-from .shared_memory import OPAQUE_FD, USAGE, memory_descriptor
+from .shared_memory import OPAQUE_FD, USAGE, handed, memory_descriptor
 from .structures import STRUCTURES, make
 
 #: every part begins at a multiple; suits any vector, and what drivers want of copies
@@ -35,12 +36,24 @@ class Block:
     """One allocation of the driver. `host` is where the host sees it, 0 if nowhere."""
 
     def __init__(self, pool: Pool, size: int, fd: int | None = None) -> None:
-        """`fd`: no new memory, but what that descriptor stands for, of just that size; Vulkan owns it
-        then."""
-        api, device = pool.api, pool.device
+        """`fd`: no new memory, but what that descriptor, which this takes, stands for, of just that size."""
         self.pool, self.size, self.host = pool, size, 0
         #: the same memory in another interface, with release(); None: in none
         self.elsewhere: Any = None
+        self.free: list[tuple[int, int]] = [(0, size)]  # (place, bytes) of each free part
+        with nullcontext() if fd is None else handed(fd):
+            kind = self._allocate(fd)
+        try:
+            self._bind(kind)
+        except DeviceError:
+            self.release()
+            raise
+
+    def _allocate(self, fd: int | None) -> MemoryType:
+        """Makes the buffer, and makes or imports the memory; gives what kind it is."""
+        pool, size, api, device = self.pool, self.size, self.pool.api, self.pool.device
+        if fd is not None and size > pool.largest:
+            raise DeviceError(f"{size} bytes are more than a buffer may have ({pool.largest})")
         shared = pool.exportable or fd is not None
         external = make("ExternalMemoryBufferCreateInfo", handleTypes=OPAQUE_FD) if shared else None
         info = make("BufferCreateInfo", next=external, size=size, usage=USAGE)
@@ -64,6 +77,11 @@ class Block:
             raise
         #: bytes of the allocation, which are no fewer than those of the block
         self.allocated: int = needs.size
+        return kind
+
+    def _bind(self, kind: MemoryType) -> None:
+        """The buffer lies in the memory, and has its address; both are mapped where the host sees them."""
+        pool, api, device = self.pool, self.pool.api, self.pool.device
         api.call("vkBindBufferMemory", device, self.buffer, self.memory, 0)
         self.address: int = api.vkGetBufferDeviceAddress(
             device, ctypes.byref(make("BufferDeviceAddressInfo", buffer=self.buffer)))
@@ -71,7 +89,6 @@ class Block:
             place = ctypes.c_void_p(0)
             api.call("vkMapMemory", device, self.memory, 0, (1 << 64) - 1, 0, ctypes.byref(place))
             self.host = place.value or 0
-        self.free: list[tuple[int, int]] = [(0, size)]  # (place, bytes) of each free part
 
     def descriptor(self) -> int:
         """A new file descriptor of the memory, of an exportable pool."""

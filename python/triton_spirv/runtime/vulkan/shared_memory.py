@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import os
 from bisect import bisect_right, insort
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .library import Functions
@@ -53,10 +54,12 @@ def timeline(api: Functions, device: int) -> tuple[int, int]:
     return semaphore, fd.value
 
 
-def handed(fd: int, take: Callable[[int], Any]) -> Any:
-    """What `take` makes of a file descriptor, which it then owns; closed where it fails."""
+@contextmanager
+def handed(fd: int) -> Iterator[None]:
+    """In the block, somebody imports what a file descriptor stands for, and owns it then; closed where that
+    fails. No more than the import belongs there: a descriptor that is owned must not be closed."""
     try:
-        return take(fd)
+        yield
     except BaseException:
         os.close(fd)
         raise
