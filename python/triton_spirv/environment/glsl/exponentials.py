@@ -81,7 +81,7 @@ def _power_of_two(x: Number, more: Number | None = None) -> Number:
     power = tools.call("Exp2", tools.select(small, x + 64.0, x))
     if more is not None:
         power = tools.select(power.equals(float("inf")), power, power.mad(more, power))
-    return power * tools.select(small, x.like(2.0 ** -64), 1.0)
+    return tools.select(small, power * 2.0 ** -64, power)
 
 
 def expm1(x: Number) -> Number:
