@@ -15,7 +15,7 @@ from triton_spirv.runtime.vulkan import arrays, launch, program
 from triton_spirv.runtime.vulkan import stream as stream_module
 from triton_spirv.runtime.vulkan.context import Context
 from triton_spirv.runtime.vulkan.devices import Device
-from triton_spirv.runtime.vulkan.stream import LONGEST_PAUSE, PACE
+from triton_spirv.runtime.vulkan.submitter import LONGEST_PAUSE, PACE
 from triton_spirv.runtime.vulkan.timing import Event
 
 RECORDED = {"vkCmdPushConstants": "push", "vkCmdDispatch": "dispatch", "vkCmdBindPipeline": "bind",
@@ -36,7 +36,7 @@ def opened(device: Device, calls: list[str], monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(launch, "untyped", lambda function: function)  # which is noted below
     made = Context(device)
     stream, record_barrier = made.stream, made.stream.barrier_call
-    stream._watched = True  # nobody wakes the helping thread
+    stream.submitter.watches = True  # nobody wakes the helping thread
 
     def noted(function: Any, name: str) -> Any:
         def call(*arguments: Any) -> Any:
@@ -170,22 +170,22 @@ def test_the_helping_thread_looks_by_itself(opened: Context, monkeypatch: pytest
     stream.flushed_at = 1 << 62  # nothing is submitted by itself
     launched.launch(1, 1, 1, (x, x, x, 64))
     seen, stream.added_at = stream.submitted, 1 << 62  # PACE has not passed since
-    assert stream._look(PACE, seen) == (2 * PACE, seen) and stream.recording
+    assert stream.submitter.look(PACE, seen) == (2 * PACE, seen) and stream.recording
     assert stream.flush() == seen + 1
     pauses, pause = [], PACE
     for _ in range(4):
         launched.launch(1, 1, 1, (x, x, x, 64))
         stream.synchronize()
-        pause, seen = stream._look(pause, seen)
+        pause, seen = stream.submitter.look(pause, seen)
         pauses.append(pause)
-    assert pauses == [2 * PACE, LONGEST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE] and stream._watched
+    assert pauses == [2 * PACE, LONGEST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE] and stream.submitter.watches
     stream.flushed_at = 1 << 62
     launched.launch(1, 1, 1, (x, x, x, 64))
     stream.added_at = 0
-    assert stream._look(pause, seen) == (PACE, seen + 1) and not stream.recording
+    assert stream.submitter.look(pause, seen) == (PACE, seen + 1) and not stream.recording
     stream.synchronize()
-    stream._look(PACE, seen + 1)
-    assert not stream._watched and not stream._wake.is_set()
+    stream.submitter.look(PACE, seen + 1)
+    assert not stream.submitter.watches and not stream.submitter._wake.is_set()
 
 
 def test_nothing_stays_behind_after_launches_that_were_waited_for(context: Context) -> None:

@@ -9,13 +9,12 @@ submission the device sees without a barrier ("Host Write Ordering Guarantees").
 
 A submission costs more than everything else about a launch, so what is recorded is submitted at once where
 the device has nothing to do and the last submission is a while ago, and in larger pieces otherwise. A thread
-of the stream's own submits what nobody else does. One timeline semaphore counts submissions.
+(submitter.py) submits what nobody else does. One timeline semaphore counts submissions.
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from ...errors import DeviceError
 from .library import DEVICE_LOST, TIMEOUT, VulkanError, untyped
 from .memory import Allocation
 from .structures import STRUCTURES, make
+from .submitter import PACE, Submitter
 
 if TYPE_CHECKING:
     from .bridge import Meeting
@@ -35,15 +35,9 @@ if TYPE_CHECKING:
 COMMAND_BUFFERS = 16
 #: commands after which a submission does not wait any longer for the device to become idle
 COMMANDS_PER_SUBMISSION = 64
-#: an idle device is given work at most this often, in nanoseconds: launches that come faster than a
-#: submission takes go together
-PACE = 250_000
-#: the helping thread looks at least this often while others submit, in nanoseconds; not more often than it
-#: must, for a look takes Python's lock from who launches
-LONGEST_PAUSE = 1_000_000
 #: what stands between two events with timestamps is submitted with both, so that the time of a submission is
-#: never measured; up to so many commands, and nanoseconds
-TIMED_COMMANDS, HELD = 1024, 5_000_000
+#: never measured; up to so many commands (and some time: submitter.py)
+TIMED_COMMANDS = 1024
 #: bytes of parameters that the launches of one submission may have
 PARAMETER_BYTES = 64 << 10
 #: bytes that travel at once between host memory and memory that the host does not see
@@ -93,13 +87,11 @@ class Stream:
         self.flushed_at = self.added_at = 0  # when, and when was recorded, by time.perf_counter_ns
         #: since when (time.perf_counter_ns) an event with a timestamp waits for its other one; 0: none does
         self.timed = 0
-        self._watched = False  # the helping thread looks by itself what is left to submit
-        self._wake = threading.Event()  # it shall do so again
         #: what the next submission has to do with others; None: nothing
         self.meeting: Meeting | None = None
         #: called every second of a wait: raises where what the device waits for will never come
         self.watch: Callable[[], None] = lambda: None
-        self._helper: threading.Thread | None = None
+        self.submitter = Submitter(self)
         #: called after each wait: looks whether an assertion failed
         self.checks: dict[int, Callable[[], None]] = {}
         self._prepare()
@@ -215,48 +207,8 @@ class Stream:
             self.flush()
         else:
             self.added_at = now
-            if not self._watched:
-                self._watched = True
-                if self._helper is None:
-                    self._helper = threading.Thread(target=self._submit_what_is_left, daemon=True,
-                                                    name="triton-spirv submissions")
-                    self._helper.start()
-                self._wake.set()
-
-    def _is_held(self) -> bool:
-        """Does what is recorded wait for the second of two timestamps?"""
-        return self.timed != 0 and time.perf_counter_ns() - self.timed < HELD
-
-    def _submit_what_is_left(self) -> None:
-        """The helping thread: what is recorded, and submitted by nobody else, does not stay behind.
-
-        To wake it costs the launching thread 5 microseconds (a launch that is waited for has 50), so it looks
-        by itself as long as something happens: every PACE, and less often where others go on."""
-        while self._wake.wait() and not sys.is_finalizing():
-            self._wake.clear()
-            pause, seen = PACE, self.submitted
-            try:
-                while self._watched:
-                    time.sleep(pause * 1e-9)
-                    pause, seen = self._look(pause, seen)
-            except DeviceError:  # the next call of the user's thread meets it, too
-                self._watched = False
-
-    def _look(self, pause: int, seen: int) -> tuple[int, int]:
-        """Submit what nobody has added to for PACE; when to look again, and the last submission. The lock,
-        for which the launching thread would wait, is taken only where there is something to do."""
-        last, is_left = self.submitted, self.recording is not None
-        if is_left and time.perf_counter_ns() - self.added_at > PACE and not self._is_held():
-            with self.lock:
-                if self.idle():
-                    return PACE, self.flush()
-            self._sleep_for(last)
-            return 0, last
-        if is_left or last != seen:
-            return min(max(2 * pause, PACE), LONGEST_PAUSE), last
-        with self.lock:
-            self._watched = self.recording is not None
-        return pause, last
+            if not self.submitter.watches:
+                self.submitter.start()
 
     def idle(self) -> bool:
         """Is everything done that was submitted?"""
@@ -317,9 +269,10 @@ class Stream:
             if self.finished < submission:
                 self.get_ready()
                 if time.perf_counter_ns() > deadline:
-                    self._sleep_for(submission)
+                    self.sleep_for(submission)
 
-    def _sleep_for(self, submission: int) -> None:
+    def sleep_for(self, submission: int) -> None:
+        """The same, without looking first, for what takes a while."""
         values, semaphores = (ctypes.c_uint64 * 1)(submission), (ctypes.c_void_p * 1)(self.semaphore)
         info = make("SemaphoreWaitInfo", semaphoreCount=1, pSemaphores=semaphores, pValues=values)
         code = TIMEOUT
