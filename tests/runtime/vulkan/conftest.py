@@ -1,10 +1,15 @@
-"""The Vulkan device that the runtime is tested on: the one TRITON_SPIRV_TEST_VULKAN names, else the first."""
+"""The Vulkan device that the runtime is tested on: the one TRITON_SPIRV_TEST_VULKAN names, else the first;
+and CUDA beside it, itself and simulated."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from real_cuda import Real
+from simulated_cuda import Simulated
 from triton_spirv.runtime.vulkan import devices
 from triton_spirv.runtime.vulkan.context import Context, open_device
 
@@ -18,3 +23,31 @@ def device() -> devices.Device:
 @pytest.fixture(scope="session")
 def context(device: devices.Device) -> Context:
     return open_device(device)
+
+
+def real(device: Any) -> Any:
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available() or open_device(device).cuda is None:
+        pytest.skip(f"no CUDA device is {device.name}")
+    torch.zeros(1, device=f"cuda:{open_device(device).cuda.gpu.ordinal}")
+    return Real(open_device(device), torch)
+
+
+@pytest.fixture(scope="module")
+def simulated(device: Any) -> Any:
+    if device.kind != "cpu":
+        pytest.skip(f"{device.name} is no software device, whose memory the processor can map")
+    return Simulated()
+
+
+@pytest.fixture
+def on_cuda(device: Any) -> Iterator[Any]:
+    """CUDA itself."""
+    found = real(device)
+    yield found
+    found.torch.cuda.synchronize()
+
+
+@pytest.fixture(params=["simulated", "cuda"])
+def side(request: pytest.FixtureRequest, device: Any) -> Any:
+    return request.getfixturevalue("simulated" if request.param == "simulated" else "on_cuda")

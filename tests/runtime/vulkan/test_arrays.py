@@ -104,7 +104,7 @@ def test_fill() -> None:
 
 def test_others_get_a_copy(context: Context) -> None:
     """Of any device, where it is asked for, and on the host; without asking where CUDA has not the memory
-    (test_cuda.py: where it has)."""
+    (test_dlpack.py: where it has)."""
     array = asarray(numbers(5), device=WHERE)
     copies = [torch.from_dlpack(array, copy=True), torch.from_dlpack(array, device="cpu")]
     if context.cuda is None:

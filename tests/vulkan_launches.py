@@ -1,0 +1,20 @@
+"""Launches of the vector addition made by hand, x + y of COUNT numbers, for tests of memory and order."""
+
+from __future__ import annotations
+
+import numpy as np
+from handmade_vulkan import vector_add
+from triton_spirv.runtime.vulkan import launch, program
+from triton_spirv.runtime.vulkan.context import Context
+
+COUNT = 1000
+GRID = (-(-COUNT // 64), 1, 1)
+
+
+def kernel(context: Context, passing: str = "push") -> launch.Kernel:
+    artifact = vector_add(passing)
+    return launch.Kernel(program.build(context, artifact.words, artifact))
+
+
+def random(count: int = COUNT, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(count).astype(np.float32)
