@@ -13,7 +13,7 @@ from real_cuda import HANDLE_BYTES
 from simulated_cuda import Tensor
 from triton_spirv import asarray
 from triton_spirv.errors import LaunchError
-from triton_spirv.runtime.vulkan import arrays
+from triton_spirv.runtime.vulkan import arrays, bridge
 from triton_spirv.runtime.vulkan.context import Context
 from vulkan_launches import COUNT, GRID, kernel, random
 
@@ -207,6 +207,18 @@ def test_other_memory_at_the_same_address(simulated: Any) -> None:
         assert (simulated.values(out) == 2 * random(seed=seed)).all()
         simulated.gpu.map_other(x.data_ptr())
         assert not simulated.values(x).any()
+
+
+def test_imports_beyond_the_limit_end_between_launches(simulated: Any,
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch may have more allocations than are kept: their addresses hold until it is submitted."""
+    monkeypatch.setattr(bridge, "IMPORTS", 1)
+    launched = kernel(simulated.context)
+    for seed in range(3):
+        x, y, out = (simulated.tensor(random(seed=seed + number), True) for number in range(3))
+        launched.launch(*GRID, (x, y, out, COUNT))
+        assert (simulated.values(out) == random(seed=seed) + random(seed=seed + 1)).all()
+        assert len(simulated.bridge.imports) == 1
 
 
 def test_streams_keep_their_own(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:

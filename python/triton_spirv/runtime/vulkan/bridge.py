@@ -15,6 +15,8 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from .context import Context
     from .stream import Stream
 
-#: allocations of CUDA's that are looked at without asking anew
+#: allocations of CUDA's that are looked at without asking anew, between two launches
 IMPORTS = 1024
 #: bytes of copies on the device that a CUDA stream keeps for its next launch
 KEPT_BYTES = 1 << 30
@@ -108,6 +110,7 @@ class Bridge:
         self.imports: OrderedDict[int, Import] = OrderedDict()
         self._channels: dict[int, Channel] = {}
         self._number = self.done = self.awaited = 0
+        self._launching = 0  # launches that have looked for addresses, and are not submitted yet
 
     # ---- order
 
@@ -135,6 +138,19 @@ class Bridge:
         """All that CUDA was given is done."""
         self.gpu.synchronize()
 
+    @contextmanager
+    def launching(self) -> Iterator[None]:
+        """In the block, addresses that are given stay: no import ends because there are too many."""
+        with self.lock:
+            self._launching += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._launching -= 1
+                while not self._launching and len(self.imports) > IMPORTS:
+                    self._drop(next(iter(self.imports)))
+
     # ---- Vulkan's memory, seen by CUDA
 
     def pointer(self, allocation: Allocation) -> int:
@@ -161,8 +177,6 @@ class Bridge:
                 return None
             if number not in self.imports:
                 self.imports[number] = self._import(begin)
-                if len(self.imports) > IMPORTS:
-                    self._drop(next(iter(self.imports)))
             self.imports.move_to_end(number)
             known = self.imports[number]
             if known.block is None or begin < known.base or end > known.base + known.size:

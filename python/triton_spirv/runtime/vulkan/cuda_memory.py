@@ -36,7 +36,8 @@ class Region:
 
 
 class CudaMemory:
-    """The CUDA memory of one launch. First `add` every argument, then `prepare`, ask for addresses, `run`."""
+    """The CUDA memory of one launch. First `add` every argument, then `run`, which asks for
+    addresses."""
 
     def __init__(self, context: Context) -> None:
         self._context, self._bridge = context, context.cuda
@@ -70,7 +71,7 @@ class CudaMemory:
                 return f"{text}, or set TRITON_SPIRV_DEVICE={same[0]}"
         return f"{text}, or an array of triton_spirv.asarray(x, device='vulkan')"
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         """Find every span on Vulkan's side, overlapping ones together, or room for its copy."""
         bridge = self._bridge
         assert bridge is not None
@@ -107,6 +108,12 @@ class CudaMemory:
 
     def run(self, record: Callable[[], None]) -> None:
         """What `record` records runs between what the CUDA stream has and what it is given later."""
+        assert self._bridge is not None
+        with self._bridge.launching():
+            self._prepare()
+            self._run(record)
+
+    def _run(self, record: Callable[[], None]) -> None:
         bridge, stream, channel = self._bridge, self._context.stream, self._channel
         assert bridge is not None
         gpu, copies = bridge.gpu, [region for region in self._regions if region.copy is not None]

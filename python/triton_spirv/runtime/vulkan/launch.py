@@ -156,15 +156,17 @@ class Kernel:
                 raise LaunchError(f"{self._where(index)}: {error}") from None
         grid = operator.index(x), operator.index(y), operator.index(z)
         host.copy_in()
+
+        def record() -> None:
+            for index, (owner, pointer) in places.items():
+                values[index] = owner.address(pointer)
+            self.record(*grid, values)
+
         if cuda is not None:
-            cuda.prepare()
-        for index, (owner, pointer) in places.items():
-            values[index] = owner.address(pointer)
-        if cuda is not None:
-            cuda.run(lambda: self.record(*grid, values))
+            cuda.run(record)
         else:
             with self.context.stream.lock:
-                self.record(*grid, values)
+                record()
         if any(owner is host for owner, _ in places.values()):
             self.context.stream.synchronize()
             host.copy_out()
