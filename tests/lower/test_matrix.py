@@ -11,6 +11,7 @@ import pytest
 import torch
 import triton
 import triton.language as tl
+from versions import TRITON
 
 SPIRV_MODES = ["xe", "xe8"]
 
@@ -244,7 +245,10 @@ def test_descriptors(run: Callable[..., Any], mode: str, row: int, column: int) 
     expected[rows, columns] = (a.double() @ b.double())[rows, columns]
     assert torch.equal(c.double(), expected)
     text = made.asm["spvasm"]
-    assert all((name in text) == (mode == "xe") for name in ("ts_load_plain_16", "ts_store_16"))
+    # before Triton 3.9 (tt.expand_dims, not tt.reshape) pointers that a loop moves are found: they travel,
+    # but no surface rests under a mask with two edges, and the loads are predicated
+    messages = ("ts_load_plain_16", "ts_store_16") if TRITON >= (3, 9) else ("ts_store_16",)
+    assert all((name in text) == (mode == "xe") for name in messages)
 
 
 @triton.jit
