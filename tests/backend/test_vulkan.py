@@ -91,7 +91,7 @@ def test_sixteen_bytes_at_once(dtype: str, start: int) -> None:
     count = 1000
     x = np.random.default_rng(5).integers(0, 100, count + start).astype(dtype)
     given, out = asarray(x, device=DEVICE), zeros(count + start, dtype, device=DEVICE)
-    compiled = shifted[(4,)](given[start:], out[start:], count, BLOCK=256, num_warps=1)
+    compiled = shifted[(1,)](given[start:], out[start:], count, BLOCK=1024, num_warps=1)
     expected = np.where(np.arange(count) < 992, x[start:] + np.arange(count) % 5, 0).astype(dtype)
     np.testing.assert_array_equal(out.numpy()[start:], expected)
     listing = compiled.asm["spvasm"]

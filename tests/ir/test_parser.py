@@ -244,6 +244,22 @@ def test_types_print_as_they_are_written(text):
     assert again == type and hash(again) == hash(type)
 
 
+def test_slices_of_twenty_dimensions():
+    """As sorts of 2^20 elements reduce them, one after the other."""
+    encoding = "#blocked"
+    for dim in range(20):
+        encoding = f"#ttg.slice<{{dim = {dim}, parent = {encoding}}}>"
+    module = parse(f"""
+#blocked = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+tt.func @f(%x: tensor<2xf32, {encoding}>) {{ tt.return }}""")
+    (type,) = module.functions["f"].attributes["function_type"].inputs
+    found = type.encoding
+    for dim in reversed(range(20)):
+        assert (found.name, found["dim"]) == ("slice", dim)
+        found = found["parent"]
+    assert found.name == "blocked"
+
+
 def test_encodings_have_values():
     module = parse("""
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 8], warpsPerCTA = [1, 1], order = [0]}>

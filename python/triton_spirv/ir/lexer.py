@@ -13,10 +13,15 @@ import re
 END = "\0"  # follows the last token, several times, so that looking ahead needs no bounds check
 
 
-def _nested(depth: int) -> str:
-    """Balanced <...>, unrolled (no backtracking) to a depth that no encoding reaches."""
+#: A tensor has 2^20 elements at most (TRITON_MAX_TENSOR_NUMEL), so 20 dimensions, each of which may be
+#: reduced: slices of slices of one layout.
+DEPTH = 24
+
+
+def _nested() -> str:
+    """Balanced <...>, unrolled (no backtracking) to a depth that no type reaches."""
     inside = r"[^<>]*"
-    for _ in range(depth):
+    for _ in range(DEPTH):
         inside = rf"[^<>]*(?:<{inside}>[^<>]*)*"
     return f"<{inside}>"
 
@@ -24,13 +29,13 @@ def _nested(depth: int) -> str:
 TOKEN = re.compile(
     r"%[\w$.\-]+(?:\#\d+)?"  # %value, %value#1
     r"|loc\(\#\w+\)"
-    rf"|[!\#]?[A-Za-z_][\w$.]*(?:{_nested(8)})?"  # keyword, operation, type, #alias
+    rf"|[!\#]?[A-Za-z_][\w$.]*(?:{_nested()})?"  # keyword, operation, type, #alias
     r"|\{[A-Za-z_][\w.]*(?:[ ,=][^{}%\n\"]*)?\}"  # {flat = 1 : i32, dictionary}
     r"|<\{[^{}%\n\"]*\}>"  # <{flat properties}>
     r'|"(?:[^"\\]|\\.)*"'
     r"|0x[0-9A-Fa-f]+|-?\d+(?:\.\d*(?:[eE][-+]?\d+)?)?"
     r'|->|::|<\{|\}>|@(?:[\w$.\-]+|"(?:[^"\\]|\\.)*")|\^[\w$.\-]+'
-    rf"|{_nested(8)}"  # <f32>: a type whose name the format leaves out
+    rf"|{_nested()}"  # <f32>: a type whose name the format leaves out
     r"|//[^\n]*|\S"
 )
 _ALIAS = re.compile(r"^([#!]\w+)[ \t]*=[ \t]*(.+)$", re.MULTILINE)

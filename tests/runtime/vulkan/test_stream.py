@@ -233,6 +233,8 @@ def test_synchronization_validation(without: str) -> None:
                  "VK_VALIDATION_VALIDATE_SYNC": "true"}  # older layers' name, newer layers'
     done = subprocess.run([sys.executable, "-c", COPIES, without], capture_output=True, text=True,
                           env={**os.environ, **variables})
+    if "VK_LAYER_KHRONOS_validation, which is not installed" in done.stderr:
+        pytest.skip("the validation layer is not installed")  # which .ci/run takes for a failure
     if without:
         assert "DeviceError" in done.stderr and "SYNC-HAZARD-READ-AFTER-WRITE" in done.stderr
     else:
