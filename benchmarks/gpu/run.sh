@@ -62,7 +62,7 @@ print()
 END
 "$PYTHON" benchmarks/gpu/facts.py
 
-TEST="--spirv-modes vulkan -q -p no:cacheprovider --timeout 120 --tb=short -rfE"
+TEST="--spirv-modes vulkan -q -p no:cacheprovider --timeout 120 --tb=short -rfEs"
 OPTIONS="addopts=--strict-markers --import-mode=importlib"
 
 suite() {  # the operation tests in the mode of Vulkan; those without a mode are for a CPU device
