@@ -115,6 +115,8 @@ def main() -> int:
         from triton_spirv.runtime.binary_cache import folder
 
         files = sorted(folder().glob("*"), key=lambda file: -file.stat().st_mtime)
+        if not files:
+            raise SystemExit(f"no caches in {folder()}")
     for file in files:
         try:
             found = disassembled(machine_code(file.read_bytes()), options.architecture)

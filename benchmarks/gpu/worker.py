@@ -138,7 +138,8 @@ def layer_norm(quick: bool) -> Case:
                 2 * 4 * rows * columns, "GB/s", [{"num_warps": warps} for warps in (4, 8, 16)])
 
 
-def matmul(size: int, dtype: torch.dtype, tolerance: float, configurations: list[dict[str, int]]) -> Case:
+def matmul(size: int, dtype: torch.dtype, tolerance: float, configurations: list[dict[str, int]],
+           of_bytes: bool = False) -> Case:
     def run(a: Any, b: Any, c: Any, BM: int, BN: int, BK: int, num_warps: int, num_stages: int) -> Any:
         grid = (triton.cdiv(size, BM) * triton.cdiv(size, BN),)
         return kernels.matmul_kernel[grid](a, b, c, size, size, size, BM=BM, BN=BN, BK=BK, GROUP=8,
@@ -148,10 +149,14 @@ def matmul(size: int, dtype: torch.dtype, tolerance: float, configurations: list
         rows = sampled_rows(size)
         return error(out[rows], inputs[0][rows].double() @ inputs[1].double())
 
-    scale = size ** -0.25  # results near 1
-    return Case([(random(size, size) * scale).to(dtype), (random(size, size) * scale).to(dtype)],
-                poison((size, size), dtype), run, lambda a, b, c: torch.matmul(a, b, out=c), check, tolerance,
-                2.0 * size ** 3, "TFLOP/s", configurations)
+    if of_bytes:
+        inputs = [torch.randint(-128, 128, (size, size), generator=SEED, dtype=torch.int8) for _ in range(2)]
+        output, product, unit = torch.full((size, size), -1, dtype=dtype), torch._int_mm, "TOP/s"
+    else:
+        inputs = [(random(size, size) * size ** -0.25).to(dtype) for _ in range(2)]  # results near 1
+        output, product, unit = poison((size, size), dtype), torch.matmul, "TFLOP/s"
+    return Case(inputs, output, run, lambda a, b, c: product(a, b, out=c), check, tolerance, 2.0 * size ** 3,
+                unit, configurations)
 
 
 def tiles(*rows: tuple[int, int, int, int, int]) -> list[dict[str, int]]:
@@ -176,11 +181,7 @@ def matmul_i8(quick: bool) -> Case:
     size = 512 if quick else 8192
     rows = [(128, 256, 128, 8, 3), (128, 256, 64, 8, 3), (128, 128, 64, 4, 3), (128, 128, 64, 8, 3),
             (128, 128, 128, 8, 3)]
-    case = matmul(size, torch.float32, 0.0, tiles(*(rows[2:4] if quick else rows)))
-    case.inputs = [torch.randint(-128, 128, (size, size), generator=SEED, dtype=torch.int8) for _ in range(2)]
-    case.output = torch.full((size, size), -1, dtype=torch.int32)
-    case.torch = lambda a, b, c: torch._int_mm(a, b, out=c)
-    return case
+    return matmul(size, torch.int32, 0.0, tiles(*(rows[2:4] if quick else rows)), of_bytes=True)
 
 
 def attention(quick: bool) -> Case:

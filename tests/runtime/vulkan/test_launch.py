@@ -148,8 +148,9 @@ def test_empty_grid_launches_nothing(context: Context) -> None:
     ((-1, 1, 1), "x must lie between 0 and"), ((1, 1 << 31, 1), "y must lie between 0 and"),
     ((1.5, 1, 1), "a grid holds integers"),
 ])
-def test_grids_that_cannot_be(context: Context, grid: Any, said: str) -> None:
-    out = empty(64, device="vulkan")
+@pytest.mark.parametrize("on_device", [False, True])
+def test_grids_that_cannot_be(context: Context, grid: Any, said: str, on_device: bool) -> None:
+    out = empty(64, device="vulkan" if on_device else None)
     with pytest.raises(LaunchError, match=said):
         kernel(context).launch(*grid, (out, out, out, 64))
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from handmade_vulkan import vector_add
+from triton_spirv.errors import DeviceError
 from triton_spirv.runtime.vulkan import arrays, launch, program
 from triton_spirv.runtime.vulkan import stream as stream_module
 from triton_spirv.runtime.vulkan.context import Context
@@ -201,6 +202,49 @@ def test_nothing_stays_behind_after_launches_that_were_waited_for(context: Conte
         time.sleep(0.002)
     assert not context.stream.recording and context.stream.idle()
     assert (x.numpy() == 8).all()
+
+
+@pytest.mark.parametrize("by_thread", [False, True])
+def test_a_submission_that_fails_is_told_and_not_waited_for(
+        device: Device, monkeypatch: pytest.MonkeyPatch, by_thread: bool) -> None:
+    """By the call that submits, or by the next one where the helping thread did; then all goes on."""
+    context = Context(device)
+    stream, run = context.stream, kernel(context)
+    array = arrays.asarray(context, np.ones(64, np.float32))
+    stream.synchronize()
+    with monkeypatch.context() as failing:
+        failing.setattr(context.api, "vkQueueSubmit", lambda *given: -2)  # OUT_OF_DEVICE_MEMORY
+        stream.flushed_at = time.perf_counter_ns() + 10**9  # it is not submitted by the launch itself
+        run.launch(1, 1, 1, (array, array, array, 64))
+        deadline = time.monotonic() + 20
+        while by_thread and stream.recording is not None and time.monotonic() < deadline:
+            time.sleep(1e-3)
+        if not by_thread:
+            with pytest.raises(DeviceError, match="OUT_OF_DEVICE_MEMORY"):
+                stream.flush()
+    if by_thread:
+        with pytest.raises(DeviceError, match="OUT_OF_DEVICE_MEMORY"):
+            stream.synchronize()
+    for _ in range(stream_module.COMMAND_BUFFERS + 1):
+        run.launch(1, 1, 1, (array, array, array, 64))
+        stream.synchronize()
+    assert (array.numpy() == 2.0 ** (stream_module.COMMAND_BUFFERS + 1)).all()
+
+
+def test_pipelines_are_destroyed_with_nobody_recording(device: Device) -> None:
+    """What is discarded while the device is waited for stays for the next time."""
+    context = Context(device)
+    first, second = (0, 0), (0, 0)  # handles of nothing, which Vulkan destroys
+    context.discarded.append(first)
+    drain = context.stream.drain
+
+    def draining() -> None:
+        drain()
+        context.discarded.append(second)
+
+    context.stream.drain = draining  # type: ignore[method-assign]
+    program.destroy_discarded(context)
+    assert context.discarded == [second]
 
 
 COPIES = """

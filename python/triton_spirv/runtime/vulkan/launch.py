@@ -132,6 +132,7 @@ class Kernel:
     def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
         """Launch with host memory staged and numbers brought into range; waits if anything was staged."""
         self._check_count(arguments)
+        self._is_launch(x, y, z)
         host, cuda = Staging(self.context), None
         values: list[Any] = []
         places: dict[int, tuple[Any, int]] = {}  # whose memory, and the address there

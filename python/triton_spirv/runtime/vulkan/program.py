@@ -130,12 +130,14 @@ def _require(context: Context, artifact: Artifact, push_bytes: int) -> None:
 
 def destroy_discarded(context: Context) -> None:
     """The pipelines that nobody uses any more."""
-    context.stream.drain()
-    context.stream.forget()
-    while context.discarded:
-        pipeline, layout = context.discarded.pop()
-        context.api.vkDestroyPipeline(context.handle, pipeline, None)
-        context.api.vkDestroyPipelineLayout(context.handle, layout, None)
+    with context.stream.lock:  # nobody records meanwhile
+        discarded = context.discarded[:]
+        del context.discarded[:len(discarded)]
+        context.stream.drain()
+        context.stream.forget()
+        for pipeline, layout in discarded:
+            context.api.vkDestroyPipeline(context.handle, pipeline, None)
+            context.api.vkDestroyPipelineLayout(context.handle, layout, None)
 
 
 _programs: weakref.WeakValueDictionary[tuple[object, ...], Program] = weakref.WeakValueDictionary()

@@ -92,6 +92,8 @@ class Stream:
         #: called every second of a wait: raises where what the device waits for will never come
         self.watch: Callable[[], None] = lambda: None
         self.submitter = Submitter(self)
+        #: what went wrong in the helping thread, for the next call to raise
+        self.failure: BaseException | None = None
         #: called after each wait: looks whether an assertion failed
         self.checks: dict[int, Callable[[], None]] = {}
         self._prepare()
@@ -141,11 +143,13 @@ class Stream:
         """The command buffer to record into; with the lock held."""
         if self.recording is not None:
             return self.recording
+        self._tell()
+        following = self.ring[(self.submitted + 1) % COMMAND_BUFFERS]
+        if following.submission > self.finished:
+            self.wait_for(following.submission)  # which may get it ready
         commands = self.ready
         if commands is None:
-            commands = self.ring[(self.submitted + 1) % COMMAND_BUFFERS]
-            if commands.submission > self.finished:
-                self.wait_for(commands.submission)
+            commands = following
             self._begin(commands)
             self.bound = 0
         self.current, self.recording, self.ready = commands, commands.handle, None
@@ -217,9 +221,16 @@ class Stream:
             self.finished = self._counter.value
         return self.finished == self.submitted
 
+    def _tell(self) -> None:
+        """Raise what has failed in the helping thread: launches were lost."""
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+
     def flush(self) -> int:
         """Submit what is recorded; the number of the last submission."""
         with self.lock:
+            self._tell()
             handle = self.recording
             if handle is not None:
                 assert self.current is not None
@@ -229,7 +240,7 @@ class Stream:
                     self._failed("vkEndCommandBuffer", code)
                 self.recording = None
                 self.one_handle[0] = handle
-                self._signal[0] = self.current.submission = self.submitted + 1
+                self._signal[0] = self.submitted + 1
                 address, meeting = self._submit_address, self.meeting
                 if meeting is not None:
                     address, self.meeting = meeting.submission(self.submitted + 1), None
@@ -237,6 +248,7 @@ class Stream:
                 if code:
                     self._failed("vkQueueSubmit", code)
                 self.submitted += 1
+                self.current.submission = self.submitted
                 self.flushed_at = time.perf_counter_ns()
             return self.submitted
 
@@ -250,8 +262,9 @@ class Stream:
             self.flush()
             self.begin()
         assert self.current is not None
-        if self.current.parameters is None:
+        while self.current.parameters is None:  # where memory is short, what is recorded is submitted for it
             self.current.parameters = self.context.pools.host.allocate(PARAMETER_BYTES)
+            self.begin()
         place, self.used = self.used, self.used + -(-size // 64) * 64
         return self.current.parameters.host + place, self.current.parameters.address + place
 
@@ -317,9 +330,11 @@ class Stream:
         shared = next((part.shared for part in memory if part.shared is not None), None)
         if shared is not None:
             shared.settle()
-        yield
-        if shared is not None:
-            self.drain()
+        try:
+            yield
+        finally:
+            if shared is not None:
+                self.drain()
 
     def write(self, target: Allocation, place: int, source: int, size: int) -> None:
         """Copy `size` bytes at the host's `source` to `place` in `target`."""

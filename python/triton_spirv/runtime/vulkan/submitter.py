@@ -11,8 +11,6 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from ...errors import DeviceError
-
 if TYPE_CHECKING:
     from .stream import Stream
 
@@ -38,10 +36,11 @@ class Submitter:
 
     def start(self) -> None:
         """Something is recorded, and it does not look by itself; with the stream's lock held."""
-        self.watches = True
         if self._thread is None:
-            self._thread = threading.Thread(target=self._run, daemon=True, name="triton-spirv submissions")
-            self._thread.start()
+            thread = threading.Thread(target=self._run, daemon=True, name="triton-spirv submissions")
+            thread.start()
+            self._thread = thread
+        self.watches = True
         self._wake.set()
 
     def _run(self) -> None:
@@ -52,8 +51,8 @@ class Submitter:
                 while self.watches:
                     time.sleep(pause * 1e-9)
                     pause, seen = self.look(pause, seen)
-            except DeviceError:  # the next call of the user's thread meets it, too
-                self.watches = False
+            except BaseException as error:
+                self._stream.failure, self.watches = error, False
 
     def look(self, pause: int, seen: int) -> tuple[int, int]:
         """Submit what nobody has added to for PACE; when to look again, and the last submission. The lock,
