@@ -69,10 +69,8 @@ def test_the_last_round_loads_nothing() -> None:
     fetch_ahead(module)
     body = the_loop(module).regions[0].entry
     compare = next(op for op in body.operations if op.name == "arith.cmpi")
-    step, left = compare.operands
-    assert compare.attributes["predicate"] == "ult" and step is the_loop(module).step
-    assert left.defining_op.name == "arith.subi"  # type: ignore[union-attr]
-    assert left.defining_op.operands == [the_loop(module).upper, body.arguments[0]]  # type: ignore[union-attr]
+    assert compare.attributes["predicate"] == "slt" and compare.operands[1] is the_loop(module).upper
+    assert compare.operands[0].defining_op.operands == [body.arguments[0], the_loop(module).step]  # type: ignore[union-attr]
 
 
 def test_a_loop_that_writes_stays() -> None:

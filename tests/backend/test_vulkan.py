@@ -77,26 +77,29 @@ def test_torch_tensors_are_staged() -> None:
 
 
 @triton.jit
-def shifted(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+def shifted(x_ptr, out_ptr, n, BLOCK: tl.constexpr, VOLATILE: tl.constexpr):
     index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = index < n // 16 * 16
-    x = tl.load(x_ptr + index, mask=inside, other=7)
+    x = tl.load(x_ptr + index, mask=inside, other=7, volatile=VOLATILE)
     tl.store(out_ptr + index, x + (index % 5).to(x.dtype), mask=inside)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int16", "int8", "uint8"])
-@pytest.mark.parametrize("start", [0, 8, 1])
-def test_sixteen_bytes_at_once(dtype: str, start: int) -> None:
-    """Where pointers are aligned to them, also of elements that no vector holds so many of."""
+@pytest.mark.parametrize("start, volatile", [(0, False), (8, False), (1, False), (0, True)])
+def test_sixteen_bytes_at_once(dtype: str, start: int, volatile: bool) -> None:
+    """Where pointers are aligned to them, also of elements that no vector holds so many of; volatile loads by
+    vectors."""
     count = 1000
     x = np.random.default_rng(5).integers(0, 100, count + start).astype(dtype)
     given, out = asarray(x, device=DEVICE), zeros(count + start, dtype, device=DEVICE)
-    compiled = shifted[(1,)](given[start:], out[start:], count, BLOCK=1024, num_warps=1)
+    compiled = shifted[(1,)](given[start:], out[start:], count, BLOCK=1024, VOLATILE=volatile,
+                             num_warps=1)
     expected = np.where(np.arange(count) < 992, x[start:] + np.arange(count) % 5, 0).astype(dtype)
     np.testing.assert_array_equal(out.numpy()[start:], expected)
     listing = compiled.asm["spvasm"]
     at_once = (start * x.itemsize) % 16 == 0
-    assert ("OpLoad <4 x i32>" in listing) == ("Aligned 16" in listing) == at_once
+    assert ("OpLoad <4 x i32>" in listing) == (at_once and not volatile)
+    assert ("Aligned 16" in listing) == at_once
 
 
 def test_two_devices_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,7 +173,7 @@ def test_exponentials_by_instruction(launch: Any, name: str) -> None:
         np.testing.assert_allclose(out.numpy(), exact.astype(np.float32), rtol=1e-6, atol=2.0 ** -148)
 
 
-@pytest.mark.parametrize("way", ["at once", "by a vector", "by memory", "by a loop"])
+@pytest.mark.parametrize("way", ["at once", "by a vector", "by memory", "by a loop", "by the round before"])
 def test_a_narrower_float_and_back_is_rounded(launch: Any, way: str) -> None:
     """Also on a device whose compiler would take the two conversions for nothing."""
     x = np.random.default_rng(4).uniform(-7e4, 7e4, 64 * LANES).astype(np.float32)
@@ -192,6 +192,14 @@ def test_a_narrower_float_and_back_is_rounded(launch: Any, way: str) -> None:
             with For(b.module, *bounds, carried=[b.constant(Float(16), 0)]) as loop:
                 loop.yield_([narrow])
             narrow = loop.results[0]
+        elif way == "by the round before":  # which stores behind the load
+            bounds = [b.constant(Int(32), bound) for bound in (0, 2, 1)]
+            with For(b.module, *bounds, carried=[b.constant(Float(32), 0)]) as loop:
+                before = env.load(env.offset(values[2], i), 1)
+                loop.yield_([b.convert("OpFConvert", before, Float(32))])
+                env.store(env.offset(values[2], i), narrow)
+            env.store(env.offset(values[1], i), loop.results[0])
+            return
         env.store(env.offset(values[1], i), b.convert("OpFConvert", narrow, Float(32)))
 
     out = torch.zeros(len(x))

@@ -120,16 +120,14 @@ def _fetch(loop: Operation, body: Block, load: Operation) -> None:
     inside = inserter(body.operations[0])
     here = Copies(body, lambda value: value, inside)
     advanced = Operation("arith.addi", [first, step], {}, [first.type], ["next"], load.location)
-    left = Operation("arith.subi", [upper, first], {}, [first.type], ["left"], load.location)
     inside(advanced)
-    inside(left)
 
     def next_round(value: Value) -> Value:
         return advanced.results[0] if value is first else here.of(end.operands[value.index - 1])
 
     following = Copies(body, next_round, inside)
-    is_another = _compare("ult", step, left.results[0], load, inside)  # first + step < upper might wrap round
-    more = _load(load, following, is_another, inside)
+    # as the loop itself asks: also where the sum wraps round
+    more = _load(load, following, _compare(less, advanced.results[0], upper, load, inside), inside)
     # the value that travels
     argument = Value(load.results[0].type, load.results[0].name, body, len(body.arguments))
     body.arguments.append(argument)

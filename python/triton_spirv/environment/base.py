@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of
+from ..spirv.builder import I32, Builder, Operand, scalar_type, width_of
 from ..spirv.module import Module, Value
 from ..spirv.types import Float, Int, Type
 from ..target import Target
@@ -145,14 +145,13 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         """
 
     def load_pieces(self, pointer: Value, count: int, pieces: int) -> list[Value]:
-        """count * pieces elements, aligned to all of them, as vectors of `count`."""
-        starts = (self.b.constant(I64, piece * count) for piece in range(pieces))
-        return [self.load(self.offset(pointer, start), count) for start in starts]
+        """count * pieces elements, aligned to all of them, as vectors of `count`: for targets whose vectors
+        (`components`) are shorter than what a lane moves at once."""
+        raise NotImplementedError(f"{type(self).__name__} has no accesses of several vectors")
 
     def store_pieces(self, pointer: Value, values: Sequence[Value]) -> None:
         """Vectors, one behind the other, aligned to all of them."""
-        for piece, value in enumerate(values):
-            self.store(self.offset(pointer, self.b.constant(I64, piece * width_of(value.type))), value)
+        raise NotImplementedError(f"{type(self).__name__} has no accesses of several vectors")
 
     @abstractmethod
     def fence_stream(self) -> None:

@@ -44,24 +44,22 @@ def _spread(code: Sequence[Words], types: Mapping[int, Type], narrowed: set[int]
             loops: Sequence[tuple[int, int]]) -> None:
     """Add all that is computed from narrowed values. (A literal may have the number of one: that costs an
     instruction, and no more.)"""
-    stored: set[int] = set()  # where in the code
-    before = -1
-    while before != len(narrowed) + len(stored):
-        before = len(narrowed) + len(stored)
+    first_store = len(code)
+    storing: set[tuple[int, int]] = set()  # loops
+    before = None
+    while before != (len(narrowed), first_store, len(storing)):
+        before = len(narrowed), first_store, len(storing)
         for at, words in enumerate(code):
             operation = words[0] & 0xFFFF
             if operation in STORES:
                 if words[2] in narrowed:
-                    stored.add(at)
+                    first_store = min(first_store, at)
+                    storing.update(loop for loop in loops if loop[0] <= at < loop[1])
             elif len(words) > 2 and words[1] in types and words[2] not in narrowed:
-                found = any(_reaches(store, at, loops) for store in stored) if operation in LOADS \
-                    else not narrowed.isdisjoint(words[3:])
+                found = first_store < at or any(first <= at < end for first, end in storing) \
+                    if operation in LOADS else not narrowed.isdisjoint(words[3:])
                 if found:
                     narrowed.add(words[2])
-
-
-def _reaches(store: int, load: int, loops: Sequence[tuple[int, int]]) -> bool:
-    return store < load or any(first <= load and store < end for first, end in loops)
 
 
 def _loops(code: Sequence[Words]) -> list[tuple[int, int]]:

@@ -133,13 +133,14 @@ def _distance(pointers: Pointers, layout: Layout) -> Callable[[int], int | None]
 def _runs(ctx: Context, ptr: Any, layout: Layout, size: int, value: Value) -> list[tuple[int, ...]]:
     """Registers that one access moves, where vectors are shorter than what an access may move."""
     most = ctx.target.lane_bytes // size
-    longer = layout
-    if layout.width < most and layout.width == ctx.target.components and isinstance(ptr, Pointers) \
-            and run_length(ptr, layout) == layout.width:
+    is_cut = layout.width == ctx.target.components and isinstance(ptr, Pointers) \
+        and run_length(ptr, layout) == layout.width
+    while is_cut and most > layout.width:
         longer = fragments.lengthened(layout, _distance(ptr, layout), most)
-        if alignment(value, longer, longer.width, size) < longer.width * size:
-            longer = layout
-    return fragments.runs(layout, longer)
+        if alignment(value, longer, longer.width, size) >= longer.width * size:
+            return fragments.runs(layout, longer)
+        most //= 2
+    return fragments.runs(layout, layout)
 
 
 def alignment(pointers: Value, layout: Layout, run: int, size: int) -> int:
