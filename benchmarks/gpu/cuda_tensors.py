@@ -83,8 +83,8 @@ def main() -> None:
     begin = time.perf_counter()
     torch.zeros(1, device=place)
     torch.from_dlpack(triton_spirv.zeros(4, device=WHERE))
-    print(f"{'':28}{'returns after':>16}{'waited for':>16}{'one of many':>16}{'first, ms':>16}")
     print(f"torch's start, and the first tensor of an array: {(time.perf_counter() - begin) * 1e3:.0f} ms")
+    print(f"{'':28}{'returns after':>16}{'waited for':>16}{'one of many':>16}{'first, ms':>16}")
     for count, many in ((1 << 10, 200), (1 << 24, 20)):
         print(f"{count} elements")
         host = [torch.randn(count) for _ in range(2)] + [torch.zeros(count)]

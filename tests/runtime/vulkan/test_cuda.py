@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,9 +14,10 @@ import pytest
 from real_cuda import HANDLE_BYTES
 from simulated_cuda import Tensor
 from triton_spirv import asarray
-from triton_spirv.errors import LaunchError
-from triton_spirv.runtime.vulkan import arrays, bridge
+from triton_spirv.errors import DeviceError, LaunchError
+from triton_spirv.runtime.vulkan import arrays, bridge, memory
 from triton_spirv.runtime.vulkan.context import Context
+from triton_spirv.runtime.vulkan.library import VulkanError
 from vulkan_launches import COUNT, GRID, kernel, random
 
 torch = pytest.importorskip("torch")
@@ -157,6 +160,62 @@ def test_many_launches_keep_their_order(side: Any) -> None:
         assert (side.values(total) == 200).all()
 
 
+def test_copies_in_memory_of_earlier_work(side: Any) -> None:
+    """A copy may lie where an array was whose launches still run: CUDA writes there when they are done."""
+    count = 65535 * 64
+    launched, grid = kernel(side.context), (65535, 1, 1)
+    one = arrays.asarray(side.context, np.ones(count, np.float32))
+    x = side.tensor(np.full(count, 100, np.float32))
+    out = side.tensor(np.zeros(count, np.float32))
+    side.bridge.trim()  # the launch has to find new memory
+    earlier = [arrays.empty(side.context, count) for _ in range(2)]
+    last, places = arrays.empty(side.context, count), {array.address for array in earlier}
+    for _ in range(15):
+        for array in earlier:
+            launched.launch(*grid, (one, one, array, count))
+    launched.launch(*grid, (earlier[0], one, last, count))
+    side.context.stream.flush()
+    del array, earlier
+    launched.launch(*grid, (x, x, out, count))
+    assert places & {copy.address for copy in side.bridge.channel(0).kept}
+    assert (side.values(out) == 200).all() and (last.numpy() == 3).all()
+
+
+def test_idle_copies_make_room(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a stream keeps for its next launch goes before there is no room for an array."""
+    x, out = (simulated.tensor(np.ones(1 << 16, np.float32)) for _ in range(2))
+    launched, pool = kernel(simulated.context), simulated.context.pools.device
+    launched.launch(1 << 10, 1, 1, (x, x, out, 1 << 16))
+    size, place = max((copy.size, copy.address) for copy in simulated.bridge.channel(0).kept)
+
+    def full(*arguments: Any) -> None:
+        raise VulkanError("vkAllocateMemory", -2)
+
+    monkeypatch.setattr(memory.Block, "__init__", full)
+    fillers = []
+    with pytest.raises(DeviceError, match="no room for"):
+        while True:
+            fillers.append(pool.allocate(size))
+    assert not simulated.bridge.channel(0).kept
+    assert any(part.address < place + size and place < part.address + part.size for part in fillers)
+    fillers.clear()
+    monkeypatch.undo()
+    launched.launch(1 << 10, 1, 1, (x, x, out, 1 << 16))
+    assert (simulated.values(out) == 2).all()
+
+
+def test_memory_without_bounds_is_refused(side: Any) -> None:
+    """Not a null pointer: the kernel would write there."""
+    class Bare(Tensor):
+        untyped_storage = property()  # hasattr is False
+
+    x = random()
+    out = arrays.empty(side.context, COUNT)
+    bare = Bare(x.ctypes.data, COUNT, ordinal=side.gpu.ordinal)
+    with pytest.raises(LaunchError, match=r"argument 0 \(x\): the Bare on cuda:\d+ does not say where"):
+        kernel(side.context).launch(*GRID, (bare, out, out, COUNT))
+
+
 def test_imports_end_with_the_memory(side: Any) -> None:
     """Memory that CUDA has freed does not stay in use because Vulkan has seen it."""
     side.bridge.trim()
@@ -269,3 +328,21 @@ def test_launches_that_fail_half_way(simulated: Any, where: str, monkeypatch: py
     for _ in range(3):
         launched.launch(*GRID, (x, x, out, COUNT))
         assert (simulated.values(out) == 2 * random()).all()
+
+
+def test_one_bridge_for_all_threads(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """First users that come at once have the same one."""
+    made, opened, found = [], Context(device), []
+
+    def slow(self: Context) -> object:
+        made.append(object())
+        time.sleep(0.1)
+        return made[-1]
+
+    monkeypatch.setattr(Context, "_open_cuda", slow)
+    threads = [threading.Thread(target=lambda: found.append(opened.cuda)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == made * 4 and opened.cuda is made[0]

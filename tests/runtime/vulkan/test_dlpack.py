@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from simulated_cuda import Tensor
 from triton_spirv.runtime.vulkan import arrays, dlpack, memory
-from vulkan_launches import COUNT, random
+from vulkan_launches import COUNT, kernel, random
 
 torch = pytest.importorskip("torch")
 
@@ -63,6 +64,29 @@ def test_dlpack_options(side: Any) -> None:
     for options in ({}, {"stream": -1}, {"copy": False}, {"dl_device": there}, {"max_version": (1, 0)}):
         assert pointer_of(array.__dlpack__(**options)) == pointer_of(array.__dlpack__())
     assert pointer_of(array.__dlpack__(copy=True)) != pointer_of(array.__dlpack__())
+
+
+def test_without_order_only_where_there_was_one(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """stream=-1 of memory that CUDA has not seen waits nevertheless: an array lay there whose launches still
+    run; later on it does not."""
+    count, context = 65535 * 64, simulated.context
+    launched = kernel(context)
+    one, earlier = arrays.asarray(context, np.ones(count, np.float32)), arrays.empty(context, count)
+    place = earlier.address
+    for _ in range(15):
+        launched.launch(65535, 1, 1, (one, one, earlier, count))
+    context.stream.flush()
+    del earlier
+    array = arrays.empty(context, count)
+    assert array.address == place
+    numbers = Tensor(pointer_of(array.__dlpack__(stream=-1)), count).numbers
+    numbers[...] = 100
+    context.stream.synchronize()
+    assert (numbers == 100).all()
+    monkeypatch.setattr(context.stream, "synchronize", None)
+    array.__dlpack__(stream=-1)
+    with pytest.raises(TypeError):
+        array.__dlpack__(stream=1)
 
 
 class Host:

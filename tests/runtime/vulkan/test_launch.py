@@ -138,6 +138,18 @@ def test_null_and_bare_addresses(context: Context) -> None:
     context.stream.synchronize()
 
 
+def test_memory_without_bounds_is_refused(context: Context) -> None:
+    """Not a null pointer: the kernel would write there."""
+    class Bare:
+        is_cpu = True
+
+        def data_ptr(self) -> int:
+            return 4096
+
+    with pytest.raises(LaunchError, match=r"argument 0 \(x\): the Bare does not say where its memory begins"):
+        kernel(context).launch(1, 1, 1, (Bare(), 0, 0, 64))
+
+
 def test_empty_grid_launches_nothing(context: Context) -> None:
     out = zeros(64, device="vulkan")
     kernel(context).launch(0, 1, 1, (out, out, out, 64))

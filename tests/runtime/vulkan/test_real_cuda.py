@@ -129,9 +129,11 @@ def test_where_torch_wants_it(on_cuda: Any) -> None:
 
 
 def test_cuda_is_loaded_late() -> None:
-    """Launches with device arrays and host memory do not touch it."""
+    """Launches with device arrays and host memory do not load it. (A GPU's Vulkan driver may, for itself.)"""
     script = """
 import sys
+libraries = []
+sys.addaudithook(lambda event, given: event == "ctypes.dlopen" and libraries.append(str(given[0])))
 import numpy as np
 sys.path.insert(0, "tests")
 from handmade_vulkan import vector_add
@@ -146,7 +148,8 @@ for pair in (arrays.asarray(opened, x), triton_spirv.asarray(x)):
     kernel.launch(1, 1, 1, (pair, pair, pair, 64))
 loaded = [name for name in sys.modules if name.endswith((".cuda", ".bridge", ".cuda_memory", "torch"))]
 assert not loaded, loaded
-assert "libcuda" not in open("/proc/self/maps").read() or opened.device.vendor == 0x10DE
+assert any("vulkan" in library for library in libraries), libraries
+assert not any("cuda" in library for library in libraries), libraries
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,10 @@ to be gone; the import keeps the memory in use, so each look-up also looks after
 
 Order: a launch stands between two points of a CUDA stream. The stream signals a number of a timeline
 semaphore of its own (streams overtake each other, numbers may only grow), Vulkan's submission waits for it
-and signals the same number of another one, and the stream waits for that. The host waits for nothing.
+and signals the same number of another one, and the stream waits for that. So the host need not wait for a
+launch. It does wait where memory changes hands outside of that order: for Vulkan's work before memory is
+shared that was not (its earlier owner's launches may still run), and for CUDA's before a part that was shared
+is handed out again, or its block goes back to the driver.
 """
 
 from __future__ import annotations
@@ -111,6 +114,7 @@ class Bridge:
         self._channels: dict[int, Channel] = {}
         self._number = self.done = self.awaited = 0
         self._launching = 0  # launches that have looked for addresses, and are not submitted yet
+        context.pools.device.spare = self.forget_copies
 
     # ---- order
 
@@ -154,7 +158,8 @@ class Bridge:
     # ---- Vulkan's memory, seen by CUDA
 
     def pointer(self, allocation: Allocation) -> int:
-        """CUDA's address of an allocation of the device pool, whose work both order from now on."""
+        """CUDA's address of an allocation of the device pool, whose work both order from now on. What Vulkan
+        was given before must be done when CUDA first uses it."""
         block = allocation.block
         with self.lock:
             if block.elsewhere is None:
@@ -213,29 +218,31 @@ class Bridge:
 
     def trim(self) -> None:
         """Memory that nothing lies in goes back: copies, and what CUDA has freed."""
+        self.forget_copies()
         with self.lock:
-            for channel in self._channels.values():
-                channel.kept = []
             for _ in range(len(self.imports)):
                 self._look_after_one()
 
     # ---- copies on the device
 
+    def forget_copies(self) -> None:
+        """No stream keeps any. The pool asks for it with its lock held: nothing may be allocated there with
+        this one held."""
+        with self.lock:
+            for channel in self._channels.values():
+                channel.kept = []
+
     def take(self, channel: Channel, size: int) -> Allocation:
-        """Memory for a copy, which both see; what the stream has left over, or new."""
+        """Memory for a copy, which both see; what the stream has left over, or new, for which the host waits:
+        launches of an array that lay there may still run, and CUDA's copies do not wait for them."""
         with self.lock:
             fitting = [kept for kept in channel.kept if size <= kept.size <= 2 * size + ALIGNMENT]
             if fitting:
                 best = min(fitting, key=lambda kept: kept.size)
                 channel.kept.remove(best)
                 return best
-        try:
-            made = self.context.pools.device.allocate(size)
-        except DeviceError:
-            with self.lock:
-                for other in self._channels.values():
-                    other.kept = []
-            made = self.context.pools.device.allocate(size)
+        made = self.context.pools.device.allocate(size)
+        self.context.stream.drain()
         self.pointer(made)
         return made
 

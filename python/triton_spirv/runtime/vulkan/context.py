@@ -44,10 +44,17 @@ class Context:
         self.timestamps = Timestamps(self)
         #: (pipeline, layout) that nobody uses any more
         self.discarded: list[tuple[int, int]] = []
+        self._opening = threading.Lock()
 
     @cached_property
     def cuda(self) -> Bridge | None:
         """The same GPU through CUDA; None where CUDA does not have it. Loads CUDA's driver."""
+        with self._opening:  # from Python 3.12 on cached_property lets two threads make one each
+            if "cuda" not in self.__dict__:
+                self.__dict__["cuda"] = self._open_cuda()
+            return self.__dict__["cuda"]
+
+    def _open_cuda(self) -> Bridge | None:
         if not self.device.reaches_cuda:
             return None
         from .bridge import Bridge

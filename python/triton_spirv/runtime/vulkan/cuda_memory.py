@@ -2,7 +2,8 @@
 
 Memory that Vulkan sees is passed by its address there (bridge.py). Of the rest whole allocations are copied
 on the device, there and, if the kernel may write to them, back; overlapping ones travel once and together, as
-with memory of the host (staging.py). Nobody waits: copies and launch stand in the stream's order.
+with memory of the host (staging.py). Copies and launch stand in the stream's order, and the host waits for
+none of them; what it waits for is memory for new copies (bridge.py).
 """
 
 from __future__ import annotations
@@ -50,7 +51,10 @@ class CudaMemory:
         if bridge is None or argument.get_device() != bridge.gpu.ordinal:
             raise LaunchError(self._elsewhere(argument))
         whole = extent(argument)
-        if whole is not None and whole[1]:
+        if whole is None:
+            raise LaunchError(f"the {type(argument).__name__} on {argument.device} does not say where its "
+                              "memory begins and ends (untyped_storage()); pass torch.from_dlpack(x)")
+        if whole[1]:
             self._spans.append((whole[0], whole[0] + whole[1], written))
         return argument.data_ptr()
 

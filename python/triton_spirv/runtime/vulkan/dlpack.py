@@ -49,7 +49,9 @@ def device_of(array: DeviceArray) -> tuple[int, int]:
 def export(array: DeviceArray, stream: Any = None, dl_device: Any = None, copy: bool | None = None,
            **_: Any) -> Any:
     """A capsule on `dl_device` (None: where it is). BufferError for a device that has it not, and where
-    `copy` forbids what is needed. Vulkan's work is done then; `stream` -1 asks for no order."""
+    `copy` forbids what is needed. Vulkan's work is done then. `stream` -1 asks for no order, and has none
+    where CUDA was given that memory before; the first time, even launches of an array that lay there earlier
+    may still run."""
     here = device_of(array)
     wanted = here if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
     if wanted == (CPU, 0):
@@ -61,8 +63,9 @@ def export(array: DeviceArray, stream: Any = None, dl_device: Any = None, copy: 
         from .arrays import empty
 
         array = empty(array.context, array.shape, array.dtype).copy_from(array)
+    known = array.allocation.shared is not None
     pointer = array.context.cuda.pointer(array.allocation)  # type: ignore[union-attr]
-    if stream != -1:
+    if stream != -1 or not known:
         array.context.stream.synchronize()
     return capsule(array, pointer + array.address - array.allocation.address, here, array.allocation)
 

@@ -168,6 +168,8 @@ class Pool:
         self.returned: deque[tuple[Block, int, int, Any]] = deque()
         #: returns when the device has done all its work
         self.drain: Callable[[], Any] = lambda: None
+        #: gives up parts that are only kept for later; called with this pool's lock held, before "no room"
+        self.spare: Callable[[], Any] = lambda: None
         self._lock = threading.Lock()
 
     def choose_type(self, allowed: int) -> MemoryType:
@@ -195,13 +197,19 @@ class Pool:
             return Allocation(block, place, rounded)
 
     def _new_block(self, size: int) -> Block:
-        """A block of the usual size, or, where there is no room, of just what is needed."""
+        """A block with room for it: a new one of the usual size or, where the driver has no more, one that
+        has room when nothing is kept for later, or a new one of just what is needed."""
         wanted = max(size, min(BLOCK_BYTES, self.types[0].heap_bytes // 16, self.largest))
         wanted = -(-wanted // ALIGNMENT) * ALIGNMENT
         for attempt in dict.fromkeys((wanted, size)):
             for emptied in (False, True):
                 try:
                     if emptied:
+                        self.spare()
+                        self._sort_in()
+                        for block in self.blocks:
+                            if any(span >= size for _, span in block.free):
+                                return block
                         self._trim(0)
                     block = Block(self, attempt)
                     self.blocks.append(block)

@@ -29,8 +29,8 @@ class Staging:
         self._regions: list[tuple[int, int, bool, Allocation]] = []  # begin, end, written, the copy
 
     def add(self, argument: Any, written: bool) -> int:
-        """The argument's address in host memory. LaunchError where it is not in host memory, or read-only and
-        written."""
+        """The argument's address in host memory. LaunchError where it is not in host memory, does not say
+        how large it is, or is read-only and written."""
         if not getattr(argument, "is_cpu", True):
             raise LaunchError(f"the tensor is on {argument.device}, which {self._context.device.choice} does "
                               "not share; pass tensor.cpu() or an array of triton_spirv.asarray(x, "
@@ -39,8 +39,11 @@ class Staging:
             raise LaunchError("the kernel writes to it, but the array is read-only; pass a copy "
                               "(numpy.array(x)) or set x.flags.writeable where the memory allows it")
         whole = extent(argument)
+        if whole is None:
+            raise LaunchError(f"the {type(argument).__name__} does not say where its memory begins and ends "
+                              "(untyped_storage()); pass triton_spirv.asarray(x) or torch.from_dlpack(x)")
         address = argument.data_ptr()
-        if whole is not None and whole[1]:
+        if whole[1]:
             self._spans.append((whole[0], whole[0] + whole[1], written))
         return address
 
