@@ -7,10 +7,10 @@ to be gone; the import keeps the memory in use, so each look-up also looks after
 
 Order: a launch stands between two points of a CUDA stream. The stream signals a number of a timeline
 semaphore of its own (streams overtake each other, numbers may only grow), Vulkan's submission waits for it
-and signals the same number of another one, and the stream waits for that. So the host need not wait for a
-launch. It does wait where memory changes hands outside of that order: for Vulkan's work before memory is
-shared that was not (its earlier owner's launches may still run), and for CUDA's before a part that was shared
-is handed out again, or its block goes back to the driver.
+and signals the same number of another one, and the stream waits for that. So the host waits for
+nothing in a launch but a free command buffer. Where memory changes hands outside of that order it does wait:
+for Vulkan's work before CUDA is given memory that it has not seen (earlier launches may still run there), and
+for CUDA's before a part that was shared is handed out again, or its block goes back to the driver.
 """
 
 from __future__ import annotations

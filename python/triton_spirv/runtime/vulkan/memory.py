@@ -3,8 +3,8 @@
 A block is one allocation with one buffer over all of it, so every part has an address (of the block, plus its
 place) and can be copied. Free parts are kept in order of their place, joined with their neighbours; the
 smallest that fits is taken. Work runs in the order in which it was recorded, so a part may be handed out
-again while the device still uses it for earlier work; only the host must wait, and a block that goes back to
-the driver.
+again while the device still uses it for earlier work; only the host must wait, another interface (bridge.py),
+and a block that goes back to the driver.
 """
 
 from __future__ import annotations
