@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +13,11 @@ from handmade_vulkan import vector_add
 from triton_spirv import asarray, empty, zeros
 from triton_spirv.errors import DeviceError, LaunchError, ResourceError
 from triton_spirv.runtime import binary_cache
-from triton_spirv.runtime.vulkan import arrays, launch, program, staging
+from triton_spirv.runtime.vulkan import arrays, program, staging
 from triton_spirv.runtime.vulkan.context import Context
+from vulkan_launches import kernel, random, wait_for_the_thread
 
 torch = pytest.importorskip("torch")
-
-
-def kernel(context: Context, passing: str = "push", **changes: Any) -> launch.Kernel:
-    artifact = vector_add(passing, **changes)
-    return launch.Kernel(program.build(context, artifact.words, artifact))
-
-
-def random(count: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(count).astype(np.float32)
 
 
 @pytest.mark.parametrize("passing", ["push", "buffer"])
@@ -249,10 +240,7 @@ def test_nothing_stays_unsubmitted(context: Context) -> None:
     one = arrays.asarray(context, np.ones(64, np.float32))
     for _ in range(5):
         launched.launch(1, 1, 1, (one, one, out, 64))
-    deadline = time.monotonic() + 20
-    while (context.stream.recording or not context.stream.idle()) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    assert not context.stream.recording and context.stream.idle()
+    wait_for_the_thread(context)
     assert (out.numpy() == 2).all()
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade_vulkan import vector_add
 from triton_spirv.errors import DeviceError
 from triton_spirv.runtime.vulkan import arrays, launch, program
 from triton_spirv.runtime.vulkan import stream as stream_module
@@ -18,6 +17,7 @@ from triton_spirv.runtime.vulkan.context import Context
 from triton_spirv.runtime.vulkan.devices import Device
 from triton_spirv.runtime.vulkan.submitter import LONGEST_PAUSE, PACE
 from triton_spirv.runtime.vulkan.timing import Event
+from vulkan_launches import kernel, wait_for_the_thread
 
 RECORDED = {"vkCmdPushConstants": "push", "vkCmdDispatch": "dispatch", "vkCmdBindPipeline": "bind",
             "vkBeginCommandBuffer": "begin", "vkCmdFillBuffer": "fill", "vkCmdCopyBuffer": "copy",
@@ -54,11 +54,6 @@ def opened(device: Device, calls: list[str], monkeypatch: pytest.MonkeyPatch) ->
         setattr(made.api, function, noted(getattr(made.api, function), name))
     stream.barrier_call = barrier
     return made
-
-
-def kernel(context: Context, passing: str = "push") -> launch.Kernel:
-    artifact = vector_add(passing)
-    return launch.Kernel(program.build(context, artifact.words, artifact))
 
 
 def ones(context: Context) -> arrays.DeviceArray:
@@ -197,10 +192,7 @@ def test_nothing_stays_behind_after_launches_that_were_waited_for(context: Conte
         context.stream.synchronize()
     for _ in range(3):
         launched.launch(1, 1, 1, (x, x, x, 64))
-    deadline = time.monotonic() + 20
-    while (context.stream.recording or not context.stream.idle()) and time.monotonic() < deadline:
-        time.sleep(0.002)
-    assert not context.stream.recording and context.stream.idle()
+    wait_for_the_thread(context)
     assert (x.numpy() == 8).all()
 
 
