@@ -16,7 +16,7 @@ from .artifact import Parameter as ArtifactParameter
 from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
 from .environment.memory_types import type_bytes
-from .errors import LoweringError, ResourceError
+from .errors import InternalError, LoweringError, ResourceError, TritonSpirvError
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.blocks import run_function
@@ -26,6 +26,7 @@ from .lower.matrix_placement import place_products
 from .lower.ordering import lessen_pressure
 from .lower.tile_placement import place_tiles
 from .lower.types import storage_type
+from .recordings import keep_compilation
 from .spirv.asm import listing
 from .spirv.builder import Builder
 from .spirv.module import Module as SpirvModule
@@ -61,12 +62,27 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     numbers as zero: docs/accuracy.md), print_copies (how often a work-item that runs a
     whole program prints a scalar: once per thread of a GPU).
     Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError,
-    MissingCapability.
+    MissingCapability, ResourceError; InternalError for a defect of this package.
     """
     target = find_target(target) if isinstance(target, str) else target
     try:
+        return _within_resources(text, target, num_warps, options)
+    except InternalError as error:
+        defect = error
+    except (TritonSpirvError, MemoryError):
+        raise
+    except Exception as error:
+        defect = InternalError(f"{type(error).__name__}: {error}")
+        defect.__cause__ = error
+    defect.recorded = keep_compilation(text, target, {"num_warps": num_warps, **options}, str(defect.args[0]))
+    raise defect
+
+
+def _within_resources(text: str, target: Target, num_warps: int, options: dict[str, Any]) -> Artifact:
+    """The same; what loops spend on being fast is given up where resources do not suffice."""
+    try:
         return _compiled(text, target, num_warps, options)
-    except ResourceError:  # what loops spend on being fast may be what is missing
+    except ResourceError:
         if not target.double_buffers:
             raise
         return _compiled(text, target.with_options(double_buffers=False), num_warps, options)
@@ -159,5 +175,5 @@ def _parameter(value: Any, kernel: Operation) -> Parameter:
         return Parameter(value.name, f"i{type.width}")
     if isinstance(type, FloatType) and type.name in ("f16", "bf16", "f32", "f64"):
         return Parameter(value.name, type.name)
-    raise LoweringError(f"{kernel.location}: kernel argument {value.name} of type {type} cannot be passed; "
-                        "pass pointers, integers and floats")
+    raise LoweringError(f"kernel argument {value.name} of type {type} cannot be passed; pass pointers, "
+                        "integers and floats", str(kernel.location))

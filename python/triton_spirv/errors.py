@@ -27,7 +27,32 @@ class UnsupportedOperation(TritonSpirvError):
 
 
 class LoweringError(TritonSpirvError):
-    """A rule could not lower an operation: the operation, its types, the user's line, the cause."""
+    """A rule refuses an operation. `place` is the operation, its types and the user's line; a rule leaves it
+    out, and the innermost operation that is being lowered fills it in.
+    """
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.args[0]}" if self.place else str(self.args[0])
+
+
+class InternalError(TritonSpirvError):
+    """A defect of triton-spirv itself, never of the user's kernel: the place, what went wrong, and how to
+    report it. The exception behind it is its `__cause__`. `recorded`: where the kernel's IR is kept.
+    """
+
+    def __init__(self, message: str, recorded: str = "") -> None:
+        super().__init__(message)
+        self.recorded = recorded
+
+    def __str__(self) -> str:
+        kept = (f"The recording is {self.recorded}" if self.recorded else
+                "TRITON_SPIRV_RECORD=FOLDER makes one: run the program again with it")
+        return (f"{self.args[0]}\nThis is a defect of triton-spirv, not of your kernel. Please report it "
+                f"together with a recording. {kept}.")
 
 
 class MissingCapability(TritonSpirvError):

@@ -91,7 +91,7 @@ class _Graph:
         if op.name.endswith(".return"):
             return [self.end]
         if op.name not in ("cf.br", "cf.cond_br"):
-            raise LoweringError(f"{op.location}: {op.name} ends a block and has no rule")
+            raise LoweringError("ends a block and has no rule", f"{op.location}: {op.name}")
         return [self.blocks.index(successor) for successor in op.successors]
 
     def _topological(self) -> list[Node]:
@@ -106,8 +106,8 @@ class _Graph:
                     visit(successor)
                 elif not done[successor]:
                     op = self.blocks[node].operations[-1]
-                    raise LoweringError(f"{op.location}: {op.name} jumps back: loops of blocks have no rule; "
-                                        "write `for` or `while`")
+                    raise LoweringError("jumps back: loops of blocks have no rule; write `for` or `while`",
+                                        f"{op.location}: {op.name}")
             done[node] = True
             found.append(node)
 

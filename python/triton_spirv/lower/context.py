@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import LoweringError, TritonSpirvError
+from ..errors import InternalError, LoweringError, TritonSpirvError
 from ..ir.model import Block, Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
@@ -22,6 +22,11 @@ from .types import element_of
 from .walking import CHEAP, DEEP, Walking
 
 __all__ = ["CHEAP", "Context", "Frame", "StepLoop", "named"]
+
+
+def _place(op: Operation) -> str:
+    """`softmax.py:15:13: tt.scan on tensor<8x128xf16>`"""
+    return f"{op.location}: {op.name} on {', '.join(str(v.type) for v in op.operands) or 'nothing'}"
 
 
 class Context(Walking):
@@ -44,19 +49,19 @@ class Context(Walking):
         ]
 
     def lower(self, op: Operation) -> None:
-        """Bind the results of `op`; errors are wrapped once, with the operation, its types and the user's
-        line.
+        """Bind the results of `op`. A refusal gets the operation, its types and the user's line, once; any
+        exception that is not of this package is a defect of it: InternalError, with the same place.
         """
         self.b.module.location = op.location
         try:
             self._lower(op)
-        except TritonSpirvError:
+        except LoweringError as error:
+            error.place = error.place or _place(op)
+            raise
+        except (TritonSpirvError, MemoryError):
             raise
         except Exception as error:
-            raise LoweringError(
-                f"{op.location}: {op.name} on {', '.join(str(v.type) for v in op.operands) or 'nothing'}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
+            raise InternalError(f"{_place(op)}: {type(error).__name__}: {error}") from error
         self.frame.lowered.add(op)
         self.shared.passed(op)
 

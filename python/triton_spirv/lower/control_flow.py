@@ -180,8 +180,8 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
     """A function is lowered in place; a recursive one is refused."""
     name = op.attributes["callee"]
     if name in ctx.call_stack:
-        raise LoweringError(f"{op.location}: tt.call: {name} calls itself; recursion has no rule: write "
-                            "a loop")
+        raise LoweringError(f"{name} calls itself; recursion has no rule: write a loop",
+                            f"{op.location}: tt.call")
     ctx.settle(memory_only=False)
     function = ctx.functions[name]
     ctx.call_stack.append(name)

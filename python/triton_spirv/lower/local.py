@@ -119,7 +119,7 @@ def memdesc_index(ctx: Context, op: Operation, src: Shared, index: Register) -> 
     made = _seen(src, shape, lambda inner: inner)
     copies = src.layout.places[len(made.layout.places):]
     if any(place != copies[0] << i for i, place in enumerate(copies)):
-        raise LoweringError(f"{op.location}: {op.name} on {op.src.type}: its copies are not side by side")
+        raise LoweringError("its copies are not side by side")
     if not copies:
         return made
     stride = src.layout.padded(copies[0])

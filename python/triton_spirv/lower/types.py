@@ -7,6 +7,7 @@ address.
 
 from __future__ import annotations
 
+from ..errors import LoweringError
 from ..ir.model import FloatType, IndexType, IntegerType, PointerType, TensorType, Type
 from ..spirv import types as spirv
 
@@ -37,7 +38,7 @@ def register_type(type: Type) -> spirv.Type:
         return spirv.Float(type.width) if computes else spirv.Int(type.width)
     if isinstance(type, (PointerType, IndexType)):
         return spirv.Int(64)
-    raise TypeError(f"no register type for {type}")
+    raise LoweringError(f"no register type for {type}")
 
 
 def storage_type(type: Type) -> spirv.Type:

@@ -15,13 +15,13 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LaunchError
+from ..recordings import folder, new_folder
 from ..standalone import replay_source
 from .arguments import FORMATS, extent, fitted
 
@@ -29,12 +29,7 @@ if TYPE_CHECKING:
     from ..artifact import Artifact
     from .launch import Launch
 
-VARIABLE, LIMIT = "TRITON_SPIRV_RECORD", "TRITON_SPIRV_RECORD_LAUNCHES"
-
-
-def folder() -> str:
-    """Where recordings go; empty for none."""
-    return os.environ.get(VARIABLE, "").strip()
+LIMIT = "TRITON_SPIRV_RECORD_LAUNCHES"
 
 
 def wanted() -> bool:
@@ -116,7 +111,7 @@ class Recording:
         """All files, in a new folder."""
         import numpy
 
-        place = _new_folder(parent, self.artifact.entry)
+        place = new_folder(parent, self.artifact.entry)
         module = f"{self.artifact.entry}.spv"
         facts = {"entry": self.artifact.entry, "spv": module, "grid": list(grid),
                  "device_kind": device_kind, "artifact": self.artifact.to_json(), "native": "",
@@ -135,18 +130,3 @@ def _copy(address: int, size: int) -> Any:
     if not size:
         return numpy.zeros(0, numpy.uint8)
     return numpy.frombuffer(ctypes.string_at(address, size), numpy.uint8)
-
-
-def _new_folder(parent: Path, name: str) -> Path:
-    """parent/0001-name, or the next number: several processes may record at once."""
-    parent.mkdir(parents=True, exist_ok=True)
-    plain = re.sub(r"[^\w.-]", "_", name)
-    number = len(list(parent.iterdir()))
-    while True:
-        number += 1
-        place = parent / f"{number:04}-{plain}"
-        try:
-            place.mkdir()
-            return place
-        except FileExistsError:
-            continue
