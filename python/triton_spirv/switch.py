@@ -1,8 +1,9 @@
 """The switch: does Triton compile and launch with this package?
 
-The environment variable TRITON_SPIRV_BACKEND is the switch itself, so child processes follow it. `enable()`
-and `disable()` turn it in a running process, `with backend():` for a while. It is one switch for the process,
-not one for each thread.
+The environment variable TRITON_SPIRV_BACKEND is the switch itself, so child processes follow it: `1` is on, `0` is
+off. Unset, or `auto`, means: on where no other backend is active, which the plugin finds out when Triton asks for its
+driver, and says here. `enable()` and `disable()` turn the switch in a running process, `with backend():` for a while.
+It is one switch for the process, not one for each thread.
 """
 
 from __future__ import annotations
@@ -13,13 +14,33 @@ from contextlib import contextmanager
 
 VARIABLE = "TRITON_SPIRV_BACKEND"
 
+OFF, AUTOMATIC = ("0", "off", "false", "no"), ("", "auto")
+
 #: what the plugin wants to do when the switch has been turned; it registers when Triton imports it
 _listeners: list[Callable[[], None]] = []
 
+#: has Triton been told, with the variable unset, that no other backend is active?
+_is_chosen = False
+
+
+def _setting() -> str:
+    return os.environ.get(VARIABLE, "").strip().lower()
+
+
+def is_automatic() -> bool:
+    """Does it depend on the other backends?"""
+    return _setting() in AUTOMATIC
+
 
 def is_on() -> bool:
-    """Is the switch on?"""
-    return os.environ.get(VARIABLE, "").strip().lower() not in ("", "0", "off", "false", "no")
+    """Is the switch on? With the variable unset: only after Triton has chosen this package."""
+    return _is_chosen if is_automatic() else _setting() not in OFF
+
+
+def choose() -> None:
+    """No other backend is active, so an automatic switch is on from here on."""
+    global _is_chosen
+    _is_chosen = True
 
 
 def enable() -> None:
@@ -28,8 +49,8 @@ def enable() -> None:
 
 
 def disable() -> None:
-    """Triton chooses its backend as if this package were not installed."""
-    _turn(None)
+    """Triton chooses its backend as if this package were not installed: the variable is `0` from here on."""
+    _turn("0")
 
 
 @contextmanager

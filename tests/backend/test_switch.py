@@ -81,7 +81,58 @@ try:
     triton.runtime.driver.active
 except RuntimeError as error:
     assert "0 active drivers" in str(error)
+else:
+    raise AssertionError("a driver is active")
+""", TRITON_SPIRV_BACKEND="0")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("value", [None, "", "auto"])
+def test_alone_ours_is_active(script: Script, value: str | None) -> None:
+    """Nobody has said anything, and no other backend is active: kernels run. Importing Triton decides nothing."""
+    done = script(ADD + """
+import triton_spirv, triton_spirv.switch
+assert not triton_spirv.switch.is_on()
+check()
+assert triton_spirv.switch.is_on()
+with triton_spirv.backend():
+    check()
+check()
+triton_spirv.disable()
+try:
+    triton.runtime.driver.reset_active()
+    triton.runtime.driver._default = None
+    triton.runtime.driver.active
+except RuntimeError as error:
+    assert "0 active drivers" in str(error)
+else:
+    raise AssertionError("a driver is active")
+triton_spirv.enable()
+check()
+""", TRITON_SPIRV_BACKEND=value)
+    assert done.returncode == 0, done.stderr
+
+
+def test_another_active_driver_is_left_alone(script: Script, other: str) -> None:
+    """Nobody has said anything, and another backend is active: it stays the only one, and silent ours."""
+    done = script(other + """
+import triton
+from triton.backends import backends
+from triton.backends.compiler import GPUTarget
+assert type(triton.runtime.driver.active).__name__ == "OtherDriver"
+assert not backends["spirv"].driver.is_active() and not hasattr(backends["other"].driver.is_active, "silenced")
+assert not backends["spirv"].compiler.supports_target(GPUTarget("cpu", "x86_64", 1))
 """)
+    assert done.returncode == 0, done.stderr
+
+
+def test_named_as_the_default_ours_is_active(script: Script, other: str) -> None:
+    done = script(other + ADD + """
+if triton.__version__ < "3.7":
+    raise SystemExit  # it has no such variable, and chooses none of two
+assert type(triton.runtime.driver.active).__name__ == "SPIRVDriver"
+check()
+""", TRITON_DEFAULT_BACKEND="spirv")
     assert done.returncode == 0, done.stderr
 
 
@@ -111,7 +162,7 @@ check()
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("value", ["0", "", "off", "false"])
+@pytest.mark.parametrize("value", ["0", "off", "false", "No"])
 def test_values_that_mean_off(script: Script, value: str) -> None:
     done = script("""
 import triton_spirv.switch

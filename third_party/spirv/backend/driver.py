@@ -10,6 +10,7 @@ import functools
 import gc
 import os
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 from triton.backends.driver import DriverBase
@@ -39,6 +40,8 @@ class SPIRVDriver(DriverBase):
 
     @staticmethod
     def is_active() -> bool:
+        if not switch.is_on() and switch.is_automatic() and _is_alone():
+            switch.choose()
         return switch.is_on()
 
     def get_current_device(self) -> str:
@@ -103,6 +106,28 @@ class SPIRVDriver(DriverBase):
 
 # ---- which driver is active
 #
+# With the variable of the switch unset, ours is active where no other is: the answer is found when Triton chooses its
+# driver, not when it is imported.
+
+_asking = threading.local()
+
+
+def _is_alone() -> bool:
+    """Is no other backend active? Asks each, as Triton does; False while a backend that asks us the same waits."""
+    from triton.backends import backends
+
+    named = os.environ.get("TRITON_DEFAULT_BACKEND")
+    if named:
+        return named == NAME
+    if getattr(_asking, "now", False):
+        return False
+    _asking.now = True
+    try:
+        return not any(each.driver.is_active() for each in backends.values() if each.driver is not SPIRVDriver)
+    finally:
+        _asking.now = False
+
+
 # Triton refuses to choose between two active drivers, and 3.6 has no variable that names one. So with the
 # switch on, the other drivers answer that they are not active: in memory, asked anew each time, and never
 # with the switch off.
