@@ -42,7 +42,7 @@ def test_the_checks_run_the_commands_of_the_readme(name: str) -> None:
 
 
 def test_the_kernel_of_the_readme_prints_what_it_says(tmp_path: Path) -> None:
-    kernel, printed = re.search(r"```python\n(.*?)```.*?```\n(.*?)```", README, re.S).groups()  # type: ignore[union-attr]
+    kernel, printed = re.findall(r"```python\n(.*?)```.*?```\n(.*?)```", README, re.S)[0]
     path = tmp_path / "my_kernel.py"
     path.write_text(kernel)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}

@@ -1,9 +1,9 @@
 """The switch: does Triton compile and launch with this package?
 
-The environment variable TRITON_SPIRV_BACKEND is the switch itself, so child processes follow it: `1` is on, `0` is
-off. Unset, or `auto`, means: on where no other backend is active, which the plugin finds out when Triton asks for its
-driver, and says here. `enable()` and `disable()` turn the switch in a running process, `with backend():` for a while.
-It is one switch for the process, not one for each thread.
+The environment variable TRITON_SPIRV_BACKEND is the switch itself, so child processes follow it: `1` is on,
+`0` is off. Unset, or `auto`, means: on where no other backend is active. The plugin finds that out when
+Triton asks for its driver, and says it here. `enable()` and `disable()` turn the switch in a running process,
+`with backend():` for a while. It is one switch for the process, not one for each thread.
 """
 
 from __future__ import annotations

@@ -190,13 +190,13 @@ def _settings() -> Iterator[Finding]:
     from .. import switch
 
     if switch.is_automatic():
-        yield Finding("switch", "good",
-                      f"{switch.VARIABLE} is not set: Triton uses this package where no other backend is active")
+        text = f"{switch.VARIABLE} is not set: Triton uses this package where no other backend is active"
+        yield Finding("switch", "good", text)
     else:
         on = switch.is_on()
         yield Finding("switch", "good" if on else "optional",
-                      f"{switch.VARIABLE} is {'on' if on else 'off'}: Triton {'uses' if on else 'does not use'} "
-                      f"this package",
+                      f"{switch.VARIABLE} is {'on' if on else 'off'}: "
+                      f"Triton {'uses' if on else 'does not use'} this package",
                       f"{switch.VARIABLE}=1, or triton_spirv.enable()")
     others = sorted(name for name in os.environ if name.startswith("TRITON_SPIRV_")
                     and name != switch.VARIABLE)

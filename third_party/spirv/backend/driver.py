@@ -106,14 +106,14 @@ class SPIRVDriver(DriverBase):
 
 # ---- which driver is active
 #
-# With the variable of the switch unset, ours is active where no other is: the answer is found when Triton chooses its
-# driver, not when it is imported.
+# With the variable of the switch unset, ours is active where no other is: the answer is found when Triton
+# chooses its driver, not when it is imported.
 
 _asking = threading.local()
 
 
 def _is_alone() -> bool:
-    """Is no other backend active? Asks each, as Triton does; False while a backend that asks us the same waits."""
+    """Is no other backend active? Asks each, as Triton does; False for a backend that asks ours meanwhile."""
     from triton.backends import backends
 
     named = os.environ.get("TRITON_DEFAULT_BACKEND")
@@ -123,7 +123,8 @@ def _is_alone() -> bool:
         return False
     _asking.now = True
     try:
-        return not any(each.driver.is_active() for each in backends.values() if each.driver is not SPIRVDriver)
+        others = [each.driver for each in backends.values() if each.driver is not SPIRVDriver]
+        return not any(driver.is_active() for driver in others)
     finally:
         _asking.now = False
 
