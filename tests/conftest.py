@@ -8,6 +8,7 @@ Triton's own interpreter, which checks the references; where the interpreter its
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import sys
@@ -63,6 +64,30 @@ EMULATIONS = {b"ts_matrix_": "matrix.cl", b"ts_load_": "matrix.cl", b"ts_store_"
               b"ts_where_": "predicated.cl"}
 
 MODES.update({"xe": {"TRITON_SPIRV_TARGET": "cpu-xe"}, "xe8": {"TRITON_SPIRV_TARGET": "cpu-xe8"}})
+
+
+VULKAN_NEEDED = "a Vulkan device is missing: apt-get install libvulkan1 mesa-vulkan-drivers"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "vulkan: needs a Vulkan device; skipped where there is none")
+
+
+@functools.cache
+def has_vulkan() -> bool:
+    from triton_spirv.errors import DeviceError
+    from triton_spirv.runtime.vulkan import devices
+
+    try:
+        devices.choose(os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan"))
+    except DeviceError:
+        return False
+    return True
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("vulkan") and not has_vulkan():
+        pytest.skip(VULKAN_NEEDED)  # which .ci/run takes for a failure
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

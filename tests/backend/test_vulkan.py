@@ -18,6 +18,8 @@ from triton_spirv import asarray, empty, zeros
 from triton_spirv.errors import DeviceError, LaunchError
 from triton_spirv.runtime.launch import DeviceAssertion
 
+pytestmark = pytest.mark.vulkan
+
 DEVICE = os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")
 
 

@@ -20,6 +20,8 @@ from triton_spirv.errors import ResourceError
 from triton_spirv.target import VULKAN
 from triton_spirv.tools import spirv_tools
 
+pytestmark = pytest.mark.vulkan
+
 TYPES = {"fp16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8}
 #: of a result: small where each lane computes all matrices, and compiling that is what takes the time
 M, N = 8, 16

@@ -20,6 +20,8 @@ from triton_spirv.spirv.builder import Builder
 from triton_spirv.spirv.control import For
 from triton_spirv.target import LAVAPIPE, VULKAN, Target
 
+pytestmark = pytest.mark.vulkan
+
 LANES = LAVAPIPE.sub_group_size
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,16 @@ from triton_spirv.runtime.vulkan import devices
 from triton_spirv.runtime.vulkan.context import Context, open_device
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.vulkan)
+
+
 @pytest.fixture(scope="session")
 def device() -> devices.Device:
-    """A Vulkan device; a machine without one fails: '.ci/run' installs a software device."""
+    """The Vulkan device."""
     return devices.choose(os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan"))
 
 
