@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -87,14 +87,14 @@ class Array:
 
     def extent(self) -> tuple[int, int]:
         """Address and bytes of the whole allocation that this is a part of: what a staged launch copies."""
-        owner = self._memory
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        if not owner.size:
-            return owner.ctypes.data, 0
-        spans = [(size - 1) * step for size, step in zip(owner.shape, owner.strides, strict=True)]
-        below, above = sum(span for span in spans if span < 0), sum(span for span in spans if span > 0)
-        return owner.ctypes.data + below, above - below + owner.itemsize
+        start, size = span_of(self._memory)
+        owner, base = self._memory, cast(Any, self._memory)
+        while base is not None:  # as_strided puts an object of its own between a view and its base
+            owner = base if isinstance(base, np.ndarray) else owner
+            base = base.base if type(base).__module__.startswith("numpy") else None
+        first, room = span_of(owner)
+        begin = min(start, first)
+        return begin, max(start + size, first + room) - begin
 
     @property
     def device(self) -> str:
@@ -194,6 +194,16 @@ def asarray(source: Any, dtype: Any = None) -> Array:
         return MappedArray(source, _reinterpreted(source.dtype, dtype))
     memory = source.numpy() if isinstance(source, Array) else _memory_of(source)
     return Array(memory, _reinterpreted(memory.dtype, dtype))
+
+
+def span_of(array: np.ndarray) -> tuple[int, int]:
+    """Address and bytes of the smallest span that has all elements of an array, whatever its strides."""
+    start: int = array.ctypes.data
+    if not array.size:
+        return start, 0
+    steps = [(size - 1) * step for size, step in zip(array.shape, array.strides, strict=True)]
+    below, above = sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
+    return start + below, above - below + array.itemsize
 
 
 def dtype_or(source: Any, dtype: Any) -> tuple[np.ndarray, DType]:

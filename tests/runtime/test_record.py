@@ -71,6 +71,23 @@ def test_recorded_and_repeated(place: Path, capfd: pytest.CaptureFixture[str]) -
     assert "shifted, grid 8 x 1 x 1, on " in done.stdout and "median" in done.stdout
 
 
+def test_arguments_that_overlap(place: Path) -> None:
+    """Tensors of storages that begin and end elsewhere are one memory when they are repeated, too."""
+    torch = pytest.importorskip("torch")
+    block = np.arange(300, dtype=np.float32)
+    x, y, out = (torch.from_numpy(block[start:start + 128]) for start in (0, 170, 90))
+    right = block.copy()
+    right[90:218] = block[:128] * np.float32(0.5) + block[170:298]
+    shifted[(1,)](x, y, out, 128, 0.5, BLOCK=128)
+    assert (block == right).all()
+    (recorded,) = place.iterdir()
+    facts = json.loads((recorded / "launch.json").read_text())
+    assert [(one["memory"], one["offset"]) for one in facts["arguments"][:3]] == [
+        ("memory0", 0), ("memory0", 680), ("memory0", 360)]
+    done = replay(recorded)
+    assert done.returncode == 0, done.stderr
+
+
 def test_more_launches(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_SPIRV_RECORD_LAUNCHES", "2")
     launch(count=3)

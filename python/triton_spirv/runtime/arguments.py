@@ -66,16 +66,6 @@ class NumberTable(dict[type, Handler]):
         return self[kind]
 
 
-def extent(argument: Any) -> tuple[int, int] | None:
-    """Address and bytes of the allocation behind an argument; None for null and for bare addresses."""
-    if hasattr(argument, "extent"):
-        return argument.extent()
-    if hasattr(argument, "untyped_storage"):
-        storage = argument.untyped_storage()
-        return storage.data_ptr(), storage.nbytes()
-    return extent(argument.base) if hasattr(argument, "base") else None
-
-
 def _itself(argument: int) -> int:
     return argument
 

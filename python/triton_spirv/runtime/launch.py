@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, LaunchError, TritonSpirvError
 from . import memory
-from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, extent, fitted
+from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fitted
 from .devices import Context
+from .extents import extent
 from .opencl import OpenCLError, data_of
 from .program import OwnedKernel, Program
 
@@ -53,6 +54,7 @@ class _ThreadState:
         self.kernel: OwnedKernel = program.clone_kernel()
         self.buffer = (ctypes.c_uint8 * (24 + size))()
         self.error = ctypes.c_uint32(0)
+        self.announced = False  # has the kernel object been told of allocations?
         self.sizes = ctypes.addressof(self.buffer)
         self.struct = self.sizes + 24
         self.queue, self.local_queue = context.queue, context.local_queue
@@ -178,11 +180,14 @@ class Kernel:
             staging = None if self.shared else stack.enter_context(memory.Staging(self.context))
             values = [self._prepared(index, argument, stack, staging)
                       for index, argument in enumerate(arguments)]
-            for address in state.hidden:
-                values.append(staging.address(address, (address, 4), True) if staging else address)
-            self._set_arguments(state, values)
+            values += state.hidden
             if staging:
-                memory.announce(self.context, state.kernel.handle, staging.allocations())
+                for index, address in enumerate(state.hidden, len(arguments)):
+                    staging.add(index, address, (address, 4), True)
+                for index, address in staging.copy_in().items():
+                    values[index] = address
+                self._announce(state, staging.allocations)
+            self._set_arguments(state, values)
             struct.pack_into("<QQQ", state.buffer, 0, *map(operator.mul, (x, y, z), artifact.local_size))
             queue, event = (timer.queue, timer.event) if timer else (state.queue, None)
             code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
@@ -198,20 +203,33 @@ class Kernel:
             self._raise_assertion(state)
 
     def _prepared(self, index: int, argument: Any, stack: ExitStack, staging: memory.Staging | None) -> Any:
-        """The value of one parameter: a device address or a number."""
+        """The value of one parameter, a number or a host address; staging learns what is behind it."""
         parameter = self.artifact.parameters[index]
         if parameter.type != "ptr":
             return self._named(index, lambda: fitted(argument, parameter.type, self.codes[index]))
         if hasattr(argument, "mapped"):
+            from ..arrays import span_of  # with numpy, which has been imported for this argument
+
             mapped = stack.enter_context(argument.mapped())
             address = mapped.ctypes.data
-            whole: tuple[int, int] | None = (address, mapped.nbytes)
+            whole: tuple[int, int] | None = span_of(mapped)
             if address % 16 and not argument.data_ptr() % 16:
                 raise LaunchError(f"{self._where(index)}: compiled for alignment 16, mapped to {address:#x}")
         else:
             address = self._named(index, lambda: self.tables[index][type(argument)](argument))
             whole = extent(argument)
-        return staging.address(address, whole, self.artifact.written[index]) if staging and whole else address
+        if staging and address:
+            self._named(index, lambda: staging.add(index, address, whole, self.artifact.written[index]))
+        return address
+
+    def _announce(self, state: _ThreadState, allocations: list[int]) -> None:
+        """Tell the driver what the launch reaches. A kernel object keeps what it was told: one that shall
+        reach nothing is a new one."""
+        if allocations:
+            memory.announce(self.context, state.kernel.handle, allocations)
+        elif state.announced:
+            state.kernel = self.program.clone_kernel()
+        state.announced = bool(allocations)
 
     def _set_arguments(self, state: _ThreadState, values: Sequence[Any]) -> None:
         library, kernel = self.context.device.library, state.kernel.handle

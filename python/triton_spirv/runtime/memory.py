@@ -1,8 +1,8 @@
 """Copies of host memory on devices that do not share it, for the time of one launch.
 
-Whole allocations travel, each once, however many arguments point into it: kernels may follow any offset.
-Addresses that are stored in memory (arrays of pointers) keep naming host memory, so kernels that use them
-need a device that shares memory.
+Whole allocations travel, for kernels may follow any offset; where those of several arguments overlap, their
+union travels once, so views of one memory stay views of one memory on the device. Addresses that are stored
+in memory (arrays of pointers) keep naming host memory, so kernels that follow them are refused.
 """
 
 from __future__ import annotations
@@ -10,9 +10,13 @@ from __future__ import annotations
 import ctypes
 import os
 
-from ..errors import DeviceError
+from ..errors import DeviceError, LaunchError
 from . import opencl
 from .devices import Context, Device
+from .extents import Span, merged
+
+#: of the device's allocations, in bytes: the most that OpenCL promises. Copies keep their place modulo that
+ALIGNMENT = 128
 
 
 def shares_memory(device: Device) -> bool:
@@ -22,41 +26,58 @@ def shares_memory(device: Device) -> bool:
 
 
 class Staging:
-    """Device copies of the allocations of one launch; a context manager that frees them."""
+    """Device copies of the host memory of one launch; a context manager that frees them. First `add` what
+    every argument points into, then `copy_in`, ask for addresses, launch, `copy_back`."""
 
     def __init__(self, context: Context) -> None:
         if not context.device.svm:
             raise DeviceError(f"{context.device} neither shares host memory nor has virtual memory to share")
         self._context, self._library = context, context.device.library
-        self._copies: dict[tuple[int, int], int] = {}
-        self._written: set[tuple[int, int]] = set()
+        self._arguments: dict[int, tuple[int, int]] = {}  # index: the pointer, where its memory begins
+        self._spans: set[Span] = set()
+        self._regions: list[tuple[int, int, int]] = []  # begin, end, the device address of begin
+        self.allocations: list[int] = []  # of the device
 
-    def address(self, pointer: int, extent: tuple[int, int], written: bool) -> int:
-        """The device address that stands for `pointer`, which lies in the allocation (address, bytes)
-        `extent`."""
+    def add(self, index: int, pointer: int, extent: tuple[int, int] | None, written: bool) -> None:
+        """An argument of the launch: an address in the memory (address, bytes). LaunchError where it is not
+        known how much memory there is."""
+        if extent is None:
+            raise LaunchError(f"{pointer:#x} is a bare address of the host's memory, which "
+                              f"{self._context.device.name} does not share, and nothing says how much is to "
+                              "be copied there; pass the array or the tensor itself")
         start, size = extent
-        if not size:
-            return 0
-        if written:
-            self._written.add(extent)
-        if extent not in self._copies:
-            self._copies[extent] = self._allocate(size)
-            self._copy(self._copies[extent], start, size)
-        return self._copies[extent] + pointer - start
+        if not start <= pointer <= start + size:
+            raise LaunchError(f"its address, {pointer:#x}, is outside of its memory, {size} bytes at "
+                              f"{start:#x}; pass a copy (x.clone())")
+        self._arguments[index] = pointer, start
+        if size:
+            self._spans.add((start, start + size, written))
 
-    def allocations(self) -> list[int]:
-        """The device addresses of the copies."""
-        return list(self._copies.values())
+    def copy_in(self) -> dict[int, int]:
+        """Give every span a place on the device, those that overlap one together, and copy. The device
+        address of each argument; 0 of an empty one, where nothing may be read."""
+        for begin, end, _ in merged(self._spans):
+            place = self._allocate(end - begin + begin % ALIGNMENT) + begin % ALIGNMENT
+            self._regions.append((begin, end, place))
+            self._copy(place, begin, end - begin)
+        return {index: self._place(start) + pointer - start
+                for index, (pointer, start) in self._arguments.items()}
+
+    def _place(self, address: int) -> int:
+        """On the device, of the first byte of a span."""
+        found = (place + address - begin for begin, end, place in self._regions if begin <= address < end)
+        return next(found, 0)
 
     def copy_back(self) -> None:
-        """What the kernel may have written returns to host memory."""
-        for start, size in self._written:
-            self._copy(start, self._copies[start, size], size)
+        """What the kernel may have written returns to host memory, each byte once."""
+        for begin, end, _ in merged(span for span in self._spans if span[2]):
+            self._copy(begin, self._place(begin), end - begin)
 
     def _allocate(self, size: int) -> int:
-        address = self._library.clSVMAlloc(self._context.handle, opencl.MEM_READ_WRITE, size, 0)
+        address = self._library.clSVMAlloc(self._context.handle, opencl.MEM_READ_WRITE, size, ALIGNMENT)
         if not address:
             raise DeviceError(f"{self._context.device.name} has no room for a copy of {size} bytes")
+        self.allocations.append(address)
         return int(address)
 
     def _copy(self, target: int, source: int, size: int) -> None:
@@ -66,14 +87,13 @@ class Staging:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        for address in self._copies.values():
+        for address in self.allocations:
             self._library.clSVMFree(self._context.handle, address)
 
 
 def announce(context: Context, kernel: int, allocations: list[int]) -> None:
-    """Tell the driver which allocations a kernel reaches through addresses inside its arguments."""
-    if not allocations:
-        return
+    """Tell the driver which allocations, one at least, a kernel reaches through addresses inside its
+    arguments: at this launch and at every later one, until others are told."""
     pointers = (ctypes.c_void_p * len(allocations))(*allocations)
     context.device.library.call("clSetKernelExecInfo", kernel, opencl.KERNEL_EXEC_INFO_SVM_PTRS,
                                 ctypes.sizeof(pointers), ctypes.addressof(pointers))

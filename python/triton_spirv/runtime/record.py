@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LaunchError
 from ..recordings import folder, new_folder
 from ..standalone import replay_source
-from .arguments import FORMATS, extent, fitted
+from .arguments import FORMATS, fitted
+from .extents import Span, extent, merged
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
@@ -71,35 +72,34 @@ class Recording:
         self.places: list[dict[str, Any]] = []
         self.memories: dict[str, dict[str, Any]] = {}
         self.data: dict[str, numpy.ndarray] = {}
-        self._names: dict[tuple[int, int], str] = {}
-        for parameter, argument, written in zip(artifact.parameters, arguments, artifact.written,
-                                                strict=True):
+        self._names: dict[Span, str] = {}
+        rows = list(zip(artifact.parameters, arguments, artifact.written, strict=True))
+        spans = [_span(parameter.name, argument, written) for parameter, argument, written in rows
+                 if parameter.type == "ptr" and argument is not None]
+        self._regions = merged(spans)
+        for parameter, argument, _ in rows:
             if parameter.type == "ptr":
-                self.places.append(self._pointer(parameter.name, argument, written))
+                self.places.append(self._pointer(parameter.name, argument))
             else:
                 value = fitted(argument, parameter.type, FORMATS[parameter.type])
                 self.places.append({"name": parameter.name, "value": value})
 
-    def _pointer(self, name: str, argument: Any, written: bool) -> dict[str, Any]:
+    def _pointer(self, name: str, argument: Any) -> dict[str, Any]:
+        """Where an argument points to: a memory, which others may share, and how far from its begin."""
         if argument is None:
             return {"name": name, "value": 0}
-        if hasattr(argument, "mapped") or getattr(argument, "lives_on_device", False) \
-                or not getattr(argument, "is_cpu", True):
-            raise LaunchError(f"argument {name} is in a device's memory; recordings are of host memory")
-        whole = extent(argument)
-        if whole is None:
-            raise LaunchError(f"argument {name} is a bare address; how much memory is behind it is not known")
-        address = int(argument.data_ptr())
-        if whole not in self._names:
-            memory = self._names[whole] = f"memory{len(self._names)}"
-            self.memories[memory] = {"address": whole[0], "bytes": whole[1], "remainder": whole[0] % 4096,
-                                     "written": False, "dtype": "", "arguments": []}
-            self.data[memory] = _copy(*whole)
-        row = self.memories[self._names[whole]]
-        row["written"] |= written
+        start, stop, _ = _span(name, argument, False)
+        region = next(one for one in self._regions if one[0] <= start and stop <= one[1])
+        begin, end, written = region
+        if region not in self._names:
+            memory = self._names[region] = f"memory{len(self._names)}"
+            self.memories[memory] = {"address": begin, "bytes": end - begin, "remainder": begin % 4096,
+                                     "written": written, "dtype": "", "arguments": []}
+            self.data[memory] = _copy(begin, end - begin)
+        row = self.memories[self._names[region]]
         row["arguments"].append(name)
         row["dtype"] = row["dtype"] or str(getattr(argument, "dtype", "")).rpartition(".")[2]
-        return {"name": name, "memory": self._names[whole], "offset": address - whole[0]}
+        return {"name": name, "memory": self._names[region], "offset": int(argument.data_ptr()) - begin}
 
     def finish(self) -> None:
         """Keep what the launch has written."""
@@ -122,6 +122,17 @@ class Recording:
         numpy.savez_compressed(place / "arguments.npz", **self.data)  # type: ignore[arg-type]
         (place / "replay.py").write_text(replay_source(), encoding="utf-8")
         return place
+
+
+def _span(name: str, argument: Any, written: bool) -> Span:
+    """The memory behind an argument; LaunchError where it cannot be recorded."""
+    if hasattr(argument, "mapped") or getattr(argument, "lives_on_device", False) \
+            or not getattr(argument, "is_cpu", True):
+        raise LaunchError(f"argument {name} is in a device's memory; recordings are of host memory")
+    whole = extent(argument)
+    if whole is None:
+        raise LaunchError(f"argument {name} is a bare address; how much memory is behind it is not known")
+    return whole[0], whole[0] + whole[1], written
 
 
 def _copy(address: int, size: int) -> Any:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LaunchError
-from ..arguments import extent
+from ..extents import extent, merged
 from .devices import devices
 from .memory import ALIGNMENT, Allocation
-from .staging import merged
 
 if TYPE_CHECKING:
     from .context import Context

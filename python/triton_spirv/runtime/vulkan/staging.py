@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LaunchError
-from ..arguments import extent
+from ..extents import extent, merged
 from .memory import ALIGNMENT
 
 if TYPE_CHECKING:
@@ -68,14 +68,3 @@ class Staging:
         for begin, end, written, copy in self._regions:
             if written:
                 self._context.stream.read(copy, begin % ALIGNMENT, begin, end - begin)
-
-
-def merged(spans: list[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
-    """Spans of addresses (begin, end, written) without those that overlap, which become one."""
-    found: list[tuple[int, int, bool]] = []
-    for begin, end, written in sorted(spans):
-        if found and begin < found[-1][1]:
-            first, last, before = found.pop()
-            begin, end, written = first, max(last, end), before or written
-        found.append((begin, end, written))
-    return found

@@ -1,0 +1,248 @@
+"""runtime/memory.py, extents.py: launches on a device that does not share the host's memory. Arguments that
+overlap stay one memory there, and what has no memory of its own is refused."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import handmade
+import numpy as np
+import pytest
+import triton_spirv
+from numpy.lib.stride_tricks import as_strided
+from triton_spirv.arrays import asarray, zeros
+from triton_spirv.errors import LaunchError
+from triton_spirv.runtime import launch, memory
+from triton_spirv.runtime.extents import merged
+
+torch = pytest.importorskip("torch")
+
+#: elements that the kernel works on
+COUNT = 16
+
+#: a = x + 1, then b = x * 2; x is read first
+TWO_RESULTS = """
+module {
+  tt.func public @two_results(%x: !tt.ptr<f32>, %a: !tt.ptr<f32>, %b: !tt.ptr<f32>) {
+    %one = arith.constant dense<1.000000e+00> : tensor<16xf32>
+    %two = arith.constant dense<2.000000e+00> : tensor<16xf32>
+    %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %xp = tt.addptr %xs, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    %v = tt.load %xp : tensor<16x!tt.ptr<f32>>
+    %v1 = arith.addf %v, %one : tensor<16xf32>
+    %v2 = arith.mulf %v, %two : tensor<16xf32>
+    %as = tt.splat %a : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %ap = tt.addptr %as, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    tt.store %ap, %v1 : tensor<16x!tt.ptr<f32>>
+    %bs = tt.splat %b : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %bp = tt.addptr %bs, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+    tt.store %bp, %v2 : tensor<16x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.fixture
+def two_results(monkeypatch: pytest.MonkeyPatch) -> launch.Kernel:
+    """The kernel, launched on copies."""
+    monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
+    kernel = handmade.bind(triton_spirv.compile(TWO_RESULTS))
+    assert not kernel.shared
+    return kernel
+
+
+def expected(block: np.ndarray, x: int, a: int, b: int) -> np.ndarray:
+    """What is in the memory afterwards; the arguments are the places of their first elements."""
+    result = block.copy()
+    result[a:a + COUNT] = block[x:x + COUNT] + 1
+    result[b:b + COUNT] = block[x:x + COUNT] * 2
+    return result
+
+
+def buffers(block: np.ndarray, start: int) -> Any:
+    """16 elements of the memory from one on, in an array that knows of no more than 20."""
+    return asarray(np.frombuffer(memoryview(block).cast("B"), np.float32, 20, start * 4)[:COUNT])
+
+
+def storages(block: np.ndarray, start: int) -> Any:
+    """The same as a tensor, of a storage of its own that begins before it."""
+    begin = max(start - 3, 0)
+    return torch.from_numpy(block[begin:start + 20])[start - begin:][:COUNT]
+
+
+def windows(block: np.ndarray, start: int) -> Any:
+    """The same as a view with two overlapping rows, or none."""
+    return asarray(as_strided(block[start:], (2, COUNT), (8, 4))[0])
+
+
+VIEWS = [buffers, storages, windows]
+
+
+@pytest.mark.parametrize("places", [
+    (0, 40, 48),  # both written
+    (0, 48, 40),
+    (0, 40, 40),  # the same
+    (30, 40, 70),  # read and written
+    (45, 40, 80),
+    (40, 30, 50),  # a chain: the outer ones do not overlap
+    (24, 36, 48),
+    (40, 56, 24),  # side by side
+], ids=str)
+@pytest.mark.parametrize("kind", VIEWS)
+def test_arguments_that_overlap(two_results: launch.Kernel, places: tuple[int, int, int], kind: Any) -> None:
+    """Their allocations are not the same, and each begins and ends elsewhere: nothing written is lost."""
+    block = np.arange(120, dtype=np.float32)
+    right = expected(block, *places)
+    two_results.launch(1, 1, 1, [kind(block, start) for start in places])
+    np.testing.assert_array_equal(block, right)
+
+
+@pytest.mark.parametrize("kinds", list(itertools.product(VIEWS, repeat=2)))
+def test_arrays_and_tensors_of_one_memory(two_results: launch.Kernel, kinds: tuple[Any, Any]) -> None:
+    block = np.arange(120, dtype=np.float32)
+    right = expected(block, 0, 40, 48)
+    two_results.launch(1, 1, 1, [asarray(block)[:COUNT], kinds[0](block, 40), kinds[1](block, 48)])
+    np.testing.assert_array_equal(block, right)
+
+
+def test_views_of_strides_below_one(two_results: launch.Kernel) -> None:
+    """Backwards, and with a stride of 0: the memory of such views begins before their first element, or is
+    one element. The kernel goes forwards from the first element all the same."""
+    block = np.arange(64, dtype=np.float32)
+    right = expected(block, 0, 40, 24)
+    backwards = asarray(as_strided(block[40:], (41,), (-4,)))
+    repeated = asarray(as_strided(block[24:], (COUNT, 5), (4, 0)))
+    two_results.launch(1, 1, 1, (asarray(block), backwards, repeated))
+    np.testing.assert_array_equal(block, right)
+
+
+def test_what_is_only_read_is_not_copied_back(two_results: launch.Kernel,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may write there meanwhile, and the pages may be read-only."""
+    block, copies = np.arange(120, dtype=np.float32), []
+    copy = memory.Staging._copy
+    monkeypatch.setattr(memory.Staging, "_copy",
+                        lambda self, *what: copies.append(what) or copy(self, *what))
+    arguments = [buffers(block, start) for start in (30, 40, 80)]
+    two_results.launch(1, 1, 1, arguments)
+    begin = block.ctypes.data
+    assert [(source - begin, size) for _, source, size in copies[:2]] == [(120, 120), (320, 80)]
+    assert [(target - begin, size) for target, _, size in copies[2:]] == [(160, 80), (320, 80)]
+
+
+@pytest.mark.parametrize("shift", range(0, 32, 4))
+def test_copies_keep_their_place_modulo_alignment(two_results: launch.Kernel, shift: int,
+                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are compiled for the alignment of the address on the host."""
+    places: list[tuple[int, int]] = []
+    copy = memory.Staging._copy
+    monkeypatch.setattr(memory.Staging, "_copy",
+                        lambda self, *what: places.append(what[:2]) or copy(self, *what))
+    block = np.arange(64, dtype=np.float32)
+    memories = memoryview(block).cast("B")[shift:]
+    view = asarray(np.frombuffer(memories, np.float32, 50))
+    two_results.launch(1, 1, 1, (view, view, view))
+    assert places and all(target % memory.ALIGNMENT == source % memory.ALIGNMENT for target, source in places)
+
+
+def test_merged() -> None:
+    assert merged([]) == []
+    assert merged([(5, 9, False), (0, 5, True)]) == [(0, 5, True), (5, 9, False)]
+    assert merged([(0, 5, False), (8, 12, True), (4, 9, False)]) == [(0, 12, True)]
+    assert merged([(0, 20, False), (3, 4, True), (20, 21, False)]) == [(0, 20, True), (20, 21, False)]
+
+
+class Foreign:
+    """Something with an address and nothing else: what triton.reinterpret makes, or a library of the
+    user's."""
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+
+    def data_ptr(self) -> int:
+        return self.address
+
+
+@pytest.mark.parametrize("bare", [int, Foreign])
+def test_bare_addresses_are_refused(two_results: launch.Kernel, bare: Any) -> None:
+    x = zeros(COUNT)
+    with pytest.raises(LaunchError, match=r"argument 1 \(a\): 0x\w+ is a bare address .* pass the array"):
+        two_results.launch(1, 1, 1, (x, bare(x.data_ptr()), x))
+
+
+def test_null_and_empty_arguments(two_results: launch.Kernel) -> None:
+    """They have no memory, and need none where nothing is accessed."""
+    kernel, x = handmade.bind(triton_spirv.compile(UNUSED)), zeros(4)
+    for nothing in (None, 0, zeros(0), torch.zeros(0), torch.zeros(8)[8:]):
+        x.numpy()[:] = 0
+        kernel.launch(1, 1, 1, (nothing, nothing, x))
+        assert (x.numpy() == 1).all()
+
+
+#: the third argument's first element is 1; the others are not accessed
+UNUSED = """
+module {
+  tt.func public @unused(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %out: !tt.ptr<f32>) {
+    %one = arith.constant dense<1.000000e+00> : tensor<4xf32>
+    %i = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>
+    %s = tt.splat %out : !tt.ptr<f32> -> tensor<4x!tt.ptr<f32>>
+    %p = tt.addptr %s, %i : tensor<4x!tt.ptr<f32>>, tensor<4xi32>
+    tt.store %p, %one : tensor<4x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+class Announcements:
+    """The calls of clSetKernelExecInfo and clSVMFree, and what each launch's kernel object was told."""
+
+    def __init__(self, library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.told: dict[int, list[int]] = {}
+        self.count = 0
+        self.freed: set[int] = set()
+        self.stale: list[int] = []
+
+        def watch(name: str, before: Any) -> None:
+            function = getattr(library, name)
+
+            def watched(*arguments: Any) -> Any:
+                before(*arguments)
+                return function(*arguments)
+
+            monkeypatch.setitem(library.__dict__, name, watched)
+
+        watch("clSetKernelExecInfo", self._announced)
+        watch("clSVMFree", lambda context, address: self.freed.add(address))
+        watch("clReleaseKernel", lambda kernel: self.told.pop(kernel, None))
+        watch("clEnqueueNDRangeKernel", self._launched)
+
+    def _announced(self, kernel: int, what: int, size: int, pointers: int) -> None:
+        self.told[kernel] = list((ctypes.c_uint64 * (size // 8)).from_address(pointers))
+        self.freed -= set(self.told[kernel])
+        self.count += 1
+
+    def _launched(self, queue: int, kernel: int, *_: Any) -> None:
+        self.stale += [address for address in self.told.get(kernel, ()) if address in self.freed]
+
+
+@pytest.fixture
+def announcements(two_results: launch.Kernel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Announcements]:
+    yield Announcements(two_results.context.device.library, monkeypatch)
+
+
+def test_freed_allocations_are_not_announced(announcements: Announcements) -> None:
+    """A launch without memory follows one with memory: the driver is not left with allocations that are
+    gone. It would make them resident, and touch what was freed."""
+    without = handmade.bind(triton_spirv.compile(UNUSED.replace("tt.store %p, %one", "// tt.store %p, %one")))
+    x = zeros(4)
+    without.launch(1, 1, 1, (x, x, x))
+    without.launch(1, 1, 1, (None, None, None))
+    without.launch(1, 1, 1, (x, None, None))
+    without.launch(1, 1, 1, (None, None, None))
+    assert announcements.count == 2 and announcements.freed and not announcements.stale
