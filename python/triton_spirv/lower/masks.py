@@ -2,20 +2,21 @@
 
 `offsets < n` with affine offsets holds everywhere in a window if it holds for the largest offset. The test
 costs two scalar instructions, and the path behind it loads and stores plain vectors without computing any
-mask; the other path computes the masks component by component. Comparisons are made in 64 bits, where 32-bit
-index arithmetic cannot wrap: a wrapping window fails the test and takes the exact path.
+mask; the other path computes the masks component by component. Comparisons are made in 64 bits, where index
+arithmetic of 32 bits cannot wrap, and say of both ends of a window that they are numbers of the index's own
+width: a window that wraps fails the test and takes the exact path.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
 from ..ir.model import Operation
 from ..layout import Layout
-from ..spirv.builder import I64
+from ..spirv.builder import I64, Builder
 from ..spirv.control import IfElse, if_
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
@@ -81,7 +82,14 @@ def _is_plain_view(op: Operation, mask: Deferred) -> bool:
 
 def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layout,
              opposite: bool = False) -> Register | None:
-    """A comparison of the extremes that implies that all elements compare so; `opposite`: that none does."""
+    """A comparison of the extremes that implies that all elements compare so; `opposite`: that none does.
+
+    Elements wrap in their own width, so the least element is origin + low, and the greatest origin + high,
+    only where both are numbers of that width. Of the side that must be the smaller one, the comparison shows
+    it for the greatest, and of the other side for the least, if that side is no wider; the ends that are left
+    over get a comparison of their own, unless they are on the safe side of the origin, which is one already:
+    in `offsets < n` they are.
+    """
     b = ctx.b
     if predicate not in ORDERED:
         return None
@@ -89,15 +97,44 @@ def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layo
     first, second = (_extremes(ctx, operand, layout) for operand in operands)
     if first is None or second is None:
         return None
-    (left, left_low, left_high), (right, right_low, right_high) = first, second
-    return b.compare(opcode, b.iadd(left, left_high if left_is_small else left_low),
-                     b.iadd(right, right_low if left_is_small else right_high))
+    small, large = (first, second) if left_is_small else (second, first)
+    tests = [b.compare(opcode, *(side.at(b, side.high if side is small else side.low)
+                                 for side in (first, second)))]
+    if small.low < 0:
+        tests.append(b.compare("OpSGreaterThanEqual", small.at(b, small.low), small.least))
+    if large.high > 0:
+        tests.append(b.compare("OpSLessThanEqual", large.at(b, large.high), large.greatest))
+    if small.high > 0 and large.width > small.width:
+        tests.append(b.compare("OpSLessThanEqual", small.at(b, small.high), small.greatest))
+    if large.low < 0 and small.width > large.width:
+        tests.append(b.compare("OpSGreaterThanEqual", large.at(b, large.low), large.least))
+    return reduce(b.logical_and, tests)
 
 
-def _extremes(ctx: Context, tensor: Any, layout: Layout) -> tuple[Register, int, int] | None:
-    """(origin in 64 bits, least, greatest): the values of the window lie between origin + least and origin +
-    greatest.
-    """
+@dataclass(frozen=True)
+class _Extremes:
+    """The elements of a window: origin + an integer from low to high, wrapped to `width` bits, as a signed
+    number. `origin`: such a number, in 64 bits."""
+
+    origin: Register
+    low: int
+    high: int
+    width: int
+
+    @property
+    def least(self) -> int:
+        return -1 << (self.width - 1)
+
+    @property
+    def greatest(self) -> int:
+        return ~self.least
+
+    def at(self, b: Builder, moved: int) -> Register:
+        """origin + moved, in 64 bits."""
+        return b.iadd(self.origin, moved)
+
+
+def _extremes(ctx: Context, tensor: Any, layout: Layout) -> _Extremes | None:
     affine = as_affine(tensor)
     if affine is not None and affine.exact is not None:
         inner = affine.exact
@@ -121,13 +158,17 @@ def _extremes(ctx: Context, tensor: Any, layout: Layout) -> tuple[Register, int,
             continue
         if not isinstance(stride, int):
             return None
+        stride = _wrapped(stride, kind.width)
         moved = (stride * start, stride * (start | size))
         low, high = low + min(moved), high + max(moved)
-    return ctx.b.resize(_origin(ctx, affine, layout), I64.width), low, high
+    origin = ctx.b.resize(ctx.affine_scalar(affine, layout), I64.width)
+    return _Extremes(origin, low, high, kind.width)
 
 
-def _origin(ctx: Context, affine: Affine, layout: Layout) -> Register:
-    return ctx.affine_scalar(affine, layout)
+def _wrapped(number: int, width: int) -> int:
+    """The signed number of so many bits that a number wraps to."""
+    half = 1 << (width - 1)
+    return (number + half) % (2 * half) - half
 
 
 def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
