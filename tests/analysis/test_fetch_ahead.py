@@ -98,3 +98,25 @@ def test_a_load_that_is_used_otherwise_stays() -> None:
     before = names(module)
     fetch_ahead(module)
     assert names(module) == before
+
+
+@pytest.mark.parametrize("function", [
+    "%y = math.rsqrt %d : {held}",
+    '%y = tt.extern_elementwise %d {{libname = "", libpath = "", pure = true, symbol = "__nv_tanhf"}} '
+    ": ({held}) -> {held}",
+])
+def test_arithmetic_of_any_kind_is_no_hindrance(function: str) -> None:
+    module = loop(function.format(held=HELD))
+    fetch_ahead(module)
+    assert len(the_loop(module).results) == 3
+
+
+@pytest.mark.parametrize("hindrance", [
+    '%y = tt.extern_elementwise %d {{libname = "", libpath = "", pure = false, symbol = "__nv_tanhf"}} '
+    ": ({held}) -> {held}",
+    "%y = tt.load %p {{isVolatile = true}} : tensor<16x16x!tt.ptr<f32>, #b>",
+])
+def test_what_may_have_an_effect_is_one(hindrance: str) -> None:
+    module = loop(hindrance.format(held=HELD))
+    fetch_ahead(module)
+    assert len(the_loop(module).results) == 2

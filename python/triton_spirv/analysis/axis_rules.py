@@ -11,6 +11,7 @@ from collections.abc import Callable
 from triton_spirv.analysis import axis_views as views
 from triton_spirv.analysis.axis_info import LARGEST, AxisInfo, of_constant, power_of_two_divisor, unknown
 from triton_spirv.analysis.axis_shapes import constant_of, elementwise, gcds, lengths, unit
+from triton_spirv.ir.dialects import OPERATIONS
 from triton_spirv.ir.model import DenseAttr, Operation, TensorType
 
 Rule = Callable[[Operation, list[AxisInfo]], AxisInfo]
@@ -307,9 +308,8 @@ RULES: dict[str, Rule] = {
     "tt.trans": views.transpose,
     "ttg.convert_layout": views.extend,
 }
-_ELEMENTWISE = ("arith.", "math.", "tt.fp_to_fp", "tt.clampf", "tt.precise_", "tt.approx_divf", "tt.mulhiui")
 
 
 def rule_for(name: str) -> Rule | None:
     """The rule of an operation; None: nothing is known of its results."""
-    return RULES.get(name) or (elementwise if name.startswith(_ELEMENTWISE) else None)
+    return RULES.get(name) or (elementwise if "elementwise" in OPERATIONS[name].traits else None)

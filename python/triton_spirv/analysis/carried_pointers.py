@@ -15,13 +15,6 @@ from dataclasses import dataclass
 from ..ir.model import Block, DenseAttr, IntegerType, Operation, TensorType, Type, Value
 from .copies import Copies, append_operand, inserter
 
-#: Views through which a number is the same.
-VIEWS = ("tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout", "arith.extsi")
-
-#: Besides views, sums and products: what may be computed before the loop as well as in it, also of a loop
-#: that never runs. A load or an atomic may not (memory changes), nor a division (by 0, where no round runs).
-INVARIANT = ("arith.constant", "arith.extui", "arith.trunci", "tt.make_range", "tt.get_program_id")
-
 
 @dataclass(frozen=True)
 class Slope:
@@ -73,9 +66,11 @@ def slope_of(value: Value, body: Block) -> Slope | None:
     op = value.defining_op
     if op is None or op.parent is not body:
         return Slope(0)
-    if op.name in VIEWS:
+    if _is_same_number(op):
         return slope_of(op.operands[0], body)
-    if op.name not in ("arith.addi", "arith.subi", "arith.muli", "tt.addptr", *INVARIANT):
+    # what may not be computed before the loop: a load or an atomic (memory changes), a division (by 0, where
+    # no round runs), a product of matrices
+    if not op.is_pure or op.regions or op.has("divides") or op.has("product"):
         return None
     parts = [slope_of(operand, body) for operand in op.operands]
     if any(part is None for part in parts):
@@ -100,7 +95,7 @@ def _sum(x: Slope, y: Slope) -> Slope | None:
 
 def _product(slope: Slope, factor: Value, body: Block) -> Slope | None:
     """The slope times a factor that the loop does not change."""
-    while factor.defining_op is not None and factor.defining_op.name in VIEWS:
+    while factor.defining_op is not None and _is_same_number(factor.defining_op):
         factor = factor.defining_op.operands[0]
     times = number(factor)
     if times is not None:
@@ -109,6 +104,11 @@ def _product(slope: Slope, factor: Value, body: Block) -> Slope | None:
     if slope.scalar is not None or not outside or not isinstance(factor.type, IntegerType):
         return None
     return Slope(slope.factor, factor)
+
+
+def _is_same_number(op: Operation) -> bool:
+    """Is each number of the result one of the operand?"""
+    return op.has("view") or op.has("widens")
 
 
 def number(value: Value) -> int | None:

@@ -15,24 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.dialects import PRODUCTS
 from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
 from .carried_pointers import number
 from .copies import Copies, append_operand, inserter
 
 I1 = IntegerType(1)
-
-#: Operations of the body that neither write nor depend on when they run.
-HARMLESS_PREFIXES = ("arith.", "math.", "tt.reduce", "ttg.convert_layout")
-HARMLESS = frozenset({
-    "tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.trans", "tt.reshape", "tt.make_range",
-    "tt.fp_to_fp", "tt.bitcast", "tt.dot", "tt.dot_scaled", "tt.load", "tt.join", "tt.split", "scf.yield",
-    "tt.clampf", "tt.precise_sqrt", "tt.precise_divf", "tt.get_program_id",
-})
-
-
-#: Operations that need a divisor other than zero.
-DIVISIONS = frozenset({"arith.divsi", "arith.divui", "arith.remsi", "arith.remui"})
 
 
 def fetch_ahead(module: Module) -> None:
@@ -48,7 +35,7 @@ def _rewrite(loop: Operation) -> None:
         return
     loads = [op for op in body.operations
              if op.name == "tt.load" and _feeds_product(op) and _is_early(op, body)]
-    if not any(op.name in PRODUCTS for op in body.operations):
+    if not any(op.has("product") for op in body.operations):
         return
     for load in loads:
         _fetch(loop, body, load)
@@ -59,7 +46,9 @@ def _inside(body: Block) -> list[Operation]:
 
 
 def _is_harmless(op: Operation) -> bool:
-    return op.name in HARMLESS or op.name.startswith(HARMLESS_PREFIXES)
+    """Does it neither write nor depend on when it runs?"""
+    reads_plainly = op.name == "tt.load" and not op.attributes.get("isVolatile")
+    return op.is_pure or op.has("terminator") or reads_plainly
 
 
 def _feeds_product(load: Operation) -> bool:
@@ -69,11 +58,10 @@ def _feeds_product(load: Operation) -> bool:
 
     def becomes_operand(value: Value) -> bool:
         def by(user: Operation, index: int) -> bool:
-            if user.name in PRODUCTS:
+            if user.has("product"):
                 return user.operands[index] is not user.c
-            narrow = user.name.startswith(("arith.", "ttg.convert_layout")) or user.name in (
-                "tt.trans", "tt.fp_to_fp", "tt.bitcast", "tt.reshape")
-            return narrow and bool(user.results) and becomes_operand(user.results[0])
+            follows = user.has("elementwise") or user.has("view")
+            return follows and becomes_operand(user.results[0])
         return bool(value.uses) and all(by(user, index) for user, index in value.uses)
     return becomes_operand(load.results[0])
 
@@ -95,7 +83,7 @@ def _is_early(load: Operation, body: Block) -> bool:
         op = value.defining_op
         if op is None or op.parent is not body:
             continue
-        if op.regions or op.name in ("tt.load", *PRODUCTS) or _may_divide_by_zero(op):
+        if op.regions or op.has("reads") or op.has("product") or _may_divide_by_zero(op):
             return False
         pending += op.operands
     return True
@@ -103,7 +91,7 @@ def _is_early(load: Operation, body: Block) -> bool:
 
 def _may_divide_by_zero(op: Operation) -> bool:
     """Is that excluded only by the loop, which runs as long as the divisor is none?"""
-    return op.name in DIVISIONS and not number(op.operands[1])
+    return op.has("divides") and not number(op.operands[1])
 
 
 def _fetch(loop: Operation, body: Block, load: Operation) -> None:

@@ -21,20 +21,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ..ir.dialects import PRODUCTS
 from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
 from .copies import copied
 
 #: A kernel of more operations is left as it is: all of them would be compiled twice.
 MOST = 400
-
-#: What the bounds of a loop may be computed by, before anything else of the kernel.
-COMPUTED = frozenset({
-    "arith.constant", "arith.addi", "arith.subi", "arith.muli", "arith.extsi", "arith.extui", "arith.trunci",
-    "arith.minsi", "arith.maxsi", "tt.get_program_id", "tt.get_num_programs",
-})
-
-VIEWS = frozenset({"tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans"})
 
 
 def without_single_rounds(module: Module, elements: int) -> None:
@@ -43,7 +34,7 @@ def without_single_rounds(module: Module, elements: int) -> None:
     region = module.entry.regions[0]
     body = list(module.entry.walk())
     # a product does so much in a round that filling an array does not matter
-    if len(region.blocks) != 1 or len(body) > MOST or any(op.name in PRODUCTS for op in body):
+    if len(region.blocks) != 1 or len(body) > MOST or any(op.has("product") for op in body):
         return
     loops = [op for op in body if op.name == "scf.for" and _carries(op, elements) and _is_known(op)]
     if loops:
@@ -65,13 +56,13 @@ def _is_known(loop: Operation) -> bool:
 
 
 def _comes_early(value: Value) -> bool:
-    """Is a number computed from arguments of the kernel?"""
+    """Is a number computed from arguments of the kernel, by what may run before anything else?"""
     op = value.defining_op
     if op is None:
         assert isinstance(value.owner, Block)
         around = value.owner.parent.parent
         return around is not None and around.name == "tt.func"
-    return op.name in COMPUTED and all(map(_comes_early, op.operands))
+    return op.is_pure and not op.has("divides") and not op.regions and all(map(_comes_early, op.operands))
 
 
 def _rewrite(block: Block, loops: Sequence[Operation]) -> None:
@@ -154,7 +145,7 @@ def _is_zero(value: Value) -> bool:
 def _is_product(value: Value) -> bool:
     """Is a tensor, or what it is a view of, made by a multiplication?"""
     op = value.defining_op
-    while op is not None and op.name in VIEWS:
+    while op is not None and op.has("view"):
         op = op.operands[0].defining_op
     return op is not None and op.name in ("arith.mulf", "math.fma")
 

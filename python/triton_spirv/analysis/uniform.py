@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from triton_spirv.ir.model import Block, DenseAttr, Operation, TensorType, Value
 
-# One value in, one value out, whatever the element is.
-_VIEWS = frozenset(["tt.expand_dims", "tt.broadcast", "tt.reshape", "tt.trans", "ttg.convert_layout"])
-_CASTS = frozenset(["tt.bitcast", "tt.fp_to_fp", "tt.int_to_ptr", "tt.ptr_to_int", "tt.addptr", "tt.mulhiui"])
-
 
 def is_uniform(value: Value, known: dict[Value, bool] | None = None) -> bool:
     """Does the tensor hold one value, by the way it is made? Splats, and element by element arithmetic on
@@ -49,7 +45,7 @@ def _must_be_uniform(value: Value) -> list[Value] | None:
     if op.name == "arith.constant":
         constant = op.attributes["value"]
         return [] if isinstance(constant, DenseAttr) and constant.splat else None
-    if op.name in _VIEWS or op.name in _CASTS or op.name.startswith(("arith.", "math.")):
+    if op.has("view") or op.has("elementwise"):
         return op.operands
     return None
 

@@ -25,6 +25,19 @@ Where the format gives no result type, `results` says it: an operand's name (the
 prints in generic form only; `custom` names a reader in syntax.py. `enums` says how the generic form's numbers
 read.
 
+`traits` say what the operation is, for everybody who asks (`op.has("view")`, `op.is_pure`):
+
+    elementwise  element i of each result is computed from element i of the operands, and from nothing else
+    view         the elements of the result are those of the one operand, moved or repeated
+    pure         results follow from operands and attributes (and the program's number); nothing else happens.
+                 What is elementwise or a view is pure
+    divides      needs a second operand other than zero
+    widens       the same number, read as signed, in a wider type
+    reads, writes, atomic
+                 memory that pointers reach; `writes` names the operand: `writes=ptr`
+    product      a product of matrices
+    terminator   ends a block
+
 Triton 3.9 prints `{cachePolicy = #tt.cache_policy<..>}` where older versions print `cacheModifier = ..`: both
 are read as the attributes `cache` and `evict`.
 """
@@ -34,8 +47,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-#: Products of matrices.
-PRODUCTS = frozenset({"tt.dot", "tt.dot_scaled"})
+#: What traits may be said, and which others they bring.
+TRAITS: dict[str, frozenset[str]] = {
+    "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
+    **dict.fromkeys(("pure", "divides", "widens", "reads", "writes", "atomic", "terminator"), frozenset()),
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,18 @@ class OperationSpec:
     format: str
     result_rule: str = ""
     enums: tuple[tuple[str, str], ...] = ()
+    trait_text: str = ""
+
+    @cached_property
+    def traits(self) -> frozenset[str]:
+        words = [word.partition("=")[0] for word in self.trait_text.split()]
+        return frozenset(words).union(*(TRAITS[word] for word in words))
+
+    @cached_property
+    def written(self) -> str | None:
+        """The operand through which it writes."""
+        words = dict(word.partition("=")[::2] for word in self.trait_text.split())
+        return words.get("writes")
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
@@ -74,13 +102,19 @@ class OperationSpec:
 OPERATIONS: dict[str, OperationSpec] = {}
 
 
-def _op(name: str, operands: str, format: str, results: str = "", **enums: str) -> None:
-    OPERATIONS[name] = OperationSpec(name, operands, format, results, tuple(enums.items()))
+def _op(name: str, operands: str, format: str, results: str = "", traits: str = "", **enums: str) -> None:
+    assert name not in OPERATIONS, f"two lines for {name}"
+    OPERATIONS[name] = OperationSpec(name, operands, format, results, tuple(enums.items()), traits)
 
 
-def _family(names: str, operands: str, format: str, results: str = "") -> None:
+def _family(names: str, operands: str, format: str, results: str = "", traits: str = "") -> None:
     for name in names.split():
-        _op(name, operands, format, results)
+        _op(name, operands, format, results, traits)
+
+
+def with_trait(trait: str) -> frozenset[str]:
+    """The names of all operations that have a trait."""
+    return frozenset(name for name, spec in OPERATIONS.items() if trait in spec.traits)
 
 
 # Keywords of enumerations by number, as the generic form `<{cache = 1 : i32}>` has them.
@@ -109,85 +143,98 @@ _MEMORY = "caching {} :"
 _RETURN = "$values* {} : T(values*)"
 
 # tt: memory
-_op("tt.addptr", "ptr offset", "$ptr , $offset {} : T(ptr) , T(offset)", "ptr")
+_op("tt.addptr", "ptr offset", "$ptr , $offset {} : T(ptr) , T(offset)", "ptr", traits="elementwise")
 _op("tt.load", "ptr mask? other?",
-    f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr",
+    f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr", traits="reads",
     cache="cache", evict="evict", padding="padding")
 _op("tt.store", "ptr value mask?",
-    f"$ptr , $value (? , $mask )? {_MEMORY} T(ptr)", cache="cache", evict="evict")
+    f"$ptr , $value (? , $mask )? {_MEMORY} T(ptr)", traits="writes=ptr", cache="cache", evict="evict")
 _op("tt.atomic_rmw", "ptr val mask?", "@atomic_rmw_op , @sem , @scope , $ptr , $val (? , $mask )? {} : F",
+    traits="atomic reads writes=ptr",
     atomic_rmw_op="rmw", sem="sem", scope="scope")
-_op("tt.atomic_cas", "ptr cmp val", "@sem , @scope , $ptr , $cmp , $val {} : F", sem="sem", scope="scope")
+_op("tt.atomic_cas", "ptr cmp val", "@sem , @scope , $ptr , $cmp , $val {} : F",
+    traits="atomic reads writes=ptr", sem="sem", scope="scope")
 _op("tt.atomic_poll", "ptr expected timeout?",
     "@sem , @scope , $ptr , $expected (? timeout $timeout )? {} : T(ptr) , T(expected) -> R",
+    traits="atomic reads",
     sem="sem", scope="scope")
-_op("tt.atomic_load", "ptr mask?", "@sem , @scope , $ptr (? , $mask )? {} : F", sem="sem", scope="scope")
+_op("tt.atomic_load", "ptr mask?", "@sem , @scope , $ptr (? , $mask )? {} : F",
+    traits="atomic reads", sem="sem", scope="scope")
 _op("tt.atomic_store", "ptr value mask?",
-    "@sem , @scope , $ptr , $value (? , $mask )? {} : T(ptr)", sem="sem", scope="scope")
+    "@sem , @scope , $ptr , $value (? , $mask )? {} : T(ptr)",
+    traits="atomic writes=ptr", sem="sem", scope="scope")
 
 # tt: descriptors
 _op("tt.make_tensor_descriptor", "base shape* strides*",
-    "$base , [ $shape* ] , [ $strides* ] {} : T(base) , R", padding="padding")
+    "$base , [ $shape* ] , [ $strides* ] {} : T(base) , R", traits="pure", padding="padding")
 _op("tt.descriptor_load", "desc indices*",
-    f"$desc [ $indices* ] {_MEMORY} T(desc) -> R", cache="cache", evict="evict")
-_op("tt.descriptor_store", "desc src indices*", "$desc [ $indices* ] , $src {} : T(desc) , T(src)")
+    f"$desc [ $indices* ] {_MEMORY} T(desc) -> R", traits="reads", cache="cache", evict="evict")
+_op("tt.descriptor_store", "desc src indices*", "$desc [ $indices* ] , $src {} : T(desc) , T(src)",
+    traits="writes=desc")
 _op("tt.descriptor_reduce", "desc src indices*",
-    "@kind , $desc [ $indices* ] , $src {} : T(desc) , T(src)", kind="reduce_kind")
-_op("tt.descriptor_gather", "desc x_offsets y_offset", "$desc [ $x_offsets , $y_offset ] {} : F")
+    "@kind , $desc [ $indices* ] , $src {} : T(desc) , T(src)",
+    traits="atomic reads writes=desc", kind="reduce_kind")
+_op("tt.descriptor_gather", "desc x_offsets y_offset", "$desc [ $x_offsets , $y_offset ] {} : F",
+    traits="reads")
 _op("tt.descriptor_scatter", "desc x_offsets y_offset src",
-    "$desc [ $x_offsets , $y_offset ] , $src {} : T(*)")
+    "$desc [ $x_offsets , $y_offset ] , $src {} : T(*)", traits="writes=desc")
 
 # tt: block pointers, up to Triton 3.7
 _op("tt.make_tensor_ptr", "base shape* strides* offsets*",
-    "$base , [ $shape* ] , [ $strides* ] , [ $offsets* ] {} : R")
-_op("tt.advance", "ptr offsets*", "$ptr , [ $offsets* ] {} : T(ptr)", "ptr")
+    "$base , [ $shape* ] , [ $strides* ] , [ $offsets* ] {} : R", traits="pure")
+_op("tt.advance", "ptr offsets*", "$ptr , [ $offsets* ] {} : T(ptr)", "ptr", traits="pure")
 
 # tt: elementwise
-_family("tt.int_to_ptr tt.ptr_to_int tt.bitcast", "src", _CAST)
-_op("tt.fp_to_fp", "src", "$src {} (? , rounding = @rounding )? : T(src) -> R", rounding="rounding")
+_family("tt.int_to_ptr tt.ptr_to_int tt.bitcast", "src", _CAST, traits="elementwise")
+_op("tt.fp_to_fp", "src", "$src {} (? , rounding = @rounding )? : T(src) -> R",
+    traits="elementwise", rounding="rounding")
 _op("tt.clampf", "x min max",
-    "$x , $min , $max , propagateNan = @propagateNan {} : T(x)", "x", propagateNan="nan")
-_op("tt.precise_sqrt", "x", "$x {} : T(x)", "x")
-_family("tt.precise_divf tt.approx_divf tt.mulhiui", "x y", "$x , $y {} : T(x)", "x")
-_op("tt.extern_elementwise", "srcs*", "$srcs* {} : F")
+    "$x , $min , $max , propagateNan = @propagateNan {} : T(x)", "x",
+    traits="elementwise", propagateNan="nan")
+_op("tt.precise_sqrt", "x", "$x {} : T(x)", "x", traits="elementwise")
+_family("tt.precise_divf tt.approx_divf tt.mulhiui", "x y", "$x , $y {} : T(x)", "x", traits="elementwise")
+_op("tt.extern_elementwise", "srcs*", "$srcs* {} : F", traits="elementwise")
 _op("tt.elementwise_inline_asm", "args*", '"asm_string {} (? $args* : T(args*) )? -> R*')
-_op("tt.map_elementwise", "srcs*", "generic")
+_op("tt.map_elementwise", "srcs*", "generic", traits="pure")
 
 # tt: views
-_op("tt.splat", "src", _CAST)
-_op("tt.unsplat", "src", "$src {} : T(src)", "element src")
-_op("tt.expand_dims", "src", _CAST)
+_op("tt.splat", "src", _CAST, traits="view")
+_op("tt.unsplat", "src", "$src {} : T(src)", "element src", traits="pure")
+_op("tt.expand_dims", "src", _CAST, traits="view")
 _op("tt.reshape", "src",
-    "$src (? allow_reorder !allow_reorder )? (? efficient_layout !efficient_layout )? {} : T(src) -> R")
-_op("tt.broadcast", "src", _CAST)
-_op("tt.trans", "src", _CAST)
-_family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R")
-_op("tt.split", "src", "$src {} : T(src) -> R", "both")
-_op("tt.gather", "src indices", "$src [ $indices ] {} : F")
+    "$src (? allow_reorder !allow_reorder )? (? efficient_layout !efficient_layout )? {} : T(src) -> R",
+    traits="view")
+_op("tt.broadcast", "src", _CAST, traits="view")
+_op("tt.trans", "src", _CAST, traits="view")
+_family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R", traits="pure")
+_op("tt.split", "src", "$src {} : T(src) -> R", "both", traits="pure")
+_op("tt.gather", "src indices", "$src [ $indices ] {} : F", traits="pure")
 
 # ts: what analysis/simplify.py writes; Triton does not know it
-_op("ts.swap", "src", "$src {} : T(src)", "src")
+_op("ts.swap", "src", "$src {} : T(src)", "src", traits="view")
 
 # tt: ids, ranges
-_op("tt.get_program_id", "", "@axis {} : R", axis="dim")
-_op("tt.get_num_programs", "", "@axis {} : R", axis="dim")
-_op("tt.make_range", "", "{} : R")
+_op("tt.get_program_id", "", "@axis {} : R", traits="pure", axis="dim")
+_op("tt.get_num_programs", "", "@axis {} : R", traits="pure", axis="dim")
+_op("tt.make_range", "", "{} : R", traits="pure")
 
 # tt: over an axis
-_op("tt.reduce", "srcs*", "generic")
-_op("tt.scan", "srcs*", "generic")
-_family("tt.reduce.return tt.scan.return", "values*", _RETURN)
-_op("tt.map_elementwise.return", "values*", "{} (? $values* : T(values*) )?")
-_op("tt.histogram", "src mask?", "$src (? , $mask )? {} : T(src) -> R")
+_op("tt.reduce", "srcs*", "generic", traits="pure")
+_op("tt.scan", "srcs*", "generic", traits="pure")
+_family("tt.reduce.return tt.scan.return", "values*", _RETURN, traits="terminator")
+_op("tt.map_elementwise.return", "values*", "{} (? $values* : T(values*) )?", traits="terminator")
+_op("tt.histogram", "src mask?", "$src (? , $mask )? {} : T(src) -> R", traits="pure")
 _op("tt.dot", "a b c",
-    "$a , $b , $c (? , inputPrecision = @inputPrecision )? {} : T(a) * T(b) -> R", inputPrecision="precision")
+    "$a , $b , $c (? , inputPrecision = @inputPrecision )? {} : T(a) * T(b) -> R",
+    traits="product", inputPrecision="precision")
 _op("tt.dot_scaled", "a b c a_scale? b_scale?",
     "$a (? scale $a_scale )? , $b (? scale $b_scale )? , $c lhs = @a_elem_type rhs = @b_elem_type {} : "
-    "T(a) (? , T(a_scale) )? * T(b) (? , T(b_scale) )? -> R", a_elem_type="scaled", b_elem_type="scaled")
+    "T(a) (? , T(a_scale) )? * T(b) (? , T(b_scale) )? -> R",
+    traits="product", a_elem_type="scaled", b_elem_type="scaled")
 
 # tt: functions, debugging
 _op("tt.func", "", "custom function")
-_op("tt.return", "srcs*", "{} (? $srcs* : T(srcs*) )?")
+_op("tt.return", "srcs*", "{} (? $srcs* : T(srcs*) )?", traits="terminator")
 _op("tt.call", "arguments*", "@@callee ( $arguments* ) {} : F")
 _op("tt.print", "args*", '"prefix {} (? : $args* : T(args*) )?')
 _op("tt.assert", "condition", '$condition , "message {} : T(condition)')
@@ -195,31 +242,39 @@ _family("tt.grid_dependency_wait tt.grid_dependency_launch_dependents", "", "{}"
 
 # arith
 _BINARY = "$lhs , $rhs flags {} : T(lhs)"
+_ARITH_CAST = "$src flags {} : T(src) to R"
 _family(
-    "arith.addi arith.subi arith.muli arith.divsi arith.divui arith.remsi arith.remui arith.ceildivsi "
-    "arith.ceildivui arith.floordivsi arith.andi arith.ori arith.xori arith.shli arith.shrsi arith.shrui "
+    "arith.addi arith.subi arith.muli arith.andi arith.ori arith.xori arith.shli arith.shrsi arith.shrui "
     "arith.maxsi arith.maxui arith.minsi arith.minui arith.addf arith.subf arith.mulf arith.divf "
     "arith.remf arith.maximumf arith.maxnumf arith.minimumf arith.minnumf",
-    "lhs rhs", _BINARY, "lhs",
+    "lhs rhs", _BINARY, "lhs", "elementwise",
 )
-_op("arith.negf", "operand", "$operand flags {} : T(operand)", "operand")
 _family(
-    "arith.extsi arith.extui arith.trunci arith.extf arith.truncf arith.sitofp arith.uitofp arith.fptosi "
+    "arith.divsi arith.divui arith.remsi arith.remui arith.ceildivsi arith.ceildivui arith.floordivsi",
+    "lhs rhs", _BINARY, "lhs", "elementwise divides",
+)
+_op("arith.negf", "operand", "$operand flags {} : T(operand)", "operand", "elementwise")
+_op("arith.extsi", "src", _ARITH_CAST, traits="elementwise widens")
+_family(
+    "arith.extui arith.trunci arith.extf arith.truncf arith.sitofp arith.uitofp arith.fptosi "
     "arith.fptoui arith.bitcast arith.index_cast arith.index_castui arith.convertf",
-    "src", "$src flags {} : T(src) to R",
+    "src", _ARITH_CAST, traits="elementwise",
 )
 _family(
     "arith.scaling_extf arith.scaling_truncf",
-    "src scale", "$src , $scale flags {} : T(src) , T(scale) to R",
+    "src scale", "$src , $scale flags {} : T(src) , T(scale) to R", traits="elementwise",
 )
-_op("arith.cmpi", "lhs rhs", "@predicate , $lhs , $rhs {} : T(lhs)", "i1 lhs", predicate="cmpi")
-_op("arith.cmpf", "lhs rhs", "@predicate , $lhs , $rhs flags {} : T(lhs)", "i1 lhs", predicate="cmpf")
-_op("arith.select", "condition true_value false_value", "custom select", "true_value")
-_op("arith.constant", "", "custom constant")
-_op("arith.addui_extended", "lhs rhs", "$lhs , $rhs {} : T(lhs) , R", "extended lhs")
-_op("arith.subui_extended", "lhs rhs", "$lhs , $rhs {} : T(lhs) , R", "extended lhs")
-_family("arith.mulsi_extended arith.mului_extended", "lhs rhs", "$lhs , $rhs {} : T(lhs)", "both lhs")
-_op("arith.flush_denormals", "operand", "$operand {} : T(operand)", "operand")
+_op("arith.cmpi", "lhs rhs", "@predicate , $lhs , $rhs {} : T(lhs)", "i1 lhs", "elementwise",
+    predicate="cmpi")
+_op("arith.cmpf", "lhs rhs", "@predicate , $lhs , $rhs flags {} : T(lhs)", "i1 lhs", "elementwise",
+    predicate="cmpf")
+_op("arith.select", "condition true_value false_value", "custom select", "true_value", "elementwise")
+_op("arith.constant", "", "custom constant", traits="pure")
+_family("arith.addui_extended arith.subui_extended", "lhs rhs", "$lhs , $rhs {} : T(lhs) , R", "extended lhs",
+        "elementwise")
+_family("arith.mulsi_extended arith.mului_extended", "lhs rhs", "$lhs , $rhs {} : T(lhs)", "both lhs",
+        "elementwise")
+_op("arith.flush_denormals", "operand", "$operand {} : T(operand)", "operand", "elementwise")
 
 # math
 _family(
@@ -227,45 +282,46 @@ _family(
     "math.ceil math.cos math.cosh math.ctlz math.ctpop math.cttz math.erf math.erfc math.exp math.exp2 "
     "math.expm1 math.floor math.log math.log10 math.log1p math.log2 math.round math.roundeven math.rsqrt "
     "math.sin math.sinh math.sqrt math.tan math.tanh math.trunc",
-    "operand", "$operand flags {} : T(operand)", "operand",
+    "operand", "$operand flags {} : T(operand)", "operand", "elementwise",
 )
 _family(
     "math.isfinite math.isinf math.isnan math.isnormal",
-    "operand", "$operand flags {} : T(operand)", "i1 operand",
+    "operand", "$operand flags {} : T(operand)", "i1 operand", "elementwise",
 )
-_family("math.atan2 math.copysign math.ipowi math.powf", "lhs rhs", _BINARY, "lhs")
-_op("math.fpowi", "lhs rhs", "$lhs , $rhs flags {} : T(lhs) , T(rhs)", "lhs")
-_op("math.fma", "a b c", "$a , $b , $c flags {} : T(a)", "a")
-_op("math.clampf", "value min max", "$value to [ $min , $max ] flags {} : T(value)", "value")
-_op("math.sincos", "operand", "$operand flags {} : T(operand)", "both operand")
+_family("math.atan2 math.copysign math.ipowi math.powf", "lhs rhs", _BINARY, "lhs", "elementwise")
+_op("math.fpowi", "lhs rhs", "$lhs , $rhs flags {} : T(lhs) , T(rhs)", "lhs", "elementwise")
+_op("math.fma", "a b c", "$a , $b , $c flags {} : T(a)", "a", "elementwise")
+_op("math.clampf", "value min max", "$value to [ $min , $max ] flags {} : T(value)", "value",
+    "elementwise")
+_op("math.sincos", "operand", "$operand flags {} : T(operand)", "both operand", "elementwise")
 
 # scf, cf
 _op("scf.for", "lower upper step init*", "custom for")
 _op("scf.while", "init*", "custom while")
 _op("scf.if", "condition", "custom if")
 _op("scf.execute_region", "", "custom execute_region")
-_op("scf.yield", "values*", "{} (? $values* : T(values*) )?")
-_op("scf.condition", "condition args*", "( $condition ) {} (? $args* : T(args*) )?")
-_op("cf.br", "dest_operands*", "custom br")
-_op("cf.cond_br", "condition true_dest_operands* false_dest_operands*", "custom cond_br")
-_op("cf.switch", "flag default_operands* case_operands*", "custom switch")
+_op("scf.yield", "values*", "{} (? $values* : T(values*) )?", traits="terminator")
+_op("scf.condition", "condition args*", "( $condition ) {} (? $args* : T(args*) )?", traits="terminator")
+_op("cf.br", "dest_operands*", "custom br", traits="terminator")
+_op("cf.cond_br", "condition true_dest_operands* false_dest_operands*", "custom cond_br", traits="terminator")
+_op("cf.switch", "flag default_operands* case_operands*", "custom switch", traits="terminator")
 _op("cf.assert", "arg", '$arg , "msg {}')
 
 # ub, builtin, llvm, gpu
-_op("ub.poison", "", "custom poison")
-_op("ub.unreachable", "", "{}")
+_op("ub.poison", "", "custom poison", traits="pure")
+_op("ub.unreachable", "", "{}", traits="terminator")
 _op("builtin.module", "", "custom module")
 _op("builtin.unrealized_conversion_cast", "inputs*", "(? $inputs* : T(inputs*) )? to R* {}")
 _op("llvm.intr.assume", "cond op_bundle_operands*", "custom assume")
 _op("gpu.barrier", "", "custom gpu_barrier")
 _family(
     "gpu.thread_id gpu.block_id gpu.block_dim gpu.grid_dim gpu.global_id gpu.cluster_id",
-    "", "@dimension flags {}", "index",
+    "", "@dimension flags {}", "index", "pure",
 )
-_family("gpu.lane_id gpu.subgroup_id gpu.num_subgroups gpu.subgroup_size", "", "{} : R")
+_family("gpu.lane_id gpu.subgroup_id gpu.num_subgroups gpu.subgroup_size", "", "{} : R", traits="pure")
 
 # ttg
-_op("ttg.convert_layout", "src", _CAST)
+_op("ttg.convert_layout", "src", _CAST, traits="view")
 _op("ttg.local_alloc", "src?", "(? $src )? {} : F")
 _op("ttg.local_dealloc", "src", "$src {} : T(src)")
 _op("ttg.local_load", "src token?", "$src (? token $token )? {} : T(src) -> R")
@@ -277,9 +333,9 @@ _op("ttg.local_scatter", "dst values indices token?",
 _op("ttg.local_atomic_scatter_rmw", "dst values indices mask?",
     "@atomic_rmw_op , $dst [ $indices ] , $values (? , $mask )? {} : F",
     atomic_rmw_op="rmw")
-_op("ttg.memdesc_index", "src index", "$src [ $index ] {} : T(src) -> R")
-_op("ttg.memdesc_subslice", "src", "$src [ #offsets ] {} : T(src) -> R")
-_family("ttg.memdesc_trans ttg.memdesc_reshape ttg.memdesc_reinterpret", "src", _CAST)
+_op("ttg.memdesc_index", "src index", "$src [ $index ] {} : T(src) -> R", traits="pure")
+_op("ttg.memdesc_subslice", "src", "$src [ #offsets ] {} : T(src) -> R", traits="pure")
+_family("ttg.memdesc_trans ttg.memdesc_reshape ttg.memdesc_reinterpret", "src", _CAST, traits="pure")
 _op("ttg.async_wait", "asyncToken*", "(? $asyncToken* )? {}", "token")
 _op("ttg.async_commit_group", "inputTokens*", "(? tokens $inputTokens* )? {}", "token")
 _op("ttg.async_copy_global_to_local", "src dst mask? other?",
@@ -287,13 +343,13 @@ _op("ttg.async_copy_global_to_local", "src dst mask? other?",
     cache="cache", evict="evict")
 _op("ttg.barrier", "", "|addrSpace {}", addrSpace="addr_space")
 _op("ttg.local_barrier", "", "{}")
-_op("ttg.warp_id", "", "{}", "i32")
+_op("ttg.warp_id", "", "{}", "i32", "pure")
 _op("ttg.predicate_stage", "iv ub step", "$iv , $ub , $step maxStage @maxStage stage @stage {} : T(iv) -> R")
 _op("ttg.mask", "pred", "generic")
-_op("ttg.mask.return", "values*", _RETURN)
-_op("ttg.fp4_to_fp", "src", _CAST)
+_op("ttg.mask.return", "values*", _RETURN, traits="terminator")
+_op("ttg.fp4_to_fp", "src", _CAST, traits="pure")
 _op("ttg.global_scratch_alloc", "", "{} : R")
 _op("ttg.warp_specialize", "explicitCaptures*", "custom warp_specialize")
 _op("ttg.warp_specialize.partitions", "explicitCaptures*", "generic")
-_op("ttg.warp_yield", "values*", "(? $values* )? {} (? : T(values*) )?")
-_op("ttg.warp_return", "", "{}")
+_op("ttg.warp_yield", "values*", "(? $values* )? {} (? : T(values*) )?", traits="terminator")
+_op("ttg.warp_return", "", "{}", traits="terminator")

@@ -171,6 +171,16 @@ class Operation:
         """The operation whose region holds this one."""
         return self.parent.parent.parent if self.parent is not None else None
 
+    def has(self, trait: str) -> bool:
+        """Does the table of dialects say this of the operation?"""
+        spec = OPERATIONS.get(self.name)
+        return spec is not None and trait in spec.traits
+
+    @property
+    def is_pure(self) -> bool:
+        """Do the results follow from operands and attributes, and is that all that happens?"""
+        return self.has("pure") and self.attributes.get("pure") is not False
+
     def operand_names(self) -> list[str]:
         """The dialect's names of the operands, in order; optional and variadic ones included."""
         spec = OPERATIONS.get(self.name)

@@ -11,7 +11,6 @@ from typing import Any
 
 from ..analysis.uniform import uniform_step
 from ..errors import LoweringError
-from ..ir.dialects import PRODUCTS
 from ..ir.model import Operation, TensorType
 from ..spirv.control import For, IfElse, While
 from ..spirv.module import Value as Register
@@ -72,7 +71,7 @@ def for_loop(
     prepare_loads(ctx, body, init, chains)
     registers, counts = _pack(ctx, carriers, starts)
     signed = not op.attributes.get("unsignedCmp", False)
-    keeps = ctx.target.keeps_loops and any(inner.name in PRODUCTS for inner in op.walk())
+    keeps = ctx.target.keeps_loops and any(inner.has("product") for inner in op.walk())
     loop = For(b.module, lower, upper, step, carried=registers, signed=signed,
                control="DontUnroll" if keeps else "None")
     for copies in staged.values():

@@ -14,7 +14,6 @@ from typing import Any
 
 from ..analysis.allocation import Apart
 from ..analysis.conversion import Moves, moves
-from ..ir.dialects import PRODUCTS
 from ..ir.model import Operation, Type, Value
 from ..layout import Layout, SharedLayout, log2, span
 from ..spirv.builder import I32
@@ -82,7 +81,7 @@ def _resting_bytes(type: Type) -> int:
 def _products(value: Value) -> Iterator[Operation]:
     """The products that use the value, or what is computed from it; there is one, as it feeds products."""
     for user, _ in value.uses:
-        if user.name in PRODUCTS:
+        if user.has("product"):
             yield user
         else:
             for result in user.results:

@@ -21,7 +21,6 @@ from ..ir.model import Encoding, Module, Operation, TensorType, Value
 from ..layout import log2
 from ..target import Matrix, Target
 from .matrix_layout import Tiling, is_matrix, transposed
-from .registry import RULES
 from .types import bits_of, shape_of
 
 #: operand elements -> (their form for the unit, the element of the sums)
@@ -122,8 +121,7 @@ def _comes_from_product(value: Value, seen: set[Operation]) -> bool:
 
 def is_elementwise(op: Operation) -> bool:
     """Does each element of the results depend on the same element of the operands only?"""
-    entry = RULES.get(op.name)
-    return entry is not None and entry.kind == "elementwise"
+    return op.has("elementwise")
 
 
 # --- from results on ----------------------------------------------------------------------------------------
@@ -300,12 +298,8 @@ def _sink(load: Operation | None, user: Operation) -> None:
 
 
 def _is_pure(op: Operation) -> bool:
-    """Does the operation compute results only, or read?"""
-    if op.regions and op.name not in ("tt.reduce", "tt.scan"):
-        return False
-    entry = RULES.get(op.name)
-    computes = entry is not None and entry.kind in ("elementwise", "pulled")
-    return computes or op.name in ("tt.dot", "tt.reduce", "tt.scan", CONVERSION)
+    """Does the operation compute results only, or load?"""
+    return op.is_pure or (op.has("reads") and not op.has("atomic"))
 
 
 def _is_placed(value: Value) -> bool:

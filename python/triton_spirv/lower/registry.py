@@ -48,6 +48,17 @@ SYMBOLIC: dict[str, Rule] = {}
 SOURCE_LAYOUTS: dict[str, Rule] = {}
 
 
+def _check_count(name: str, function: Rule, skipped: int) -> None:
+    """The rule takes as many operands as the operation has. (Rules that operations share have names of their
+    own for them.)
+    """
+    parameters = list(inspect.signature(function).parameters.values())[skipped:]
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters):
+        return
+    taken, given = len(parameters), len(OPERATIONS[name].operands)
+    assert taken == given, f"{name}: the rule takes {taken} operands, the operation has {given}"
+
+
 def _check_parameters(name: str, function: Rule, skipped: int) -> None:
     """The rule's parameters are the operands of the dialect's table line; a mismatch is our mistake, found at
     import.
@@ -60,6 +71,9 @@ def _check_parameters(name: str, function: Rule, skipped: int) -> None:
 def _register(name: str, kind: str, function: Rule, weight: int = 1) -> None:
     assert name in OPERATIONS, f"no operation {name} in the dialect table"
     assert name not in RULES, f"two rules for {name}"
+    if kind == "elementwise":
+        assert "elementwise" in OPERATIONS[name].traits, f"{name} is not elementwise by the table"
+        _check_count(name, function, 2)
     RULES[name] = Entry(name, kind, function, weight)
 
 
@@ -100,6 +114,8 @@ def symbolic(*names: str) -> Callable[[Rule], Rule]:
     """Register (ctx, op, *operands) -> Uniform, Affine, Pointers, or None where the plain rule must do."""
     def add(function: Rule) -> Rule:
         for name in names:
+            _check_count(name, function, 2)
+            assert name not in SYMBOLIC, f"two symbolic forms for {name}"
             SYMBOLIC[name] = function
         return function
     return add

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from ..analysis.allocation import Apart, Arena, Range, last_use
 from ..errors import ResourceError
-from ..ir.dialects import PRODUCTS
 from ..ir.model import Block, IntegerType, Operation, Type, Value
 from ..layout import Layout, SharedLayout, span
 from ..spirv.builder import I32
@@ -224,7 +223,7 @@ def _may_be_read_later(op: Operation) -> bool:
 def feeds_products(value: Value) -> bool:
     """Is the tensor used by matrix products as an operand, and by element by element operations that are?"""
     def is_operand(user: Operation, index: int) -> bool:
-        if user.name in PRODUCTS:
+        if user.has("product"):
             return user.operands[index] is not user.c
         entry = RULES.get(user.name)  # none for what ends a region
         return entry is not None and entry.kind == "elementwise" and all(map(feeds_products, user.results))

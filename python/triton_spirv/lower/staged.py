@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..analysis.allocation import Turn
-from ..ir.dialects import PRODUCTS
 from ..ir.model import Operation, TensorType
 from ..layout import Layout, SharedLayout
 from ..spirv.builder import I32
@@ -146,7 +145,7 @@ def _needed_inside(ctx: Context, loop: Operation, carried_there: Collection[int]
     ends = body.operations[-1]
     needed = 0
     for op in body.operations:
-        if op.name in PRODUCTS and any(user is not ends for user, _ in op.result.uses):
+        if op.has("product") and any(user is not ends for user, _ in op.result.uses):
             needed = max(needed, SPARED)
     for op in body.operations:
         is_free = op in ctx.held or op.name != "ttg.convert_layout" or op.src in carried
