@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from .errors import LaunchError
+from .tensors import check_elements
 
 #: numpy's allocations are aligned to 16 bytes; whole cache lines suit wide vectors
 ALIGNMENT = 64
@@ -212,7 +213,9 @@ def dtype_or(source: Any, dtype: Any) -> tuple[np.ndarray, DType]:
     kind = dtype
     if hasattr(source, "untyped_storage"):
         kind = kind or source.dtype
-        source = source.detach().cpu().contiguous()
+        source = source.detach().resolve_conj().resolve_neg()
+        check_elements(source)
+        source = source.cpu().contiguous()
         if find_dtype(source.dtype).name != find_dtype(source.dtype).storage:
             source = source.view(getattr(sys.modules["torch"], find_dtype(source.dtype).storage))
         source = source.numpy()
@@ -225,6 +228,8 @@ def _memory_of(source: Any) -> np.ndarray:
     if isinstance(source, np.ndarray):
         return source
     if hasattr(source, "__dlpack__"):
+        if hasattr(source, "is_conj"):
+            check_elements(source)
         return np.from_dlpack(source)
     if hasattr(source, "__array_interface__"):
         return np.asarray(source)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import LaunchError
+from ..tensors import check_elements, lowest_address
 
 Handler = Callable[[Any], int]
 
@@ -40,8 +41,10 @@ class AddressTable(dict[type, Handler]):
             return _mapped
         if hasattr(kind, "extent"):
             return _written_array if self._writes else _array
+        if hasattr(kind, "is_neg") and hasattr(kind, "data_ptr"):
+            return _tensor()
         if hasattr(kind, "is_cpu") and hasattr(kind, "data_ptr"):
-            return _tensor
+            return _like_a_tensor
         if hasattr(kind, "data_ptr"):
             return self._wrapper
         return _refused
@@ -50,6 +53,8 @@ class AddressTable(dict[type, Handler]):
         """triton.reinterpret gives a wrapper around a tensor; anything else with data_ptr() is taken at its
         word."""
         base = getattr(argument, "base", None)
+        if hasattr(base, "is_conj"):
+            check_elements(base)  # a front end that takes no complex numbers takes their parts
         return self[type(base)](base) if hasattr(base, "data_ptr") else argument.data_ptr()
 
 
@@ -85,7 +90,24 @@ def _written_array(argument: Any) -> int:
     return argument.address
 
 
-def _tensor(argument: Any) -> int:
+def _tensor() -> Handler:
+    """For torch's tensors. Every launch asks for each of them, so one question stands for all that are rare:
+    what is at an address where no memory is, or of a view with a meaning of its own, is looked at closely."""
+    lowest = lowest_address()
+
+    def address(argument: Any) -> int:
+        if argument.is_neg() or not argument.is_cpu:
+            check_elements(argument)
+            return _like_a_tensor(argument)
+        found: int = argument.data_ptr()
+        if found < lowest:
+            check_elements(argument)
+        return found
+
+    return address
+
+
+def _like_a_tensor(argument: Any) -> int:
     if not argument.is_cpu:
         raise LaunchError(f"the tensor is on {argument.device}, kernels here work on host memory: "
                           "pass tensor.cpu()")

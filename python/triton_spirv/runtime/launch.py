@@ -24,7 +24,7 @@ from . import memory
 from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fitted
 from .devices import Context
 from .extents import extent
-from .opencl import OpenCLError, data_of
+from .opencl import OpenCLError, data_of, hasty
 from .program import OwnedKernel, Program
 
 if TYPE_CHECKING:
@@ -57,7 +57,10 @@ class _ThreadState:
         self.announced = False  # has the kernel object been told of allocations?
         self.sizes = ctypes.addressof(self.buffer)
         self.struct = self.sizes + 24
-        self.queue, self.local_queue = context.queue, context.local_queue
+        self.queue, self.local_queue = ctypes.c_void_p(context.queue), context.local_queue
+        #: for calls in a hurry: the kernel, its global sizes, its struct, the local queue
+        self.handles = tuple(map(ctypes.c_void_p, (self.kernel.handle, self.sizes, self.struct,
+                                                   self.local_queue)))
         self.hidden = tuple(self._address_of(name) for name in hidden)
 
     def _address_of(self, name: str) -> int:
@@ -97,12 +100,13 @@ class Kernel:
     def _short(self) -> Launch:
         """A closure: everything that a launch needs is a local variable."""
         library, artifact, threads = self.context.device.library, self.artifact, self._threads
-        set_argument, finish = library.clSetKernelArg, library.clFinish
-        enqueue = library.clEnqueueNDRangeKernel
+        set_argument, enqueue = hasty(library.clSetKernelArg), hasty(library.clEnqueueNDRangeKernel)
+        finish = library.clFinish
         local_x, local_y, local_z = artifact.local_size
-        local = ctypes.addressof(self.local)
+        local = ctypes.c_void_p(ctypes.addressof(self.local))
         layout = struct.Struct("<QQQ" + artifact.struct_format.lstrip("<="))
-        pack_into, struct_size, hidden = layout.pack_into, layout.size - 24, bool(artifact.hidden)
+        pack_into, hidden = layout.pack_into, bool(artifact.hidden)
+        struct_size = ctypes.c_size_t(layout.size - 24)
         tables = tuple(self.tables.items())
         clock = time.perf_counter_ns
         prints, asserts = _prints(artifact), "assert_buffer" in artifact.hidden
@@ -140,11 +144,11 @@ class Kernel:
                 pack_into(state.buffer, 0, x * local_x, y * local_y, z * local_z, *values)
             if prints:
                 sys.stdout.flush()  # the driver writes to the file descriptor
-            kernel = state.kernel.handle
-            code = set_argument(kernel, 0, struct_size, state.struct)
+            kernel, sizes, block, local_queue = state.handles
+            code = set_argument(kernel, 0, struct_size, block)
             start = clock()
-            if programs <= serial and state.local_queue:
-                code = code or enqueue(state.local_queue, kernel, 3, None, state.sizes, local, 0, None, None)
+            if programs <= serial and local_queue:
+                code = code or enqueue(local_queue, kernel, 3, None, sizes, local, 0, None, None)
                 if clock() - start > longest and programs > 1:
                     slow += 1
                     if slow > 1:  # twice: the first may have been interrupted
@@ -152,7 +156,7 @@ class Kernel:
                 else:
                     slow = 0
             else:
-                code = code or enqueue(state.queue, kernel, 3, None, state.sizes, local, 0, None, None)
+                code = code or enqueue(state.queue, kernel, 3, None, sizes, local, 0, None, None)
                 code = code or finish(state.queue)
                 if clock() - start < SHORT_LAUNCH and programs <= ceiling:
                     serial = max(serial, programs)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LaunchError
+from ...tensors import check_elements
 from ..extents import extent, merged
 from .devices import devices
 from .memory import ALIGNMENT, Allocation
@@ -49,6 +50,8 @@ class CudaMemory:
         bridge = self._bridge
         if bridge is None or argument.get_device() != bridge.gpu.ordinal:
             raise LaunchError(self._elsewhere(argument))
+        if hasattr(argument, "is_conj"):
+            check_elements(argument)
         whole = extent(argument)
         if whole is None:
             raise LaunchError(f"the {type(argument).__name__} on {argument.device} does not say where its "

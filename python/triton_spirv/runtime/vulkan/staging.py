@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...errors import LaunchError
+from ...tensors import check_elements
 from ..extents import extent, merged
 from .memory import ALIGNMENT
 
@@ -38,6 +39,8 @@ class Staging:
         if written and getattr(argument, "read_only", False):
             raise LaunchError("the kernel writes to it, but the array is read-only; pass a copy "
                               "(numpy.array(x)) or set x.flags.writeable where the memory allows it")
+        if hasattr(argument, "is_conj"):
+            check_elements(argument)
         whole = extent(argument)
         if whole is None:
             raise LaunchError(f"the {type(argument).__name__} does not say where its memory begins and ends "
