@@ -160,6 +160,17 @@ def alignment(pointers: Value, layout: Layout, run: int, size: int) -> int:
     return max(size, min(info.divisor(along, run, size), run * size))
 
 
+def _by_firsts(pointers: Pointers, layout: Layout, run: int) -> bool:
+    """Is the address of component 0 of each register all that an access asks for?"""
+    return run == layout.width and (run > 1 or (pointers.affine is not None and not pointers.terms))
+
+
+def asks_for_all(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
+    """Does an access under this layout ask for the offsets of all elements?"""
+    wide = by_memory(ctx, pointers, layout, pointers.element.pointee)  # type: ignore[attr-defined]
+    return not _by_firsts(pointers, wide, run_length(pointers, wide))
+
+
 class Access:
     """The pointers of one tensor access under a layout, ready to be loaded from or stored to, register by
     register.
@@ -180,7 +191,7 @@ class Access:
             ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
         if isinstance(ptr, Pointers):
             self.base = ptr.base
-            if self.run == layout.width and (self.run > 1 or (ptr.affine is not None and not ptr.terms)):
+            if _by_firsts(ptr, layout, self.run):
                 self.firsts = self._firsts(ptr)
                 return
             self.offsets = element_offsets(ctx, ptr, layout)

@@ -55,13 +55,13 @@ class Arrays(Indices):
 
     def spill(self, tensor: Fragment) -> Stored:
         """A private array with the same elements, for accesses that only run time knows."""
-        for scope in reversed(self.spilled):
-            if id(tensor) in scope:
-                return scope[id(tensor)]
+        for scope in reversed(self.scopes):
+            if id(tensor) in scope.spilled:
+                return scope.spilled[id(tensor)]
         stored = self.allocate(tensor.shape, tensor.element)
         pieces, self.step_pieces = self.step_pieces, []
         self.write(stored, tensor)
         self.step_pieces = pieces
-        self.spilled[-1][id(tensor)] = stored
+        self.scopes[-1].spilled[id(tensor)] = stored
         self.memo_roots.append(tensor)
         return stored

@@ -15,11 +15,12 @@ from ..ir.model import Block, Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from .registry import RULES, SYMBOLIC
+from .requests import CHEAP
 from .state import Frame, named
 from .step_loop import StepLoop
 from .tensor import Deferred, Uniform
 from .types import element_of
-from .walking import CHEAP, DEEP, Walking
+from .walking import DEEP, Walking
 
 __all__ = ["CHEAP", "Context", "Frame", "StepLoop", "named"]
 
@@ -97,7 +98,7 @@ class Context(Walking):
         for (_, layout), nodes in groups.items():
             self.b.module.location = nodes[0].operation.location
             for node, made in zip(nodes, load_together(self, nodes, layout), strict=True):
-                node.stored = made
+                self.keep(node, made)
         self.b.module.location = location
 
     def _defer(self, op: Operation, operands: list[Any], weight: int) -> Sequence[Any]:
@@ -133,6 +134,7 @@ class Context(Walking):
                     reads,
                     siblings=nodes,
                     depth=1 + max((x.depth for x in below), default=0),
+                    scope=self.scopes[-1],
                 )
             )
         layout = self.layout_of(type)
@@ -147,7 +149,7 @@ class Context(Walking):
             self.waiting.append(nodes[0])
         elif layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:
-                node.stored = self.fragment(node, layout)
+                self.keep(node, self.fragment(node, layout))
         elif nodes[0].depth > DEEP:
             self.precompute(nodes)
         return nodes

@@ -15,7 +15,7 @@ from ..spirv.module import Value as Register
 from . import fragment as fragments
 from .arrays import Arrays
 from .registry import RULES
-from .state import named
+from .state import Plan, named
 from .tensor import Affine, Deferred, Fragment, Pointers, Shared, Stored, Uniform
 from .types import storage_bytes
 
@@ -26,13 +26,13 @@ class Evaluation(Arrays):
     def fragment(self, tensor: Any, layout: Layout) -> Fragment:
         """Registers of `tensor` under `layout`; emits what is needed, once per scope."""
         key = (id(tensor), layout)
-        for memo in reversed(self.memo):
-            if key in memo:
-                return memo[key]
+        for scope in reversed(self.scopes):
+            if key in scope.fragments:
+                return scope.fragments[key]
         made = self._fragment(tensor, layout)
         if made.layout != layout:
             raise LoweringError(f"a fragment under {made.layout} where {layout} was asked for")
-        self.memo[-1][key] = made
+        self.scopes[-1].fragments[key] = made
         self.memo_roots.append(tensor)  # keeps id(tensor) unique
         return made
 
@@ -120,13 +120,41 @@ class Evaluation(Arrays):
         loop.
         """
         key = (id(node), made.layout)
-        if key in self.memo[-1]:
+        if key in self.scopes[-1].fragments:
             return
-        self.memo[-1][key] = made
+        self.scopes[-1].fragments[key] = made
         self.memo_roots.append(node)
         for plan in self.plans:
-            if node in plan.stored and self.is_natural(made.layout):
-                self.write(plan.stored[node], made)
+            if node in plan.stored and self.is_natural(made.layout) and self._in_every_turn(plan):
+                self._write_by_product(plan, node, made)
+
+    def _in_every_turn(self, plan: Plan) -> bool:
+        """Does every turn of a plan's walk come to where code is being emitted, or to its like elsewhere?"""
+        return all(scope.walks for scope in self.scopes[plan.scopes:])
+
+    def _write_by_product(self, plan: Plan, node: Deferred, made: Fragment) -> None:
+        self.write(plan.stored[node], made)
+        self.scopes[-1].written.add((plan, node))
+
+    def is_written(self, plan: Plan, node: Deferred) -> bool:
+        """Do all ways to where code is being emitted lead through a write of this by-product?"""
+        return any((plan, node) in scope.written for scope in self.scopes[plan.scopes - 1:])
+
+    def complete(self) -> None:
+        """At the end of a turn of the innermost walk, on the way that is being emitted: write the by-products
+        that nothing has asked for on it.
+        """
+        plan = self.plans[-1] if self.plans else None
+        if plan is None or not self._in_every_turn(plan):
+            return
+        bits = sum(bits for _, bits in self.step_pieces[:len(self.step_pieces) - plan.pieces])
+        for node in plan.stored:
+            layout = plan.layouts[node]
+            if len(layout.step) != bits or self.is_written(plan, node):
+                continue
+            made = self.fragment(node, layout)
+            if not self.is_written(plan, node):  # known before the walk, or kept by another one inside it
+                self._write_by_product(plan, node, made)
 
     def registers(self, operand: Any, layout: Layout) -> Sequence[Register]:
         """Registers of an operand under a layout; scalars and uniform tensors stay scalar registers."""

@@ -125,15 +125,11 @@ def versioned(
         body()
         return
     ctx.settle(memory_only=False, op=op)
-    pending = [node for node in ctx.frame.pending if node.stored is None]
 
     def arm(before: Callable[[], None]) -> None:
         ctx.push_memo()
         before()
         body()
-        for node in pending:  # what one path has computed, the other and what follows do not have
-            node.stored = None
-        ctx.frame.pending = list(pending)
         ctx.pop_memo()
 
     branch = IfElse(ctx.b.module, safe)

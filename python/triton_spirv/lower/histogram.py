@@ -18,7 +18,7 @@ from ..spirv.module import Value as Register
 from .context import Context, StepLoop
 from .elements import guarded, owner, redundant, visited_layout
 from .masks import guarded as where_masks_hold
-from .masks import is_proven
+from .masks import is_provable, is_proven
 from .registry import lowers
 from .tensor import Fragment, Stored
 from .types import shape_of
@@ -49,7 +49,7 @@ def _stored_places(ctx: Context, op: Operation, src: Any, mask: Any, bins: int, 
     out of a vector."""
     layout = ctx.layout_of(op.src.type)
     inputs = [(x, layout) for x in (src, mask) if x is not None]
-    plan = ctx.plan(op, inputs)
+    plan = ctx.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
     places = ctx.allocate(layout.shape, IntegerType(32))
 
     def write() -> list[Register]:

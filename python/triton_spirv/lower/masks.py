@@ -16,7 +16,7 @@ from typing import Any
 
 from ..ir.model import Operation
 from ..layout import Layout
-from ..spirv.builder import I64, Builder
+from ..spirv.builder import I64
 from ..spirv.control import IfElse, if_
 from ..spirv.module import Value as Register
 from ..spirv.types import Int
@@ -94,29 +94,46 @@ def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layo
     if predicate not in ORDERED:
         return None
     opcode, left_is_small = ORDERED[OPPOSITE[predicate] if opposite else predicate]
-    first, second = (_extremes(ctx, operand, layout) for operand in operands)
+    first, second = (_extremes(operand, layout) for operand in operands)
     if first is None or second is None:
         return None
-    small, large = (first, second) if left_is_small else (second, first)
-    tests = [b.compare(opcode, *(side.at(b, side.high if side is small else side.low)
-                                 for side in (first, second)))]
+    origins = [b.resize(ctx.affine_scalar(side.affine, layout), I64.width) for side in (first, second)]
+    sides = list(zip((first, second), origins, strict=True))
+    (small, below), (large, above) = sides if left_is_small else sides[::-1]
+    ends = [b.iadd(below, small.high), b.iadd(above, large.low)]
+    tests = [b.compare(opcode, *(ends if left_is_small else ends[::-1]))]
     if small.low < 0:
-        tests.append(b.compare("OpSGreaterThanEqual", small.at(b, small.low), small.least))
+        tests.append(b.compare("OpSGreaterThanEqual", b.iadd(below, small.low), small.least))
     if large.high > 0:
-        tests.append(b.compare("OpSLessThanEqual", large.at(b, large.high), large.greatest))
+        tests.append(b.compare("OpSLessThanEqual", b.iadd(above, large.high), large.greatest))
     if small.high > 0 and large.width > small.width:
-        tests.append(b.compare("OpSLessThanEqual", small.at(b, small.high), small.greatest))
+        tests.append(b.compare("OpSLessThanEqual", ends[0], small.greatest))
     if large.low < 0 and small.width > large.width:
-        tests.append(b.compare("OpSGreaterThanEqual", large.at(b, large.low), large.least))
+        tests.append(b.compare("OpSGreaterThanEqual", ends[1], large.least))
     return reduce(b.logical_and, tests)
+
+
+def is_provable(mask: Any, layout: Layout) -> bool:
+    """Is there a scalar that `all_true` makes of this mask? A path where it holds asks for no element."""
+    if isinstance(mask, Uniform):
+        return True
+    if not isinstance(mask, Deferred) or mask.stored is not None:
+        return False
+    op = mask.operation
+    if op.name == "arith.andi":
+        return all(is_provable(operand, layout) for operand in mask.operands)
+    if op.name == "arith.cmpi":
+        return op.attributes["predicate"] in ORDERED and None not in (
+            _extremes(operand, layout) for operand in mask.operands)
+    return _is_plain_view(op, mask) and is_provable(mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
 
 
 @dataclass(frozen=True)
 class _Extremes:
-    """The elements of a window: origin + an integer from low to high, wrapped to `width` bits, as a signed
-    number. `origin`: such a number, in 64 bits."""
+    """The elements of a window: that of `affine` at its beginning + an integer from low to high, wrapped to
+    `width` bits, as a signed number."""
 
-    origin: Register
+    affine: Affine
     low: int
     high: int
     width: int
@@ -129,12 +146,8 @@ class _Extremes:
     def greatest(self) -> int:
         return ~self.least
 
-    def at(self, b: Builder, moved: int) -> Register:
-        """origin + moved, in 64 bits."""
-        return b.iadd(self.origin, moved)
 
-
-def _extremes(ctx: Context, tensor: Any, layout: Layout) -> _Extremes | None:
+def _extremes(tensor: Any, layout: Layout) -> _Extremes | None:
     affine = as_affine(tensor)
     if affine is not None and affine.exact is not None:
         inner = affine.exact
@@ -161,8 +174,7 @@ def _extremes(ctx: Context, tensor: Any, layout: Layout) -> _Extremes | None:
         stride = _wrapped(stride, kind.width)
         moved = (stride * start, stride * (start | size))
         low, high = low + min(moved), high + max(moved)
-    origin = ctx.b.resize(ctx.affine_scalar(affine, layout), I64.width)
-    return _Extremes(origin, low, high, kind.width)
+    return _Extremes(affine, low, high, kind.width)
 
 
 def _wrapped(number: int, width: int) -> int:
@@ -210,24 +222,33 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
     if test is None:
         return list(body())
     branch = IfElse(ctx.b.module, test)
+
+    def turn() -> Sequence[Register]:
+        registers = body()
+        ctx.complete()
+        return registers
+
     with branch.then():
-        ctx.push_memo()
+        ctx.push_memo(walks=True)
         ctx.proven.append(proven)
-        branch.yield_(body())
+        branch.yield_(turn())
         ctx.proven.pop()
-        ctx.pop_memo()
+        hot = ctx.pop_memo()
     with branch.otherwise():
-        ctx.push_memo()
+        ctx.push_memo(walks=True)
         refuted, ctx.refuted = ctx.refuted, next(iter(proven)) if len(proven) == 1 else None
         nothing = all_false(ctx, *idle) if idle is not None else None
         if nothing is None:
-            branch.yield_(body())
+            branch.yield_(turn())
         else:
             with if_(ctx.b.module, ctx.b.logical_not(nothing)):
+                ctx.push_memo()
                 body()
+                ctx.pop_memo()
             branch.yield_([])
         ctx.refuted = refuted
-        ctx.pop_memo()
+        cold = ctx.pop_memo()
+    ctx.scopes[-1].written |= hot.written & cold.written
     return branch.results
 
 

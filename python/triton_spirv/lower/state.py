@@ -45,11 +45,30 @@ class Frame:
     pending: list[Deferred] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(eq=False)
+class Scope:
+    """Code that dominates what is emitted until the scope closes, and nothing behind it: what is made within
+    is forgotten then. `walks`: every turn of the walk around it comes through it, or through its other arm,
+    which does the same.
+    """
+
+    walks: bool = False
+    fragments: dict[tuple[int, Layout], Fragment] = field(default_factory=dict)
+    spilled: dict[int, Stored] = field(default_factory=dict)
+    kept: set[Deferred] = field(default_factory=set)  # made before the scope, evaluated for good in it
+    written: set[tuple[Plan, Deferred]] = field(default_factory=set)  # by-products, on all ways to here
+
+
+@dataclass(eq=False)
 class Plan:
-    """By-products of one walk: deferred values that the loop also writes into arrays."""
+    """By-products of one walk: deferred values that the loop also writes into arrays; `layouts`: of the walk,
+    where it comes to them. `scopes`, `pieces`: how many scopes and pieces of the step there were before it.
+    """
 
     stored: dict[Deferred, Stored] = field(default_factory=dict)
+    layouts: dict[Deferred, Layout] = field(default_factory=dict)
+    scopes: int = 0
+    pieces: int = 0
 
 
 class State:
@@ -61,8 +80,7 @@ class State:
         self.b, self.env, self.target = b, env, target
         self.functions = functions
         self.frames = [Frame()]
-        self.memo: list[dict[tuple[int, Layout], Fragment]] = [{}]
-        self.spilled: list[dict[int, Stored]] = [{}]
+        self.scopes = [Scope()]
         self.memo_roots: list[object] = []  # keeps what the scopes know by its id
         self.waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
         self.step_pieces: list[tuple[Register, int]] = []
@@ -181,13 +199,25 @@ class State:
             else register
         )
 
-    # --- the memo of evaluated fragments --------------------------------------------------------------------
+    # --- scopes ---------------------------------------------------------------------------------------------
 
-    def push_memo(self) -> None:
+    def push_memo(self, walks: bool = False) -> None:
         """Enter a scope whose code does not dominate what follows it."""
-        self.memo.append({})
-        self.spilled.append({})
+        self.scopes.append(Scope(walks))
 
-    def pop_memo(self) -> None:
-        self.memo.pop()
-        self.spilled.pop()
+    def pop_memo(self) -> Scope:
+        """Leave it: what was evaluated in it is not, for what follows."""
+        scope = self.scopes.pop()
+        for node in scope.kept:
+            node.stored = None
+        return scope
+
+    def keep(self, node: Deferred, value: Fragment | Stored) -> None:
+        """A deferred value is in registers or an array from here on, until this scope closes, or its own."""
+        node.stored = value
+        if node.scope is not self.scopes[-1]:
+            self.scopes[-1].kept.add(node)
+
+    def is_kept_for_now(self, node: Deferred) -> bool:
+        """Will a value that is kept be deferred again, when a scope closes?"""
+        return any(node in scope.kept for scope in self.scopes[1:])

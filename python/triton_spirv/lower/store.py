@@ -16,7 +16,7 @@ from .access import Access, by_memory
 from .block_store import block_store
 from .context import Context, StepLoop
 from .hazard import versioned
-from .masks import by_register, guarded, is_predicated, is_proven, is_refuted
+from .masks import by_register, guarded, is_predicated, is_provable, is_proven, is_refuted
 from .matrix_layout import is_matrix
 from .memory import by_mask, exchange_first, one_by_one, regions_of, to_memory, true_everywhere
 from .prefetch import touch_ahead
@@ -55,7 +55,7 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
         regions = None if mask is None else regions_of(ctx, mask, _by_memory(ctx, op, layout, ptr))
         predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
         alone = predicated or (regions is not None and regions[0].registers == 1)
-        plan = ctx.plan(op, inputs)
+        plan = ctx.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
         idles = layout.step and mask is not None and not plan.stored and not _reads_volatile(ctx, inputs)
         if layout.step and not ctx.brief:
             touch_ahead(ctx, op, ptr, layout)

@@ -18,6 +18,7 @@ from ..layout import Layout
 from . import fragment as fragments
 from .context import Context
 from .registry import pulled, symbolic
+from .state import Scope
 from .tensor import Deferred, Fragment, Tensor, Uniform
 
 
@@ -70,8 +71,8 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
 
     Nothing that is known of the step around it holds: no fragments, no masks, and no by-products are due.
     """
-    pieces, known = ctx.step_pieces, (ctx.memo, ctx.proven, ctx.plans)
-    ctx.step_pieces, ctx.memo, ctx.proven, ctx.plans = [], [{}], [], []
+    pieces, known = ctx.step_pieces, (ctx.scopes, ctx.proven, ctx.plans)
+    ctx.step_pieces, ctx.scopes, ctx.proven, ctx.plans = [], [Scope()], [], []
     for index, bits in pieces:
         if 0 <= position < bits:
             index = ctx.b.ixor(index, 1 << position)
@@ -80,6 +81,7 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
     try:
         yield
     finally:
-        ctx.step_pieces, (ctx.memo, ctx.proven, ctx.plans) = pieces, known
+        ctx.pop_memo()
+        ctx.step_pieces, (ctx.scopes, ctx.proven, ctx.plans) = pieces, known
 
 

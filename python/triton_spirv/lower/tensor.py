@@ -89,7 +89,7 @@ class Deferred:
     """Result `index` of `operation`, to be evaluated under the layout asked for; operands are bound as they
     were at definition. `depth` counts the operations in a row that are not evaluated yet. `ahead`: loads
     below it, with their pointers: what they read next is fetched by the first walk that reads its array,
-    `fetched`.
+    `fetched`. `scope`: the one that the operation stands in.
     """
 
     shape: tuple[int, ...]
@@ -104,6 +104,7 @@ class Deferred:
     depth: int = 1
     ahead: list[tuple[Operation, object]] = field(default_factory=list)
     fetched: object = None
+    scope: object = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,168 @@
+"""What a walk asks for: the deferred values below its inputs, under which layouts, and whether in every turn.
+
+`plan` (walking.py) decides by this what is computed before a walk, and what a walk keeps as a by-product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..layout import Layout
+from ..spirv.module import Value as Register
+from . import fragment as fragments
+from .evaluation import Evaluation
+from .registry import RULES, SOURCE_LAYOUTS
+from .tensor import Affine, Deferred, Fragment, Pointers
+
+#: A deferred value whose evaluation costs at most this many instructions is computed again rather than kept.
+CHEAP = 6
+
+Request = tuple[Any, Layout]
+
+
+@dataclass
+class Asked:
+    """The deferred values below the inputs of a walk: `always` those that every turn asks for, with the
+    layout; `elsewhere` those that a path of its own asks for, or that are asked for in another form too.
+    """
+
+    always: dict[Deferred, Layout] = field(default_factory=dict)
+    elsewhere: set[Deferred] = field(default_factory=set)
+
+
+class Requests(Evaluation):
+    """What is asked of the tensors below the inputs of a walk."""
+
+    def requests(self, inputs: Iterable[Request]) -> list[tuple[Any, set[Layout]]]:
+        """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before
+        producers. Nothing is asked of what lies below a value that is computed before the walk.
+        """
+        found: dict[Any, set[Layout]] = {}
+        order: list[Any] = []
+        seen: set[tuple[int, Layout]] = set()
+
+        def visit(tensor: Any, layout: Layout) -> None:
+            if isinstance(tensor, Pointers):
+                for term in (tensor.affine, *tensor.terms):
+                    if term is not None:
+                        visit(term, layout)
+                return
+            if isinstance(tensor, Affine):
+                if tensor.exact is not None:
+                    visit(tensor.exact, layout)
+                return
+            if isinstance(tensor, Deferred) and tensor.stored is not None:
+                return visit(tensor.stored, layout)
+            if not isinstance(tensor, (Deferred, Fragment)) or (id(tensor), layout) in seen:
+                return
+            seen.add((id(tensor), layout))
+            key = tensor if isinstance(tensor, Deferred) else _Identity(tensor)
+            found.setdefault(key, set()).add(layout)
+            if isinstance(tensor, Deferred) and not self.is_astray(tensor, layout):
+                for operand, asked in below(tensor, layout):
+                    visit(operand, asked)
+            order.append(key)
+
+        for tensor, layout in inputs:
+            visit(tensor, layout)
+        return [(key.tensor if isinstance(key, _Identity) else key, found[key]) for key in reversed(order)]
+
+    def is_astray(self, node: Any, layout: Layout) -> bool:
+        """Would a walk come to this value in another order than its own? Then it is computed before."""
+        worth_keeping = isinstance(node, Deferred) and is_worth_keeping(node)
+        return worth_keeping and layout.steps > 1 and not self.is_natural(layout)
+
+    def asked(self, inputs: Iterable[Request], optional: Sequence[Any] = ()) -> Asked:
+        """What every turn of a walk over the inputs asks for, and what not every turn does, or not as it is.
+
+        A turn does not come to a mask that is proven for it, nor to what masked elements give where there are
+        none, and an access whose elements are neighbours asks for the offset of each register's first. None
+        of the `optional` inputs need be asked for.
+        """
+        result = Asked()
+        seen: set[tuple[int, Layout, bool]] = set()
+
+        def visit(tensor: Any, layout: Layout, always: bool) -> None:
+            if isinstance(tensor, Pointers):
+                from .access import asks_for_all
+                for term in tensor.terms:
+                    whole = always and asks_for_all(self, tensor, layout)  # type: ignore[arg-type]  # a Context
+                    visit(term, layout, whole)
+            elif isinstance(tensor, Affine):
+                visit(tensor.exact, layout, always)
+            elif isinstance(tensor, Deferred) and tensor.stored is None:
+                if (id(tensor), layout, always) in seen:
+                    return
+                seen.add((id(tensor), layout, always))
+                if not always or result.always.setdefault(tensor, layout) != layout:
+                    result.elsewhere.add(tensor)
+                skipped = _skipped(tensor, layout)
+                for operand, asked in below(tensor, layout):
+                    visit(operand, asked, always and all(operand is not x for x in skipped))
+
+        for tensor, layout in inputs:
+            visit(tensor, layout, all(tensor is not x for x in optional))
+        return result
+
+
+def _skipped(node: Deferred, layout: Layout) -> list[Any]:
+    """The operands that not every evaluation under a layout asks for."""
+    from .context import named
+    from .masks import is_provable
+    if node.operation.name != "tt.load":
+        return []
+    _, mask, other = named(node.operation, node.operands)
+    return [other, mask] if is_provable(mask, layout) else [other]
+
+
+def below(node: Deferred, layout: Layout) -> Iterable[Request]:
+    """What evaluating a value under a layout asks for."""
+    source = SOURCE_LAYOUTS.get(node.operation.name)
+    asked = fragments.without_broadcast(source(node.operation, layout)) if source else layout
+    for operand in node.operands:
+        for each in (operand if isinstance(operand, tuple) else (operand,)):
+            if each is not None and not isinstance(each, Register):
+                yield each, asked
+
+
+def walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
+    """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not
+    visited.
+    """
+    if isinstance(tensor, Pointers):
+        for term in tensor.terms:
+            yield from walk(term, layout, seen)
+    elif isinstance(tensor, Affine):
+        yield from walk(tensor.exact, layout, seen)
+    elif isinstance(tensor, Deferred) and (id(tensor), layout) not in seen:
+        seen.add((id(tensor), layout))
+        yield tensor, layout
+        if tensor.stored is None:
+            for operand, asked in below(tensor, layout):
+                yield from walk(operand, asked, seen)
+
+
+def is_worth_keeping(node: Deferred) -> bool:
+    """Is it cheaper to keep a value than to compute it again?"""
+    return node.stored is None and not is_view(node) and (node.reads_memory or node.weight > CHEAP)
+
+
+def is_view(node: Deferred) -> bool:
+    """A view of one tensor, or its bits as another type: the operand is worth keeping, not the view."""
+    entry = RULES[node.operation.name]
+    return (entry.kind == "pulled" and entry.weight == 0) or entry.name == "tt.bitcast"
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """A tensor compared by identity, as a key."""
+
+    tensor: Any
+
+    def __hash__(self) -> int:
+        return id(self.tensor)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.tensor is self.tensor
