@@ -6,6 +6,7 @@ from typing import Any
 
 from .analysis.fetch_ahead import fetch_ahead
 from .analysis.float16 import hold_float16_as_bits
+from .analysis.foreign_pointers import follows
 from .analysis.once import without_single_rounds
 from .analysis.pointers import pointer_roots, written_arguments
 from .analysis.simplify import simplify
@@ -153,6 +154,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         formats=tuple(env.formats),
         counts_programs=env.counts_programs,
         waits=waits(module),
+        follows=follows(module),
+        place=f"{kernel.location.file}:{kernel.location.line}" if kernel.location.known else "",
         target=target,
     )
 

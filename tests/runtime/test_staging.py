@@ -19,6 +19,12 @@ from triton_spirv.runtime import launch, memory
 from triton_spirv.runtime.extents import merged
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+import triton
+import triton.language as tl
+
+SPIRV_MODES = ("vector",)
 
 #: elements that the kernel works on
 COUNT = 16
@@ -246,3 +252,38 @@ def test_freed_allocations_are_not_announced(announcements: Announcements) -> No
     without.launch(1, 1, 1, (x, None, None))
     without.launch(1, 1, 1, (None, None, None))
     assert announcements.count == 2 and announcements.freed and not announcements.stale
+
+
+@triton.jit
+def through_table(table, out, N: tl.constexpr):
+    source = tl.load(table).to(tl.pointer_type(tl.float32))
+    i = tl.arange(0, N)
+    tl.store(out + i, tl.load(source + i))
+
+
+@triton.jit
+def through_own_address(x, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    second = (x.to(tl.int64) + 4).to(tl.pointer_type(tl.float32))
+    tl.store(out + i, tl.load(second + i))
+
+
+def test_addresses_found_in_memory(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the host's: followed where memory is shared, refused by name elsewhere."""
+    x, out = torch.arange(16.0), torch.zeros(16)
+    table = torch.tensor([x.data_ptr()])
+    run(through_table, 1, table, out, N=16)
+    assert torch.equal(out, x)
+    monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
+    through_table.device_caches.clear()
+    with pytest.raises(LaunchError, match=r"through_table on .*: test_staging.py:\d+:\d+ follows an "
+                                          r"address .* pass the arrays themselves"):
+        run(through_table, 1, table, out, N=16)
+
+
+def test_addresses_of_arguments_are_followed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
+    x, out = torch.arange(20.0), torch.zeros(16)
+    through_own_address.device_caches.clear()
+    run(through_own_address, 1, x, out, N=16)
+    assert torch.equal(out, x[1:17])

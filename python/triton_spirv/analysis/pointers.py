@@ -56,7 +56,7 @@ def pointer_roots(module: Module) -> dict[Value, int]:
     every = (1 << len(arguments)) - 1
     targets: dict[Value, list[Value]] = {}
     for op in module.walk():
-        for source, target in _flow(op, module):
+        for source, target in flow(op, module):
             if is_pointer(source.type) and is_pointer(target.type):
                 targets.setdefault(source, []).append(target)
         if op.name in UNKNOWN:
@@ -95,7 +95,7 @@ def _ends(op: Operation) -> bool:
     return op.parent is not None and op.parent.terminator is op
 
 
-def _flow(op: Operation, module: Module) -> Iterator[tuple[Value, Value]]:
+def flow(op: Operation, module: Module) -> Iterator[tuple[Value, Value]]:
     """(from, to): values that an operation passes on."""
     if op.name == "tt.call":
         callee = module.functions[op.attributes["callee"]].regions[0]

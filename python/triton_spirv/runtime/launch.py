@@ -180,6 +180,12 @@ class Kernel:
         library, artifact = self.context.device.library, self.artifact
         if _prints(artifact):
             sys.stdout.flush()
+        if artifact.follows and not self.shared:
+            raise LaunchError(f"{artifact.entry} on {self.context.device.name}: {artifact.follows} follows "
+                              "an address that the kernel loads or makes of a number, and the device does "
+                              "not share the host's memory; pass the arrays themselves as arguments, or "
+                              "offsets into one of them, or launch where memory is shared: "
+                              "TRITON_SPIRV_DEVICE=cpu")
         with ExitStack() as stack:
             staging = None if self.shared else stack.enter_context(memory.Staging(self.context))
             values = [self._prepared(index, argument, stack, staging)

@@ -65,6 +65,22 @@ def test_host_memory_is_staged(context: Context, form: str) -> None:
     assert (out[:500] == x + y).all() and (out[500:] == -1).all()
 
 
+def test_addresses_before_there_is_an_array(context: Context) -> None:
+    """A bare address, or one that a kernel finds in memory, is the host's then: refused by name."""
+    opened = Context(context.device)
+    launched, x, address = kernel(opened), zeros(1000), zeros(1000).data_ptr()
+    with pytest.raises(LaunchError, match=r"argument 1 .* is a bare address; .* pass the array itself"):
+        launched.launch(1, 1, 1, (x, address, x, 10))
+    other = Context(context.device)
+    following = kernel(other, follows="kernel.py:3:9")
+    with pytest.raises(LaunchError, match=r"kernel\.py:3:9 follows an address"):
+        following.launch(1, 1, 1, (x, x, x, 10))
+    for owner, each in ((opened, launched), (other, following)):
+        there = arrays.asarray(owner, np.ones(1000, np.float32))
+        each.launch(16, 1, 1, (x, there.data_ptr(), x, 1000))
+    assert (x.numpy() == 2).all()
+
+
 def test_overlapping_views_are_one_memory(context: Context) -> None:
     """Views of one storage keep their distance on the device, and travel once."""
     memory = np.arange(256, dtype=np.float32)

@@ -18,7 +18,7 @@ class AddressTable(dict[type, Handler]):
     """Type of an argument -> the function that gives its address on the device of `context`."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__({int: _itself, type(None): _null})
+        super().__init__({int: self._number, type(None): _null})
         self._context = context
 
     def __missing__(self, kind: type) -> Handler:
@@ -33,6 +33,12 @@ class AddressTable(dict[type, Handler]):
         if hasattr(kind, "data_ptr"):
             return self._wrapper
         return _refused
+
+    def _number(self, argument: int) -> int:
+        if argument and not self._context.has_arrays:
+            raise LaunchError(f"{argument:#x} is a bare address; {self._context.device.choice} knows those "
+                              "of arrays on the device, and there is none; pass the array itself")
+        return argument
 
     def _device_array(self) -> Handler:
         context = self._context
@@ -61,10 +67,6 @@ def underlying(argument: Any) -> Any:
         return argument
     base = getattr(argument, "base", None)
     return underlying(base) if base is not None else argument
-
-
-def _itself(argument: int) -> int:
-    return argument
 
 
 def _null(argument: None) -> int:

@@ -30,6 +30,7 @@ class DeviceArray:
         self.shape, self.strides, self._offset = shape, strides, offset
         self.address = allocation.address + offset
         self.read_only = False
+        context.has_arrays = True
 
     # ---- what Triton asks
 

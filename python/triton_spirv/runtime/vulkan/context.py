@@ -44,6 +44,8 @@ class Context:
         self.timestamps = Timestamps(self)
         #: (pipeline, layout) that nobody uses any more
         self.discarded: list[tuple[int, int]] = []
+        #: is there an array on the device? Before, an address that comes as a number is not of this device
+        self.has_arrays = False
         self._opening = threading.Lock()
 
     @cached_property

@@ -133,6 +133,11 @@ class Kernel:
         """Launch with host memory staged and numbers brought into range; waits if anything was staged."""
         self._check_count(arguments)
         self._is_launch(x, y, z)
+        if self.artifact.follows and not self.context.has_arrays:
+            raise LaunchError(f"{self.artifact.entry} on {self.context.device.choice}: "
+                              f"{self.artifact.follows} follows an address that the kernel loads or makes of "
+                              "a number; it must be of an array on the device, and there is none; make one "
+                              "(triton_spirv.asarray(x, device='vulkan')) and store its data_ptr()")
         host, cuda = Staging(self.context), None
         values: list[Any] = []
         places: dict[int, tuple[Any, int]] = {}  # whose memory, and the address there

@@ -1,0 +1,65 @@
+"""Does a kernel follow addresses that no argument gave it: pointers that it loads, or makes of numbers?
+
+Where host memory is copied for a launch such an address means nothing on the device. A number that is the
+address of an argument plus something is that argument's.
+"""
+
+from __future__ import annotations
+
+from ..ir.model import Module, Operation, Value
+from .pointers import flow, is_pointer
+
+#: integer operation -> the operands of which one may be an address: then the result is one of the same memory
+_OFFSETS = {"arith.addi": (0, 1), "arith.subi": (0,), "arith.ori": (0, 1), "arith.andi": (0, 1)}
+
+
+def follows(module: Module) -> str:
+    """Where the kernel first reads or writes through such a pointer: file, line and column; empty where it
+    does not."""
+    foreign: set[Value] = set()
+    targets: dict[Value, list[Value]] = {}
+    bases: dict[Value, Value] = {}  # a number that is an address, offset or aligned: the pointer it is of
+    for op in module.walk():
+        pointers = [result for result in op.results if is_pointer(result.type)]
+        if op.name == "tt.int_to_ptr":
+            if op.src in bases:
+                targets.setdefault(bases[op.src], []).extend(pointers)
+            else:
+                foreign.update(pointers)
+        elif op.has("reads"):
+            foreign.update(pointers)
+        elif not pointers:
+            base = _base(op, bases)
+            if base is not None:
+                bases[op.results[0]] = base
+    if not foreign and not targets:
+        return ""
+    for op in module.walk():
+        if op.name != "tt.int_to_ptr" and not op.has("reads"):
+            for source, target in flow(op, module):
+                if is_pointer(source.type) and is_pointer(target.type):
+                    targets.setdefault(source, []).append(target)
+    pending = list(foreign)
+    while pending:
+        new = [target for target in targets.get(pending.pop(), ()) if target not in foreign]
+        foreign.update(new)
+        pending += new
+    return next((_place(op) for op in module.walk() if _accesses(op) and op.operands[0] in foreign), "")
+
+
+def _base(op: Operation, bases: dict[Value, Value]) -> Value | None:
+    """The pointer whose address the result is, offset or aligned; None where none can be told."""
+    if op.name == "tt.ptr_to_int":
+        return op.src
+    places = (0,) if op.has("view") else _OFFSETS.get(op.name, ())
+    found = [bases[op.operands[place]] for place in places if op.operands[place] in bases]
+    return found[0] if len(found) == 1 else None
+
+
+def _accesses(op: Operation) -> bool:
+    """Does it access memory by its first operand?"""
+    return op.has("reads") or op.has("writes")
+
+
+def _place(op: Operation) -> str:
+    return str(op.location) if op.location.known else op.name
