@@ -11,7 +11,7 @@ from .analysis.once import without_single_rounds
 from .analysis.pointers import pointer_roots, written_arguments
 from .analysis.simplify import simplify
 from .analysis.support import require_float64, require_rules
-from .analysis.waiting import waits
+from .analysis.waiting import exposed_roots, waits
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
 from .environment import Environment, OpenCL, Vulkan
@@ -115,6 +115,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx = Context(b, env, target, module.functions)
     ctx.options = options
     ctx.shared.roots = pointer_roots(module)
+    ctx.shared.exposed = exposed_roots(module, ctx.shared.roots)
     ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())
     ctx.num_warps = int(module.attributes.get("ttg.num-warps", num_warps)) if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]

@@ -153,11 +153,11 @@ class Layout:
         space = Elimination()
         return all(space.add(basis) for basis in self.all_bases if basis)
 
-    @cached_property
-    def has_one_lane_each(self) -> bool:
-        """Does one lane of one warp hold every element, however often, and no other?"""
-        space = Elimination(self.component + self.register + self.step)
-        return all(space.add(basis) for basis in self.lane + self.warp)
+    def has_one_lane_each(self, ignored: int = 0) -> bool:
+        """Does one lane of one warp hold every element, however often, and no other? Elements that differ in
+        the `ignored` index bits only count as one."""
+        space = Elimination(basis & ~ignored for basis in self.component + self.register + self.step)
+        return all(space.add(basis & ~ignored) for basis in self.lane + self.warp)
 
     @cached_property
     def moving(self) -> int:

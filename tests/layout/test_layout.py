@@ -63,9 +63,11 @@ def test_what_holds_elements_once() -> None:
 
 
 def test_what_one_lane_holds_alone() -> None:
-    assert SIMT.has_one_lane_each and Layout((4,), register=(3, 3), lane=(1,)).has_one_lane_each
-    assert not Layout((2,), lane=(1, 0)).has_one_lane_each
-    assert not Layout((4,), register=(3,), lane=(1, 2)).has_one_lane_each
+    assert SIMT.has_one_lane_each() and Layout((4,), register=(3, 3), lane=(1,)).has_one_lane_each()
+    assert not Layout((2,), lane=(1, 0)).has_one_lane_each()
+    assert not Layout((4,), register=(3,), lane=(1, 2)).has_one_lane_each()
+    assert Layout((2, 4), register=(2,), lane=(1, 4)).has_one_lane_each(2)
+    assert not Layout((2, 4), register=(2,), lane=(1, 4)).has_one_lane_each(4)
 
 
 def test_bit_by_bit() -> None:

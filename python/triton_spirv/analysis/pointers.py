@@ -41,12 +41,17 @@ UNKNOWN = frozenset(["tt.load", "tt.int_to_ptr", "tt.atomic_rmw", "tt.atomic_cas
 def written_arguments(module: Module) -> tuple[bool, ...]:
     """Per argument of the kernel: may it be written through? False for what is no pointer."""
     arguments = module.entry.regions[0].entry.arguments
-    roots = pointer_roots(module)
+    written = written_roots(module, pointer_roots(module))
+    return tuple(is_pointer(argument.type) and bool(written >> i & 1) for i, argument in enumerate(arguments))
+
+
+def written_roots(module: Module, roots: dict[Value, int]) -> int:
+    """The arguments that the kernel may write through, as bits; `roots`: see `pointer_roots`."""
     written = 0
     for op in module.walk():
         for value in _written(op):
             written |= roots.get(value, 0)
-    return tuple(is_pointer(argument.type) and bool(written >> i & 1) for i, argument in enumerate(arguments))
+    return written
 
 
 def pointer_roots(module: Module) -> dict[Value, int]:

@@ -1,4 +1,4 @@
-"""May a program of the kernel wait for another one?
+"""May a program of the kernel wait for another one? And what do other programs write meanwhile?
 
 Programs run in an order of the device's own, and as many at a time as there are workers. A kernel whose
 programs wait for each other must not be run by one worker alone.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.model import Module, Operation
+from ..ir.model import Module, Operation, Value
+from .pointers import written_roots
 
 
 def waits(module: Module) -> bool:
@@ -16,14 +17,25 @@ def waits(module: Module) -> bool:
 
     A counted loop around atomics waits for nobody: it ends whatever others do.
     """
-    return any(op.name == "tt.atomic_poll" or (op.name == "scf.while" and _looks_at_memory(op, module, set()))
+    return any(op.has("waits") or (op.name == "scf.while" and _looks_at_memory(op, module, set()))
                for op in module.walk())
+
+
+def exposed_roots(module: Module, roots: dict[Value, int]) -> int:
+    """The arguments of the kernel (bits) whose memory other programs may write while one runs, and tell it
+    so: those that the kernel itself writes through. All, where it waits for memory, looks at volatile memory
+    or orders its accesses for the whole system: then others than its own programs may be meant.
+    """
+    def looks_around(op: Operation) -> bool:
+        return bool(op.attributes.get("isVolatile")) or op.attributes.get("scope") == "sys"
+
+    return -1 if waits(module) or any(map(looks_around, module.walk())) else written_roots(module, roots)
 
 
 def _looks_at_memory(loop: Operation, module: Module, seen: set[str]) -> bool:
     """Anything in it, or in what it calls, that may see what another program has written meanwhile?"""
     for op in _inside(loop):
-        if op.name.startswith("tt.atomic") or (op.name == "tt.load" and op.attributes.get("isVolatile")):
+        if op.has("atomic") or op.attributes.get("isVolatile"):
             return True
         if op.name == "tt.call":
             name = str(op.attributes["callee"])

@@ -35,6 +35,7 @@ read.
     widens       the same number, read as signed, in a wider type
     reads, writes, atomic
                  memory that pointers reach; `writes` names the operand: `writes=ptr`
+    waits        the program does not go on before it has seen what another one writes
     product      a product of matrices
     terminator   ends a block
 
@@ -50,7 +51,8 @@ from functools import cached_property
 #: What traits may be said, and which others they bring.
 TRAITS: dict[str, frozenset[str]] = {
     "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
-    **dict.fromkeys(("pure", "divides", "widens", "reads", "writes", "atomic", "terminator"), frozenset()),
+    **dict.fromkeys(("pure", "divides", "widens", "reads", "writes", "atomic", "waits", "terminator"),
+                    frozenset()),
 }
 
 
@@ -156,7 +158,7 @@ _op("tt.atomic_cas", "ptr cmp val", "@sem , @scope , $ptr , $cmp , $val {} : F",
     traits="atomic reads writes=ptr", sem="sem", scope="scope")
 _op("tt.atomic_poll", "ptr expected timeout?",
     "@sem , @scope , $ptr , $expected (? timeout $timeout )? {} : T(ptr) , T(expected) -> R",
-    traits="atomic reads",
+    traits="atomic reads waits",
     sem="sem", scope="scope")
 _op("tt.atomic_load", "ptr mask?", "@sem , @scope , $ptr (? , $mask )? {} : F",
     traits="atomic reads", sem="sem", scope="scope")

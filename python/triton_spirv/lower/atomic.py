@@ -29,6 +29,9 @@ from .types import element_of, register_type, storage_type
 #: Ticks of the clock per nanosecond of a timeout: up to 4 GHz it may last longer than asked, not shorter.
 TICKS_PER_NANOSECOND = 4
 
+#: Orders of an atomic operation that what the program did before, or does after it, has to keep.
+RELEASING, ACQUIRING = ("release", "acq_rel"), ("acquire", "acq_rel")
+
 #: atomic_rmw_op -> (the environment's name, the new value of two integers)
 INTEGER: dict[str, tuple[str, Callable[[Builder, Register, Register], Register]]] = {
     "add": ("add", lambda b, x, y: b.iadd(x, y)),
@@ -148,17 +151,21 @@ def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     What action returns, of IR element type `result`, is the operation's result; 0 where the mask is false.
     """
     ctx.settle(memory_only=True)
-    publishes = op.attributes["sem"] in ("release", "acq_rel")
-    layout = visited_layout(ctx, op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
-    ctx.shared.touches(op, True, layout, publishes=publishes)
-    made = _each(ctx, op, operands, mask, action, result)
-    ctx.shared.touches(op, True, layout, publishes=publishes, again=True)
-    return made
-
-
-def _each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
-          action: Callable[..., Register | None], result: Any) -> Any:
     ptr = ctx.value(op.ptr)
+    layout = visited_layout(ctx, op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
+    writes = op.has("writes")
+    ctx.shared.touches(op, ptr, writes, layout, releases=op.attributes["sem"] in RELEASING)
+
+    def done() -> None:
+        """The elements are served, and what this returns is not yet exchanged between lanes."""
+        acquires = op.attributes["sem"] in ACQUIRING or op.has("waits")
+        ctx.shared.touches(op, ptr, writes, layout, acquires=acquires, again=True)
+
+    return _each(ctx, op, ptr, operands, mask, action, result, done)
+
+
+def _each(ctx: Context, op: Operation, ptr: Any, operands: tuple[Any, ...], mask: Any,
+          action: Callable[..., Register | None], result: Any, done: Callable[[], None]) -> Any:
     pointer = element_of(op.ptr.type)
     assert isinstance(pointer, PointerType)
     make = partial(Place, ctx, type=pointer.pointee, scope=op.attributes["scope"], order=op.attributes["sem"])
@@ -167,6 +174,7 @@ def _each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     if isinstance(ptr, Register):
         acts = _both(ctx, acting(ctx), mask)
         old = _where(ctx, acts, lambda: action(make(ctx.env.address(ptr)), *operands), result)
+        done()
         return from_owner(ctx, old, *EVERYONE) if old is not None else None
     layout = visited_layout(ctx, op.ptr.type)
     if isinstance(mask, Uniform) and mask.scalar.constant is True:
@@ -181,6 +189,7 @@ def _each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     stored = ctx.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None
     with StepLoop(ctx, len(layout.step)):
         made = visit_elements(ctx, layout, tensors, visit, result)
+        done()
         if made is not None:
             shared = tuple(from_owner(ctx, old, *copies) for old in made.registers)
             made = Fragment(layout, made.element, shared)
@@ -285,13 +294,14 @@ def atomic_store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -
 
 @lowers("tt.atomic_poll")
 def atomic_poll(ctx: Context, op: Operation, ptr: Any, expected: Any, timeout: Any) -> Any:
-    """Wait until memory holds `expected`; false where `timeout` (i64, ns per element) passed first."""
+    """Wait until memory holds `expected`; false where `timeout` (i64, ns for all elements together) passed
+    first. The whole program waits, whatever the operation's order and whether or not its result is used."""
     b = ctx.b
     limit = b.imul(timeout, TICKS_PER_NANOSECOND) if timeout is not None else None
+    start = ctx.env.ticks() if limit is not None else None
 
     def wait(place: Place, wanted: Register) -> Register:
         bits = place.to_bits(wanted)
-        start = ctx.env.ticks() if limit is not None else None
         loop = While(b.module)
         with loop.before():
             found = b.compare("OpIEqual", place.load("relaxed"), bits)

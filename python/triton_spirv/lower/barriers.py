@@ -12,26 +12,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..analysis.allocation import Apart, Range, Turn
+from ..spirv import grammar
+from .ownership import Owned
 
 Words = list[int]
 
 
 @dataclass(frozen=True)
 class Global:
-    """Global memory: the kernel's arguments that the pointers come from (bits), and the pointers with what
-    tells which lane holds which, if every element is accessed by one lane."""
+    """Global memory: the kernel's arguments that the pointers come from (bits), and which addresses are
+    whose, where that is known.
+
+    releases  whoever sees this access is to see what the program did before it
+    acquires  what the program does after this access is to see what others did before
+    exposed   other programs may write there meanwhile: reads of it must not leave the program's order
+    """
 
     roots: int
-    pointers: Any = None
-    publishes: bool = False
+    owned: Owned | None = None
+    releases: bool = False
+    acquires: bool = False
+    exposed: bool = True
 
     def overlaps(self, other: Global) -> bool:
         """May one lane's access meet another's?"""
-        same = self.pointers is not None and self.pointers == other.pointers
-        return bool(self.roots & other.roots) and not same
+        apart = self.owned is not None and other.owned is not None and (
+            self.owned.address, self.owned.lanes) == (other.owned.address, other.owned.lanes)
+        return bool(self.roots & other.roots) and not apart
+
+    def follows(self, before: Global, writes: bool, wrote: bool) -> bool:
+        """Does it have to wait for an access `before` of another lane? writes, wrote: do the two write?"""
+        if (writes or wrote) and self.overlaps(before):
+            return True
+        return (self.releases and (wrote or before.exposed)) or (before.acquires and (writes or self.exposed))
 
 
 @dataclass(frozen=True)
@@ -76,11 +91,17 @@ def needed_barriers(instructions: Sequence[Words], places: Sequence[Place],
             before[other].append(label)
     order = {label: i for i, label in enumerate(blocks)}
     turning = {label: {i for i, header in enumerate(headers) if header == label} for label in headers}
+    computed = _computed(instructions, order, places)
 
     def arriving(label: int, other: int) -> State:
-        """What block `other` ends with, as `label` sees it: in the next round copies have changed places."""
-        state, pairs = ends.get(other, frozenset()), turning.get(label)
-        return _turned(state, pairs) if pairs and order[other] >= order[label] else state
+        """What block `other` ends with, as `label` sees it: in the next round of a loop copies have changed
+        places, and addresses that are computed in it are others."""
+        state = ends.get(other, frozenset())
+        if order[other] < order[label]:
+            return state
+        pairs = turning.get(label)
+        state = _turned(state, pairs) if pairs else state
+        return frozenset((writes, _next_round(bytes, computed, order[label])) for writes, bytes in state)
 
     changed = True
     while changed:
@@ -107,6 +128,31 @@ def _turned(state: State, pairs: set[int]) -> State:
                      for writes, bytes in state)
 
 
+def _computed(instructions: Sequence[Words], order: dict[int, int],
+              places: Sequence[Place]) -> dict[int, int]:
+    """Of the values that owned addresses are made of: the block, by its position, that computes each. (A
+    block stands behind those that dominate it: what a loop computes stands in its header, or behind it.)"""
+    wanted = {value for place in places if isinstance(place.bytes, Global) and place.bytes.owned is not None
+              for value in place.bytes.owned.values}
+    made: dict[int, int] = {}
+    current = 0
+    for words in instructions if wanted else ():
+        if words[0] & 0xFFFF == LABEL:
+            current = order[words[1]]
+            continue
+        instruction = grammar.instruction_by_opcode(words[0] & 0xFFFF)
+        if instruction.has_result and words[1 + instruction.has_type] in wanted:
+            made[words[1 + instruction.has_type]] = current
+    return made
+
+
+def _next_round(bytes: Range | Global, computed: dict[int, int], header: int) -> Range | Global:
+    if not isinstance(bytes, Global) or bytes.owned is None:
+        return bytes
+    lasts = all(computed.get(value, -1) < header for value in bytes.owned.values)
+    return bytes if lasts else replace(bytes, owned=None)
+
+
 def _width(state: State, place: Place) -> int:
     """Who has to wait before the place; 0: nobody."""
     here, width = place.bytes, 0
@@ -114,7 +160,7 @@ def _width(state: State, place: Place) -> int:
         return OF_PROGRAM
     for writes, bytes in state:
         if isinstance(here, Global) and isinstance(bytes, Global):
-            if ((writes or place.writes) and here.overlaps(bytes)) or (writes and here.publishes):
+            if here.follows(bytes, place.writes, writes):
                 return OF_PROGRAM
         elif isinstance(here, Range) and isinstance(bytes, Range):
             if (writes or place.writes) and here.overlaps(bytes):

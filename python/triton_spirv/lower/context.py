@@ -145,7 +145,8 @@ class Context(Walking):
                 return (resting,)
         if "ts.waits" in op.attributes:
             return nodes
-        if op.name == "tt.load" and layout.lane and "ts.natural" not in op.attributes:
+        at_once = "ts.natural" in op.attributes or op.attributes.get("isVolatile")
+        if op.name == "tt.load" and layout.lane and not at_once:
             self.waiting.append(nodes[0])
         elif layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:

@@ -21,6 +21,7 @@ from .access import Access, by_memory
 from .block_io import block_load
 from .context import Context, named
 from .convert_layout import is_anywhere
+from .exchange import from_owner
 from .masks import all_true, by_register, is_predicated, is_proven, is_refuted
 from .prefetch import fetch_ahead
 from .registry import pulled
@@ -40,10 +41,12 @@ def true_everywhere(ctx: Context, masks: Any) -> Register:
 @pulled("tt.load")
 def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
     """ptr [...] -> [...]; masked elements give `other` (0 where there is none) and are not touched."""
+    if op.attributes.get("isVolatile"):
+        return _load_volatile(ctx, op, layout, ptr, mask, other)
     lanes = None if "ts.natural" in op.attributes else layout
-    ctx.shared.touches(op, False, lanes)
+    ctx.shared.touches(op, ptr, False, lanes)
     made = _load(ctx, op, layout, ptr, mask, other)
-    ctx.shared.touches(op, False, lanes, again=True)
+    ctx.shared.touches(op, ptr, False, lanes, again=True)
     return made
 
 
@@ -65,12 +68,32 @@ def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: An
 def load_together(ctx: Context, nodes: Sequence[Deferred], layout: Layout) -> list[Fragment]:
     """Loads under one mask and one layout, with nothing between them that stores: one branch for all."""
     asked = [(node.operation, *named(node.operation, node.operands)) for node in nodes]
-    for op, *_ in asked:
-        ctx.shared.touches(op, False, layout)
+    for op, ptr, *_ in asked:
+        ctx.shared.touches(op, ptr, False, layout)
     made = _loaded(ctx, layout, asked[0][2], [(op, ptr, other) for op, ptr, _, other in asked])
-    for op, *_ in asked:
-        ctx.shared.touches(op, False, layout, again=True)
+    for op, ptr, *_ in asked:
+        ctx.shared.touches(op, ptr, False, layout, again=True)
     return made
+
+
+def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any,
+                   other: Any) -> Any:
+    """What others may write meanwhile: of lanes that hold an element twice each might see it at another time,
+    and they would go different ways. All take what one of them saw. What the program does afterwards stands
+    behind it, as behind an acquiring operation: loops look at flags in this way."""
+    if ctx.lanes_of_program == 1:
+        return _load(ctx, op, layout, ptr, mask, other)
+    seen = None if layout is None else elements.visited_layout(ctx, op.ptr.type)
+    ctx.shared.touches(op, ptr, False, seen)
+    made = _load(ctx, op, seen, ptr, mask, other)
+    ctx.env.fence("gpu", "acquire")
+    ctx.shared.touches(op, ptr, False, seen, acquires=True, again=True)
+    if layout is None or seen is None:
+        one = ctx.env.address(made) if ctx.is_pointer(made) else made
+        return ctx.as_scalar(from_owner(ctx, one, *elements.EVERYONE), op.results[0].type)
+    copies = elements.redundant(seen)
+    same = tuple(from_owner(ctx, register, *copies) for register in made.registers)
+    return ctx.fragment(Fragment(seen, made.element, same), layout)
 
 
 def _loaded(ctx: Context, layout: Layout, mask: Any,

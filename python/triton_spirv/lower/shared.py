@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..analysis.allocation import Apart, Arena, Range, last_use
 from ..errors import ResourceError
-from ..ir.model import Block, IntegerType, Operation, Type, Value
+from ..ir.model import IntegerType, Operation, Type, Value
 from ..layout import Layout, SharedLayout, span
 from ..spirv.builder import I32
 from ..spirv.module import Function
@@ -23,6 +23,7 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Bool
 from . import fragment as fragments
 from .barriers import OF_WARP, Global, Place, needed_barriers
+from .ownership import owned
 from .registry import RULES
 from .tensor import Fragment, Shared
 from .types import register_type, storage_bytes
@@ -45,6 +46,7 @@ class SharedMemory:
         self.arena = Arena(ALIGNMENT)
         self.places: list[Place] = []
         self.roots: dict[Value, int] = {}
+        self.exposed = -1  # the roots whose memory other programs may write meanwhile
         self._ends: dict[Operation, list[Range]] = {}
         self.headers: list[int] = []  # of each pair of copies (Turn) the label of the loop
         self._after = 0  # where the last scratch array ended
@@ -122,20 +124,20 @@ class SharedMemory:
         """A barrier that the program asks for."""
         self._mark(False, None)
 
-    def touches(self, op: Operation, writes: bool, layout: Layout | None, publishes: bool = False,
-                again: bool = False) -> None:
-        """`op` accesses global memory through `op.ptr`, each lane what it holds under `layout`; all lanes are
-        here. layout: None for a scalar, and for messages, which bring lanes what others asked for.
+    def touches(self, op: Operation, ptr: Any, writes: bool, layout: Layout | None, releases: bool = False,
+                acquires: bool = False, again: bool = False) -> None:
+        """`op` accesses global memory through `op.ptr`, bound to `ptr`, each lane what it holds under
+        `layout`; all lanes are here. layout: None for a scalar, and for messages, which bring lanes what
+        others asked for.
 
-        `publishes`: what the program wrote before must be seen by whoever sees this access. Where tensors are
-        evaluated between this and the access, barriers of theirs may stand in between: say so once more
-        behind the access, with `again`.
+        `releases`, `acquires`: see `Global`. Where tensors are evaluated between this and the access,
+        barriers of theirs may stand in between: say so once more right behind the access, with `again`.
         """
         if self.ctx.lanes_of_program == 1:
             return
-        alone = layout is not None and layout.has_one_lane_each and not _varies(op.ptr)
-        pointers = (op.ptr, _lanes(layout)) if alone and layout is not None else None
-        self._mark(writes, Global(self.roots.get(op.ptr, -1), pointers, publishes), again)
+        roots = self.roots.get(op.ptr, -1)
+        self._mark(writes, Global(roots, owned(ptr, layout), releases, acquires, bool(roots & self.exposed)),
+                   again)
 
     def _mark(self, writes: bool, bytes: Range | Global | None, again: bool = False) -> None:
         code = self.ctx.b.module.functions[-1].instructions
@@ -197,20 +199,6 @@ def vectors(ctx: Context, array: Shared, layout: Layout) -> tuple[Layout, list[t
     wide = fragments.grouped(layout, moved, min(most, ctx.target.components))
     longer = fragments.lengthened(wide, moved, most) if wide.width == ctx.target.components else wide
     return wide, fragments.runs(wide, longer)
-
-
-def _lanes(layout: Layout) -> tuple[object, ...]:
-    """Which lane holds which element: the same for layouts that differ in the order of registers only."""
-    return layout.lane, layout.warp, frozenset((*layout.component, *layout.register)) - {0}
-
-
-def _varies(value: Value) -> bool:
-    """May a value be another one in another round of a loop?"""
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    region = block.parent if block is not None else None
-    if region is None or region.parent is None:
-        return True
-    return region.parent.name != "tt.func" or len(region.blocks) > 1
 
 
 def _may_be_read_later(op: Operation) -> bool:

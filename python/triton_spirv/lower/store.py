@@ -31,9 +31,9 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     type = op.value.type
     by_lanes = isinstance(type, TensorType) and not is_matrix(type.encoding)
     layout = ctx.layout_of(op.ptr.type) if by_lanes else None
-    ctx.shared.touches(op, True, layout)
+    ctx.shared.touches(op, ptr, True, layout)
     _store(ctx, op, ptr, value, mask)
-    ctx.shared.touches(op, True, layout, again=True)
+    ctx.shared.touches(op, ptr, True, layout, again=True)
 
 
 def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
