@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -104,6 +106,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
              " Triton takes. In vector mode there are no warps",
     )
     parser.addoption(
+        "--spirv-record", type=Path, metavar="FOLDER",
+        help="write down there what the operation tests compile, for tools/replay.py",
+    )
+    parser.addoption(
         "--spirv-sample",
         type=int,
         metavar="N",
@@ -185,7 +191,7 @@ def mode(cell: Cell) -> str:
 
 
 @pytest.fixture
-def run(cell: Cell) -> Iterator[Callable[..., Any]]:
+def run(cell: Cell, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """`run(kernel, grid, *arguments, **constexprs_and_options)` launches and gives the CompiledKernel (None
     when interpreted).
 
@@ -213,6 +219,8 @@ def run(cell: Cell) -> Iterator[Callable[..., Any]]:
     yield launch
     for kernel in compiled:
         assert_valid(kernel)
+        if folder := request.config.getoption("--spirv-record"):
+            record_kernel(kernel, folder)
 
 
 @pytest.fixture
@@ -247,6 +255,34 @@ def skip_where_refused(mode: str, error: Exception) -> None:
     """The tests' own target refuses 64-bit floats by name; test_family.py tests that it is right to."""
     if mode == family.NAME and family.refuses(error):
         pytest.skip(f"{mode}: {error}")
+
+
+def record_kernel(compiled: Any, folder: Path) -> None:
+    """What the emitter was given for a kernel, as a file for tools/replay.py, named for what it holds. (Not
+    for a Vulkan device, whose target is found on its own machine only.)"""
+    from triton_spirv.errors import DeviceError
+    from triton_spirv.target import find_target
+    from triton_spirv_backend.stages import emitter_options
+    from triton_spirv_backend.targets import emitter_target
+
+    if "spv" not in getattr(compiled, "asm", {}):
+        return
+    target = emitter_target(compiled.metadata.target)
+    try:
+        plain = vars(find_target(target.name))
+    except DeviceError:
+        return
+    text = compiled.asm["ttgir" if target.lanes else "ttir"]
+    changes = {name: value for name, value in vars(target).items() if value != plain[name]}
+    lanes = re.search(r'"ttg.threads-per-warp" = (\d+)', text)
+    if target.lanes and lanes and int(lanes[1]) != plain["sub_group_size"]:
+        changes["sub_group_size"] = int(lanes[1])
+    row = {"source": text, "target": target.name, "changes": changes,
+           "options": emitter_options(compiled.metadata)}
+    digest = hashlib.sha256(json.dumps(row, default=sorted).encode()).hexdigest()[:16]
+    row["name"] = f"{compiled.metadata.name}-{digest}.{target.name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{digest}.json").write_text(json.dumps(row, default=sorted), encoding="utf-8")
 
 
 def assert_valid(compiled: Any) -> None:

@@ -2,11 +2,13 @@
 
     python tools/replay.py record before.json        what is emitted now for every kernel of the corpus
     python tools/replay.py compare before.json       after the change: what is different; status 1 if anything
-    python tools/replay.py compare before.json --show softmax    and how
+    python tools/replay.py compare before.json --show softmap    and how
 
-The corpus is that of tests/ir/corpus.py, which covers every operation of Triton's front end, with the golden
-files. A refactoring leaves all words as they were; anything else says in its commit what changed and why. The
-file holds the kernels' IR too, so comparing needs no Triton, and a later version of it changes nothing.
+The corpus: the kernels of tests/ir/corpus.py, which have every operation of Triton's front end, and those
+of the tutorials, through the product's own passes for every target of TARGETS; the golden files; and what
+tests have compiled, where they ran with `--spirv-record FOLDER` and `--kernels FOLDER` names it here. A
+refactoring leaves all words as they were; anything else says in its commit what changed and why. The file
+holds the kernels' IR too, so comparing needs no Triton, and a later version of it changes nothing.
 """
 
 from __future__ import annotations
@@ -15,19 +17,39 @@ import argparse
 import difflib
 import hashlib
 import json
+import os
 import sys
+import warnings
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("python", "tests", "benchmarks")]
 
 from triton_spirv.compiler import compile  # noqa: E402
+from triton_spirv.errors import TritonSpirvError  # noqa: E402
 from triton_spirv.target import Target, find_target  # noqa: E402
 
-#: stage of a corpus kernel -> the target that compiles it
-STAGES = {"ttir": "cpu", "ttgir": "cpu-simt"}
+#: targets by name: one work-item a program, lanes of three sizes, Intel GPUs with and without matrix units of
+#: 16 columns, a Vulkan device in software
+TARGETS = ("cpu", "cpu-simt8", "cpu-simt", "cpu-simt32", "pvc", "bmg", "dg2", "tgl", "lavapipe")
+
+#: fields of a target that are sets, which JSON has as lists
+SETS = {name for name, value in vars(find_target("lavapipe")).items() if isinstance(value, frozenset)}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """IR for a target, with changed fields of that, and the options of `triton_spirv.compile`."""
+
+    name: str
+    source: str
+    target: str
+    changes: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -38,65 +60,111 @@ class Emitted:
     listing: str
 
     @staticmethod
-    def of(source: str, target: Target) -> Emitted:
+    def of(kernel: Kernel) -> Emitted:
         """Today's."""
         try:
-            artifact = compile(source, target)
+            changed = {name: frozenset(map(as_tuple, value)) if name in SETS else as_tuple(value)
+                       for name, value in kernel.changes.items()}
+            target = find_target(kernel.target).with_options(**changed)
+            artifact = compile(kernel.source, target, **kernel.options)
         except Exception as error:  # errors of the package, and whatever a broken change brings
             return Emitted("", f"{type(error).__name__}: {error}\n")
         return Emitted(hashlib.sha256(artifact.words).hexdigest(), artifact.listing)
 
 
-def sources(parts: list[str]) -> Iterator[tuple[str, str, str, dict[str, object]]]:
-    """(name, IR, target, changed fields of the target) of the kernels whose names have one of the parts."""
+def as_tuple(value: Any) -> Any:
+    """What JSON has made a list of, as it was."""
+    return tuple(map(as_tuple, value)) if isinstance(value, list) else value
+
+
+def kernels(parts: list[str], folder: Path | None) -> Iterator[Kernel]:
+    """The kernels whose names have one of the parts."""
     from golden.update import cases
-    from ir.corpus import KERNELS, texts
 
-    def wanted(name: str) -> bool:
-        return not parts or any(part in name for part in parts)
-
-    for name in filter(wanted, KERNELS):
-        for stage, target in STAGES.items():
-            if stage in texts(name):
-                yield f"{name}.{target}", texts(name)[stage], target, {}
     for case in cases():
-        plain = find_target(case.target.name)
-        fields = vars(case.target).items()
-        changed = {field: value for field, value in fields if value != getattr(plain, field)}
-        if wanted(case.path.stem):
-            yield f"golden/{case.path.stem}", case.source, plain.name, changed
+        yield Kernel(f"golden/{case.path.stem}", case.source, case.target.name, changes(case.target))
+    yield from lowered(parts)
+    for path in sorted(folder.glob("*.json")) if folder is not None else ():
+        yield Kernel(**json.loads(path.read_text(encoding="utf-8")))
 
 
-def record(file: Path, parts: list[str]) -> int:
+def changes(target: Target) -> dict[str, Any]:
+    """The fields in which it is not the target that its name finds."""
+    plain = find_target(target.name)
+    return {name: value for name, value in vars(target).items() if value != getattr(plain, name)}
+
+
+def lowered(parts: list[str]) -> Iterator[Kernel]:
+    """The corpus and the tutorials, as Triton's front end and passes leave them for each target."""
+    from ir.corpus import KERNELS
+    from isa_cases import CASES, tutorial
+    from triton_spirv import plugin
+    from triton_spirv.aot import signature
+
+    front = plugin.front_end()
+    given: list[tuple[str, Any, Any, dict[str, Any]]] = [
+        (name, entry.function, signature.Signature(entry.signature, (), entry.constants), entry.options)
+        for name, entry in KERNELS.items()
+    ]
+    for case in CASES:
+        function = getattr(tutorial(case.file), case.kernel)
+        read = signature.read(case.arguments, front.parameters(function)[0], {})
+        given.append((f"tutorial-{case.name}", function, read,
+                      {"num_warps": case.warps, "num_stages": case.stages}))
+    for name, function, types, options in given:
+        for target in map(find_target, TARGETS):
+            label = f"{name}.{target.name}"
+            if parts and not any(part in label for part in parts):
+                continue
+            try:
+                made = front.lower(function, types, target, options)
+            except TritonSpirvError:
+                continue  # Triton itself refuses it
+            yield Kernel(label, made.ttgir or made.ttir, target.name,
+                         {"sub_group_size": made.target.sub_group_size} if made.target != target else {},
+                         made.options)
+
+
+def all_emitted(all_kernels: list[Kernel]) -> list[Emitted]:
+    """What becomes of each, computed by all processors."""
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(Emitted.of, all_kernels, chunksize=4))
+
+
+def record(file: Path, parts: list[str], folder: Path | None) -> int:
     """Write what is emitted now."""
-    known = {}
-    for name, source, target, changes in sources(parts):
-        emitted = Emitted.of(source, find_target(target).with_options(**changes))
-        known[name] = {"source": source, "target": target, "changes": changes, **asdict(emitted)}
-    file.write_text(json.dumps(known, indent=1), encoding="utf-8")
-    refused = sum(not row["words"] for row in known.values())
-    print(f"{len(known)} kernels, {refused} of them refused, recorded in {file}")
+    wanted = [x for x in kernels(parts, folder) if not parts or any(part in x.name for part in parts)]
+    rows = [{**asdict(kernel), **asdict(emitted)}
+            for kernel, emitted in zip(wanted, all_emitted(wanted), strict=True)]
+    file.write_text(json.dumps(rows, indent=1, default=sorted), encoding="utf-8")
+    refused = sum(not row["words"] for row in rows)
+    print(f"{len(rows)} kernels, {refused} of them refused, recorded in {file}")
     return 0
 
 
 def compare(file: Path, show: list[str]) -> int:
     """Print what differs from the record; 1 if anything does."""
-    known = json.loads(file.read_text(encoding="utf-8"))
-    different = []
-    for name, row in known.items():
-        now = Emitted.of(row["source"], find_target(row["target"]).with_options(**row["changes"]))
-        if now == Emitted(row["words"], row["listing"]):
+    rows = json.loads(file.read_text(encoding="utf-8"))
+    before = [Emitted(row.pop("words"), row.pop("listing")) for row in rows]
+    known = [Kernel(**row) for row in rows]
+    different = 0
+    for kernel, old, now in zip(known, before, all_emitted(known), strict=True):
+        if now == old:
             continue
-        different.append(name)
-        before, after = row["listing"].splitlines(), now.listing.splitlines()
-        lines = list(difflib.unified_diff(before, after, "before", "now", lineterm="", n=3))
-        plus, minus = (sum(line.startswith(sign) for line in lines[2:]) for sign in "+-")
-        print(f"{name}: {len(before)} lines before, {len(after)} now, +{plus} -{minus}"
-              + ("" if lines else "; the same to read, other words"))
-        if any(part in name for part in show):
-            print("\n".join(lines) + "\n")
-    print(f"{len(known) - len(different)} kernels the same, {len(different)} different")
+        different += 1
+        print_difference(kernel.name, old, now, any(part in kernel.name for part in show))
+    print(f"{len(known) - different} kernels the same, {different} different")
     return 1 if different else 0
+
+
+def print_difference(name: str, old: Emitted, now: Emitted, whole: bool) -> None:
+    before, after = old.listing.splitlines(), now.listing.splitlines()
+    lines = list(difflib.unified_diff(before, after, "before", "now", lineterm="", n=3))
+    plus, minus = (sum(line.startswith(sign) for line in lines[2:]) for sign in "+-")
+    print(f"{name}: {len(before)} lines before, {len(after)} now, +{plus} -{minus}"
+          + ("" if lines else "; the same to read, other words"))
+    if whole:
+        print("\n".join(lines) + "\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -107,10 +175,13 @@ def main(arguments: list[str] | None = None) -> int:
     for command in (recording, comparing):
         command.add_argument("file", type=Path)
     recording.add_argument("parts", nargs="*", help="only kernels whose names contain one of these")
+    recording.add_argument("--kernels", type=Path, metavar="FOLDER",
+                           help="also what tests compiled that ran with --spirv-record FOLDER")
     comparing.add_argument("--show", action="append", default=[], metavar="PART", help="how these differ")
     options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
     if options.command == "record":
-        return record(options.file, options.parts)
+        return record(options.file, options.parts, options.kernels)
     return compare(options.file, options.show)
 
 
