@@ -86,6 +86,9 @@ class Target:
                      "OpFDiv", "Sqrt"
     accurate         functions of GLSL.std.450 that the device computes within 2 ulp in f32 though Vulkan does
                      not ask for it: "Exp2"
+    contracts        how a product and the sum behind it become one operation on Vulkan, where the kernel
+                     allows that: "fma", as GLSL's Fma; "mode", by the driver, for which they say
+                     AllowContract (it takes FloatControls2); "", not at all. See environment/contraction.py
     keeps_loops      loops of products say DontUnroll: an NVIDIA driver (580) repeats thousands of
                      instructions four times, and then they do not fit into the cache for instructions
     knows_extensions  its compiler takes checks of sums and products of extended integers for instructions
@@ -153,6 +156,7 @@ class Target:
     float_controls: frozenset[tuple[str, int]] = frozenset()
     rounded: frozenset[str] = frozenset()
     accurate: frozenset[str] = frozenset()
+    contracts: str = "fma"
     keeps_loops: bool = False
     knows_extensions: bool = False
     joins_conversions: bool = False

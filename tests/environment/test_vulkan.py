@@ -10,37 +10,17 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from triton_spirv.artifact import Artifact
-from triton_spirv.artifact import Parameter as ArtifactParameter
-from triton_spirv.environment import Parameter, Vulkan
+from environment.shaders import module, pointer
+from triton_spirv.environment import Parameter
 from triton_spirv.errors import LoweringError, MissingCapability
 from triton_spirv.spirv import Float, Int
 from triton_spirv.spirv.asm import listing
-from triton_spirv.spirv.builder import Builder
 from triton_spirv.spirv.control import For
-from triton_spirv.target import LAVAPIPE, VULKAN, Target
+from triton_spirv.target import LAVAPIPE, VULKAN
 
 pytestmark = pytest.mark.vulkan
 
 LANES = LAVAPIPE.sub_group_size
-
-
-def module(parameters: list[Parameter], body: Any, target: Target = LAVAPIPE) -> Artifact:
-    """A kernel of one sub-group; `body(b, env, values)` writes it."""
-    b = Builder(Vulkan.module(target))
-    env = Vulkan(b, target)
-    body(b, env, env.begin_kernel("kernel", parameters, target.sub_group_size))
-    b.emit("OpReturn")
-    env.end_kernel()
-    lanes = target.sub_group_size
-    return Artifact(b.module.words(), "", "kernel",
-                    tuple(ArtifactParameter(p.name, p.type) for p in parameters), passing=env.passing,
-                    written=(True,) * len(parameters), local_size=(lanes, 1, 1), sub_group_size=lanes,
-                    num_warps=1, target=target)
-
-
-def pointer(name: str, bits: int, kind: Any = Float) -> Parameter:
-    return Parameter(name, "ptr", kind(bits))
 
 
 # ---- arguments
@@ -84,16 +64,6 @@ def test_what_a_device_lacks_is_refused_by_name() -> None:
                VULKAN)
     with pytest.raises(LoweringError, match="sinpi2"):
         module([pointer("x", 32)], lambda b, env, values: env.math("sinpi2", env.load(values[0], 1)))
-
-
-def test_only_what_may_be_fused_is() -> None:
-    def body(b: Any, env: Any, values: list[Any]) -> None:
-        x = env.load(values[0], 1)
-        fused = env.contract(b.binary("OpFAdd", env.contract(b.binary("OpFMul", x, x)), x))
-        env.store(values[0], b.binary("OpFAdd", b.binary("OpFMul", fused, x), x))
-    from triton_spirv.tools import spirv_tools
-    text = spirv_tools.disassemble(module([pointer("x", 32)], body).words)
-    assert text.count("NoContraction") == 2 and text.count("OpFMul") == text.count("OpFAdd") == 2
 
 
 @pytest.mark.parametrize("count, alignment, parts", [(4, 16, 1), (4, 8, 2), (4, None, 4), (2, 8, 1)])

@@ -17,15 +17,13 @@ from ..spirv.operands import opcode
 from ..spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Parameter
+from .contraction import control_floats
 from .extended_products import extended_products
 from .glsl.integers import remainder, reversed_bits
 from .glsl_math import GlslMath
 from .joined_conversions import bits_of, joined_conversions
 from .memory_types import PARAMETER_TYPES, type_bytes
 from .vulkan_matrices import VulkanMatrices
-
-#: Two of these next to each other may become one with a single rounding, unless they say NoContraction.
-CONTRACTED = frozenset(opcode(name) for name in ("OpFAdd", "OpFSub", "OpFMul", "OpFDiv"))
 
 #: Words at the head of the print buffer: how many words were asked for so far, how many there are.
 PRINT_HEADER = 2
@@ -142,21 +140,11 @@ class Vulkan(VulkanMatrices):
             self._part_conversions(kernel)
         if self.target.knows_extensions:
             self._hide_products(kernel)
-        self._forbid_contraction(kernel)
         m.end_function()
         self._define_shared()
         m.entry_point("GLCompute", kernel, self._name)
         m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
-        for mode, bits in sorted(self.target.float_controls):
-            m.execution_mode(kernel, mode, bits)
-
-    def _forbid_contraction(self, kernel: Function) -> None:
-        """Vulkan fuses unless told not to: everything that `contract` has not named keeps its rounding."""
-        m = self.b.module
-        for words in kernel.instructions:
-            code = words[0] & 0xFFFF
-            if code in CONTRACTED and words[2] not in self._fusable:
-                m.decorate(Value(words[2], Void(), ""), "NoContraction")
+        control_floats(m, kernel, self.target, self._fusable)
 
     def _builtin(self, name: str, type: Type) -> Value:
         return self.b.module.builtin(name, type)

@@ -256,6 +256,13 @@ class Declarations:
         words = self._assemble(name, target, (decoration, *parameters))
         self._annotations[tuple(words)] = words
 
+    def decorate_each(self, targets: Iterable[int], decoration: str, *parameters: Any) -> None:
+        """`decorate` for results by their ids; the decoration takes no ids itself."""
+        head, _, *rest = self._assemble("OpDecorate", Label(0), (decoration, *parameters))
+        for target in targets:
+            words = [head, target, *rest]
+            self._annotations[tuple(words)] = words
+
     def member_decorate(self, type: Struct, member: int, decoration: str, *parameters: Any) -> None:
         """OpMemberDecorate, for a member of a struct type."""
         words = self._assemble("OpMemberDecorate", type, member, (decoration, *parameters))

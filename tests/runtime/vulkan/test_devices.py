@@ -165,11 +165,14 @@ context.stream.synchronize()
 
 @pytest.mark.parametrize("driver", [NVIDIA, "another"])
 def test_what_is_known_of_a_driver(driver: str, device: devices.Device) -> None:
-    """Sums and products of f32 are fused where that mode is not declared; others keep all that they have."""
+    """Rounding of f32 needs no mode there, and contraction float controls; others keep all that they have."""
     controls = frozenset((mode, bits) for mode in ("RoundingModeRTE", "SignedZeroInfNanPreserve")
                          for bits in (16, 32, 64)) | {("DenormPreserve", 16)}
     target = target_of(replace(device, driver=driver, float_controls=controls))
     known = driver == NVIDIA
     assert controls - target.float_controls == ({("RoundingModeRTE", 32)} if known else set())
     assert (target.keeps_loops, target.knows_extensions, target.joins_conversions) == (known,) * 3
+    for feature, contracts in (("shaderFloatControls2", "mode"), ("shaderInt64", "")):
+        offered = replace(device, driver=driver, features=frozenset({feature}))
+        assert target_of(offered).contracts == (contracts if known else "fma")
     assert target.accurate == ({"Exp2"} if known else set())

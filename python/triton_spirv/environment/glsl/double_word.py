@@ -33,9 +33,15 @@ def two_product(x: Number, y: Number) -> Pair:
 
 
 def split(x: Number) -> Pair:
-    """The upper half of the significant bits, and the rest."""
+    """The upper half of the significant bits, and the rest: products of halves are exact.
+
+    An odd number of bits (f64) is split at the nearer multiple, so that the rest has one bit less, and a
+    sign. Where that would be infinite the upper half is cut off: two such numbers overflow anyway."""
     low = (x.format.stored + 2) // 2
     high = (x.bits() & (-1 << low)).as_float()
+    if x.format.stored % 2 == 0:
+        near = ((x.bits() + (1 << low - 1)) & (-1 << low)).as_float()
+        high = x.tools.select(near.abs() < float("inf"), near, high)
     return high, x - high
 
 

@@ -49,6 +49,7 @@ def target_of(device: Device) -> Target:
         # software devices divide as their processor does
         rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else ()),
         accurate=frozenset({"Exp2"} if nvidia else ()),
+        contracts=contraction_of(device),
         keeps_loops=nvidia,
         knows_extensions=nvidia,
         joins_conversions=nvidia,
@@ -59,6 +60,14 @@ def target_of(device: Device) -> Target:
         matrices=tuple((m.m, m.n, m.k, m.a, m.b, m.c, m.result) for m in device.matrices
                        if m.scope == "subgroup" and not m.saturating),
     )
+
+
+def contraction_of(device: Device) -> str:
+    """`Target.contracts`. An NVIDIA driver's (580) Fma takes denormals for 0, its contractions do not;
+    without float controls to ask for them nothing is contracted."""
+    if device.driver != NVIDIA:
+        return "fma"
+    return "mode" if "FloatControls2" in device.capabilities else ""
 
 
 def controls_of(device: Device) -> frozenset[tuple[str, int]]:
