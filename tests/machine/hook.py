@@ -1,0 +1,114 @@
+"""Triton's launches on the machine: `installed()` puts it where the plugin would load a binary on a device.
+
+So every test that launches a kernel can be run on it (tests/conftest.py: `--spirv-modes machine-pvc`), and
+whatever else launches kernels: `with hook.installed(): kernel[grid](...)`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from triton_spirv.artifact import Artifact
+from triton_spirv.errors import LaunchError
+from triton_spirv.runtime.arguments import AddressTable, extent
+from triton_spirv.runtime.launch import DeviceAssertion
+
+from . import launch as machine
+from .findings import Findings, MachineError
+
+#: orders of warps for each launch, and the seed of the random ones
+ORDERS, SEED = 3, 0
+
+#: registers of a lane, spills, most threads of a work-group: what Triton asks of a binary
+RESOURCES = (32, 0, 1 << 20)
+
+#: called with what each launch found, in place of raising it
+Listener = Callable[[Artifact, Findings], None]
+
+
+class HostMemory:
+    """An argument's memory on this host."""
+
+    def __init__(self, argument: Any, writes: bool) -> None:
+        self.first = AddressTable(writes)[type(argument)](argument)
+        self.start, self.bytes = extent(argument) or (self.first, 0)
+
+    def memory(self) -> machine.Memory:
+        """Address of the first element, address and bytes of the allocation."""
+        return self.first, self.start, view(self.start, self.bytes)  # type: ignore[return-value]
+
+
+def view(start: int, bytes: int) -> Any:
+    """Memory of this process as an array of bytes."""
+    if not bytes:
+        return np.zeros(0, np.uint8)
+    return np.frombuffer((ctypes.c_uint8 * bytes).from_address(start), np.uint8)
+
+
+def held_by_tensor(address: int) -> machine.Memory | None:
+    """The memory of a tensor that is alive, for addresses that kernels find in memory."""
+    torch: Any = sys.modules.get("torch")
+    for thing in gc.get_objects() if torch is not None else ():
+        if issubclass(type(thing), torch.Tensor) and thing.is_cpu:
+            storage = thing.untyped_storage()
+            if storage.data_ptr() <= address < storage.data_ptr() + storage.nbytes():
+                return storage.data_ptr(), view(storage.data_ptr(), storage.nbytes()), "a tensor"
+    return None
+
+
+class MachineFunction:
+    """What Triton holds as module and function."""
+
+    def __init__(self, words: bytes, name: str, listener: Listener | None, orders: int) -> None:
+        self.words, self.name, self.listener, self.orders = words, name, listener, orders
+
+    def bind(self, metadata: Any) -> Callable[[int, int, int, Sequence[Any]], None]:
+        """The launch function."""
+        artifact = Artifact.from_json(metadata.artifact, self.words)
+
+        def launch(x: int, y: int, z: int, values: Sequence[Any]) -> None:
+            self.launch(artifact, (x, y, z), values)
+        return launch
+
+    def launch(self, artifact: Artifact, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
+        """Run it, and raise what was found."""
+        if len(values) != len(artifact.parameters):
+            raise LaunchError(f"{artifact.entry} takes {len(artifact.parameters)} arguments, "
+                              f"got {len(values)}")
+        arguments = [HostMemory(value, writes) if p.type == "ptr" and not isinstance(value, int | None)
+                     else value for p, value, writes in zip(artifact.parameters, values, artifact.written,
+                                                            strict=True)]
+        findings = machine.run(artifact, grid, arguments, orders=self.orders, seed=SEED,
+                               unknown=held_by_tensor)
+        if self.listener is not None:
+            self.listener(artifact, findings)
+        elif findings:
+            raise MachineError(f"{artifact.entry}:\n{findings}")
+        if findings.assertion:
+            file, line, function, message = artifact.asserts[findings.assertion - 1]
+            raise DeviceAssertion(f"{file}:{line}: {function}: device-side assert: {message}")
+
+
+@contextlib.contextmanager
+def installed(listener: Listener | None = None, orders: int = ORDERS) -> Iterator[None]:
+    """Kernels that are loaded from now on run on the machine. (Triton keeps those that it has loaded.)"""
+    from triton_spirv_backend.launcher import SPIRVUtils
+
+    before = SPIRVUtils.load_binary
+
+    def load_binary(self: Any, name: str, binary: bytes, shared: int,
+                    device: Any) -> tuple[Any, Any, int, int, int]:
+        function = MachineFunction(binary, name, listener, orders)
+        return function, function, *RESOURCES
+
+    SPIRVUtils.load_binary = load_binary  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        SPIRVUtils.load_binary = before  # type: ignore[method-assign]
