@@ -550,7 +550,11 @@ def front_end(entry: Entry, backend, options, context):
 @functools.cache
 def texts(name: str) -> dict[str, str]:
     """stage -> text of the module"""
-    entry = KERNELS[name]
+    return stages(KERNELS[name])
+
+
+def stages(entry: Entry, warps: int = 4, lanes: int = 16) -> dict[str, str]:
+    """The same of any kernel; TTGIR for so many warps of so many lanes."""
     backend = make_backend(TARGET)
     context = context_for(backend)
     _, module = front_end(entry, backend, backend.parse_options(entry.options), context)
@@ -564,7 +568,7 @@ def texts(name: str) -> dict[str, str]:
         found[stage] = str(module)
 
     def convert(manager):
-        passes.ttir.add_convert_to_ttgpuir(manager, "spirv:any", 4, 16, 1)
+        passes.ttir.add_convert_to_ttgpuir(manager, "spirv:any", warps, lanes, 1)
 
     run("inlined", passes.common.add_inliner)
     if not entry.by_pointers:

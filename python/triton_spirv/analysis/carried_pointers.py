@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from triton_spirv.analysis.traversal import Asking, question
+
 from ..ir.model import Block, DenseAttr, IntegerType, Operation, TensorType, Type, Value
 from .copies import Copies, append_operand, inserter
 
@@ -59,7 +61,8 @@ def carry_pointer(load: Operation) -> None:
     argument.uses.append((load, 0))
 
 
-def slope_of(value: Value, body: Block) -> Slope | None:
+@question
+def slope_of(value: Value, body: Block) -> Asking[Slope | None]:
     """How a value of a loop's body grows with the counter; None where that is not one product."""
     if value.owner is body:
         return Slope(1) if value is body.arguments[0] else None
@@ -67,15 +70,17 @@ def slope_of(value: Value, body: Block) -> Slope | None:
     if op is None or op.parent is not body:
         return Slope(0)
     if _is_same_number(op):
-        return slope_of(op.operands[0], body)
+        return (yield op.operands[0], body)
     # what may not be computed before the loop: a load or an atomic (memory changes), a division (by 0, where
     # no round runs), a product of matrices
     if not op.is_pure or op.regions or op.has("divides") or op.has("product"):
         return None
-    parts = [slope_of(operand, body) for operand in op.operands]
-    if any(part is None for part in parts):
-        return None
-    known = [part for part in parts if part is not None]
+    known: list[Slope] = []
+    for operand in op.operands:
+        part = yield operand, body
+        if part is None:
+            return None
+        known.append(part)
     if op.name in ("arith.addi", "tt.addptr"):
         return _sum(*known)
     if op.name == "arith.subi":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from triton_spirv.analysis.traversal import Asking, Known, answer
+
 from ..ir.model import Block, Operation, Region, Value
 
 
@@ -39,20 +41,21 @@ class Copies:
     def __init__(self, body: Block, arguments: Callable[[Value], Value],
                  insert: Callable[[Operation], None]) -> None:
         self.body, self.arguments, self.insert = body, arguments, insert
-        self.known: dict[Value, Value] = {}
+        self.known: Known = {}
 
     def of(self, value: Value) -> Value:
-        known = self.known.get(value)
-        if known is None:
-            known = self.known[value] = self._made(value)
-        return known
+        """The copy of a value; made once."""
+        return answer(self._made, value, known=self.known)
 
-    def _made(self, value: Value) -> Value:
+    def _made(self, value: Value) -> Asking[Value]:
         if value.owner is self.body:
             return self.arguments(value)
         op = value.defining_op
         if op is None or op.parent is not self.body:
             return value
-        copy = copied(op, [self.of(x) for x in op.operands])
+        operands = []
+        for operand in op.operands:
+            operands.append((yield (operand,)))
+        copy = copied(op, operands)
         self.insert(copy)
         return copy.results[value.index]

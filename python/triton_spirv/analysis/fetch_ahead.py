@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from triton_spirv.analysis.traversal import Asking, answer
+
 from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
 from .carried_pointers import number
 from .copies import Copies, append_operand, inserter
@@ -56,14 +58,15 @@ def _feeds_product(load: Operation) -> bool:
     if load.attributes.get("isVolatile") or not isinstance(load.results[0].type, TensorType):
         return False
 
-    def becomes_operand(value: Value) -> bool:
-        def by(user: Operation, index: int) -> bool:
+    def becomes_operand(value: Value) -> Asking[bool]:
+        for user, index in value.uses:
             if user.has("product"):
-                return user.operands[index] is not user.c
-            follows = user.has("elementwise") or user.has("view")
-            return follows and becomes_operand(user.results[0])
-        return bool(value.uses) and all(by(user, index) for user, index in value.uses)
-    return becomes_operand(load.results[0])
+                if user.operands[index] is user.c:
+                    return False
+            elif not (user.has("elementwise") or user.has("view")) or not (yield (user.results[0],)):
+                return False
+        return bool(value.uses)
+    return answer(becomes_operand, load.results[0])
 
 
 def _is_early(load: Operation, body: Block) -> bool:

@@ -23,6 +23,7 @@ from math import prod
 
 from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
 from .copies import copied
+from .traversal import Asking, every, question
 
 #: A kernel of more operations is left as it is: all of them would be compiled twice.
 MOST = 400
@@ -55,14 +56,16 @@ def _is_known(loop: Operation) -> bool:
     return counts_up and _comes_early(lower) and _comes_early(upper)
 
 
-def _comes_early(value: Value) -> bool:
+@question
+def _comes_early(value: Value) -> Asking[bool]:
     """Is a number computed from arguments of the kernel, by what may run before anything else?"""
     op = value.defining_op
     if op is None:
         assert isinstance(value.owner, Block)
         around = value.owner.parent.parent
         return around is not None and around.name == "tt.func"
-    return op.is_pure and not op.has("divides") and not op.regions and all(map(_comes_early, op.operands))
+    computed = op.is_pure and not op.has("divides") and not op.regions
+    return computed and (yield from every(op.operands))
 
 
 def _rewrite(block: Block, loops: Sequence[Operation]) -> None:

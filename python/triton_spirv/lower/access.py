@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..analysis.axis import axis_facts
+from ..analysis.traversal import Asking, question
 from ..ir.model import Operation, Value
 from ..layout import Layout, log2
 from ..spirv.builder import I64
@@ -45,7 +46,8 @@ def element_offsets(ctx: Context, pointers: Pointers, layout: Layout) -> list[Re
     return offsets
 
 
-def invariant(tensor: Any) -> int:
+@question
+def invariant(tensor: Any) -> Asking[int]:
     """The bits of the row-major index that the tensor's elements do not depend on (for a view: of the viewed
     index).
     """
@@ -67,7 +69,7 @@ def invariant(tensor: Any) -> int:
         if RULES[op.name].kind == "elementwise":
             mask = -1
             for operand in tensor.operands:
-                mask &= -1 if isinstance(operand, Register) else invariant(operand)
+                mask &= -1 if isinstance(operand, Register) else (yield (operand,))
             return mask
     return 0
 

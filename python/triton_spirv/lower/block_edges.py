@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.axis import axis_facts
+from ..analysis.traversal import Asking, answer, every
 from ..layout import Layout
 from ..spirv.builder import I32
 from ..spirv.module import Value as Register
@@ -32,7 +33,11 @@ def edges(ctx: Context, mask: Any, starts: Layout, message: Message) -> Edges | 
     end at a multiple of 4 bytes.
     """
     found: list[tuple[int, tuple[Register, ...]]] = []
-    if mask is not None and not _collect(ctx, mask, starts, message, (0, 1), found):
+
+    def collect(mask: Any, starts: Layout, dims: tuple[int, ...]) -> Asking[bool]:
+        return _collect(ctx, mask, starts, message, dims, found)
+
+    if mask is not None and not answer(collect, mask, starts, (0, 1)):
         return None
     limits: list[tuple[Register, ...] | None] = [None, None]
     for dim, values in found:
@@ -43,8 +48,9 @@ def edges(ctx: Context, mask: Any, starts: Layout, message: Message) -> Edges | 
 
 
 def _collect(ctx: Context, mask: Any, starts: Layout, message: Message, dims: tuple[int, ...],
-             found: list[tuple[int, tuple[Register, ...]]]) -> bool:
-    """Add the bounds of a mask, whose dimensions are `dims` of the block; is it nothing but bounds?"""
+             found: list[tuple[int, tuple[Register, ...]]]) -> Asking[bool]:
+    """Add the bounds of a mask, whose dimensions are `dims` of the block; is it nothing but bounds? Asks the
+    same of masks below it, with their `starts` and `dims`."""
     b = ctx.b
     if isinstance(mask, Uniform):
         if mask.scalar.constant is not True:
@@ -54,12 +60,12 @@ def _collect(ctx: Context, mask: Any, starts: Layout, message: Message, dims: tu
         return False
     op, operands = mask.operation, mask.operands
     if op.name == "arith.andi":
-        return all(_collect(ctx, operand, starts, message, dims, found) for operand in operands)
+        return (yield from every(operands, starts, dims))
     views = dims_below(op)
     if op.name == "tt.broadcast" or views is not None:
         kept = {source: dims[d] for d, source in enumerate(views or range(len(dims))) if source is not None}
         below = tuple(kept.get(d, -1) for d in range(len(shape_of(op.src.type))))
-        return _collect(ctx, operands[0], SOURCE_LAYOUTS[op.name](op, starts), message, below, found)
+        return (yield operands[0], SOURCE_LAYOUTS[op.name](op, starts), below)
     if op.name != "arith.cmpi":
         return False
     left, right = operands

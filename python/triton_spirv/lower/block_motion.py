@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis.axis import axis_facts
+from ..analysis.traversal import Asking, question
 from ..ir.model import Block, Operation, Value
 from .types import shape_of
 
@@ -45,7 +46,8 @@ def is_outside(value: Value, body: Block) -> bool:
     return block is not body
 
 
-def linear(value: Value, body: Block) -> Linear | None:
+@question
+def linear(value: Value, body: Block) -> Asking[Linear | None]:
     """The value as a linear function of the loop's counter; None where it is none."""
     if is_outside(value, body):
         return Linear(value, 0)
@@ -55,14 +57,14 @@ def linear(value: Value, body: Block) -> Linear | None:
     if op is None:
         return None
     if op.name in VIEWS:
-        return linear(op.operands[0], body)
+        return (yield op.operands[0], body)
     if op.name == "arith.muli":
         for counter, factor in (op.operands, op.operands[::-1]):
-            known, number = linear(counter, body), constant(factor)
+            known, number = (yield counter, body), constant(factor)
             if known is not None and number is not None and known.base is None:
                 return Linear(None, known.slope * number)
     if op.name in ("arith.addi", "arith.subi"):
-        x, y = (linear(operand, body) for operand in op.operands)
+        x, y = (yield op.operands[0], body), (yield op.operands[1], body)
         if x is None or y is None:
             return None
         sign = 1 if op.name == "arith.addi" else -1
@@ -79,7 +81,8 @@ def constant(value: Value) -> int | None:
     return None if facts is None else facts.constant
 
 
-def bounds(mask: Value | None, body: Block) -> list[Bound] | None:
+@question
+def bounds(mask: Value | None, body: Block) -> Asking[list[Bound] | None]:
     """A mask as bounds that depend on the loop's counter only; None where it is more than that."""
     if mask is None:
         return []
@@ -87,10 +90,10 @@ def bounds(mask: Value | None, body: Block) -> list[Bound] | None:
     if op is None:
         return None
     if op.name == "arith.andi":
-        parts = [bounds(operand, body) for operand in op.operands]
-        return None if parts[0] is None or parts[1] is None else parts[0] + parts[1]
+        x, y = (yield op.operands[0], body), (yield op.operands[1], body)
+        return None if x is None or y is None else list(dict.fromkeys(x + y))
     if op.name in ("tt.broadcast", "ttg.convert_layout"):
-        return bounds(op.operands[0], body)
+        return (yield op.operands[0], body)
     if op.name != "arith.cmpi" or op.attributes["predicate"] != "slt":
         return None
     index, limit = op.operands

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..analysis.axis import axis_facts
 from ..analysis.axis_info import LARGEST
+from ..analysis.traversal import Asking, every, question
 from ..ir.model import Operation, Value
 from ..spirv.module import Value as Register
 from .tensor import Affine, Deferred, Pointers, Uniform
@@ -34,7 +35,8 @@ class Stride:
         return Stride(self.factor * other.factor, self.parameter or other.parameter)
 
 
-def stride_along(tensor: Any, dim: int, length: int) -> Stride | None:
+@question
+def stride_along(tensor: Any, dim: int, length: int) -> Asking[Stride | None]:
     """What a tensor of integers grows by along a dimension within aligned groups of `length`; None where that
     is unknown.
     """
@@ -52,15 +54,16 @@ def stride_along(tensor: Any, dim: int, length: int) -> Stride | None:
     if facts is not None and facts.constancy[dim] >= length:
         return Stride(0)
     if op.name == "tt.broadcast":
-        return Stride(0) if shape_of(op.src.type)[dim] == 1 else stride_along(operands[0], dim, length)
+        return Stride(0) if shape_of(op.src.type)[dim] == 1 else (yield (operands[0], dim, length))
     below = dims_below(op)
     if below is not None:
         source = below[dim]
-        return Stride(0) if source is None else stride_along(operands[0], source, length)
+        return Stride(0) if source is None else (yield (operands[0], source, length))
     if op.name == "arith.extsi":
-        return stride_along(operands[0], dim, length)
+        return (yield (operands[0], dim, length))
     if op.name in ("arith.addi", "arith.muli"):
-        x, y = (stride_along(operand, dim, length) for operand in operands)
+        x = yield (operands[0], dim, length)
+        y = yield (operands[1], dim, length)
         if x is None or y is None:
             return None
         if op.name == "arith.addi":
@@ -106,20 +109,25 @@ def longest_run(pointers: Pointers, dim: int, longest: int, wanted: Stride | Non
     return 1
 
 
-def is_computable(tensor: Any) -> bool:
+@question
+def is_computable(tensor: Any) -> Asking[bool]:
     """Can any element be computed by itself, from scalars?"""
     if isinstance(tensor, Deferred):
-        return not tensor.reads_memory and all(map(is_computable, tensor.operands))
+        return not tensor.reads_memory and (yield from every(tensor.operands))
     return tensor is None or isinstance(tensor, (Uniform, Register, Affine))
 
 
-def unevaluated(tensor: Any) -> Any:
+@question
+def unevaluated(tensor: Any) -> Asking[Any]:
     """The tensor without the registers that it has been evaluated to, to be evaluated for a few elements."""
     if isinstance(tensor, Affine):  # indices do not overflow the type that they are extended from
         return replace(tensor, exact=None)
     if not isinstance(tensor, Deferred):
         return tensor
-    bare = replace(tensor, operands=tuple(map(unevaluated, tensor.operands)), stored=None, siblings=[])
+    operands = []
+    for operand in tensor.operands:
+        operands.append((yield (operand,)))
+    bare = replace(tensor, operands=tuple(operands), stored=None, siblings=[])
     bare.siblings.append(bare)
     return bare
 
@@ -128,18 +136,18 @@ def pointer_divisor(value: Value, lengths: tuple[int, ...], size: int) -> tuple[
     """What divides the distance in bytes from the returned pointer to the first elements of aligned blocks of
     `lengths`; that pointer.
     """
-    op = value.defining_op
-    if op is None:
-        return LARGEST, value
-    if op.name in ("tt.splat", "tt.broadcast"):
-        return pointer_divisor(op.operands[0], lengths, size)
-    if op.name == "tt.addptr":
-        apart, base = pointer_divisor(op.ptr, lengths, size)
-        return min(apart, divisor(op.offset, lengths) * size), base
-    return 1, None
+    apart = LARGEST
+    while (op := value.defining_op) is not None:
+        if op.name not in ("tt.splat", "tt.broadcast", "tt.addptr"):
+            return 1, None
+        if op.name == "tt.addptr":
+            apart = min(apart, divisor(op.offset, lengths) * size)
+        value = op.operands[0]
+    return apart, value
 
 
-def divisor(value: Value, lengths: tuple[int, ...]) -> int:
+@question
+def divisor(value: Value, lengths: tuple[int, ...]) -> Asking[int]:
     """A power of two that divides the elements of a tensor of integers at multiples of `lengths`."""
     facts = axis_facts(value)
     best = 1 if facts is None else max(
@@ -149,12 +157,14 @@ def divisor(value: Value, lengths: tuple[int, ...]) -> int:
         return best
     found = 1
     if op.name in ("tt.broadcast", "arith.extsi", "tt.splat"):
-        found = divisor(op.operands[0], lengths)
+        found = yield (op.operands[0], lengths)
     elif (below := dims_below(op)) is not None:
         kept = {source: lengths[d] for d, source in enumerate(below) if source is not None}
-        found = divisor(op.src, tuple(kept.get(d, 1) for d in range(len(shape_of(op.src.type)))))
+        found = yield op.src, tuple(kept.get(d, 1) for d in range(len(shape_of(op.src.type))))
     elif op.name == "arith.muli":
-        found = divisor(op.lhs, lengths) * divisor(op.rhs, lengths)
+        left, right = (yield op.lhs, lengths), (yield op.rhs, lengths)
+        found = left * right
     elif op.name in ("arith.addi", "arith.subi"):
-        found = min(divisor(op.lhs, lengths), divisor(op.rhs, lengths))
+        left, right = (yield op.lhs, lengths), (yield op.rhs, lengths)
+        found = min(left, right)
     return min(max(best, found), LARGEST)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..analysis.axis import axis_facts
+from ..analysis.traversal import Asking, answer
 from ..ir.model import Operation, Value
 from ..layout import Layout
 from ..spirv.builder import I32, I64
@@ -93,18 +94,23 @@ def _offsets(pointers: Value) -> Iterator[Value]:
 
 
 def _split(offset: Value, found: dict[int, Value]) -> bool:
-    """Split offsets into parts that vary along one dimension each."""
-    shape, op = shape_of(offset.type), offset.defining_op
-    varying = [dim for dim, size in enumerate(shape) if size > 1]
-    if len(shape) != 2 or op is None:
-        return False
-    if len(varying) == 1:
-        known = varying[0] in found
-        found[varying[0]] = offset
-        return not known
-    if op.name == "arith.addi":
-        return all(_split(operand, found) for operand in op.operands)
-    return op.name in ("tt.broadcast", "arith.extsi", "ttg.convert_layout") and _split(op.operands[0], found)
+    """Split offsets into parts that vary along one dimension each, one part a dimension."""
+    left = [offset]
+    while left:
+        offset = left.pop()
+        shape, op = shape_of(offset.type), offset.defining_op
+        varying = [dim for dim, size in enumerate(shape) if size > 1]
+        if len(shape) != 2 or op is None:
+            return False
+        if len(varying) == 1:
+            if varying[0] in found:
+                return False
+            found[varying[0]] = offset
+        elif op.name in ("arith.addi", "tt.broadcast", "arith.extsi", "ttg.convert_layout"):
+            left += reversed(op.operands)
+        else:
+            return False
+    return True
 
 
 def _axis(offset: Value) -> Axis:
@@ -133,20 +139,23 @@ def _bare(value: Value) -> Value:
     return value
 
 
-def _comparisons(mask: Value | None) -> Iterator[tuple[str, Value, Value]]:
+def _comparisons(mask: Value | None) -> list[tuple[str, Value, Value]]:
     """What a mask is made of; ("", mask, mask) for a part that is no comparison."""
-    op = None if mask is None else mask.defining_op
-    if mask is None:
-        return
-    if op is not None and op.name == "arith.andi":
-        for operand in op.operands:
-            yield from _comparisons(operand)
-    elif op is not None and op.name in ("tt.broadcast", "ttg.convert_layout"):
-        yield from _comparisons(op.operands[0])
-    elif op is not None and op.name == "arith.cmpi":
-        yield op.attributes["predicate"], op.operands[0], op.operands[1]
-    else:
-        yield "", mask, mask
+    found: list[tuple[str, Value, Value]] = []
+
+    def collect(mask: Value) -> Asking[None]:
+        op = mask.defining_op
+        if op is not None and op.name in ("arith.andi", "tt.broadcast", "ttg.convert_layout"):
+            for operand in op.operands:
+                yield (operand,)
+        elif op is not None and op.name == "arith.cmpi":
+            found.append((op.attributes["predicate"], op.operands[0], op.operands[1]))
+        else:
+            found.append(("", mask, mask))
+
+    if mask is not None:
+        answer(collect, mask)
+    return found
 
 
 def _is_positive(index: Value) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ..analysis.traversal import Asking, answer
 from ..errors import LoweringError
 from ..ir.model import Block, Operation, Region, Type, Value
 from ..spirv.builder import I32, I64
@@ -99,11 +100,11 @@ class _Graph:
         done: dict[Node, bool] = {}  # False while the search is below it
         found: list[Node] = []
 
-        def visit(node: Node) -> None:
+        def visit(node: Node) -> Asking[None]:
             done[node] = False
             for successor in self.successors[node]:
                 if successor not in done:
-                    visit(successor)
+                    yield (successor,)
                 elif not done[successor]:
                     op = self.blocks[node].operations[-1]
                     raise LoweringError("jumps back: loops of blocks have no rule; write `for` or `while`",
@@ -111,7 +112,7 @@ class _Graph:
             done[node] = True
             found.append(node)
 
-        visit(0)
+        answer(visit, 0)
         return found[::-1]
 
     def _dominator_tree(self) -> dict[Node, list[Node]]:

@@ -7,10 +7,11 @@ one carries nothing, since it lives in an array that every iteration overwrites.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from ..analysis.traversal import Asking, answer, some
 from ..ir.model import PointerType, TensorType, Type
 from ..spirv.builder import I32, I64, with_width
 from ..spirv.module import Value as Register
@@ -18,6 +19,7 @@ from ..spirv.types import Bool, Int
 from ..spirv.types import Type as SpirvType
 from .context import Context, StepLoop
 from .masks import guarded
+from .registry import SOURCE_LAYOUTS
 from .tensor import Affine, Deferred, Fragment, Pointers, Stored, Uniform
 from .types import register_type, storage_type
 
@@ -221,33 +223,22 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
         ctx.finish(plan)
 
 
-def _reads_elsewhere(tensor: Any, arrays: dict[int, Stored], shape: tuple[int, ...]) -> bool:
+def _reads_elsewhere(tensor: Any, arrays: Mapping[int, Stored], shape: tuple[int, ...]) -> bool:
     """Does a deferred value read one of the arrays other than element by element in its own order?"""
-    if isinstance(tensor, Stored):
-        return id(tensor.array) in arrays and tensor.shape != shape
-    if isinstance(tensor, Deferred):
-        if tensor.stored is not None:
-            return _reads_elsewhere(tensor.stored, arrays, shape)
-        from .registry import SOURCE_LAYOUTS
-        if tensor.operation.name in SOURCE_LAYOUTS:
-            return any(_reads(x, arrays) for x in tensor.operands)
-        return any(_reads_elsewhere(x, arrays, shape) for x in tensor.operands)
-    return _reads(tensor, arrays)
 
+    def reads(tensor: Any, in_order: bool) -> Asking[bool]:
+        """Does it read one, in order up to here, in any other order than that?"""
+        if isinstance(tensor, Stored):
+            return id(tensor.array) in arrays and not (in_order and tensor.shape == shape)
+        if isinstance(tensor, Deferred):
+            if tensor.stored is not None:
+                return (yield (tensor.stored, in_order))
+            stays = in_order and tensor.operation.name not in SOURCE_LAYOUTS
+            return (yield from some(tensor.operands, stays))
+        if isinstance(tensor, Pointers):
+            return (yield from some((tensor.affine, *tensor.terms), False))
+        if isinstance(tensor, Affine):
+            return (yield (tensor.exact, False))
+        return False
 
-def _reads(tensor: Any, arrays: dict[int, Stored]) -> bool:
-    if isinstance(tensor, Stored):
-        return id(tensor.array) in arrays
-    if isinstance(tensor, Deferred):
-        return (
-            _reads(tensor.stored, arrays)
-            if tensor.stored is not None
-            else any(_reads(x, arrays) for x in tensor.operands)
-        )
-    if isinstance(tensor, Pointers):
-        return any(_reads(x, arrays) for x in (tensor.affine, *tensor.terms))
-    if isinstance(tensor, Affine):
-        return _reads(tensor.exact, arrays)
-    return False
-
-
+    return answer(reads, tensor, True)

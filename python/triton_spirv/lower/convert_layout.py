@@ -8,12 +8,13 @@ not move at all: each consumer makes them where it needs them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..analysis.allocation import Apart
 from ..analysis.conversion import Moves, moves
+from ..analysis.traversal import Asking, answer, every, question
 from ..ir.model import Operation, Type, Value
 from ..layout import Layout, SharedLayout, log2, span
 from ..spirv.builder import I32
@@ -78,14 +79,20 @@ def _resting_bytes(type: Type) -> int:
     return resting_layout(shape_of(type), element_of(type)).size * storage_bytes(element_of(type))
 
 
-def _products(value: Value) -> Iterator[Operation]:
+def _products(value: Value) -> list[Operation]:
     """The products that use the value, or what is computed from it; there is one, as it feeds products."""
-    for user, _ in value.uses:
-        if user.has("product"):
-            yield user
-        else:
+    found: dict[Operation, None] = {}
+
+    def collect(value: Value) -> Asking[None]:
+        for user, _ in value.uses:
+            if user.has("product"):
+                found[user] = None
+                continue
             for result in user.results:
-                yield from _products(result)
+                yield (result,)
+
+    answer(collect, value)
+    return list(found)
 
 
 def moved(ctx: Context, tensor: Any, source: Layout, target: Layout) -> Any:
@@ -99,14 +106,16 @@ def moved(ctx: Context, tensor: Any, source: Layout, target: Layout) -> Any:
     return ctx.fragment(ctx.fragment(tensor, source), target)
 
 
-def is_anywhere(tensor: Any) -> bool:
+@question
+def is_anywhere(tensor: Any) -> Asking[bool]:
     """Can every lane make any element of it by itself, for the price of a few instructions?"""
     if isinstance(tensor, Deferred):
-        return tensor.stored is None and not tensor.reads_memory and all(map(is_anywhere, tensor.operands))
+        computed = tensor.stored is None and not tensor.reads_memory
+        return computed and (yield from every(tensor.operands))
     if isinstance(tensor, Pointers):
-        return all(map(is_anywhere, tensor.terms))
+        return (yield from every(tensor.terms))
     if isinstance(tensor, Affine):
-        return tensor.exact is None or is_anywhere(tensor.exact)
+        return (yield (tensor.exact,))
     return isinstance(tensor, (Uniform, Register)) or tensor is None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..analysis.traversal import Asking, answer, every, question
 from ..ir.model import FloatType, IntegerType, Operation
 from ..layout import Layout, log2, span
 from ..spirv.module import Value as Register
@@ -99,22 +100,27 @@ def _slices(ctx: Context, tensors: Sequence[Any], rows: Layout, columns: Layout,
     return [(SLICE, part(rows, i), part(columns, i)) for i in range(1 << inner - few)]
 
 
-def _can_step(tensor: Any) -> bool:
+@question
+def _can_step(tensor: Any) -> Asking[bool]:
     """Can a slice of the tensor be had that only run time knows, without keeping all of it in registers?"""
     if isinstance(tensor, Deferred):
-        return tensor.stored is None and all(map(_can_step, tensor.operands))
+        return tensor.stored is None and (yield from every(tensor.operands))
     if isinstance(tensor, Affine):
-        return tensor.exact is None or _can_step(tensor.exact)
+        return (yield (tensor.exact,))
     return tensor is None or isinstance(tensor, (Uniform, Shared, Stored, Register))
 
 
 def _announce(ctx: Context, tensor: Any) -> None:
     """Say before the loop what it reads from shared memory: one barrier there is enough."""
-    if isinstance(tensor, Shared):
-        ctx.shared.reads(tensor)
-    elif isinstance(tensor, Deferred) and tensor.stored is None:
-        for operand in tensor.operands:
-            _announce(ctx, operand)
+
+    def announce(tensor: Any) -> Asking[None]:
+        if isinstance(tensor, Shared):
+            ctx.shared.reads(tensor)
+        elif isinstance(tensor, Deferred) and tensor.stored is None:
+            for operand in tensor.operands:
+                yield (operand,)
+
+    answer(announce, tensor)
 
 
 def _accumulated(ctx: Context, layout: Layout, a: Fragment, b: Fragment, sums: list[Register],

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Protocol
 
+from ..analysis.traversal import Asking, question
 from ..ir.model import IntegerType, Operation, Type
 from ..layout import Layout, log2, row_major, transposed
 from ..spirv.module import Value as Register
@@ -195,14 +196,15 @@ def _is_expensive(node: Deferred) -> bool:
 # --- orders -------------------------------------------------------------------------------------------------
 
 
-def contiguous_axis(tensor: Any) -> int | None:
+@question
+def contiguous_axis(tensor: Any) -> Asking[int | None]:
     """The dimension along which neighbours of a tensor are neighbours in memory; None: unknown."""
     if isinstance(tensor, (Stored, Fragment)):
         return len(tensor.shape) - 1
     if not isinstance(tensor, Deferred):
         return None
     if tensor.stored is not None:
-        return contiguous_axis(tensor.stored)
+        return (yield (tensor.stored,))
     op = tensor.operation
     if op.name == "tt.load":
         pointers = tensor.operands[0]
@@ -210,11 +212,13 @@ def contiguous_axis(tensor: Any) -> int | None:
         unit = [d for d, stride in enumerate(strides) if isinstance(stride, int) and stride == 1]
         return unit[-1] if unit else None
     if op.name == "tt.trans":
-        inner = contiguous_axis(tensor.operands[0])
+        inner = yield (tensor.operands[0],)
         return None if inner is None else list(op.attributes["order"]).index(inner)
     if RULES[op.name].kind == "elementwise":
-        known = [axis for axis in map(contiguous_axis, tensor.operands) if axis is not None]
-        return known[0] if known else None
+        for operand in tensor.operands:
+            axis = yield (operand,)
+            if axis is not None:
+                return axis
     return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..analysis.traversal import Asking, question
 from ..errors import LoweringError
 from ..layout import Elimination, Layout
 from ..spirv.module import Value as Register
@@ -175,17 +176,22 @@ class Evaluation(Arrays):
             base if o is None else b.iadd(base, b.imul(b.splat(o, layout.width), size)) for o in offsets))
 
 
-def _held(tensor: Any) -> Layout | None:
+@question
+def _held(tensor: Any) -> Asking[Layout | None]:
     """The layout of the registers that a tensor is computed from, element by element."""
     if isinstance(tensor, Fragment):
         return tensor.layout
     if not isinstance(tensor, Deferred):
         return None
     if tensor.stored is not None:
-        return _held(tensor.stored)
+        return (yield (tensor.stored,))
     if RULES[tensor.operation.name].kind != "elementwise":
         return None
-    return next((layout for layout in map(_held, tensor.operands) if layout is not None), None)
+    for operand in tensor.operands:
+        layout = yield (operand,)
+        if layout is not None:
+            return layout
+    return None
 
 
 def _stays_in_threads(have: Layout, want: Layout) -> bool:

@@ -12,6 +12,7 @@ not matter who writes there meanwhile.
 
 from __future__ import annotations
 
+from ..analysis.traversal import Asking, Known, answer
 from ..analysis.uniform import uniform_step
 from ..ir.model import Block, Operation, Value
 from ..spirv.builder import I64
@@ -93,20 +94,26 @@ class _Growth:
 
     def __init__(self, ctx: Context, body: Block | None) -> None:
         self.ctx, self.body = ctx, body  # None: every block
+        self.known: Known = {}
 
     def of(self, value: Value) -> Growth:
-        """What a value grows by."""
+        """What a value grows by; each is asked once, as code may be emitted for it."""
+        return answer(self._rule, value, known=self.known)
+
+    def _rule(self, value: Value) -> Asking[Growth]:
         op = value.defining_op
         block = value.owner if op is None else op.parent
         if block is not self.body and self.body is not None:
             return 0
         if op is None:
-            return self.of_argument(value)
+            return (yield from self.of_argument(value))
         if op.name in AS_OPERAND:
-            return self.of(op.operands[0])
+            return (yield (op.operands[0],))
         if op.name in ("tt.get_program_id", "tt.load"):
-            return self.of_source(op)
-        parts = [self.of(operand) for operand in op.operands]
+            return (yield from self.of_source(op))
+        parts: list[Growth] = []
+        for operand in op.operands:
+            parts.append((yield (operand,)))
         if None in parts:
             return None
         moving = [part for part in parts if isinstance(part, Register)]
@@ -119,13 +126,17 @@ class _Growth:
             return None if factor is None else self.ctx.b.imul(moving[0], factor)
         return None
 
-    def of_argument(self, value: Value) -> Growth:
+    def of_argument(self, value: Value) -> Asking[Growth]:
         """What an argument of the block grows by."""
+        yield from ()
         return 0
 
-    def of_source(self, op: Operation) -> Growth:
+    def of_source(self, op: Operation) -> Asking[Growth]:
         """What a program's number, or what is loaded, grows by."""
-        return 0 if all(self.of(operand) == 0 for operand in op.operands) else None
+        for operand in op.operands:
+            if (yield (operand,)) != 0:
+                return None
+        return 0
 
     def sum(self, parts: list[Growth]) -> Growth:
         """Of what is added."""
@@ -145,7 +156,8 @@ class ByIteration(_Growth):
         super().__init__(ctx, body)
         self.loop = loop
 
-    def of_argument(self, value: Value) -> Growth:
+    def of_argument(self, value: Value) -> Asking[Growth]:
+        yield from ()
         if value.index == 0:
             return known_scalar(self.ctx, self.loop.operands[2])
         chain = uniform_step(self.loop, value.index - 1)
@@ -159,17 +171,17 @@ class ByNumber(_Growth):
     def __init__(self, ctx: Context, body: Block | None = None) -> None:
         super().__init__(ctx, body)
 
-    def of_argument(self, value: Value) -> Growth:
+    def of_argument(self, value: Value) -> Asking[Growth]:
         assert isinstance(value.owner, Block)
         around = value.owner.parent.parent
         if around is None or around.name != "scf.for":
             return 0 if around is not None and around.name == "tt.func" else None
-        return self.of(around.operands[0 if value.index == 0 else value.index + 2])
+        return (yield (around.operands[0 if value.index == 0 else value.index + 2],))
 
-    def of_source(self, op: Operation) -> Growth:
+    def of_source(self, op: Operation) -> Asking[Growth]:
         if op.name == "tt.get_program_id":
             return to_next(self.ctx) if op.attributes["axis"] == "x" else 0
-        return super().of_source(op)
+        return (yield from super().of_source(op))
 
 
 class ByProgram(_Growth):
@@ -178,13 +190,14 @@ class ByProgram(_Growth):
     def __init__(self, ctx: Context, body: Block) -> None:
         super().__init__(ctx, body)
         self.looks_up = False
+        self.steps: Known = {}
 
-    def of_source(self, op: Operation) -> Growth:
+    def of_source(self, op: Operation) -> Asking[Growth]:
         if op.name == "tt.get_program_id":
             return to_next(self.ctx) if op.attributes["axis"] == "x" else 0
-        steps = self._steps(op.ptr)
+        steps = answer(self._steps, op.ptr, known=self.steps)
         if steps == 0:
-            return super().of_source(op)
+            return (yield from super().of_source(op))
         now, ptr = known_scalar(self.ctx, op.results[0]), self.ctx.frame.values.get(op.ptr)
         if steps != 1 or now is None or not isinstance(ptr, Register):
             return None
@@ -194,7 +207,7 @@ class ByProgram(_Growth):
         following = self.ctx.env.load(self.ctx.env.offset(ptr, to_next(self.ctx)), 1)
         return self.ctx.b.isub(self.ctx.b.resize(following, I64.width), now)
 
-    def _steps(self, value: Value) -> int | None:
+    def _steps(self, value: Value) -> Asking[int | None]:
         """How many times the program's number is added to make this value; None where anything else is done
         with it."""
         op = value.defining_op
@@ -202,7 +215,9 @@ class ByProgram(_Growth):
             return 0
         if op.name == "tt.get_program_id":
             return 1 if op.attributes["axis"] == "x" else 0
-        parts = [self._steps(operand) for operand in op.operands]
+        parts: list[int | None] = []
+        for operand in op.operands:
+            parts.append((yield (operand,)))
         if op.name in SAME_NUMBER:
             return parts[0]
         if op.name == "tt.addptr" and parts == [0, 1]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..analysis.traversal import Asking, answer, every
 from ..ir.model import Operation
 from ..layout import Layout
 from ..spirv.builder import I64
@@ -28,20 +29,21 @@ def in_place(op: Operation, *tensors: Any) -> bool:
 
     Then each element is read before it is written, in whatever pieces the tensor is walked.
     """
-    for tensor in tensors:
+    def is_safe(tensor: Any) -> Asking[bool]:
+        if isinstance(tensor, tuple):
+            return (yield from every(tensor))
         if isinstance(tensor, Pointers):
-            if not in_place(op, *(t for t in (tensor.affine, *tensor.terms) if t is not None)):
-                return False
-        elif isinstance(tensor, Affine) and tensor.exact is not None:
-            if not in_place(op, tensor.exact):
-                return False
-        elif isinstance(tensor, Deferred) and tensor.stored is None and tensor.reads_memory:
-            name = tensor.operation.name
-            if name == "tt.load" and tensor.operation.ptr is op.ptr:
-                continue
-            if RULES[name].kind != "elementwise" or not in_place(op, *tensor.operands):
-                return False
-    return True
+            return (yield from every((tensor.affine, *tensor.terms)))
+        if isinstance(tensor, Affine):
+            return (yield (tensor.exact,))
+        if not isinstance(tensor, Deferred) or tensor.stored is not None or not tensor.reads_memory:
+            return True
+        name = tensor.operation.name
+        if name == "tt.load" and tensor.operation.ptr is op.ptr:
+            return True
+        return RULES[name].kind == "elementwise" and (yield from every(tensor.operands))
+
+    return answer(is_safe, tensors)
 
 
 def span(ctx: Context, pointers: Pointers) -> Span | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
+from ..analysis.traversal import Asking, answer, every, question
 from ..ir.model import Operation
 from ..layout import Layout
 from ..spirv.builder import I64
@@ -42,38 +43,46 @@ def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
     """A scalar Bool that implies that every element of the window is true; None where none is known. Emits
     scalar code.
     """
-    if isinstance(mask, Uniform):
-        return mask.scalar
-    if not isinstance(mask, Deferred) or mask.stored is not None:
+
+    def test(mask: Any, layout: Layout) -> Asking[Register | None]:
+        if isinstance(mask, Uniform):
+            return mask.scalar
+        if not isinstance(mask, Deferred) or mask.stored is not None:
+            return None
+        op = mask.operation
+        if op.name == "arith.andi":
+            x, y = (yield mask.operands[0], layout), (yield mask.operands[1], layout)
+            return None if x is None or y is None else ctx.b.logical_and(x, y)
+        if op.name == "arith.cmpi":
+            return _ordered(ctx, op.attributes["predicate"], mask.operands, layout)
+        if _is_plain_view(op, mask):
+            return (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
         return None
-    op = mask.operation
-    if op.name == "arith.andi":
-        tests = [all_true(ctx, operand, layout) for operand in mask.operands]
-        return None if tests[0] is None or tests[1] is None else ctx.b.logical_and(tests[0], tests[1])
-    if op.name == "arith.cmpi":
-        return _ordered(ctx, op.attributes["predicate"], mask.operands, layout)
-    if _is_plain_view(op, mask):
-        return all_true(ctx, mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
-    return None
+
+    return answer(test, mask, layout)
 
 
 def all_false(ctx: Context, mask: Any, layout: Layout) -> Register | None:
     """A scalar Bool that implies that every element of the window is false; None where none is known. Emits
     scalar code.
     """
-    if isinstance(mask, Uniform):
-        return ctx.b.logical_not(mask.scalar)
-    if not isinstance(mask, Deferred) or mask.stored is not None:
+
+    def test(mask: Any, layout: Layout) -> Asking[Register | None]:
+        if isinstance(mask, Uniform):
+            return ctx.b.logical_not(mask.scalar)
+        if not isinstance(mask, Deferred) or mask.stored is not None:
+            return None
+        op = mask.operation
+        if op.name == "arith.andi":
+            x, y = (yield mask.operands[0], layout), (yield mask.operands[1], layout)
+            return ctx.b.logical_or(x, y) if x is not None and y is not None else x if y is None else y
+        if op.name == "arith.cmpi":
+            return _ordered(ctx, op.attributes["predicate"], mask.operands, layout, opposite=True)
+        if _is_plain_view(op, mask):
+            return (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
         return None
-    op = mask.operation
-    if op.name == "arith.andi":
-        tests = [test for operand in mask.operands if (test := all_false(ctx, operand, layout)) is not None]
-        return reduce(ctx.b.logical_or, tests) if tests else None
-    if op.name == "arith.cmpi":
-        return _ordered(ctx, op.attributes["predicate"], mask.operands, layout, opposite=True)
-    if _is_plain_view(op, mask):
-        return all_false(ctx, mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
-    return None
+
+    return answer(test, mask, layout)
 
 
 def _is_plain_view(op: Operation, mask: Deferred) -> bool:
@@ -113,7 +122,8 @@ def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layo
     return reduce(b.logical_and, tests)
 
 
-def is_provable(mask: Any, layout: Layout) -> bool:
+@question
+def is_provable(mask: Any, layout: Layout) -> Asking[bool]:
     """Is there a scalar that `all_true` makes of this mask? A path where it holds asks for no element."""
     if isinstance(mask, Uniform):
         return True
@@ -121,11 +131,11 @@ def is_provable(mask: Any, layout: Layout) -> bool:
         return False
     op = mask.operation
     if op.name == "arith.andi":
-        return all(is_provable(operand, layout) for operand in mask.operands)
+        return (yield from every(mask.operands, layout))
     if op.name == "arith.cmpi":
         return op.attributes["predicate"] in ORDERED and None not in (
             _extremes(operand, layout) for operand in mask.operands)
-    return _is_plain_view(op, mask) and is_provable(mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
+    return _is_plain_view(op, mask) and (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ layouts meet the old ones, registers are exchanged without an operation that say
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.carried_pointers import carry_pointer
 from ..analysis.copies import copied
+from ..analysis.traversal import Asking, question, some
 from ..ir.model import Encoding, Module, Operation, TensorType, Value
 from ..layout import log2
 from ..target import Matrix, Target
@@ -92,31 +92,28 @@ def is_chained(op: Operation) -> bool:
     """Is the result computed with along rows, or the left operand of another product as it stands, or that of
     a chained one? Whatever is transposed, or a right operand, is exchanged between the warps anyway.
     """
-    return _reaches(op.result, set(), ("tt.reduce", "tt.dot")) or _comes_from_product(op.operands[0], set())
+    return _reaches(op.result, ("tt.reduce", "tt.dot")) or _comes_from_product(op.operands[0])
 
 
-def _reaches(value: Value, seen: set[Value], ends: Sequence[str]) -> bool:
+@question
+def _reaches(value: Value, ends: tuple[str, ...]) -> Asking[bool]:
     for user, index in value.uses:
         if user.name in ends and not (user.name == "tt.dot" and index > 0):
             return True
-        if user.name == CONVERSION or is_elementwise(user):
-            found = [x for x in user.results if x not in seen]
-            seen.update(found)
-            if any(_reaches(x, seen, ends) for x in found):
-                return True
+        if (user.name == CONVERSION or is_elementwise(user)) and (yield from some(user.results, ends)):
+            return True
     return False
 
 
-def _comes_from_product(value: Value, seen: set[Operation]) -> bool:
+@question
+def _comes_from_product(value: Value) -> Asking[bool]:
     op = value.defining_op
-    if op is None or op in seen:
+    if op is None:
         return False
-    seen.add(op)
     if op.name == "tt.dot":
         return True
-    tensors = [x for x in op.operands if isinstance(x.type, TensorType)]
     follows = op.name == CONVERSION or is_elementwise(op)
-    return follows and any(_comes_from_product(x, seen) for x in tensors)
+    return follows and (yield from some(x for x in op.operands if isinstance(x.type, TensorType)))
 
 
 def is_elementwise(op: Operation) -> bool:

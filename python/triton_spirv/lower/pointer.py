@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..analysis.traversal import Asking, question
 from ..ir.model import IntegerType, Operation, PointerType
 from ..layout import Layout
 from ..spirv.module import Value as Register
@@ -17,6 +18,9 @@ from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
 from .types import bits_of, element_of
 
 INDEX = IntegerType(64)
+
+#: Parts that a sum of index arithmetic is taken apart into, at most.
+PARTS = 64
 
 
 @symbolic("tt.addptr")
@@ -40,16 +44,19 @@ def addptr_symbolic(ctx: Context, op: Operation, ptr: Any, offset: Any) -> Any:
     return ptr
 
 
-def summands(offset: Any) -> list[Any]:
+@question
+def summands(offset: Any) -> Asking[list[Any]]:
     """A sum of index arithmetic that is affine in part, as its parts; it is taken not to wrap, as in Triton's
-    AxisInfo. Sums of 8 and 16 bits are too short for that.
+    AxisInfo. Sums of 8 and 16 bits are too short for that. A sum of too many parts is one: x + x of what is
+    such a sum already has twice as many.
     """
     if not isinstance(offset, Deferred) or offset.stored is not None or offset.operation.name != "arith.addi":
         return [offset]
     if bits_of(offset.element) < 32:
         return [offset]
-    parts = [part for operand in offset.operands for part in summands(operand)]
-    return parts if any(as_affine(part) is not None for part in parts) else [offset]
+    left, right = offset.operands
+    parts = [*(yield (left,)), *(yield (right,))]
+    return parts if len(parts) <= PARTS and any(as_affine(part) is not None for part in parts) else [offset]
 
 
 def widened(ctx: Context, affine: Affine) -> Affine:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..analysis.traversal import Asking, answer, some
 from ..ir.model import Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
@@ -103,11 +104,15 @@ def _kept(ctx: Context, load: Operation) -> Deferred | None:
 
 def _is_below(load: Operation, tensor: Any) -> bool:
     """Is a tensor computed from what is loaded, element by element?"""
-    if not isinstance(tensor, Deferred) or tensor.stored is not None:
-        return False
-    if tensor.operation is load:
-        return True
-    return tensor.operation.name not in SOURCE_LAYOUTS and any(_is_below(load, x) for x in tensor.operands)
+
+    def is_below(tensor: Any) -> Asking[bool]:
+        if not isinstance(tensor, Deferred) or tensor.stored is not None:
+            return False
+        if tensor.operation is load:
+            return True
+        return tensor.operation.name not in SOURCE_LAYOUTS and (yield from some(tensor.operands))
+
+    return answer(is_below, tensor)
 
 
 def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..analysis.traversal import Asking, Known, answer
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from . import fragment as fragments
@@ -41,32 +42,22 @@ class Requests(Evaluation):
         """
         found: dict[Any, set[Layout]] = {}
         order: list[Any] = []
-        seen: set[tuple[int, Layout]] = set()
+        known: Known = {}
 
-        def visit(tensor: Any, layout: Layout) -> None:
-            if isinstance(tensor, Pointers):
-                for term in (tensor.affine, *tensor.terms):
-                    if term is not None:
-                        visit(term, layout)
-                return
-            if isinstance(tensor, Affine):
-                if tensor.exact is not None:
-                    visit(tensor.exact, layout)
-                return
+        def visit(tensor: Any, layout: Layout) -> Asking[None]:
             if isinstance(tensor, Deferred) and tensor.stored is not None:
-                return visit(tensor.stored, layout)
-            if not isinstance(tensor, (Deferred, Fragment)) or (id(tensor), layout) in seen:
-                return
-            seen.add((id(tensor), layout))
-            key = tensor if isinstance(tensor, Deferred) else _Identity(tensor)
-            found.setdefault(key, set()).add(layout)
-            if isinstance(tensor, Deferred) and not self.is_astray(tensor, layout):
-                for operand, asked in below(tensor, layout):
-                    visit(operand, asked)
-            order.append(key)
+                yield tensor.stored, layout
+            elif isinstance(tensor, (Deferred, Fragment)):
+                key = tensor if isinstance(tensor, Deferred) else _Identity(tensor)
+                found.setdefault(key, set()).add(layout)
+                if isinstance(tensor, Fragment) or not self.is_astray(tensor, layout):
+                    yield from below(tensor, layout)
+                order.append(key)
+            else:
+                yield from below(tensor, layout)
 
         for tensor, layout in inputs:
-            visit(tensor, layout)
+            answer(visit, tensor, layout, known=known)
         return [(key.tensor if isinstance(key, _Identity) else key, found[key]) for key in reversed(order)]
 
     def is_astray(self, node: Any, layout: Layout) -> bool:
@@ -82,28 +73,25 @@ class Requests(Evaluation):
         of the `optional` inputs need be asked for.
         """
         result = Asked()
-        seen: set[tuple[int, Layout, bool]] = set()
+        known: Known = {}
 
-        def visit(tensor: Any, layout: Layout, always: bool) -> None:
-            if isinstance(tensor, Pointers):
+        def visit(tensor: Any, layout: Layout, always: bool) -> Asking[None]:
+            if isinstance(tensor, Pointers) and tensor.terms:
                 from .access import asks_for_all
+                whole = always and asks_for_all(self, tensor, layout)  # type: ignore[arg-type]  # a Context
                 for term in tensor.terms:
-                    whole = always and asks_for_all(self, tensor, layout)  # type: ignore[arg-type]  # a Context
-                    visit(term, layout, whole)
+                    yield term, layout, whole
             elif isinstance(tensor, Affine):
-                visit(tensor.exact, layout, always)
+                yield tensor.exact, layout, always
             elif isinstance(tensor, Deferred) and tensor.stored is None:
-                if (id(tensor), layout, always) in seen:
-                    return
-                seen.add((id(tensor), layout, always))
                 if not always or result.always.setdefault(tensor, layout) != layout:
                     result.elsewhere.add(tensor)
                 skipped = _skipped(tensor, layout)
                 for operand, asked in below(tensor, layout):
-                    visit(operand, asked, always and all(operand is not x for x in skipped))
+                    yield operand, asked, always and all(operand is not x for x in skipped)
 
         for tensor, layout in inputs:
-            visit(tensor, layout, all(tensor is not x for x in optional))
+            answer(visit, tensor, layout, all(tensor is not x for x in optional), known=known)
         return result
 
 
@@ -117,31 +105,34 @@ def _skipped(node: Deferred, layout: Layout) -> list[Any]:
     return [other, mask] if is_provable(mask, layout) else [other]
 
 
-def below(node: Deferred, layout: Layout) -> Iterable[Request]:
-    """What evaluating a value under a layout asks for."""
-    source = SOURCE_LAYOUTS.get(node.operation.name)
-    asked = fragments.without_broadcast(source(node.operation, layout)) if source else layout
-    for operand in node.operands:
-        for each in (operand if isinstance(operand, tuple) else (operand,)):
-            if each is not None and not isinstance(each, Register):
-                yield each, asked
+def below(tensor: Any, layout: Layout) -> list[Request]:
+    """What evaluating a tensor under a layout asks for; nothing, of one that is in registers or an array."""
+    if isinstance(tensor, Pointers):
+        return [(part, layout) for part in (tensor.affine, *tensor.terms) if part is not None]
+    if isinstance(tensor, Affine):
+        return [] if tensor.exact is None else [(tensor.exact, layout)]
+    if not isinstance(tensor, Deferred):
+        return []
+    source = SOURCE_LAYOUTS.get(tensor.operation.name)
+    asked = fragments.without_broadcast(source(tensor.operation, layout)) if source else layout
+    return [(x, asked) for x in tensor.operands if x is not None and not isinstance(x, Register)]
 
 
 def walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
     """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not
     visited.
     """
-    if isinstance(tensor, Pointers):
-        for term in tensor.terms:
-            yield from walk(term, layout, seen)
-    elif isinstance(tensor, Affine):
-        yield from walk(tensor.exact, layout, seen)
-    elif isinstance(tensor, Deferred) and (id(tensor), layout) not in seen:
-        seen.add((id(tensor), layout))
-        yield tensor, layout
-        if tensor.stored is None:
-            for operand, asked in below(tensor, layout):
-                yield from walk(operand, asked, seen)
+    left = [(tensor, layout)]
+    while left:
+        tensor, layout = left.pop()
+        if isinstance(tensor, Deferred):
+            if (id(tensor), layout) in seen:
+                continue
+            seen.add((id(tensor), layout))
+            yield tensor, layout
+            if tensor.stored is not None:
+                continue
+        left += reversed(below(tensor, layout))
 
 
 def is_worth_keeping(node: Deferred) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..analysis.allocation import Apart, Arena, Range, last_use
+from ..analysis.traversal import Asking, every, question
 from ..errors import ResourceError
 from ..ir.model import IntegerType, Operation, Type, Value
 from ..layout import Layout, SharedLayout, span
@@ -208,15 +209,18 @@ def _may_be_read_later(op: Operation) -> bool:
     return op.name in RULES and RULES[op.name].kind != "lowers"
 
 
-def feeds_products(value: Value) -> bool:
+@question
+def feeds_products(value: Value) -> Asking[bool]:
     """Is the tensor used by matrix products as an operand, and by element by element operations that are?"""
-    def is_operand(user: Operation, index: int) -> bool:
+    for user, index in value.uses:
         if user.has("product"):
-            return user.operands[index] is not user.c
+            if user.operands[index] is user.c:
+                return False
+            continue
         entry = RULES.get(user.name)  # none for what ends a region
-        return entry is not None and entry.kind == "elementwise" and all(map(feeds_products, user.results))
-
-    return bool(value.uses) and all(is_operand(user, index) for user, index in value.uses)
+        if entry is None or entry.kind != "elementwise" or not (yield from every(user.results)):
+            return False
+    return bool(value.uses)
 
 
 def from_shared(ctx: Context, element: Type, held: Register) -> Register:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
+from ..analysis.traversal import Asking, answer
 from .pressure import Block, Step, arriving, id_places, numbers
 
 #: What is computed again in each block that uses it, if there are no more of them than COPIES.
@@ -144,18 +145,18 @@ def _placed(steps: Sequence[Step], block: Block) -> list[Step]:
     given = {step.result: step for step in steps}
     body: list[Step] = []
 
-    def place(step: Step) -> None:
+    def place(step: Step) -> Asking[None]:
         given.pop(step.result, None)
         for value in step.uses:
             if value in given:
-                place(given[value])
+                yield (given[value],)
         body.append(step)
 
     for step in block.body:
-        place(step)
+        answer(place, step)
     for step in steps:
         if step.result in given:
-            place(step)
+            answer(place, step)
     return body
 
 
