@@ -12,6 +12,7 @@ import pytest
 import triton_spirv
 from triton_spirv.errors import InternalError, LoweringError
 from triton_spirv.lower.registry import RULES
+from triton_spirv.tools import spirv_tools
 
 TEXT = """
 #loc = loc("kernel.py":7:3)
@@ -36,7 +37,7 @@ def broken(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 
 
 @pytest.mark.parametrize("cause", [KeyError("x"), AssertionError("never"), TypeError("wants a Value"),
-                                   RecursionError("too deep"), ZeroDivisionError()])
+                                   ZeroDivisionError()])
 def test_what_a_rule_stumbles_over_is_a_defect(monkeypatch: pytest.MonkeyPatch, cause: Exception) -> None:
     broken(monkeypatch, cause)
     monkeypatch.delenv("TRITON_SPIRV_RECORD", raising=False)
@@ -54,6 +55,28 @@ def test_a_defect_outside_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InternalError, match="IndexError: outside") as caught:
         triton_spirv.compile(TEXT)
     assert isinstance(caught.value.__cause__, IndexError)
+
+
+def test_recursion_without_end_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*arguments: Any) -> Any:
+        return endless(*arguments)
+
+    monkeypatch.setitem(RULES, "tt.load", dataclasses.replace(RULES["tt.load"], function=endless))
+    with pytest.raises(InternalError, match="RecursionError"):
+        triton_spirv.compile(TEXT)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cpu-simt", "vulkan"])
+def test_deep_control_flow(target: str) -> None:
+    """Two hundred `elif`."""
+    depth = 200
+    inside = "".join(f"%b{i} = arith.cmpi eq, %n, %c{i} : i32\nscf.if %b{i} {{\n"
+                     f"tt.store %p, %c{i} : !tt.ptr<i32>\n}} else {{\n" for i in range(depth))
+    constants = "".join(f"%c{i} = arith.constant {i} : i32\n" for i in range(depth))
+    text = ("module {\ntt.func public @k(%p: !tt.ptr<i32>, %n: i32) {\n" + constants + inside + "}\n" * depth
+            + "tt.return\n}\n}")
+    artifact = triton_spirv.compile(text, target)
+    spirv_tools.validate(artifact.words, "vulkan1.3" if target == "vulkan" else None)
 
 
 def test_a_defect_is_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ PLUGIN = ROOT / "third_party" / "spirv" / "backend"
 #: part of the package (a module or a folder of python/triton_spirv) -> the parts that it may import
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
-    "ir": {"errors"},
+    "ir": {"errors", "deep_stack"},
     "spirv": {"errors"},
     "layout": {"errors"},
     "target": {"errors"},
@@ -32,8 +32,9 @@ ALLOWED: dict[str, set[str]] = {
     "environment": {"spirv", "target", "errors"},
     "lower": {"ir", "spirv", "layout", "analysis", "environment", "target", "errors"},
     "recordings": set(),
+    "deep_stack": set(),
     "compiler": {"artifact", "ir", "spirv", "layout", "analysis", "environment", "target", "lower", "errors",
-                 "recordings"},
+                 "recordings", "deep_stack"},
     "runtime": {"recordings", "standalone", "target", "errors", "artifact", "arrays", "tensors", "native"},
     "plugin": {"errors"},
     "precompilation": {"errors", "plugin", "runtime", "workers", "progress"},

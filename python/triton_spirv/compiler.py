@@ -14,6 +14,7 @@ from .analysis.support import require_float64, require_rules
 from .analysis.waiting import exposed_roots, waits
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
+from .deep_stack import deepened
 from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
 from .environment.memory_types import type_bytes
@@ -67,7 +68,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     """
     target = find_target(target) if isinstance(target, str) else target
     try:
-        return _within_resources(text, target, num_warps, options)
+        return deepened(_within_resources, text, target, num_warps, options)
     except InternalError as error:
         defect = error
     except (TritonSpirvError, MemoryError):

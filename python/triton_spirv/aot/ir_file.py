@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..errors import TritonSpirvError, UsageError
+from ..errors import UsageError
 from ..ir import FloatType, IntegerType, PointerType, Type, parse
 from ..plugin import front_end
 from ..target import Target
@@ -67,12 +67,10 @@ def _given(path: Path, text: str, target: Target, options: dict[str, Any]) -> Lo
 
 def entry_of(text: str, path: Path) -> tuple[str, Signature]:
     """The name of the kernel in the text, and its parameters as a signature."""
-    try:
-        entry = parse(text, str(path)).entry
-    except TritonSpirvError:
-        raise
-    except (KeyError, IndexError, ValueError) as error:
-        raise UsageError(f"{path} has no kernel: {error}") from None
+    module = parse(text, str(path))
+    if len(module.public) != 1:
+        raise UsageError(f"{path} has {len(module.public)} public functions; a kernel is the only one")
+    entry = module.entry
     arguments = entry.regions[0].entry.arguments
     types = {argument.name: triton_name(argument.type) for argument in arguments}
     return entry.attributes["sym_name"], Signature(types)

@@ -41,6 +41,11 @@ _SHAPED = re.compile(r"((?:\d+x)*)(.+)\Z", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 
 
+MAX_DEPTH = 64  # of types in types, lists in lists, layouts in layouts
+TOO_DEEP = f"types and attributes are nested more than {MAX_DEPTH} deep"
+MAX_DIGITS = 400  # of a number: f64 has no more in front of its point
+
+
 def unescape(token: str) -> str:
     """The str of a quoted token; MLIR writes other bytes than printable ASCII as \\XX."""
     if "\\" not in token:
@@ -72,8 +77,17 @@ class Reader:
     """Reads types and attributes; `aliases` are the module's #name and !name definitions."""
 
     def __init__(
-        self, tokens: list[str], aliases: dict[str, str], fail: Callable[[str, int], NoReturn]
+        self,
+        tokens: list[str],
+        aliases: dict[str, str],
+        fail: Callable[[str, int], NoReturn],
+        check: Callable[[Type], None],
+        depth: int = 0,
     ) -> None:
+        if depth > MAX_DEPTH:
+            raise ValueError(TOO_DEEP)
+        self.check = check  # of each type, once: ValueError says what is wrong with it
+        self.depth = depth  # of what is being read in what holds it
         self.tokens = tokens
         self.aliases = aliases
         self.types: dict[str, Type] = {}
@@ -87,9 +101,15 @@ class Reader:
 
     def inner(self, text: str) -> Reader:
         """A reader of a part of a token; it raises ValueError, for the place is known outside."""
-        inner = Reader(tokenize(text), self.aliases, _refuse)
+        inner = Reader(tokenize(text), self.aliases, _refuse, self.check, self.depth + 1)
         inner.types, inner.flat = self.types, self.flat
         return inner
+
+    def enter(self, i: int) -> None:
+        """One more level; who leaves it takes it off `depth`. A failure ends the reading anyway."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(TOO_DEEP, i)
 
     def at(self, i: int, read: Callable[..., Any], *arguments: Any) -> Any:
         """What `read` gives; its ValueError becomes a failure at token i."""
@@ -106,9 +126,11 @@ class Reader:
         if found is not None:
             return found, i + 1
         if token == "(":
+            self.enter(i)
             inputs, i = self.type_list(i)
             i = self.expect(i, "->")
             results, i = self.results(i)
+            self.depth -= 1
             return FunctionType(tuple(inputs), tuple(results)), i
         try:
             result = self.type_of(token)
@@ -138,7 +160,15 @@ class Reader:
         """The type that a token spells. ValueError: none does."""
         found = self.types.get(text)
         if found is None:
-            found = self.types[text] = self._type_of(text)
+            self.depth += 1
+            try:
+                if self.depth > MAX_DEPTH:
+                    raise ValueError(TOO_DEEP)
+                found = self._type_of(text)
+            finally:
+                self.depth -= 1
+            self.check(found)
+            self.types[text] = found
         return found
 
     def _type_of(self, text: str) -> Type:
@@ -216,8 +246,10 @@ class Reader:
             if found is None:
                 found = self.flat[token] = self.at(i, self._flat, token)
             return dict(found), i + 1
-        i = self.expect(i, "{")
-        return self.pairs(i, "}")
+        self.enter(i)
+        read = self.pairs(self.expect(i, "{"), "}")
+        self.depth -= 1
+        return read
 
     def properties(self, i: int) -> tuple[dict[str, Any], int]:
         """<{a = 1 : i32}>"""
@@ -266,18 +298,22 @@ class Reader:
             if tokens[i + 1] == ":":
                 type, after = self.type(i + 2)
                 return self.number(token, type, i), after
+            if not is_number(token):
+                self.fail(f"{shown(token)} is no number", i)
             return (float(token) if "." in token else int(token, 0)), i + 1
         if token in _WORDS:
             value = _WORDS[token]
             return value, i + 1
         if first == "[":
             items: list[Any] = []
+            self.enter(i)
             i += 1
             while tokens[i] != "]":
                 if items:
                     i = self.expect(i, ",")
                 value, i = self.attribute(i)
                 items.append(value)
+            self.depth -= 1
             return tuple(items), i + 1
         if first == "{":
             return self.dictionary(i)
@@ -291,7 +327,7 @@ class Reader:
             type, after = self.type(self.expect(i + 1, ":"))
             if not isinstance(type, (TensorType, VectorType)):
                 self.fail(f"dense<...> of {type}, which is no tensor", i)
-            return self._dense(token[6:-1], type, i), after
+            return self.at(i, self._dense, token[6:-1], type, i), after
         if first == "(" or first == "!" or token in self.types:
             return self.type(i)
         try:
@@ -303,9 +339,13 @@ class Reader:
 
     def number(self, token: str, type: Type, i: int) -> int | float:
         """A literal of a type; hexadecimal stands for a float's bits."""
+        if not is_number(token):
+            self.fail(f"{shown(token)} is no number", i)
         if isinstance(type, FloatType):
+            if not numbers.is_known(type):
+                self.fail(f"numbers of type {type} cannot be read", i)
             if token[:2] == "0x":
-                return numbers.BitsFloat.of(int(token, 16), type)
+                return numbers.BitsFloat.of(self.at(i, numbers.checked_bits, int(token, 16), type), type)
             return numbers.rounded(float(token), type)
         if isinstance(type, (IntegerType, IndexType)) and "." not in token:
             value = int(token, 0)
@@ -322,16 +362,23 @@ class Reader:
                 return OpaqueAttr(token)
             self.fail(f"unknown alias {token!r}", i)
         parts = split_top(inside[:-1]) if inside else []
-        if len(parts) == 1 and parts[0][0] == "{" and parts[0][-1] == "}":
-            return Encoding(dialect, name, _frozen(self.attribute_of(parts[0])).items)
+        if len(parts) == 1 and _is_dictionary(parts[0]):
+            return Encoding(dialect, name, self._items(parts[0]))
         items: list[tuple[str, Any]] = []
         for part in parts:
             key, equals, value = part.partition(" = ")
-            if part[0] == "{" and part[-1] == "}":
-                items += _frozen(self.attribute_of(part)).items
+            if _is_dictionary(part):
+                items += self._items(part)
             elif equals and key.isidentifier():
                 items.append((key, value if value.isidentifier() else _frozen(self.attribute_of(value))))
         return Encoding(dialect, name, tuple(items), ", ".join(parts))
+
+    def _items(self, text: str) -> tuple[tuple[str, Any], ...]:
+        """The pairs of a dictionary, given as text of its own."""
+        read = _frozen(self.attribute_of(text))
+        if not isinstance(read, Encoding):
+            raise ValueError(f"{shown(text)} is no dictionary")
+        return read.items
 
     def _array(self, inside: str) -> tuple[Any, ...]:
         element, _, values = inside.partition(":")
@@ -343,6 +390,8 @@ class Reader:
 
     def _dense(self, inside: str, type: Any, i: int) -> DenseAttr:
         element = type.element
+        if not isinstance(element, (IntegerType, IndexType, FloatType)):
+            raise ValueError(f"dense<...> of {type}, which has no numbers")
         if inside[:1] == '"':
             return self._dense_bytes(bytes.fromhex(inside[3:-1]), type)
         words = inside.replace("[", " ").replace("]", " ").replace(",", " ").split()
@@ -354,6 +403,8 @@ class Reader:
             if len(values) != numel:
                 self.fail(f"dense<...> has {len(values)} values, {type} has {numel}", i)
             return DenseAttr(type, False, values)
+        if len(values) != 1:
+            raise ValueError(f"dense<...> has {len(values)} values and no brackets")
         return DenseAttr(type, True, values[0])
 
     def _dense_bytes(self, data: bytes, type: Any) -> DenseAttr:
@@ -363,11 +414,18 @@ class Reader:
             if len(data) == 1 and data[0] in (0, 255):
                 return DenseAttr(type, True, bool(data[0]))
             bits = [byte >> k & 1 for byte in data for k in range(8)]
+            if len(data) != (type.numel + 7) // 8:
+                raise ValueError(f"dense<...> has {len(data)} bytes, {type} has {(type.numel + 7) // 8}")
             return DenseAttr(type, False, tuple(map(bool, bits[: type.numel])))
         width = 64 if isinstance(element, IndexType) else element.width
         size = (width + 7) // 8
+        if len(data) not in (size, size * type.numel):
+            raise ValueError(f"dense<...> has {len(data)} bytes, {type} has {size * type.numel}")
         raw = [int.from_bytes(data[k : k + size], "little") for k in range(0, len(data), size)]
         if isinstance(element, FloatType):
+            if not numbers.is_known(element):
+                raise ValueError(f"numbers of type {element} cannot be read")
+            raw = [numbers.checked_bits(bits, element) for bits in raw]
             values: tuple[int | float, ...] = tuple(numbers.BitsFloat.of(bits, element) for bits in raw)
         else:
             values = tuple(bits - (1 << width) if bits >> (width - 1) else bits for bits in raw)
@@ -396,4 +454,13 @@ def _frozen(value: Any) -> Any:
 
 def shown(token: str) -> str:
     """A token for an error message."""
-    return "the end of the text" if token == END else repr(token)
+    return "the end of the text" if token == END else repr(token if len(token) < 200 else token[:200] + "...")
+
+
+def is_number(token: str) -> bool:
+    """Does it spell a number, of a length that numbers have?"""
+    return len(token) <= MAX_DIGITS and _NUMBER.match(token) is not None
+
+
+def _is_dictionary(text: str) -> bool:
+    return text[:1] == "{" and text[-1:] == "}"

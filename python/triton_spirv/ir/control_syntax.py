@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from triton_spirv.ir.attributes import shown
+from triton_spirv.ir.attributes import is_number, shown
 from triton_spirv.ir.lexer import END
 from triton_spirv.ir.model import Block, Operation, Region, Value
 from triton_spirv.ir.types import Type
@@ -191,7 +191,9 @@ def switch(p: Parser, i: int, names: list[str]) -> Result:
     successors, cases, counts = [block], [], []
     case_values: list[Value] = []
     while p.tokens[i] == ",":
-        case, _ = p.reader.attribute(i + 1) if p.tokens[i + 2] != ":" else (int(p.tokens[i + 1]), 0)
+        if not p.tokens[i + 1].removeprefix("-").isdecimal() or not is_number(p.tokens[i + 1]):
+            p.fail(f"expected the number of a case, found {shown(p.tokens[i + 1])}", i + 1)
+        case = int(p.tokens[i + 1])
         block, values, i = _successor(p, p.expect(i + 2, ":"))
         successors.append(block)
         cases.append(case)

@@ -39,6 +39,8 @@ read.
     product      a product of matrices
     terminator   ends a block
 
+Which types operands and results have is in checks.py.
+
 Triton 3.9 prints `{cachePolicy = #tt.cache_policy<..>}` where older versions print `cacheModifier = ..`: both
 are read as the attributes `cache` and `evict`.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from triton_spirv.ir.attributes import shown, unescape
+from triton_spirv.ir.attributes import is_number, shown, unescape
 from triton_spirv.ir.dialects import OperationSpec
 from triton_spirv.ir.inference import flat, keywords, result_types, segments_of
 from triton_spirv.ir.model import Operation, Value
@@ -128,7 +128,7 @@ def _result(short: str) -> Step:
         type = p.types.get(token)
         if type is None:
             if token[0] == "<" and short:
-                state.types.append(p.reader.type_of(short + token))
+                state.types.append(p.reader.at(i, p.reader.type_of, short + token))
                 return i + 1
             type, i = p.reader.type(i)
             state.types.append(type)
@@ -170,7 +170,7 @@ def _attribute(name: str) -> Step:
             state.attributes[name] = token
         elif first == '"':
             state.attributes[name] = unescape(token)
-        elif first.isdigit() or first == "-":
+        elif token.removeprefix("-").isdecimal() and is_number(token):
             state.attributes[name] = int(token)  # the format knows its type and does not print it
         else:
             p.fail(f"expected {name}, found {shown(token)}", i)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton_spirv.ir.attributes import unescape
 from triton_spirv.ir.dialects import OPERATIONS, OperationSpec
-from triton_spirv.ir.inference import keywords
+from triton_spirv.ir.inference import keywords, result_types
 from triton_spirv.ir.model import Block, Operation, Region, Value
 
 if TYPE_CHECKING:
@@ -63,11 +63,25 @@ def read(p: Parser, i: int, names: list[str]) -> tuple[Operation, int]:
     results, i = p.reader.results(p.expect(i, "->"))
     shares = segments(p, spec, operands, attributes, start)
     keywords(spec, attributes)
+    infer = result_types(spec)
+    if infer is not None:
+        said = results[1:] if spec.result_rule.startswith("extended") else results[:1]
+        wanted = p.reader.at(start, infer, shared_out(operands, shares), said)
+        if results != wanted:
+            p.fail(f"{name} gives {', '.join(map(str, wanted))}, not {', '.join(map(str, results))}", start)
     op = p.make(name, operands, attributes, results, names, shares, start, regions, successors)
     for region in regions:
         if not region.blocks and name == "builtin.module":
             region.blocks.append(Block(region))
     return op, i
+
+
+def shared_out(operands: list[Value], shares: tuple[int, ...] | None) -> list[Any]:
+    """The values of each named operand, where there is one: a rule of results asks for such only."""
+    if shares is None:
+        return list(operands)
+    starts = [sum(shares[:k]) for k in range(len(shares))]
+    return [operands[start] if count else None for start, count in zip(starts, shares, strict=True)]
 
 
 def segments(
@@ -81,11 +95,16 @@ def segments(
             p.fail(f"{spec.name} has {len(spec.operands)} operands, not {count}", i)
         return None
     if said is not None:
+        if not isinstance(said, tuple) or not all(isinstance(n, int) and n >= 0 for n in said):
+            p.fail(f"operandSegmentSizes {said} are no numbers of operands", i)
         if sum(said) != count or len(said) != len(spec.operands):
             p.fail(
                 f"operandSegmentSizes {list(said)} does not share out the {count} operands of {spec.name}",
                 i,
             )
+        for operand, n in zip(spec.operands, said, strict=True):
+            if n != 1 if not operand.quantity else operand.quantity == "?" and n > 1:
+                p.fail(f"{spec.name} cannot have {n} operands {operand.name!r}", i)
         return tuple(said)
     sizes = []
     required = sum(not operand.quantity for operand in spec.operands)

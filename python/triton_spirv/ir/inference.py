@@ -8,6 +8,7 @@ from typing import Any
 from triton_spirv.ir.dialects import ENUMS, OperationSpec
 from triton_spirv.ir.model import Value
 from triton_spirv.ir.types import (
+    Encoding,
     IndexType,
     IntegerType,
     PointerType,
@@ -77,7 +78,7 @@ def keywords(spec: OperationSpec, attributes: dict[str, Any]) -> None:
     and evict.
     """
     policy = attributes.pop("cachePolicy", None)
-    if policy is not None:
+    if isinstance(policy, Encoding):
         attributes["cache"], attributes["evict"] = policy.get("cache_modifier"), policy.get("eviction_policy")
     for name, enum in spec.enums:
         value = attributes.get(name)

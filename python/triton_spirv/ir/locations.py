@@ -8,8 +8,11 @@ from dataclasses import replace
 from triton_spirv.ir.attributes import unescape
 from triton_spirv.ir.model import UNKNOWN_LOCATION, Location
 
-_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to .*)?\Z')
+_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d{1,9}):(\d{1,9})(?: to .*)?\Z')
 _NAMED = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\((.*)\))?\Z', re.DOTALL)
+
+
+MAX_DEPTH = 100  # of locations in locations
 
 
 class Locations(dict[str, Location]):
@@ -20,16 +23,25 @@ class Locations(dict[str, Location]):
     def __init__(self, aliases: dict[str, str]) -> None:
         super().__init__()
         self.aliases = aliases
+        self.depth = 0
 
     def __missing__(self, token: str) -> Location:
         location = self[token] = self.read(token[4:-1])
         return location
 
     def read(self, text: str) -> Location:
-        """The location that the inside of `loc(...)` says; unknown where it cannot be read: a location is no
-        reason to fail.
+        """The location that the inside of `loc(...)` says; unknown where it cannot be read, or is deeper than
+        any chain of calls: a location is no reason to fail.
         """
-        text = text.strip()
+        if self.depth > MAX_DEPTH:
+            return UNKNOWN_LOCATION
+        self.depth += 1
+        try:
+            return self._read(text.strip())
+        finally:
+            self.depth -= 1
+
+    def _read(self, text: str) -> Location:
         if text.startswith("#"):
             target = self.aliases.get(text, f"loc({text})")
             return self.get(target, UNKNOWN_LOCATION) if target == f"loc({text})" else self[target]

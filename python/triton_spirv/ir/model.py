@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from triton_spirv.errors import ParseError
 from triton_spirv.ir.dialects import OPERATIONS
 from triton_spirv.ir.types import (
     DenseAttr,
@@ -277,9 +278,16 @@ class Module:
 
     @property
     def entry(self) -> Operation:
-        """The kernel: the public function, of which Triton makes exactly one."""
-        public = [
-            f for f in self.functions.values() if f.attributes.get("sym_visibility", "public") == "public"
-        ]
-        (kernel,) = public
-        return kernel
+        """The kernel: the public function, of which Triton makes exactly one; ParseError where there is none,
+        or where there are several."""
+        public = self.public
+        if len(public) != 1 or not public[0].regions:
+            names = ", ".join(f.attributes["sym_name"] for f in public) or "none"
+            raise ParseError(f"a module has one public function with a body, its kernel; here: {names}")
+        return public[0]
+
+    @property
+    def public(self) -> list[Operation]:
+        """The functions that may be called from outside."""
+        functions = self.functions.values()
+        return [f for f in functions if f.attributes.get("sym_visibility", "public") == "public"]

@@ -29,6 +29,18 @@ _FORMATS = {
 _STRUCT = {"f16": ("<e", "<H"), "f32": ("<f", "<I"), "f64": ("<d", "<Q")}
 
 
+def is_known(type: FloatType) -> bool:
+    """Can numbers of the type be read? (f80 and f128 cannot.)"""
+    return type.name in _FORMATS or type.name == "f8E8M0FNU"
+
+
+def checked_bits(bits: int, type: FloatType) -> int:
+    """The pattern, which has no more bits than the type; ValueError otherwise."""
+    if bits >> type.width:
+        raise ValueError(f"{bits:#x} has more than the {type.width} bits of {type}")
+    return bits
+
+
 class BitsFloat(float):
     """A float read from a bit pattern: `bits` keeps a NaN's sign and payload."""
 

@@ -11,6 +11,7 @@ import gc
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from triton_spirv.deep_stack import deepened
 from triton_spirv.errors import ParseError
 from triton_spirv.ir import format as formats
 from triton_spirv.ir import generic, syntax
@@ -20,6 +21,11 @@ from triton_spirv.ir.lexer import END, position, scan_aliases, tokenize
 from triton_spirv.ir.locations import Locations
 from triton_spirv.ir.model import UNKNOWN_LOCATION, Block, Location, Module, Operation, Region, Value
 from triton_spirv.ir.types import Type
+from triton_spirv.ir.verify import verify
+from triton_spirv.ir.verify_types import check_type
+
+MAX_DEPTH = 500  # of regions in regions
+MAX_RESULTS = 1 << 16  # of one operation
 
 UNRESOLVED: Any = None  # the type of a value that is used above its definition, until that is read
 
@@ -40,12 +46,14 @@ class _Readers(dict[str, formats.OperationReader]):
 _READERS = _Readers()
 
 
-def parse(text: str, filename: str = "<ttir>") -> Module:
-    """Read a module. ParseError with line, column and caret for what is malformed or unknown."""
+def parse(text: str, filename: str = "<ttir>", verified: bool = True) -> Module:
+    """Read a module and verify it. ParseError with line, column and caret for what is malformed, unknown, or
+    not what its operation asks for. `verified`: False reads what MLIR spells, whether it makes sense or not.
+    """
     collecting = gc.isenabled()
     gc.disable()  # it would walk the growing module again and again, and find nothing to free
     try:
-        return Parser(text, filename).module()
+        return deepened(lambda: Parser(text, filename, verified).module())
     finally:
         if collecting:
             gc.enable()
@@ -54,11 +62,11 @@ def parse(text: str, filename: str = "<ttir>") -> Module:
 class Parser:
     """The state of one reading: tokens, the values in scope, what is used before its definition."""
 
-    def __init__(self, text: str, filename: str) -> None:
-        self.text, self.filename = text, filename
+    def __init__(self, text: str, filename: str, verified: bool) -> None:
+        self.text, self.filename, self.verified = text, filename, verified
         aliases, self.start, self.end = scan_aliases(text)
         self.tokens = tokenize(text, self.start, self.end)
-        self.reader = Reader(self.tokens, aliases, self.fail)
+        self.reader = Reader(self.tokens, aliases, self.fail, check_type if verified else lambda type: None)
         self.types = self.reader.types
         self.locations = Locations(aliases)
         self.values: dict[str, Value] = {}
@@ -66,6 +74,9 @@ class Parser:
         self.defined: list[str] = []  # names of the region being read
         self.blocks: dict[str, Block] = {}  # labels of the region being read
         self.promises = False  # whether a region around this one has several blocks
+        self.made: list[tuple[Operation, int]] = []  # every operation, and the token that it starts at
+        self.depth = 0  # of regions
+        self.has_branches = False
 
     # errors and small steps
 
@@ -151,9 +162,11 @@ class Parser:
         """
         if not names:
             if not types:
-                return Operation(
+                op = Operation(
                     name, operands, attributes, types, [], UNKNOWN_LOCATION, segments, regions, successors
                 )
+                self.made.append((op, i))
+                return op
             names = [""] * len(types)
         elif len(names) != len(types):
             self.fail(f"{name} has {len(types)} results, the text names {len(names)}", i)
@@ -168,6 +181,7 @@ class Parser:
             regions,
             successors,
         )
+        self.made.append((op, i))
         for index, token in enumerate(names):
             if not token:
                 continue
@@ -241,7 +255,10 @@ class Parser:
                 self.fail(f"expected the name of a result, found {shown(name)}", i)
             i += 1
             if tokens[i] == ":":
-                names += [f"{name}#{k}" for k in range(int(tokens[i + 1]))]
+                count = tokens[i + 1]
+                if not count.isdecimal() or int(count) > MAX_RESULTS:
+                    self.fail(f"expected a number up to {MAX_RESULTS}, found {shown(count)}", i + 1)
+                names += [f"{name}#{k}" for k in range(int(count))]
                 i += 2
             else:
                 names.append(name)
@@ -267,6 +284,9 @@ class Parser:
         is added where MLIR leaves it out; `isolated`: nothing is promised by what surrounds it."""
         tokens = self.tokens
         i = self.expect(i, "{")
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"regions are nested more than {MAX_DEPTH} deep", i)
         outer_defined, outer_blocks, outer_promises = self.defined, self.blocks, self.promises
         self.defined, self.blocks = [], {}
         self.promises = (outer_promises or bool(outer_blocks)) and not isolated
@@ -290,6 +310,7 @@ class Parser:
             self.terminate(region, terminator)
         for token in self.defined:
             del self.values[token]
+        self.depth -= 1
         self.defined, self.blocks, self.promises = outer_defined, outer_blocks, outer_promises
         return region, i
 
@@ -333,6 +354,7 @@ class Parser:
     def successor(self, label: str) -> Block:
         """The block of a label, which may come later (its parent is None until then)."""
         block = self.blocks.get(label)
+        self.has_branches = True
         if block is None:
             block = self.blocks[label] = Block(None, label)  # type: ignore[arg-type]
         return block
@@ -340,7 +362,14 @@ class Parser:
     # the module
 
     def module(self) -> Module:
-        """The whole text; functions without a module around them get one."""
+        """The whole text, verified; functions without a module around them get one."""
+        module = self.whole()
+        if self.verified:
+            verify(self.made, self.fail, self.has_branches)
+        return module
+
+    def whole(self) -> Module:
+        """The whole text as it reads."""
         tokens, i = self.tokens, 0
         operations: list[Operation] = []
         while tokens[i] != END:
@@ -357,8 +386,8 @@ class Parser:
         for op in operations:
             op.parent = block
             block.operations.append(op)
-        region.parent = Operation("builtin.module", [], {}, [], [], regions=[region])
-        return Module(region.parent)
+        around = self.make("builtin.module", [], {}, [], [], None, 0, [region])
+        return Module(around)
 
     def alias(self, i: int) -> int:
         """#name = attribute, !name = type, between the operations."""

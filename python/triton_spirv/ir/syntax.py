@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from triton_spirv.ir import control_syntax as control
-from triton_spirv.ir.attributes import shown, unescape
+from triton_spirv.ir.attributes import is_number, shown, unescape
 from triton_spirv.ir.lexer import END
 from triton_spirv.ir.model import Block, Operation, Region, Value
 from triton_spirv.ir.types import DenseAttr, FunctionType, IntegerType, Type
@@ -219,6 +219,8 @@ def warp_specialize(p: Parser, i: int, names: list[str]) -> Result:
             arguments.append((tokens[i], type))
             _, i = p.location(after)
         i = p.expect(p.expect(i + 1, "num_warps"), "(")
+        if not tokens[i].isdecimal() or not is_number(tokens[i]):
+            p.fail(f"expected a number of warps, found {shown(tokens[i])}", i)
         warps.append(int(tokens[i]))
         region, i = p.region(p.expect(i + 1, ")"), arguments)
         regions.append(region)

@@ -59,7 +59,7 @@ class Context(Walking):
         except LoweringError as error:
             error.place = error.place or _place(op)
             raise
-        except (TritonSpirvError, MemoryError):
+        except (TritonSpirvError, MemoryError, RecursionError):
             raise
         except Exception as error:
             raise InternalError(f"{_place(op)}: {type(error).__name__}: {error}") from error

@@ -181,8 +181,10 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
     if name in ctx.call_stack:
         raise LoweringError(f"{name} calls itself; recursion has no rule: write a loop",
                             f"{op.location}: tt.call")
-    ctx.settle(memory_only=False)
     function = ctx.functions[name]
+    if not function.regions:
+        raise LoweringError(f"{name} has no body in this module")
+    ctx.settle(memory_only=False)
     ctx.call_stack.append(name)
     ctx.frames.append(Frame())
     for parameter, bound in zip(function.regions[0].entry.arguments, arguments, strict=True):

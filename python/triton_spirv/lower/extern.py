@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ..errors import UnsupportedOperation
+from ..errors import LoweringError, UnsupportedOperation
 from ..ir.model import FloatType, Operation
 from ..spirv import grammar
 from ..spirv.builder import scalar_type, width_of, with_width
@@ -107,12 +107,17 @@ def external(ctx: Context, op: Operation, *srcs: Register) -> Register:
     width = max(width_of(x.type) for x in values)
     values = [b.splat(x, width) for x in values]
     result = element_of(op.results[0].type)
-    if symbol.startswith(OPENCL):
-        made = _instruction(ctx, op, symbol.removeprefix(OPENCL), values)
-    elif symbol.startswith(CUDA):
-        made = _cuda(ctx, op, symbol.removeprefix(CUDA), values)
-    else:
-        raise _unknown(op)
+    try:
+        if symbol.startswith(OPENCL):
+            made = _instruction(ctx, op, symbol.removeprefix(OPENCL), values)
+        elif symbol.startswith(CUDA):
+            made = _cuda(ctx, op, symbol.removeprefix(CUDA), values)
+        else:
+            raise _unknown(op)
+        if isinstance(scalar_type(made.type), Float) != isinstance(result, FloatType):
+            raise TypeError(f"its result is {made.type}")
+    except TypeError as error:  # the kernel says which function it is, and what it takes
+        raise LoweringError(f"the function {symbol} is not for such operands: {error}") from error
     if isinstance(result, FloatType):
         return from_arithmetic(b, made, result)
     if isinstance(scalar_type(made.type), Bool):
@@ -142,8 +147,15 @@ def _instruction(ctx: Context, op: Operation, name: str, values: list[Register])
     """One instruction of OpenCL.std, or a core one; its result has the operation's type (bits: f32)."""
     result = element_of(op.results[0].type)
     held = register_type(result)
+    of_integers = name.startswith(("s_", "u_")) or name in ("clz", "ctz", "popcount")
+    if not name.startswith("Op") and isinstance(scalar_type(values[0].type), Float) == of_integers:
+        raise TypeError(f"{name} takes {'integers' if of_integers else 'floats'}")
     if isinstance(result, FloatType) and isinstance(held, Int):
         held = Float(32)
+    if not name.startswith("Op"):
+        alike = [scalar_type(x.type) for x in values] + [held]
+        if any(x != alike[0] for x in alike if isinstance(x, Float) and isinstance(alike[0], Float)):
+            raise TypeError(f"{name} takes and gives one type, not {', '.join(map(str, alike))}")
     if name in ("clz", "popcount"):
         held = scalar_type(values[0].type)
     type = with_width(held, width_of(values[0].type))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..errors import LoweringError
 from ..ir.model import FloatType, Type
 from ..spirv.builder import I32, Builder, scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
@@ -57,7 +58,10 @@ def to_arithmetic(b: Builder, value: Register, type: Type) -> Register:
         return float8_to_float(b, value, type, FloatType("f32"))
     if is_bits16(type):
         return f16_to_f32(b, value)
-    return bf16_to_f32(b, value) if is_bf16(type) else value
+    if is_bf16(type):
+        return bf16_to_f32(b, value)
+    _require_arithmetic(type)
+    return value
 
 
 def from_arithmetic(b: Builder, value: Register, type: Type) -> Register:
@@ -66,7 +70,15 @@ def from_arithmetic(b: Builder, value: Register, type: Type) -> Register:
         return float_to_float8(b, value, type)
     if is_bits16(type):
         return f32_to_f16(b, value)
-    return f32_to_bf16(b, value) if is_bf16(type) else value
+    if is_bf16(type):
+        return f32_to_bf16(b, value)
+    _require_arithmetic(type)
+    return value
+
+
+def _require_arithmetic(type: Type) -> None:
+    if isinstance(type, FloatType) and type.name not in ("f16", "f32", "f64"):
+        raise LoweringError(f"there is no arithmetic on {type}")
 
 
 def in_f32(b: Builder, type: Type, function: Callable[..., Register], *operands: Register) -> Register:
@@ -75,6 +87,7 @@ def in_f32(b: Builder, type: Type, function: Callable[..., Register], *operands:
     Where an operand is held wide already, so is the result.
     """
     if not is_bits(type):
+        _require_arithmetic(type)
         return function(*operands)
     made = function(*[to_arithmetic(b, x, type) for x in operands])
     wide = any(isinstance(scalar_type(x.type), Float) for x in operands)
