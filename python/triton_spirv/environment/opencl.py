@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ..spirv.builder import I32, I64, Builder, scalar_type, width_of
 from ..spirv.module import Function, Module, Value
+from ..spirv.permuted_phis import separate_phis
 from ..spirv.types import Array, Float, Int, Pointer, Struct, Type, Vector, Void
 from ..target import Target
 from .base import Parameter
@@ -110,6 +111,7 @@ class OpenCL(OpenCLMatrix):
         assert kernel is not None
         m.end_function()
         if self.target.optimised_size is not None and m.instruction_count > self.target.optimised_size:
+            separate_phis(m, kernel)
             m.leave_unoptimised(kernel)
         if self._shared is not None:
             m.define_variable(self._shared, Array(Int(8), self._shared_bytes))
