@@ -7,20 +7,20 @@ whatever else launches kernels: `with hook.installed(): kernel[grid](...)`.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
 from triton_spirv.artifact import Artifact
 from triton_spirv.errors import LaunchError
-from triton_spirv.runtime.arguments import AddressTable, extent
+from triton_spirv.runtime.arguments import AddressTable
+from triton_spirv.runtime.extents import extent
 from triton_spirv.runtime.launch import DeviceAssertion
 
 from . import launch as machine
 from .findings import Findings, MachineError
+from .memory import view
 
 #: orders of warps for each launch, and the seed of the random ones
 ORDERS, SEED = 3, 0
@@ -42,13 +42,6 @@ class HostMemory:
     def memory(self) -> machine.Memory:
         """Address of the first element, address and bytes of the allocation."""
         return self.first, self.start, view(self.start, self.bytes)  # type: ignore[return-value]
-
-
-def view(start: int, bytes: int) -> Any:
-    """Memory of this process as an array of bytes."""
-    if not bytes:
-        return np.zeros(0, np.uint8)
-    return np.frombuffer((ctypes.c_uint8 * bytes).from_address(start), np.uint8)
 
 
 def held_by_tensor(address: int) -> machine.Memory | None:

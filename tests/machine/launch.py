@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from triton_spirv.artifact import PACKING, Artifact, Parameter
 from triton_spirv.runtime.arguments import fitted
+from triton_spirv.runtime.extents import merged
 from triton_spirv.spirv.types import Pointer, Struct
 
 from . import atomics, block_messages, cooperative, extended, imported, memory_steps, subgroups  # noqa: F401
 from .findings import Finding, Findings
-from .memory import GlobalSpace, Variable
+from .memory import GlobalSpace, Variable, view
 from .program import Program
 from .scheduler import POLICIES, Run
 from .steps import STEPS
@@ -91,8 +92,8 @@ def _synchronises(program: Program) -> bool:
 
 def _memories(artifact: Artifact, arguments: Sequence[Any], names: Sequence[str]) -> tuple[list[Memory],
                                                                                            list[Any]]:
-    """The memory behind the arguments, each once, and the values of the parameters."""
-    memories: dict[int, Memory] = {}
+    """The memory behind the arguments, and the values of the parameters. What overlaps is one memory."""
+    memories: list[Memory] = []
     values = []
     given = names or [p.name for p in artifact.parameters]
     for parameter, argument, name in zip(artifact.parameters, arguments, given, strict=True):
@@ -103,8 +104,17 @@ def _memories(artifact: Artifact, arguments: Sequence[Any], names: Sequence[str]
         else:
             first, start, data = argument.memory() if hasattr(argument, "memory") else _of_array(argument)
             values.append(first)
-            memories.setdefault(start, (start, data, name or "an argument"))
-    return list(memories.values()), values
+            memories.append((start, data, name or "an argument"))
+    return _merged(memories), values
+
+
+def _merged(memories: list[Memory]) -> list[Memory]:
+    spans = merged((start, start + len(data), True) for start, data, _ in memories)
+    found = []
+    for begin, end, _ in spans:
+        names = [name for start, data, name in memories if begin <= start < end or (start == begin == end)]
+        found.append((begin, view(begin, end - begin), " and ".join(dict.fromkeys(names))))
+    return found
 
 
 def _of_array(array: Any) -> tuple[int, int, Any]:

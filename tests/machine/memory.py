@@ -7,6 +7,7 @@ one never reaches another.
 
 from __future__ import annotations
 
+import ctypes
 from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,13 @@ VARIABLE_SHIFT = 32
 #: Narrow elements may be reached through the aligned word around them: words count as inside that hold a byte
 #: of an argument.
 WORD = 4
+
+
+def view(start: int, bytes: int) -> Any:
+    """Memory of this process as an array of bytes."""
+    if not bytes:
+        return np.zeros(0, np.uint8)
+    return np.frombuffer((ctypes.c_uint8 * bytes).from_address(start), np.uint8)
 
 
 @dataclass(order=True)

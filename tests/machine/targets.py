@@ -23,7 +23,7 @@ RICH = LAVAPIPE.with_options(
 )
 #: and one with the least that kernels ask for
 POOR = LAVAPIPE.with_options(
-    capabilities=VULKAN_LEAST | {"Float64"}, rounded=frozenset(), push_bytes=128,
+    capabilities=VULKAN_LEAST | {"Float64", "SignedZeroInfNanPreserve"}, rounded=frozenset(), push_bytes=128,
     float_controls=frozenset(("SignedZeroInfNanPreserve", bits) for bits in (32, 64)))
 
 
