@@ -1,4 +1,4 @@
-"""Triton's launches on the machine, for targets that nobody here owns: numbers against numpy, nothing found."""
+"""Triton's launches on the machine, for targets that nobody here owns: right numbers, nothing found."""
 
 from __future__ import annotations
 
@@ -53,8 +53,11 @@ def checked(x_ptr, BLOCK: tl.constexpr):
     tl.device_assert(tl.load(x_ptr + i) < 5, "below five")
 
 
-@pytest.fixture(params=["machine-pvc", "machine-dg2", "machine-tgl", "machine-vulkan32", "machine-vulkan64-8k",
-                        "machine-poor32-16k", "machine-simt8", "machine-vector"])
+MODES = ("machine-pvc", "machine-dg2", "machine-tgl", "machine-vulkan32", "machine-vulkan64-8k",
+         "machine-poor32-16k", "machine-simt8", "machine-vector")
+
+
+@pytest.fixture(params=MODES)
 def mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     for name in ("TRITON_SPIRV_TARGET", "TRITON_SPIRV_DEVICE"):
         monkeypatch.delenv(name, raising=False)
