@@ -31,6 +31,7 @@ from .lower.types import storage_type
 from .recordings import keep_compilation
 from .spirv.asm import listing
 from .spirv.builder import Builder
+from .spirv.definite import require_definite
 from .spirv.module import Module as SpirvModule
 from .spirv.types import Array
 from .target import CPU, Target, find_target
@@ -132,6 +133,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
     _check_private(b.module, target, local_size)
+    require_definite(b.module, b.module.functions[-1])
     ctx.shared.finish(b.module.functions[-1])
     large = target.grf_mode(ctx.register_bytes, ctx.num_warps) == "256"
     live_bytes = lessen_pressure(b.module, b.module.functions[-1], target, large)

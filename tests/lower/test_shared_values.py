@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numeric
 import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
+from triton_spirv import compile
+from triton_spirv.errors import InternalError
+from triton_spirv.lower.requests import Asked, Requests
+from triton_spirv.lower.state import State
+from triton_spirv.lower.tensor import Deferred
 
 FILL = -7
 SIZES = (16, 512, 1024, 8192)
@@ -239,3 +246,45 @@ def test_kept_in_an_arm(run, size, use):
             wanted = others.get(use, first)
         np.testing.assert_array_equal(out0.numpy(), wanted, str(s))
         np.testing.assert_array_equal(out1.numpy(), y, str(s))
+
+
+# ---- none of these goes unnoticed
+
+
+def promise_what_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(self: Requests, inputs: Any, optional: Any = ()) -> Asked:
+        found = [(node, layout) for node, layouts in self.requests(inputs) for layout in layouts]
+        return Asked({node: layout for node, layout in found if isinstance(node, Deferred)})
+
+    monkeypatch.setattr(Requests, "asked", asked)
+    monkeypatch.setattr(Requests, "complete", lambda self: None)
+
+
+def forget_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(State, "pop_memo", lambda self: self.scopes.pop())
+
+
+NOTICED = (
+    (promise_what_may_be_asked_for, split_offsets, "stores", 3, (64, 128)),
+    (promise_what_may_be_asked_for, defaults, "sum", 4, (700,)),
+    (promise_what_may_be_asked_for, many_conjuncts, "stores", 4, (700, 900)),
+    (forget_nothing, kept_in_an_arm, "branch", 2, (2,)),
+    (forget_nothing, kept_in_an_arm, "for", 2, (2,)),
+)
+
+
+@pytest.mark.skipif(numeric.INTERPRETED, reason="nothing is compiled")
+@pytest.mark.parametrize("defect, kernel, use, pointers, numbers", NOTICED)
+def test_noticed(run, monkeypatch, defect, kernel, use, pointers, numbers):
+    """With a mend taken back, compilation ends with an internal error: the plan that closes notices that a
+    value was not written, or else the analysis of the emitted function that it is read."""
+    buffers = [filled(4096) for _ in range(pointers)]
+    text = run(kernel, 1, *buffers, *numbers, use, 1024).asm["ttir"]
+    compile(text, "cpu")
+    defect(monkeypatch)
+    if defect is promise_what_may_be_asked_for:
+        with pytest.raises(InternalError, match="does not, on one of its ways"):
+            compile(text, "cpu")
+        monkeypatch.setattr(Requests, "is_written", lambda self, plan, node: True)
+    with pytest.raises(InternalError, match="is read where not all ways"):
+        compile(text, "cpu")

@@ -191,6 +191,11 @@ class Declarations:
                     for element, one in _elements(type, value)]
         return self._composite(type, elements)
 
+    def integers(self) -> dict[int, int]:
+        """The scalar integer constants there are, by id."""
+        return {one.id: one.constant for (type, _), one in self._constants.items()
+                if isinstance(type, Int) and isinstance(one.constant, int)}
+
     def constant_bits(self, type: Type, bits: Any) -> Value:
         """A constant of the bits of a scalar; composites as for `constant`."""
         if not isinstance(type, (Bool, Int, Float)):

@@ -84,6 +84,10 @@ class Interface(Declarations):
             self._string_section.append(self._assemble("OpString", text, result=known.id))
         return known
 
+    def string_text(self, id: int) -> str:
+        """The text of an OpString."""
+        return next(text for text, value in self._strings.items() if value.id == id)
+
     def import_set(self, name: str) -> int:
         """The id of an extended instruction set."""
         known = self._sets.get(name)

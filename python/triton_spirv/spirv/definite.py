@@ -1,0 +1,426 @@
+"""Definite assignment: an element of a private array is read only where all ways there have written it.
+
+What an array holds that nobody wrote is what the stack did before: such a read is a defect of the emitter,
+and the results are wrong without a word. This is a forward analysis over the blocks of an emitted function.
+What is known at each point is, for every array, which of its elements all ways there have written, as bits of
+a number.
+
+A walk writes a window in each turn, at a place that is linear in the bits of the turn's number (layout.py):
+the xor of a constant and of a basis for each bit that is set. So what is known inside a loop is known of
+*this* turn: elements, to be xored with the bases of this turn's bits. A loop from 0 to a power of two comes
+to every number: behind it, the elements are closed under each basis. Other loops may have no turn at all,
+and leave nothing behind.
+
+One pass over the blocks does: they come after those that lead to them, but for the way back of a loop, and
+that brings nothing, since nothing is ever taken back, and what is known of a turn is not known of the next.
+
+A place that is not linear (a number from memory) is no write that counts, and a read of all that the function
+writes at any linear place. Arrays whose pointers go where the analysis does not follow are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+
+from ..errors import InternalError
+from .module import Function, Module
+from .operands import opcode
+from .types import Array, Float, Int, Type, Vector
+from .values import Words
+
+Bit = tuple[int, int]  # of the number of a loop's turn: the number's id, which bit; (id, WHOLE): of any value
+Bases = frozenset[tuple[Bit, int]]  # what each bit toggles in the number of an element
+Known = dict[tuple[int, Bases], int]  # array, bases of this turn's bits -> the elements that are written
+
+WHOLE = -1
+NOTHING: Bases = frozenset()
+
+(LABEL, PHI, LOAD, STORE, BRANCH, BRANCH_IF, SWITCH, LINE, ACCESS, ACCESS_IN_BOUNDS, POINTER,
+ POINTER_IN_BOUNDS, BITCAST, ADD, SUB, MUL, SHL, SHR, AND, OR, XOR, EXTEND, EXTEND_ZERO, SLESS, ULESS) = map(
+ opcode, (
+     "OpLabel", "OpPhi", "OpLoad", "OpStore", "OpBranch", "OpBranchConditional", "OpSwitch", "OpLine",
+     "OpAccessChain", "OpInBoundsAccessChain", "OpPtrAccessChain", "OpInBoundsPtrAccessChain", "OpBitcast",
+     "OpIAdd", "OpISub", "OpIMul", "OpShiftLeftLogical", "OpShiftRightLogical", "OpBitwiseAnd", "OpBitwiseOr",
+     "OpBitwiseXor", "OpSConvert", "OpUConvert", "OpSLessThan", "OpULessThan"))
+CHAINS = {ACCESS: False, ACCESS_IN_BOUNDS: False, POINTER: True, POINTER_IN_BOUNDS: True}
+ARITHMETIC = frozenset((ADD, SUB, MUL, SHL, SHR, AND, OR, XOR, EXTEND, EXTEND_ZERO))
+
+#: Operations in a row that a place is followed through.
+DEEP = 50
+
+#: Other instructions that may take a pointer; so may any of the extensions'.
+ESCAPES = frozenset(map(opcode, (
+    "OpFunctionCall", "OpExtInst", "OpSelect", "OpCopyMemory", "OpCopyMemorySized", "OpPtrCastToGeneric",
+    "OpConvertPtrToU"))) | frozenset(range(opcode("OpAtomicLoad"), opcode("OpAtomicXor") + 1))
+EXTENSIONS = opcode("OpSubgroupBallotKHR")  # from here on
+POINTERS = CHAINS.keys() | {BITCAST}
+FOLLOWED = frozenset((LABEL, LINE, STORE, LOAD, BRANCH, BRANCH_IF, SWITCH))
+COLLECTED = ARITHMETIC | POINTERS | ESCAPES | FOLLOWED | {PHI, SLESS, ULESS}
+
+
+class Linear:
+    """A number: `constant`, xored with the bases of the bits that are set. `reach`: the bits that may be set
+    in it; -1 where it is any number."""
+
+    __slots__ = ("bases", "constant", "reach")
+
+    def __init__(self, constant: int, bases: Bases = NOTHING) -> None:
+        self.constant, self.bases = constant, bases
+        self.reach = constant
+        for (_, which), basis in bases:
+            self.reach = -1 if which == WHOLE else self.reach | basis
+
+    def shifted(self, left: int, mask: int = -1) -> Linear:
+        """Its bits in the mask, shifted left, or right where negative."""
+        constant = self.constant & mask
+        return Linear(constant << left if left >= 0 else constant >> -left, _shifted(self.bases, left, mask))
+
+    def xor(self, other: Linear) -> Linear:
+        return Linear(self.constant ^ other.constant, _xor(self.bases, other.bases))
+
+
+@lru_cache(1024)
+def _shifted(bases: Bases, left: int, mask: int) -> Bases:
+    moved = [(bit, (x & mask) << left if left >= 0 else (x & mask) >> -left) for bit, x in bases]
+    return frozenset(x for x in moved if x[1])
+
+
+@lru_cache(1024)
+def _xor(x: Bases, y: Bases) -> Bases:
+    bases = dict(x)
+    for bit, basis in y:
+        bases[bit] = bases.get(bit, 0) ^ basis
+    return frozenset(x for x in bases.items() if x[1])
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a pointer into an array points to: `first` in bytes from its beginning."""
+
+    array: int
+    first: Linear
+    type: Type
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Elements of an array: those of `mask`, moved by the bases of this turn's bits. `whole`: not parts of
+    them. `anywhere`: at a place that is known when running only, which the bases tell from others."""
+
+    array: int
+    mask: int
+    bases: Bases
+    whole: bool
+    anywhere: bool
+
+
+def require_definite(module: Module, function: Function) -> None:
+    """InternalError where an element of a private array may be read that was not written."""
+    if any(isinstance(module.types[words[1]].pointee, Array) for words in function.variables):  # type: ignore
+        check = _Definite(module, function)
+        check.collect()
+        check.run()
+
+
+class _Definite:
+    """One function. `units`: of each array that is followed, by the id of its variable, bytes of an element;
+    `wanted`: the elements that are written at any linear place.
+    """
+
+    def __init__(self, module: Module, function: Function) -> None:
+        self.module, self.types = module, module.types
+        self.function = function
+        self.units: dict[int, int] = {}
+        self.wanted: dict[int, int] = {}
+        self.places: dict[int, Place] = {}
+        for words in function.variables:
+            held = self.types[words[1]].pointee  # type: ignore[attr-defined]
+            if isinstance(held, Array) and _scalar_bytes(held) and len(words) == 4:
+                self.units[words[2]] = _scalar_bytes(held)
+                self.places[words[2]] = Place(words[2], Linear(0), held)
+        self.constants = module.integers()
+        self.events: list[tuple[int, Words]] = []  # what is followed, in order
+        self.elements: dict[int, Elements] = {}  # by the id of the pointer
+        self.numbers: dict[int, Linear] = {}  # as far as they were asked for
+        self.made: dict[int, Words] = {}      # arithmetic, by the id of its result
+        self.loops: dict[int, tuple[int, int]] = {}  # header -> the number of its turn, the block behind it
+
+    # --- numbers and places ---------------------------------------------------------------------------------
+
+    def collect(self) -> None:
+        """Counted loops, and where pointers point to."""
+        label, phis, tests = 0, dict[int, Words](), dict[int, Words]()
+        ends: list[tuple[int, Words, Words, int]] = []  # header, phi, comparison, the block behind the loop
+        pointers: list[Words] = []
+        others: list[Words] = []
+        for words in chain(self.function.opening, self.function.instructions):
+            op = words[0] & 0xFFFF
+            if op not in COLLECTED and op < EXTENSIONS:
+                continue
+            if op in ARITHMETIC:
+                self.made[words[2]] = words
+            elif op in POINTERS:
+                pointers.append(words)
+            elif op in FOLLOWED:
+                self.events.append((op, words))
+                if op == LABEL:
+                    label, phis, tests = words[1], {}, {}
+                elif op == BRANCH_IF and words[1] in tests and tests[words[1]][3] in phis:
+                    test = tests[words[1]]
+                    ends.append((label, phis[test[3]], test, words[3]))
+            elif op == PHI:
+                phis[words[2]] = words
+            elif op in (SLESS, ULESS):
+                tests[words[2]] = words
+            else:
+                others.append(words)
+        for header, phi, test, behind in ends:
+            bits = self._turns(phi, test[4])
+            if bits is not None:
+                self.loops[header] = phi[2], behind
+                bases = frozenset(((phi[2], bit), 1 << bit) for bit in range(bits))
+                self.numbers[phi[2]] = Linear(0, bases)
+        for words in pointers:
+            if words[3] in self.places:
+                self.places[words[2]] = self._place(words[0] & 0xFFFF, words)
+        for words in others:
+            for word in words[1:]:
+                if word in self.places:
+                    self.units.pop(self.places[word].array, None)
+        for op, words in self.events:
+            if op == STORE and words[1] in self.places:
+                self._note(words[1])
+
+    def _turns(self, phi: Words, end: int) -> int | None:
+        """Of a loop from 0 by 1 to a power of two, the bits of the number of its turn."""
+        upper, step = self.constants.get(end, 0), self.made.get(phi[5]) if len(phi) == 7 else None
+        if upper <= 0 or upper & (upper - 1) or step is None or step[0] & 0xFFFF != ADD:
+            return None
+        if self.constants.get(phi[3]) != 0 or step[3] != phi[2] or self.constants.get(step[4]) != 1:
+            return None
+        return upper.bit_length() - 1
+
+    def _operand(self, id: int, depth: int = 0) -> Linear:
+        known = self.numbers.get(id)
+        if known is None:
+            constant, words = self.constants.get(id), self.made.get(id)
+            if constant is not None:
+                known = Linear(constant)
+            elif words is None or depth > DEEP:
+                return Linear(0, frozenset({((id, WHOLE), 1)}))
+            else:
+                known = self._number(words[0] & 0xFFFF, words, depth + 1)
+            self.numbers[id] = known
+        return known
+
+    def _number(self, op: int, words: Words, depth: int) -> Linear:
+        """What an instruction computes, where that is linear; else a number that is known by its id."""
+        unknown = Linear(0, frozenset({((words[2], WHOLE), 1)}))
+        x = self._operand(words[3], depth)
+        if op in (EXTEND, EXTEND_ZERO):
+            return x if x.reach >= 0 else unknown
+        y = self._operand(words[4], depth)
+        if op in (MUL, ADD, XOR, OR) and not x.bases:
+            x, y = y, x
+        if op in (ADD, XOR, OR) and not y.constant and not y.bases:
+            return x
+        if x.reach < 0 and not y.bases:
+            if op == ADD:
+                return Linear(x.constant + y.constant, x.bases)
+            if op == AND and 0 <= y.constant < 1 << 31 and not x.constant:
+                (bit, _), = x.bases
+                return Linear(0, frozenset(
+                    ((bit[0], i), 1 << i) for i in range(y.constant.bit_length()) if y.constant >> i & 1))
+        if x.reach < 0 or y.reach < 0 or y.constant < 0:
+            return unknown
+        if op == XOR or (op in (ADD, OR) and not x.reach & y.reach):
+            return x.xor(y)
+        if op == SUB and not x.bases and x.constant & y.reach == y.reach:  # a turn counted from the end
+            return x.xor(y)
+        if y.bases:
+            return unknown
+        if op == AND:
+            return x.shifted(0, y.constant)
+        if op in (SHL, SHR):
+            return x.shifted(y.constant if op == SHL else -y.constant)
+        if op == MUL and not y.constant & (y.constant - 1):
+            return x.shifted(y.constant.bit_length() - 1) if y.constant else Linear(0)
+        if op == MUL and not x.constant and len(x.bases) == 1 and x.reach == 1:
+            (bit, _), = x.bases
+            return Linear(0, frozenset({(bit, y.constant)}))
+        if not x.bases and op in (ADD, SUB, MUL):
+            made = x.constant + y.constant if op == ADD else x.constant * y.constant
+            made = x.constant - y.constant if op == SUB else made
+            return Linear(made) if made >= 0 else unknown
+        return unknown
+
+    def _place(self, op: int, words: Words) -> Place:
+        """Where a pointer points to that is made of another one."""
+        base = self.places[words[3]]
+        type, first, indices = base.type, base.first, words[4:]
+        if op == BITCAST:
+            return Place(base.array, first, self.types[words[1]].pointee)  # type: ignore[attr-defined]
+        if CHAINS[op]:
+            first, indices = _moved(first, self._operand(indices[0]), _bytes(type), words[2]), indices[1:]
+        for index in indices:
+            type = type.element  # type: ignore[attr-defined]
+            first = _moved(first, self._operand(index), _bytes(type), words[2])
+        return Place(base.array, first, type)
+
+    def _elements(self, pointer: int) -> Elements | None:
+        """What a pointer points to; None where that is not followed."""
+        known = self.elements.get(pointer)
+        if known is None and pointer in self.places:
+            place = self.places[pointer]
+            unit = self.units.get(place.array)
+            if unit is None:
+                return None
+            known = self.elements[pointer] = _elements_of(place, unit)
+        return known
+
+    def _note(self, pointer: int) -> None:
+        """All elements that a store may write in any turn."""
+        found = self._elements(pointer)
+        if found is not None and found.whole and not found.anywhere:
+            reach = _closed(found.mask, found.bases)
+            self.wanted[found.array] = self.wanted.get(found.array, 0) | reach
+
+    # --- the analysis ---------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Follow all ways through the blocks."""
+        arriving: dict[int, Known] = {}
+        ways: dict[int, int] = {}
+        begun: set[int] = set()
+        known: Known | None = {}
+        line: Words = []
+
+        def go(to: int) -> None:
+            if known is None:
+                return
+            if to in begun:
+                self._leave_loop(to, known, arriving, ways)
+                return
+            ways[to] = ways.get(to, 0) + 1
+            before = arriving.get(to)
+            arriving[to] = dict(known) if before is None else {
+                key: both for key, mask in before.items() if (both := mask & known.get(key, 0))}
+
+        for op, words in self.events:
+            if op == LABEL:
+                known = arriving.pop(words[1], None) if begun else {}
+                begun.add(words[1])
+            elif op == LINE:
+                line = words
+            elif op == STORE:
+                found = self._elements(words[1])
+                if found is not None and found.whole and known is not None:
+                    key = found.array, found.bases
+                    known[key] = known.get(key, 0) | found.mask
+            elif op == LOAD:
+                found = self._elements(words[3])
+                if found is not None and known is not None and not self._is_written(found, known):
+                    array, place = self.places[found.array].type, self._place_of(line)
+                    raise InternalError(f"{place}: a private array, {array}, is read where not all ways to "
+                                        "there have written it")
+            elif op == BRANCH:
+                go(words[1])
+            elif op == BRANCH_IF:
+                go(words[2])
+                go(words[3])
+            elif op == SWITCH:
+                for to in (words[2], *words[4::2]):
+                    go(to)
+
+    def _place_of(self, line: Words) -> str:
+        """The user's file, line and column, from an OpLine."""
+        return f"{self.module.string_text(line[1])}:{line[2]}:{line[3]}" if line else self.function.name
+
+    def _leave_loop(
+        self, header: int, known: Known, arriving: dict[int, Known], ways: dict[int, int]
+    ) -> None:
+        """Behind a counted loop: what its last turn knows, of every turn."""
+        if header not in self.loops:
+            return
+        turn, behind = self.loops[header]
+        after = arriving.get(behind)
+        if after is None or ways[behind] != 1:
+            return
+        for (array, bases), mask in known.items():
+            mine = frozenset(x for x in bases if x[0][0] == turn)
+            key = array, bases - mine
+            after[key] = after.get(key, 0) | _closed(mask, mine)
+
+    def _is_written(self, found: Elements, known: Known) -> bool:
+        mask, bases = found.mask, found.bases
+        if not mask & ~known.get((found.array, bases), 0):
+            return True
+        if found.anywhere:
+            return not self.wanted.get(found.array, 0) & ~known.get((found.array, NOTHING), 0)
+        return any(array == found.array and have <= bases and not _closed(mask, bases - have) & ~written
+                   for (array, have), written in known.items())
+
+
+def _elements_of(place: Place, unit: int) -> Elements:
+    """The elements of so many bytes that a place is made of, or a part of."""
+    size = _bytes(place.type)
+    count, first = max(1, size // unit), place.first
+    if first.reach < 0:
+        bases = first.bases
+        if first.constant % unit:
+            bases |= {((place.array, WHOLE), 0)}
+        return Elements(place.array, (1 << count) - 1 << first.constant // unit, bases, size >= unit, True)
+    first = first.shifted(-(unit.bit_length() - 1))
+    if first.reach & (count - 1):  # not aligned to its size: elsewhere for each turn
+        return Elements(place.array, -1, first.bases | {((place.array, WHOLE), 0)}, False, True)
+    return Elements(place.array, (1 << count) - 1 << first.constant, first.bases, size >= unit, False)
+
+
+def _moved(first: Linear, index: Linear, bytes: int, id: int) -> Linear:
+    """A place some elements further on; one that is known by the pointer's id where that is not linear."""
+    constant = not index.bases
+    if constant and (first.reach < 0 or not first.bases):
+        return Linear(first.constant + index.constant * bytes, first.bases)
+    if index.reach < 0 and not first.bases:
+        return Linear(first.constant + index.constant * bytes,
+                      frozenset((bit, basis * bytes) for bit, basis in index.bases))
+    scaled = index.shifted(bytes.bit_length() - 1) if index.reach >= 0 else index
+    if first.reach < 0 or scaled.reach < 0 or first.reach & scaled.reach:
+        return Linear(0, frozenset({((id, WHOLE), 1)}))
+    return first.xor(scaled)
+
+
+def _closed(elements: int, bases: Bases) -> int:
+    """The elements, moved by every combination of the bases."""
+    for basis in sorted(basis for _, basis in bases):
+        if not basis & (basis - 1) and elements.bit_length() <= basis:
+            elements |= elements << basis
+        else:
+            elements |= _xored(elements, basis)
+    return elements
+
+
+def _xored(elements: int, basis: int) -> int:
+    """The elements whose numbers are xored with a number."""
+    while basis:
+        bit = basis & -basis
+        basis ^= bit
+        size = -(-elements.bit_length() // (2 * bit)) * 2 * bit
+        low = ((1 << size) - 1) // ((1 << bit) + 1)  # the numbers without the bit
+        elements = (elements & low) << bit | (elements >> bit) & low
+    return elements
+
+
+def _scalar_bytes(type: Type) -> int:
+    """Bytes of the numbers that a type is made of; 0 where it is made of anything else."""
+    while isinstance(type, Array | Vector):
+        type = type.element
+    return type.width // 8 if isinstance(type, Int | Float) else 0
+
+
+def _bytes(type: Type) -> int:
+    if isinstance(type, Array | Vector):
+        return type.count * _bytes(type.element)
+    return _scalar_bytes(type)
