@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from environment.shaders import module, pointer
 from triton_spirv.spirv import Float, Int
 from triton_spirv.spirv.control import if_
@@ -86,19 +88,59 @@ def test_every_type_has_its_default() -> None:
         assert sum(f"FPFastMathDefault %{type} %uint_0" in line for line in text) == 1
 
 
+def differences(b: Any, env: Any, x: Any, y: Any, z: Any) -> list[Any]:
+    def times(p: Any, q: Any) -> Any:
+        return env.contract(b.binary("OpFMul", p, q))
+
+    def less(p: Any, q: Any) -> Any:
+        return env.contract(b.binary("OpFSub", p, q))
+    return [less(times(x, y), z), less(z, times(x, y)), less(times(x, y), 1.5), less(1.5, times(x, y)),
+            less(z, times(x, 0.75)), less(times(x, 0.75), z), less(times(y, z), 0.0), less(-0.0, times(y, z))]
+
+
 @pytest.mark.parametrize("contracts", ("fma", "mode"))
-@pytest.mark.parametrize("product_first", (True, False))
-def test_differences(contracts: str, product_first: bool) -> None:
-    """A difference takes in its product, too: what is subtracted is negated before."""
+def test_differences_take_in_their_products(contracts: str) -> None:
+    """What is subtracted gets the other sign before; for a driver that has to contract it, by its bits."""
     def body(b: Any, env: Any, values: list[Any]) -> None:
         x = env.load(values[0], 1)
-        product = env.contract(b.binary("OpFMul", x, 3.0))
-        operands = (product, x) if product_first else (x, product)
-        env.store(values[0], env.contract(b.binary("OpFSub", *operands)))
+        env.store(values[0], b.construct(differences(b, env, x, x, x)[:4]))  # all eight are made
     text = lines(body, CONTROLS.with_options(contracts=contracts))
-    assert named(text, "OpFNegate") and not named(text, "OpFSub")
-    assert len(named(text, "Fma")) == (contracts == "fma")
-    assert len(named(text, "OpFAdd")) == (contracts == "mode")
+    assert not named(text, "OpFSub")
+    if contracts == "fma":
+        assert len(named(text, "Fma")) == 8
+        return
+    assert len(decorated(text, "AllowContract")) == 16 and not named(text, "OpFNegate")
+    # x once for all; one bit that the driver does not know
+    assert len(named(text, "OpBitwiseXor")) == 1 and len(named(text, "OpBitwiseOr")) == 1
+
+
+@pytest.mark.parametrize("width", (1, 4))
+@pytest.mark.parametrize("bits", (16, 32, 64))
+@pytest.mark.parametrize("contracts", ("fma", "mode"))
+def test_differences_are_what_they_were(launch: Any, contracts: str, bits: int, width: int) -> None:
+    """On a device that contracts nothing. Powers of two and zeros: rounded once or twice is the same."""
+    dtype = {16: np.float16, 32: np.float32, 64: np.float64}[bits]
+    random = np.random.default_rng(bits)
+    x, y, z = (random.choice([0.0, -0.0, 1.0, -2.0, 4.0, -0.5, np.inf, np.nan], 64 * width).astype(dtype)
+               for _ in range(3))
+    lanes = LAVAPIPE.sub_group_size
+
+    def body(b: Any, env: Any, values: list[Any]) -> None:
+        i = b.imul(b.iadd(b.imul(env.program_id(0), lanes), env.lane_id()), width)
+        given = [env.load(env.offset(value, i), width) for value in values[:3]]
+        for value, out in zip(differences(b, env, *given), values[3:], strict=True):
+            env.store(env.offset(out, i), value)
+    parameters = [pointer(f"p{n}", bits) for n in range(11)]
+    outs = [torch.from_numpy(np.full_like(x, 7)) for _ in range(8)]
+    made = module(parameters, body, LAVAPIPE.with_options(contracts=contracts))
+    launch(made, 64 // lanes, *map(torch.from_numpy, (x, y, z)), *outs)
+    with np.errstate(all="ignore"):
+        expected = [x * y - z, z - x * y, x * y - dtype(1.5), dtype(1.5) - x * y, z - x * dtype(0.75),
+                    x * dtype(0.75) - z, y * z - dtype(0), dtype(-0.0) - y * z]
+    for out, right in zip(outs, expected, strict=True):
+        np.testing.assert_array_equal(out.numpy(), right)
+        real = ~np.isnan(right)
+        np.testing.assert_array_equal(np.signbit(out.numpy()[real]), np.signbit(right[real]))
 
 
 WAYS = ("used twice", "of another block", "not allowed", "a sum that is not", "taken")

@@ -13,20 +13,23 @@ allows: a product that one sum uses and nothing else, in the same block, the lef
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from itertools import chain
 
 from ..spirv.builder import I32, scalar_type
-from ..spirv.module import Function, Module
+from ..spirv.module import Function, Module, Value
 from ..spirv.operands import opcode
 from ..spirv.types import Float, Type, Vector
 from ..target import Target
 from .glsl.number import GLSL
 
 Words = list[int]
+#: The integer whose bits flip the sign of a float type, which no driver knows.
+Sign = Callable[[Type], Value]
 
 ADD, SUBTRACT, MULTIPLY = opcode("OpFAdd"), opcode("OpFSub"), opcode("OpFMul")
 NEGATE, EXTENDED, LABEL = opcode("OpFNegate"), opcode("OpExtInst"), opcode("OpLabel")
+BITCAST, XOR = opcode("OpBitcast"), opcode("OpBitwiseXor")
 CONTRACTED = frozenset((LABEL, ADD, SUBTRACT, MULTIPLY))
 FMA = 50  # of GLSL.std.450
 #: Arithmetic, and comparisons: those of a sum and a constant are rearranged as well.
@@ -41,11 +44,11 @@ RELAXED, RELAXED_FLAGS = ("NotNaN", "NotInf", "NSZ"), 7
 WIDTHS = frozenset((16, 32, 64))
 
 
-def control_floats(m: Module, kernel: Function, target: Target, allowed: Set[int]) -> None:
-    """Forbid rearrangement in an entry point whose code is complete. `allowed`: the ids of the sums and
-    products that may be contracted."""
+def control_floats(m: Module, kernel: Function, target: Target, allowed: Set[int], sign: Sign) -> None:
+    """Forbid rearrangement in an entry point that ends here. `allowed`: the ids of the sums and products that
+    may be contracted."""
     pairs = _pairs(kernel, m.types, allowed) if target.contracts and allowed else []
-    joined = (_fuse if target.contracts == "fma" else _mark)(m, kernel, pairs)
+    joined = _mark(m, kernel, pairs, sign) if target.contracts == "mode" else _fuse(m, kernel, pairs)
     if target.capabilities is None or CONTROLS in target.capabilities:
         _forbid_by_default(m, kernel, target, joined)
         return
@@ -89,38 +92,69 @@ def _fuse(m: Module, kernel: Function, pairs: list[tuple[Words, Words]]) -> list
             (first, type, result, left, right), (_, _, made, x, y) = words, product
             z = right if made == left else left
             if first & 0xFFFF == SUBTRACT:
-                negated = _negated(m, type, z if made == left else x)
-                code.append(negated)
-                x, z = (x, negated[2]) if made == left else (negated[2], z)
+                code.append([4 << 16 | NEGATE, type, m.new_id(), z if made == left else x])
+                x, z = (x, code[-1][2]) if made == left else (code[-1][2], z)
             words = [8 << 16 | EXTENDED, type, result, glsl, FMA, x, y, z]
         code.append(words)
     kernel.instructions[:] = code
     return []
 
 
-def _mark(m: Module, kernel: Function, pairs: list[tuple[Words, Words]]) -> list[Words]:
-    """Each sum and its product, for the driver to contract. Differences become sums: an NVIDIA driver (580)
-    contracts no others."""
-    before = {}
-    for total, product in pairs:
-        if total[0] & 0xFFFF == SUBTRACT:
-            left = total[3] == product[2]
-            changed, at = (total, 4) if left else (product, 3)
-            before[id(changed)] = negated = _negated(m, total[1], changed[at])
-            changed[at] = negated[2]
-            total[0] = 5 << 16 | ADD
-    if before:
-        code: list[Words] = []
-        for words in kernel.instructions:
-            if id(words) in before:
-                code.append(before[id(words)])
-            code.append(words)
-        kernel.instructions[:] = code
+def _mark(m: Module, kernel: Function, pairs: list[tuple[Words, Words]], sign: Sign) -> list[Words]:
+    """Each sum and its product, for the driver to contract. Differences become sums of a number whose sign is
+    flipped in a way that the driver does not see: of what a driver (NVIDIA, 580) takes for a difference, it
+    contracts nothing under float controls 2."""
+    differences = [pair for pair in pairs if pair[0][0] & 0xFFFF == SUBTRACT]
+    if differences:
+        constants = m.constants()
+        flipped: dict[int, int] = {}
+        shared = Counter(words[at] for words, places in map(_subtracted, differences) for at in places)
+        for pair in differences:
+            words, places = _subtracted(pair)
+            at = max(places, key=lambda at: (words[at] in constants, shared[words[at]]))
+            flipped[id(words)] = at
+            pair[0][0] = 5 << 16 | ADD
+        _flip(m, kernel, flipped, constants, sign)
     return [words for pair in pairs for words in pair]
 
 
-def _negated(m: Module, type: int, value: int) -> Words:
-    return [4 << 16 | NEGATE, type, m.new_id(), value]
+def _subtracted(pair: tuple[Words, Words]) -> tuple[Words, tuple[int, ...]]:
+    """Where the number stands, or two of which one is enough, whose sign makes a difference a sum."""
+    total, product = pair
+    return (total, (4,)) if total[3] == product[2] else (product, (3, 4))
+
+
+def _flip(m: Module, kernel: Function, flipped: Mapping[int, int],
+          constants: Mapping[int, Value], sign: Sign) -> None:
+    """Put the number of the other sign in these places of instructions; once for all of a block."""
+    code: list[Words] = []
+    made: dict[int, int] = {}
+    for words in kernel.instructions:
+        if words[0] & 0xFFFF == LABEL:
+            made = {}
+        at = flipped.get(id(words), 0)
+        if at:
+            given = words[at]
+            if given not in made:
+                made[given] = _negated(m, words[1], given, constants, sign, code)
+            words[at] = made[given]
+        code.append(words)
+    kernel.instructions[:] = code
+
+
+def _negated(m: Module, type: int, given: int, constants: Mapping[int, Value], sign: Sign,
+             code: list[Words]) -> int:
+    """-x of a type by its id: a constant, or bits of which one is flipped."""
+    if given in constants:
+        value = constants[given].constant
+        return m.constant(constants[given].type,
+                          tuple(-x for x in value) if isinstance(value, tuple) else -value).id
+    mask = sign(m.types[type])
+    bits, turned, result = m.new_id(), m.new_id(), m.new_id()
+    code += [[4 << 16 | BITCAST, m.type_id(mask.type), bits, given],
+             [5 << 16 | XOR, m.type_id(mask.type), turned, bits, mask.id],
+             [4 << 16 | BITCAST, type, result, turned]]
+    return result
 
 
 def _pairs(kernel: Function, types: Mapping[int, Type], allowed: Set[int]) -> list[tuple[Words, Words]]:

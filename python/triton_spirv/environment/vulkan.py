@@ -50,6 +50,7 @@ class Vulkan(VulkanMatrices):
         self._shared_bytes = 0
         self._fusable: set[int] = set()
         self._clears: dict[Type, Value] = {}
+        self._signs: dict[Type, Value] = {}
         self._math = GlslMath(b, target, self._fusable)
         if target.folds_zeros:
             b.hide = self._hidden
@@ -140,11 +141,11 @@ class Vulkan(VulkanMatrices):
             self._part_conversions(kernel)
         if self.target.knows_extensions:
             self._hide_products(kernel)
+        control_floats(m, kernel, self.target, self._fusable, self._sign)
         m.end_function()
         self._define_shared()
         m.entry_point("GLCompute", kernel, self._name)
         m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
-        control_floats(m, kernel, self.target, self._fusable)
 
     def _builtin(self, name: str, type: Type) -> Value:
         return self.b.module.builtin(name, type)
@@ -175,6 +176,16 @@ class Vulkan(VulkanMatrices):
                 upper = b.resize(b.lshr(self.program_id(0), 31), bits, signed=False)
                 self._clears[type] = b.splat(upper, width_of(type))
         return self._clears[type]
+
+    def _sign(self, type: Type) -> Value:
+        """The upper bit of each float of this type, as integers that no driver knows."""
+        b, bits = self.b, scalar_type(type).width  # type: ignore[attr-defined]
+        whole = with_width(Int(bits), width_of(type))
+        if whole not in self._signs:
+            clear = self._clear(whole)
+            with b.module.at_entry():
+                self._signs[whole] = b.ior(clear, -1 << (bits - 1))
+        return self._signs[whole]
 
     def _hidden(self, value: Value) -> Value:
         """A scalar float that is no constant: its bits, or an unknown 0."""

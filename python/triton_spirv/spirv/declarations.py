@@ -255,6 +255,10 @@ class Declarations:
         """Name a member of a struct type."""
         self._names[self.type_id(type), member] = name
 
+    def constants(self) -> dict[int, Value]:
+        """The numbers declared so far, by their ids: what they are stands in `constant`."""
+        return {value.id: value for value in self._constants.values() if value.constant is not None}
+
     def decorate(self, target: Target, decoration: str, *parameters: Any) -> None:
         """OpDecorate, or OpDecorateId where the parameters are ids; once, however often it is asked for."""
         name = "OpDecorateId" if takes_ids("Decoration", decoration) else "OpDecorate"
