@@ -117,6 +117,7 @@ class OpenCL(OpenCLMatrix):
             m.define_variable(self._shared, Array(Int(8), self._shared_bytes))
         m.entry_point("Kernel", kernel, self._name, interface=list(self._builtins.values()))
         m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
+        m.execution_mode(kernel, "ContractionOff")  # else Intel's GPU compiler contracts what says nothing
         if self.target.lanes:
             m.require("SubgroupDispatch")
             m.execution_mode(kernel, "SubgroupSize", self.target.sub_group_size)

@@ -71,9 +71,8 @@ def contraction_of(device: Device) -> str:
 
 
 def controls_of(device: Device) -> frozenset[tuple[str, int]]:
-    """The float controls that modules declare. An NVIDIA driver (580) fuses no product and sum of f32 where
-    both RoundingModeRTE and SignedZeroInfNanPreserve are declared, and rounds to nearest without being told.
-    (Its Fma takes denormals for 0.)"""
+    """The float controls that modules declare. An NVIDIA driver (580) rounds f32 to nearest without being
+    told, and its code for softmax is a tenth slower where RoundingModeRTE says so."""
     return device.float_controls - ({("RoundingModeRTE", 32)} if device.driver == NVIDIA else set())
 
 
