@@ -11,7 +11,7 @@ import numpy as np
 from property import meaning
 from property.builder import Builder, computes, whole
 from property.meaning import is_float, view
-from property.program import BITS, ROUNDED, TL, ZERO, Kind, Value
+from property.steps import BITS, ROUNDED, TL, ZERO, Kind, Value
 
 #: Triton's own functions of an axis, for those combiners that they fold with
 SHORT = {"add": "sum", "bit_xor": "xor_sum", "largest": "max", "smallest": "min"}
@@ -229,3 +229,30 @@ class Products(Builder):
     ) -> Any:
         level = BITS if total == "i32" else ZERO if exact else ROUNDED
         return self.emit(Kind(total, shape, level), text, args, meaning.product(dtype, exact))
+
+    def dot_scaled(self) -> None:
+        """Operands of 8 bits or 4, whose groups of 32 along K share a power of two."""
+        if self.tile:
+            return
+        m, n, k = 1 << self.integer(0, 5), 1 << self.integer(0, 5), 32 << self.integer(0, 1)
+        forms = [self.choice(("e4m3", "e5m2", "e2m1")) for _ in range(2)]
+        args, named = [], []
+        for form, (rows, columns) in zip(forms, ((m, k), (k, n)), strict=True):
+            shape, dtype = (rows, columns), {"e4m3": "fp8e4nv", "e5m2": "fp8e5", "e2m1": "u8"}[form]
+            if form == "e2m1":
+                shape = (rows, columns // 2) if not args else (rows // 2, columns)
+            x = self.want(dtype, shape) if form == "e2m1" else self.small(dtype, shape)
+            scale = self.remainder(self.want("i32", (m if not args else n, k // 32)), 4)
+            scale = self.cast_to(self.emit(
+                Kind("i32", self.kinds[scale].shape), "{0} + 125", [scale],
+                meaning.arithmetic(lambda a: a + 125, "i32")), "u8")
+            args += [x, scale]
+            named += [f"{{{len(args) - 2}}}, {{{len(args) - 1}}}, '{form}'"]
+        multiply = meaning.product("f32", False)
+
+        def compute(a: Value, a_scale: Value, b: Value, b_scale: Value) -> Value:
+            left = meaning.scaled(a.data, a_scale.data, forms[0])
+            right = meaning.scaled(np.swapaxes(b.data, 0, 1), b_scale.data, forms[1])
+            return multiply(Value(left), Value(right.T), Value(np.zeros((m, n))))
+
+        self.emit(Kind("f32", (m, n), ROUNDED), f"tl.dot_scaled({', '.join(named)})", args, compute)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numeric
@@ -10,7 +11,8 @@ import numpy as np
 
 from property import meaning
 from property.meaning import cast, is_float, view
-from property.program import BITS, PAYLOAD, ROUNDED, TL, ZERO, Buffer, Kind, Program, Step, Value
+from property.program import Buffer, Program
+from property.steps import BITS, PAYLOAD, ROUNDED, TL, ZERO, Kind, Step, Value
 
 T = TypeVar("T")
 #: plain ones first: a draw shrinks towards the front
@@ -32,17 +34,42 @@ def level_of(dtype: str, level: int) -> int:
     return level if is_float(dtype) else BITS
 
 
+class Kinds(dict[str, Kind]):
+    """The variables that later steps may use; the program keeps those of all its regions."""
+
+    def __init__(self, program: Program, known: Mapping[str, Kind] | None = None) -> None:
+        super().__init__(known or {})
+        self.program = program
+        program.kinds.update(self)
+
+    def __setitem__(self, name: str, kind: Kind) -> None:
+        super().__setitem__(name, kind)
+        self.program.kinds[name] = kind
+
+    def update(self, *more: Any) -> None:
+        for name, kind in dict(*more).items():
+            self[name] = kind
+
+
 class Builder:
     """Adds steps to a program; `kinds` are the variables that later steps may use."""
 
     def __init__(self, draw: Callable[[int, int], int], largest: int) -> None:
         self.draw, self.largest = draw, largest
+        self.width = largest  # elements of most tensors of one dimension
         self.without: tuple[str, ...] = ()  # dtypes and roundings that no step may have
         self.program = Program()
         self.steps: list[Any] = self.program.steps
-        self.kinds: dict[str, Kind] = {}
+        self.kinds = Kinds(self.program)
         self.counter = 0
         self.depth = 0
+        self.focus: str | None = None  # the variable that steps are to use if they can
+        self.reuse = 3  # of six wanted variables so many are old ones, if there are any
+        self.places: dict[str, np.ndarray] = {}  # variables whose values are known: indices
+        self.masks: list[str] = []  # variables that mask an access
+        self.overlaps = True  # may arguments view one array?
+        self.wraps = True  # do masks compare numbers that wrap?
+        self.turning: list[tuple[str, range]] = []  # the counters of the loops around
 
     # ---- drawing
 
@@ -123,9 +150,21 @@ class Builder:
         """A literal, or an argument of that value."""
         return self.scalar(value) if self.chance(3) else str(value)
 
+    def numbered(self, text: str) -> str:
+        """The text with each <number> a literal or an argument."""
+        return re.sub(r"<(-?\d+)>", lambda found: self.number(int(found[1])), text)
+
     def buffer(self, dtype: str, size: int) -> Buffer:
+        """A new argument."""
         made = Buffer(self.name("p"), dtype, size, self.integer(0, 3), self.integer(0, 50))
         made.tiled = bool(self.tile)
+        self.program.buffers.append(made)
+        return made
+
+    def alias(self, buffer: Buffer) -> Buffer:
+        """A new argument that views elements of an old one."""
+        root, offset = buffer.root, self.choice((0, 1, 0, 3, 4, 16, 100))
+        made = Buffer(self.name("p"), root.dtype, 0, root.shift, 0, of=root, offset=offset)
         self.program.buffers.append(made)
         return made
 
@@ -138,16 +177,22 @@ class Builder:
         return found
 
     def shape(self) -> tuple[int, ...]:
+        """Of a third of the tensors, in one dimension, the size is that of the program's blocks."""
         top = self.largest.bit_length() - 1
         if self.tile:
             top -= self.tile.bit_length() - 1
             return (self.tile, *(1 << b for b in self.sizes(top, self.integer(0, 2))))
-        return tuple(1 << b for b in self.sizes(top, self.integer(1, 3)))
+        rank = self.choice((1, 1, 1, 1, 2, 3))
+        if rank == 1 and not self.chance(4):
+            return (self.width,)
+        return tuple(1 << b for b in self.sizes(top, rank))
 
     # ---- variables
 
     def any(self, accepts: Callable[[Kind], bool] = lambda kind: True) -> str | None:
         """A variable, later ones more likely."""
+        if self.focus in self.kinds and accepts(self.kinds[self.focus]) and not self.chance(4):
+            return self.focus
         found = [name for name, kind in self.kinds.items() if accepts(kind)][::-1]
         return self.choice(found[: self.integer(1, len(found))]) if found else None
 
@@ -167,7 +212,7 @@ class Builder:
     def want(self, dtype: str, shape: tuple[int, ...], level: int = ZERO) -> str:
         """A variable of this type: an old one, one made from another's, a constant, or a new load."""
         how = self.integer(0, 5)
-        if how < 3:
+        if how < self.reuse:
             found = self.any(lambda k: k.dtype == dtype and k.shape == shape and k.level <= level)
             if found:
                 return found

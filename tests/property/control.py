@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from property.builder import NUMBERS, Builder, level_of
+from property.builder import NUMBERS, Builder, Kinds, level_of
 from property.meaning import arithmetic, is_float
 from property.memory import Memory
-from property.program import ROUNDED, ZERO, Access, Call, If, Kind, Loop, Step, Value, While, line
+from property.steps import ROUNDED, ZERO, Access, Call, If, Kind, Loop, Step, Value, While, line
 
 DEEPEST = 2
 
@@ -21,7 +22,7 @@ class Control(Memory, Builder):
 
     def inside(self) -> tuple[list[Any], Callable[[], None]]:
         """The steps of a region, and what ends it."""
-        outer, kinds = self.steps, dict(self.kinds)
+        outer, kinds = self.steps, Kinds(self.program, self.kinds)
         self.steps = []
         self.depth += 1
 
@@ -30,6 +31,16 @@ class Control(Memory, Builder):
             self.depth -= 1
 
         return self.steps, end
+
+    @contextmanager
+    def region(self, turn: str, turns: range) -> Iterator[list[Any]]:
+        """The body of a loop; what is made in it is not known behind it."""
+        body, end = self.inside()
+        self.kinds[turn] = Kind("i32", ())
+        self.turning.append((turn, turns))
+        yield body
+        self.turning.pop()
+        end()
 
     def carry(self) -> list[str]:
         return list(
@@ -50,12 +61,10 @@ class Control(Memory, Builder):
             return
         initials, variables, kinds = self.carried()
         turn, turns = self.name("i"), self.turns()
-        body, end = self.inside()
-        self.kinds.update(zip(variables, kinds, strict=True))
-        self.kinds[turn] = Kind("i32", ())
-        self.body(self.integer(1, 4))
-        nexts = [self.want(k.dtype, k.shape) for k in kinds]
-        end()
+        with self.region(turn, turns) as body:
+            self.kinds.update(zip(variables, kinds, strict=True))
+            self.body(self.integer(1, 4))
+            nexts = [self.want(k.dtype, k.shape) for k in kinds]
         text = self.bounds(turns)
         self.steps.append(Loop(turn, text, turns, list(zip(variables, initials, nexts, strict=True)), body))
         self.kinds.update(zip(variables, kinds, strict=True))
@@ -133,7 +142,7 @@ class Control(Memory, Builder):
         early = self.condition() if inlined and self.chance(4) else None
         body, end = self.inside()
         if not inlined:
-            self.kinds = {name: kind for name, kind in self.kinds.items() if not kind.shape}
+            self.kinds = Kinds(self.program, {n: kind for n, kind in self.kinds.items() if not kind.shape})
         self.body(self.integer(1, 4))
         results = self.carry()
         kinds = [self.kinds[r] for r in results]

@@ -11,7 +11,7 @@ import numpy as np
 from property import meaning
 from property.builder import DTYPES, Builder, computes, level_of, whole
 from property.meaning import approximate, arithmetic, is_float
-from property.program import BITS, PAYLOAD, ROUNDED, TL, ZERO, Kind, Value
+from property.steps import BITS, PAYLOAD, ROUNDED, TL, ZERO, Kind, Value
 
 Named = tuple[str, Callable[..., Any]]  # how Triton spells a function, and numpy's
 

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from conftest import assert_valid
 
-from property.program import ROUNDED, ZERO, Program, Value
+from property.program import Program
+from property.steps import ROUNDED, ZERO, Value
 
 GUARD = 8  # elements behind each buffer that no kernel may touch
 
@@ -44,14 +45,14 @@ def kernel_of(source: str) -> Any:
 
 def launch(program: Program, variant: str = "") -> dict[str, np.ndarray]:
     """What the buffers hold afterwards; Disagreement where something else was written."""
-    whole, arguments = {}, []
+    whole: dict[str, torch.Tensor] = {}
     shifts = {b.name: b.shift ^ (3 if variant == "arguments" else 0) for b in program.buffers}
-    for buffer, data in zip(program.buffers, program.inputs().values(), strict=True):
-        shift = shifts[buffer.name]
-        storage = numeric.poisoned(shift + len(data) + GUARD, buffer.dtype)
-        storage[shift : shift + len(data)] = numeric.tensor(data, buffer.dtype)
-        whole[buffer.name] = storage
-        arguments.append(storage[shift:])
+    for name, data in program.inputs().items():
+        buffer = program.named(name)
+        storage = numeric.poisoned(shifts[name] + len(data) + GUARD, buffer.dtype)
+        storage[shifts[name] : shifts[name] + len(data)] = numeric.tensor(data, buffer.dtype)
+        whole[name] = storage
+    arguments = [whole[b.root.name][shifts[b.root.name] + b.offset :] for b in program.buffers]
     warps, grid, options = program.warps, program.grid, {}
     if variant == "warps":
         warps = 1 if warps != 1 else 8
@@ -62,7 +63,7 @@ def launch(program: Program, variant: str = "") -> dict[str, np.ndarray]:
     assert_valid(kernel[grid](*arguments, *program.scalars.values(), num_warps=warps, enable_fp_fusion=False,
                               **options))
     found = {}
-    for buffer in program.buffers:
+    for buffer in program.own():
         storage, clean = whole[buffer.name], numeric.poisoned(len(whole[buffer.name]), buffer.dtype)
         shift = shifts[buffer.name]
         inside = torch.zeros(len(storage), dtype=torch.bool)
@@ -83,14 +84,14 @@ def check(program: Program, variants: tuple[str, ...] = (), order_is_open: bool 
     expected = program.evaluate()
     found = launch(program)
     made = ["numpy"]
-    for buffer in program.buffers:
+    for buffer in program.own():
         compare(buffer.name, found[buffer.name], expected[buffer.name], buffer.level >= ZERO)
     for variant in variants:
         if (variant == "block" and not program.tile) or (variant == "specialised" and not program.scalars):
             continue
         again = launch(program, variant)
         open_order = variant == "block" or (variant == "warps" and order_is_open)
-        for buffer in program.buffers:
+        for buffer in program.own():
             name, value = buffer.name, Value(found[buffer.name])
             if open_order and buffer.level == ROUNDED:
                 value = expected[name]

@@ -8,7 +8,7 @@ from typing import Any
 import numeric
 import numpy as np
 
-from property.program import Value
+from property.steps import Value
 
 Array = np.ndarray
 
@@ -29,6 +29,12 @@ def rounded(data: Any, dtype: str) -> Array:
 
 def wide(data: Array, dtype: str) -> Array:
     return data.astype(np.float32) if dtype == "f16" else data
+
+
+def truncated(a: Array, b: Any) -> tuple[Array, Array]:
+    """Quotient and remainder of i64, the quotient rounded toward zero."""
+    quotient = np.abs(a) // np.abs(b) * np.where((a < 0) == (b < 0), 1, -1)
+    return quotient, a - quotient * b
 
 
 def cast(data: Array, source: str, target: str) -> Array:
@@ -172,3 +178,14 @@ def recurrence(axis: int, first: bool) -> Callable[..., Value]:
         return Value(np.moveaxis(factors if first else terms, 0, axis))
 
     return compute
+
+
+FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+
+
+def scaled(data: Array, exponents: Array, form: str) -> Array:
+    """[rows, K] of values with a power of two (bias 127) for each 32 along K; of a pair of 4 bits the first
+    is the low half."""
+    if form == "e2m1":
+        data = np.stack([FOUR_BITS[data & 15], FOUR_BITS[data >> 4]], -1).reshape(len(data), -1)
+    return data.astype(np.float64) * 2.0 ** (np.repeat(exponents, 32, axis=1).astype(np.int64) - 127)

@@ -1,5 +1,5 @@
-"""Steps that load and store: affine, strided, gathered, masked, through pointers of all kinds, blocks of
-descriptors, atomics."""
+"""Steps that load and store: in place or shifted, through views that overlap, through pointers of all
+kinds, blocks of descriptors, atomics."""
 
 from __future__ import annotations
 
@@ -9,118 +9,46 @@ from typing import Any
 import numeric
 import numpy as np
 
-from property.builder import Builder, level_of
-from property.meaning import arithmetic, is_float, rounded
-from property.program import ROUNDED, TL, ZERO, Access, Atomic, Buffer, Kind, Step, Value, line
+from property.builder import DTYPES, Builder, level_of
+from property.meaning import is_float, rounded
+from property.positions import Positions
+from property.program import SMALL, Buffer, offset, parameter
+from property.steps import ROUNDED, TL, ZERO, Access, Atomic, Kind, Step, Value, line
 
 Combine = Callable[..., Any]
 
 
-class Memory(Builder):
-    def index(self, shape: tuple[int, ...], injective: bool) -> tuple[str, int]:
-        """(variable, size of the buffer): which elements an access touches."""
-        count = int(np.prod(shape))
-        how = self.integer(0, 7)
-        if how == 7 and count > 1 and not injective:
-            return self.gathered(shape)
-        order = list(range(len(shape)))[::-1]
-        if how >= 4 and len(order) > 1:
-            order = self.permutation(order)
-        stride, strides = self.choice((1, 1, 1, 2, 3)), [0] * len(shape)
-        for d in order:
-            strides[d] = stride
-            stride *= shape[d]
-            if how >= 5:
-                stride += self.integer(0, 3)
-        if how == 6 and not injective:
-            strides[self.integer(0, len(shape) - 1)] = 0
-        elif how == 6:
-            axis = self.integer(0, len(shape) - 1)
-            strides[axis] = -strides[axis]
-        start = self.choice((0, 0, 0, 1, 4, 5, 16)) - sum(
-            s * (n - 1) for s, n in zip(strides, shape, strict=True) if s < 0
-        )
-        reach = sum(s * (n - 1) for s, n in zip(strides, shape, strict=True) if s > 0)
-        size = start + reach + 1
-        made = self.emit(Kind("i32", shape), *self.affine(shape, start, strides))
-        if injective and how == 7 and count > 1:  # a permutation: odd factors modulo a power of two
-            factor, power = self.choice((3, 5, 7, 1)), 1 << (size - 1).bit_length()
-            return self.emit(
-                Kind("i32", shape),
-                f"({{0}} * {factor} + 1) % {power}",
-                [made],
-                lambda x: Value((x.data * factor + 1) % power),
-            ), power
-        return made, size
-
-    def affine(self, shape: tuple[int, ...], start: int, strides: list[int]) -> tuple[Any, ...]:
-        """(text, operands, meaning) of start + the sum of indices times strides."""
-        terms = []
-        for d, s in enumerate(strides):
-            if s:
-                part = self.range(d, shape)
-                runtime = s > 1 and self.chance(3)
-                terms.append(f"{part} * {self.scalar(s) if runtime else s}" if s != 1 else part)
-        if start:
-            terms.append(str(self.scalar(start) if self.chance(3) else start))
-        text = " + ".join(terms) or "0"
-        full = sum(1 for s in strides if s)
-        if full < len(shape):
-            dims = self.dims(shape)
-            text = f"tl.broadcast_to({text}, {dims})" if full else f"tl.full({dims}, {start}, tl.int32)"
-        grid = np.indices(shape)
-        value = start + sum((g * s for g, s in zip(grid, strides, strict=True)), np.zeros(shape, np.int64))
-        value = value.astype(np.int32)
-        return text, (), lambda: Value(value)
-
-    def gathered(self, shape: tuple[int, ...]) -> tuple[str, int]:
-        size = self.choice((16, 64, 256, 2))
-        found = self.any(lambda k: k.shape == shape and k.dtype in numeric.INTEGERS)
-        return self.remainder(found or self.load("i32", shape), size), size
-
-    def mask(self, shape: tuple[int, ...], index: str) -> str | None:
-        how = self.integer(0, 6)
-        if how < 3 or not shape:
-            return None
-        if how == 3:
-            return self.want("i1", shape)
-        if how == 4:
-            bound = self.integer(0, int(np.prod(shape)) + 4)
-            text = f"{{0}} < {self.scalar(bound)}"
-            return self.emit(Kind("i1", shape), text, [index], arithmetic(lambda x: x < bound, "i1"))
-        chosen = list(range(len(shape))) if how == 6 else [self.integer(0, len(shape) - 1)]
-        bounds = [self.integer(0, shape[axis]) for axis in chosen]
-        parts = [
-            f"({self.range(axis, shape)} < {self.scalar(n)})" for axis, n in zip(chosen, bounds, strict=True)
-        ]
-        grid = np.indices(shape)
-        value = np.logical_and.reduce([grid[axis] < n for axis, n in zip(chosen, bounds, strict=True)])
-        text = f"tl.broadcast_to({' & '.join(parts)}, {self.dims(shape)})"
-        return self.emit(Kind("i1", shape), text, (), lambda: Value(value))
-
+class Memory(Positions, Builder):
     def access(self, dtype: str, shape: tuple[int, ...], injective: bool) -> tuple[Buffer, str, str | None]:
-        old = [b for b in self.program.buffers if b.dtype == dtype and b.level <= ZERO and not b.whole]
+        old = [b for b in self.program.buffers if b.dtype == dtype and b.level <= ZERO and not b.root.whole]
         if self.tile:  # another program may be writing, or has not yet
             old = []
         if not shape:
             buffer = self.choice(old) if old and self.chance(2) else self.buffer(dtype, 1)
-            place = self.integer(0, buffer.size - 1)
+            place = self.integer(0, max(0, buffer.size - 1))
+            buffer.grow(place + 1)
             index = self.emit(Kind("i32", ()), str(place), (), lambda: Value(np.array(place, np.int32)))
             return buffer, index, None
-        index, size = self.index(shape, injective)
+        index, size = self.place(shape, injective)
         if old and self.chance(3):  # what other steps read or write: in place, or shifted
             buffer = self.choice(old[::-1])
-            buffer.size = max(buffer.size, size)
+            if self.overlaps and self.chance(3):
+                buffer = self.alias(buffer)
+            buffer.grow(size)
         else:
             buffer = self.buffer(dtype, size)
         return buffer, index, self.mask(shape, index)
 
     def pointer(self, buffer: Buffer, index: str) -> str | None:
         """Another way to write buffer + index, its lines before."""
-        how = self.integer(0, 9)
+        how = self.integer(0, 10)
         if how < 6:
             return None
         name, kind = self.name("q"), self.kinds[index]
+        if how == 10:  # the offset of the program in the index
+            if not (buffer.spread and self.program.count > 1):
+                return None
+            return f"{parameter(buffer.name)} + ({offset(buffer.name)} + {index})"
         if how == 6:
             self.steps.append(line(f"{name} = {buffer.name} + {index}"))
         elif how == 7:  # in two steps, the second a uniform one
@@ -143,11 +71,12 @@ class Memory(Builder):
             buffer, index, mask = self.access(dtype, shape, False)
             other = None
             if mask:
-                other = self.constant(dtype, () if self.chance(2) else shape)
+                other = self.other(dtype, shape)
             pointer = self.pointer(buffer, index) if dtype != "i1" else None
             target = self.name()
             self.steps.append(Access(buffer.name, index, mask, other, target=target, pointer=pointer))
             level = max(buffer.level, ZERO) if self.depth else buffer.level
+            level = max(level, self.kinds[other].level) if other else level
             self.kinds[target] = Kind(dtype, shape, level_of(dtype, level))
             return target
         buffer, index, mask, block = self.block(dtype, shape)
@@ -155,6 +84,13 @@ class Memory(Builder):
         self.steps.append(Access(buffer.name, index, mask, other, target=target, text=block[0]))
         self.kinds[target] = Kind(dtype, shape)
         return target
+
+    def other(self, dtype: str, shape: tuple[int, ...]) -> str:
+        """What masked-off elements are: a constant, or a value that others may use too."""
+        if self.chance(3):
+            return self.constant(dtype, () if self.chance(2) else shape)
+        found = self.any(lambda k: (k.dtype, k.shape) == (dtype, shape) and k.level < ROUNDED)
+        return found or self.constant(dtype, shape)
 
     def store(self, value: str) -> None:
         kind = self.kinds[value]
@@ -175,6 +111,10 @@ class Memory(Builder):
 
     def store_any(self) -> None:
         self.store(self.any() or self.tensor())
+
+    def load_any(self) -> None:
+        kind = self.kinds[self.tensor()]
+        self.load(self.choice((kind.dtype, "f32", "i32", self.choice(DTYPES))), kind.shape)
 
     # ---- blocks of a tensor in memory
 
@@ -235,7 +175,7 @@ class Memory(Builder):
             value = self.without_nan(self.want(dtype, shape))
         # what a program reads of a buffer that all share would depend on the order of programs: new ones
         buffer = self.buffer(dtype, size)
-        buffer.whole, buffer.seed = True, max(1, buffer.seed)
+        buffer.whole, buffer.fill, buffer.seed = True, SMALL, max(1, buffer.seed)
         mask = self.mask(shape, index)
         text = f"tl.atomic_{name}({buffer.name} + {index}, {value}{f', mask={mask}' if mask else ''})"
         self.steps.append(Atomic(buffer.name, index, mask, (value,), text, _in(dtype, combine)))

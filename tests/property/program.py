@@ -6,8 +6,6 @@ numpy copies of the buffers. Values carry a bound of their error where an operat
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,319 +13,50 @@ import numeric
 import numpy as np
 
 from property.header import HEADER
+from property.steps import BITS, Kind, State, Value, calls
 
-TL = {
-    "i1": "tl.int1",
-    **{f"{s}{b}": f"tl.{k}int{b}" for s, k in (("i", ""), ("u", "u")) for b in (8, 16, 32, 64)},
-    "f16": "tl.float16",
-    "bf16": "tl.bfloat16",
-    "f32": "tl.float32",
-    "f64": "tl.float64",
-    **{name: f"tl.{name.replace('fp', 'float')}" for name in numeric.FP8},
-}
-
-# What is known of a float beyond its value: each level leaves more open, and fewer operations may use it.
-BITS, PAYLOAD, ZERO, ROUNDED = range(4)  # nothing; a NaN's payload; also the sign of zero; also its rounding
-
-LONGEST_WHILE = 100  # iterations; a program that needs more is the generator's mistake
-
-
-@dataclass(frozen=True)
-class Kind:
-    """The type of a variable: dtype, shape (() for a scalar), how exact it is."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    level: int = BITS
-
-    @property
-    def numel(self) -> int:
-        return int(np.prod(self.shape))
-
-
-@dataclass
-class Value:
-    """What a variable holds: an array, and the greatest error of each element (None: exact)."""
-
-    data: np.ndarray
-    error: np.ndarray | None = None
-
-
-@dataclass
-class Step:
-    """`targets = text`, computed by `compute(*values of args)`: a Value, or one for each target."""
-
-    targets: tuple[str, ...]
-    text: str  # "" for what only the evaluation needs; without targets a whole line
-    args: tuple[str, ...]
-    compute: Callable[..., Any]
-
-    def lines(self) -> Iterable[str]:
-        if self.text:
-            yield f"{', '.join(self.targets)} = {self.text}" if self.targets else self.text
-
-    def run(self, state: State) -> None:
-        result = self.compute(*(state.values[a] for a in self.args))
-        results = (result,) if isinstance(result, Value) else result or ()
-        state.values.update(zip(self.targets, results, strict=True))
-
-
-def line(text: str) -> Step:
-    """A line of source that evaluation does not need."""
-    return Step((), text, (), lambda: None)
-
-
-@dataclass
-class Access:
-    """A load (target given) or a store (value given) at the elements `index` of a buffer, where `mask`
-    holds."""
-
-    buffer: str
-    index: str
-    mask: str | None
-    other: str | None = None
-    target: str | None = None
-    value: str | None = None
-    pointer: str | None = None  # the text of the pointer, if it is not buffer + index
-    text: str | None = None  # of the load or store, if it is not by a pointer
-
-    def lines(self) -> Iterable[str]:
-        where = self.pointer or f"{self.buffer} + {self.index}"
-        mask = f", mask={self.mask}" if self.mask else ""
-        if self.value:
-            yield self.text or f"tl.store({where}, {self.value}{mask})"
-        else:
-            other = f", other={self.other}" if self.mask else ""
-            yield f"{self.target} = {self.text or f'tl.load({where}{mask}{other})'}"
-
-    def run(self, state: State) -> None:
-        buffer = state.buffers[self.buffer]
-        place, mask, safe = places(self, state)
-        if self.value:
-            value = state.values[self.value]
-            buffer.data[safe[mask]] = value.data[mask]
-            error = np.zeros(place.shape) if value.error is None else value.error
-            assert buffer.error is not None
-            buffer.error[safe[mask]] = error[mask]
-            return
-        data = buffer.data[safe]
-        if self.mask:
-            assert self.other
-            data = np.where(mask, data, state.values[self.other].data)
-        assert self.target
-        state.values[self.target] = Value(data)
-
-
-def places(step: Any, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(elements, which of them count, elements that can be read anyway) of an access to `step.buffer`."""
-    place = state.values[step.index].data.astype(np.int64)
-    mask = state.values[step.mask].data if step.mask else np.ones(place.shape, bool)
-    mask = np.broadcast_to(mask, place.shape)
-    size = len(state.buffers[step.buffer].data)
-    assert not mask.any() or (place[mask].min() >= 0 and place[mask].max() < size), "bounds"
-    return place, mask, np.where(mask, place, 0)
-
-
-@dataclass
-class Atomic:
-    """`tl.atomic_*`: `combine(old, value)` for each element; several may meet in one place if nobody asks
-    for the old values (`target`), in any order."""
-
-    buffer: str
-    index: str
-    mask: str | None
-    values: tuple[str, ...]
-    text: str
-    combine: Callable[..., Any]
-    target: str | None = None
-
-    def lines(self) -> Iterable[str]:
-        yield f"{self.target} = {self.text}" if self.target else self.text
-
-    def run(self, state: State) -> None:
-        place, mask, safe = places(self, state)
-        buffer = state.buffers[self.buffer].data
-        if self.target:
-            state.values[self.target] = Value(np.where(mask, buffer[safe], buffer.dtype.type(0)))
-        values = [np.broadcast_to(state.values[v].data, place.shape)[mask] for v in self.values]
-        for where, *operands in zip(place[mask], *values, strict=True):
-            buffer[where] = self.combine(buffer[where], *operands)
-
-
-@dataclass
-class Loop:
-    """`for name in range(...)`: `carried` are (variable, initial, next)."""
-
-    name: str
-    range: str
-    turns: range
-    carried: list[tuple[str, str, str]]
-    body: list[Any]
-
-    def lines(self) -> Iterable[str]:
-        for variable, initial, _ in self.carried:
-            yield f"{variable} = {initial}"
-        yield f"for {self.name} in {self.range}:"
-        yield from _indented(self.body)
-        yield "    " + _together([c[0] for c in self.carried], [c[2] for c in self.carried])
-
-    def run(self, state: State) -> None:
-        _start(self.carried, state)
-        for turn in self.turns:
-            state.values[self.name] = Value(np.array(turn, np.int32))
-            for step in self.body:
-                step.run(state)
-            _next(self.carried, state)
-
-
-@dataclass
-class While:
-    """`while condition`, which is computed by `before` from the carried (variable, initial, next)."""
-
-    condition: str  # the text
-    holds: Callable[[State], bool]
-    carried: list[tuple[str, str, str]]
-    body: list[Any]
-
-    def lines(self) -> Iterable[str]:
-        for variable, initial, _ in self.carried:
-            yield f"{variable} = {initial}"
-        yield f"while {self.condition}:"
-        yield from _indented(self.body)
-        yield "    " + _together([c[0] for c in self.carried], [c[2] for c in self.carried])
-
-    def run(self, state: State) -> None:
-        _start(self.carried, state)
-        for _ in range(LONGEST_WHILE):
-            if not self.holds(state):
-                return
-            for step in self.body:
-                step.run(state)
-            _next(self.carried, state)
-        raise AssertionError("a loop without end")
-
-
-def _start(carried: list[tuple[str, str, str]], state: State) -> None:
-    for variable, initial, _ in carried:
-        state.values[variable] = state.values[initial]
-
-
-def _next(carried: list[tuple[str, str, str]], state: State) -> None:
-    nexts = [state.values[c[2]] for c in carried]
-    for (variable, _, _), value in zip(carried, nexts, strict=True):
-        state.values[variable] = value
-
-
-@dataclass
-class If:
-    """Both arms give the `results` (variable, then, otherwise)."""
-
-    condition: str
-    results: list[tuple[str, str, str]]
-    then: list[Any]
-    otherwise: list[Any]
-
-    def lines(self) -> Iterable[str]:
-        names = [r[0] for r in self.results]
-        yield f"if {self.condition}:"
-        yield from _indented(self.then)
-        yield "    " + _together(names, [r[1] for r in self.results])
-        yield "else:"
-        yield from _indented(self.otherwise)
-        yield "    " + _together(names, [r[2] for r in self.results])
-
-    def run(self, state: State) -> None:
-        holds = bool(state.values[self.condition].data)
-        for step in self.then if holds else self.otherwise:
-            step.run(state)
-        chosen = [state.values[r[1] if holds else r[2]] for r in self.results]
-        for (variable, _, _), value in zip(self.results, chosen, strict=True):
-            state.values[variable] = value
-
-
-@dataclass
-class Call:
-    """`targets = function(everything that the body reads)`; the body becomes a function of its own, which
-    may return the first results early."""
-
-    function: str
-    decorator: str
-    body: list[Any]
-    targets: list[str]
-    results: list[str]
-    early: tuple[str, list[str]] | None = None  # (condition, what is returned where it holds), at the head
-
-    def lines(self) -> Iterable[str]:
-        yield f"{', '.join(self.targets)} = {self.function}({', '.join(self.parameters())})"
-
-    def inside(self) -> list[str]:
-        early = []
-        if self.early:
-            early = [f"if {self.early[0]}:", "    return " + ", ".join(self.early[1])]
-        lines = [text for step in self.body for text in step.lines()]
-        return [*early, *lines, "return " + ", ".join(self.results)]
-
-    def parameters(self) -> list[str]:
-        """Variables and buffers that the body reads and does not define, in the order of their use."""
-        defined, free = set(), []
-        for text in self.inside():
-            assigned = re.match(r"\s*(?:for )?([a-z]\d+(?:, [a-z]\d+)*) (?:=|in|\+=) (.*)", text)
-            read = assigned[2] if assigned else text
-            if assigned and "+=" in text:
-                read = text
-            free += [n for n in dict.fromkeys(NAME.findall(read)) if n not in defined and n not in free]
-            if assigned:
-                defined |= set(assigned[1].split(", "))
-        return free
-
-    def source(self) -> str:
-        body = "".join(f"    {text}\n" for text in self.inside())
-        return f"@{self.decorator}\ndef {self.function}({', '.join(self.parameters())}):\n{body}\n\n"
-
-    def run(self, state: State) -> None:
-        chosen = self.results
-        if self.early and bool(state.values[self.early[0]].data):
-            chosen = self.early[1]
-        else:
-            for step in self.body:
-                step.run(state)
-        found = [state.values[r] for r in chosen]
-        state.values.update(zip(self.targets, found, strict=True))
-
-
-#: variables, buffers and scalars; functions have names of two letters
-NAME = re.compile(r"(?<![\w.])[a-z]\d+\b(?!\()|\b(?:pid|rows|BLOCK)\b")
-
-
-def _together(names: list[str], values: list[str]) -> str:
-    return f"{', '.join(names)} = {', '.join(values)}" if names else "pass"
-
-
-def _indented(body: Iterable[Any]) -> Iterable[str]:
-    for step in body:
-        for text in step.lines():
-            yield "    " + text
+#: what an argument holds before: special values among random ones; small whole numbers, whose sums are exact;
+#: nothing but zeros
+RANDOM, SMALL, ZEROS = "random", "small", "zeros"
 
 
 @dataclass
 class Buffer:
     """A pointer argument: `size` elements for each program, from `shift` elements behind an aligned
-    address."""
+    address; or, with `of`, the view of another one from its element `offset` on."""
 
     name: str
     dtype: str
     size: int
     shift: int
     seed: int
-    level: int = BITS  # of what has been stored to it
-    whole: bool = False  # one for all programs; of small whole numbers, so that sums are exact
+    held: int = BITS  # the level of what has been stored to it
+    whole: bool = False  # one for all programs
     tiled: bool = False  # one for all programs, each has its own part
+    fill: str = RANDOM
+    of: Buffer | None = None
+    offset: int = 0
 
+    @property
+    def root(self) -> Buffer:
+        return self.of or self
 
-@dataclass
-class State:
-    values: dict[str, Value]
-    buffers: dict[str, Value]
+    @property
+    def level(self) -> int:
+        return self.root.held
+
+    @level.setter
+    def level(self, level: int) -> None:
+        self.root.held = level
+
+    def grow(self, size: int) -> None:
+        """At least `size` elements."""
+        self.root.size = max(self.root.size, self.offset + size)
+
+    @property
+    def spread(self) -> bool:
+        """Has each program elements of its own, behind those of the program before?"""
+        return not self.root.whole and not self.root.tiled
 
 
 @dataclass
@@ -338,6 +67,7 @@ class Program:
     buffers: list[Buffer] = field(default_factory=list)
     scalars: dict[str, int] = field(default_factory=dict)
     functions: list[str] = field(default_factory=list)
+    kinds: dict[str, Kind] = field(default_factory=dict)  # of every variable
     warps: int = 4
     grid: tuple[int, ...] = (1,)
     tile: int = 0  # of a tiled program: the elements of its first dimension, over all programs
@@ -347,8 +77,12 @@ class Program:
         return int(np.prod(self.grid))
 
     def source(self, unspecialised: bool = False) -> str:
-        """The module. `unspecialised`: no scalar is a constant for being 1, or known to be divisible."""
-        parameters = [b.name for b in self.buffers] + list(self.scalars)
+        """The module. `unspecialised`: no scalar is a constant for being 1, or known to be divisible.
+
+        Where there are several programs, the argument a1 is p1 before the offset o1 of a program is added."""
+        spread = [b for b in self.buffers if b.spread and self.count > 1]
+        parameters = [parameter(b.name) if b in spread else b.name for b in self.buffers]
+        parameters += list(self.scalars)
         opening = []
         if self.tile:
             parameters.append("BLOCK: tl.constexpr")
@@ -357,8 +91,8 @@ class Program:
             opening = ["pid = tl.program_id(0)"]
             if len(self.grid) > 1:
                 opening = ["pid = tl.program_id(0) + tl.program_id(1) * tl.num_programs(0)"]
-            own = (b for b in self.buffers if not b.whole)
-            opening += [f"{b.name} = {b.name} + pid * {b.size}" for b in own]
+            opening += [f"{offset(b.name)} = pid * {b.root.size}" for b in spread]
+            opening += [f"{b.name} = {parameter(b.name)} + {offset(b.name)}" for b in spread]
         body = [*opening, *(text for step in self.steps for text in step.lines())] or ["pass"]
         called = "".join(call.source() for call in calls(self.steps))
         names = ", ".join(repr(name) for name in self.scalars)
@@ -368,47 +102,56 @@ class Program:
             + f"{decorator}\ndef kernel({', '.join(parameters)}):\n" + "".join(f"    {x}\n" for x in body)
         )
 
+    def own(self) -> list[Buffer]:
+        """The arguments that are no views."""
+        return [b for b in self.buffers if b.of is None]
+
+    def named(self, name: str) -> Buffer:
+        return next(b for b in self.buffers if b.name == name)
+
     def length(self, buffer: Buffer) -> int:
-        """Elements of an argument, over all programs."""
-        return buffer.size * (1 if buffer.whole or buffer.tiled else self.count)
+        """Elements of an argument that is no view, over all programs."""
+        return buffer.size * (self.count if buffer.spread else 1)
 
     def inputs(self) -> dict[str, np.ndarray]:
-        return {b.name: contents(b, self.length(b)) for b in self.buffers}
+        """What the arguments that are no views hold before."""
+        return {b.name: contents(b, self.length(b)) for b in self.own()}
 
     def evaluate(self) -> dict[str, Value]:
-        """What the buffers hold afterwards."""
+        """What they hold afterwards."""
         given = {name: Value(data.copy(), np.zeros(len(data))) for name, data in self.inputs().items()}
         scalars = {name: Value(np.array(value, np.int32)) for name, value in self.scalars.items()}
         with np.errstate(all="ignore"):
             for program in range(1 if self.tile else self.count):
                 state = State({**scalars, "pid": Value(np.array(program, np.int32))}, {})
                 for b in self.buffers:
-                    mine = slice(program * b.size, (program + 1) * b.size)
-                    mine = slice(None) if b.whole or b.tiled else mine
-                    error = given[b.name].error
+                    first = program * b.root.size if b.spread else 0
+                    mine = slice(first + b.offset, first + b.root.size)
+                    data, error = given[b.root.name].data, given[b.root.name].error
                     assert error is not None
-                    state.buffers[b.name] = Value(given[b.name].data[mine], error[mine])
+                    state.buffers[b.name] = Value(data[mine], error[mine])
                 for step in self.steps:
                     step.run(state)
         return given
 
 
-def calls(steps: Iterable[Any]) -> Iterable[Call]:
-    """Every call below, those that others make first."""
-    for step in steps:
-        for part in ("body", "then", "otherwise"):
-            yield from calls(getattr(step, part, ()))
-        if isinstance(step, Call):
-            yield step
+def parameter(name: str) -> str:
+    return f"a{name[1:]}"
+
+
+def offset(name: str) -> str:
+    return f"o{name[1:]}"
 
 
 def contents(buffer: Buffer, size: int) -> np.ndarray:
     """Special values among random ones; seed 0: all ones (what a failure shrinks to)."""
     kind = numeric.DTYPES[buffer.dtype]
+    if buffer.fill == ZEROS:
+        return np.zeros(size, kind.values)
     if buffer.seed == 0:
         return np.ones(size, kind.values)
     generator = np.random.default_rng(buffer.seed)
-    if buffer.whole:
+    if buffer.fill == SMALL:
         return generator.integers(0, 4, size).astype(kind.values)
     values = numeric.random(size, buffer.dtype, buffer.seed)
     known = numeric.specials(buffer.dtype)

@@ -1,9 +1,11 @@
 """The long run: `python -m tests.property.run --modes vector,simt8 --count 5000`.
 
-Kernel number n is the same in every mode and every run of this version. Kernels run in child processes, a
-batch in each; one that crashes or hangs is a finding and costs itself alone. Every result is a line of
-`log.jsonl` in the folder of the run, and a run goes on where the log ends. What fails is shrunk and saved
-beside it. `--summary` prints the counts of a log; `--only 17` runs one kernel again, and shows it.
+Kernel number n of a mode is the same in every run of this version; a run begins at a random number, which
+it prints, or at --first. Kernels run in child processes, a batch in each; one that crashes or hangs is a
+finding and costs itself alone. Every result is a line of `log.jsonl` in the folder of the run, and a run
+goes on where the log ends. What fails is shrunk and saved beside it, as a Python file with a kernel,
+arguments and expected numbers. `--summary` prints the counts of a log; `--only 17` runs one kernel again,
+and shows it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import argparse
 import json
 import os
 import queue
+import random
 import shutil
 import subprocess
 import sys
@@ -29,6 +32,7 @@ from property.worker import environment
 
 MODES = "vector"
 WORKER = Path(__file__).with_name("worker.py")
+BACKEND = "third_party/spirv/backend"
 DEATHS = ("crashed", "hung")  # the process ends with them
 FAILURES = ("disagreed", "failed", *DEATHS)
 
@@ -54,16 +58,23 @@ def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> I
     command = [
         sys.executable, str(arguments.worker), "--mode", mode, "--first", str(first),
         "--count", str(count), "--out", str(arguments.out), "--shrink-seconds", str(arguments.shrink_seconds),
+        "--deadline", str(arguments.deadline),
     ]
     ours = ("TRITON_SPIRV_", "TRITON_INTERPRET")
     variables = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    if arguments.tree:
+        packages = Path(cache, "packages")
+        packages.mkdir()
+        for name, part in (("triton_spirv", "python/triton_spirv"), ("triton_spirv_backend", BACKEND)):
+            (packages / name).symlink_to(arguments.tree.resolve() / part)
+        variables["PYTHONPATH"] = str(packages)
     errors = arguments.out / f"stderr-{mode}.txt"
     with errors.open("w") as kept:
         child = subprocess.Popen(
             command, env={**variables, **environment(mode), "TRITON_CACHE_DIR": cache}, text=True,
             stdout=subprocess.PIPE, stderr=kept,
         )
-    running, hung = None, False
+    running, found, hung = None, None, False
     lines = queued_lines(child)
     try:
         while True:
@@ -78,14 +89,18 @@ def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> I
                 continue
             report = json.loads(line)
             if "begin" in report:
-                running = report["begin"]
-                continue
-            yield report
-            running = None
+                running, found = report["begin"], None
+            elif "found" in report:
+                found = report["found"]
+            else:
+                yield report
+                running = None
         if hung:
             child.kill()
         code = child.wait()
-        if running is not None or code:
+        if running is not None and found:  # it ended while a smaller one was looked for
+            yield found
+        elif running is not None or code:
             number = first if running is None else running
             result = "hung" if hung else "crashed"
             path = arguments.out / f"{result}-{mode}-{number}.py"
@@ -115,28 +130,32 @@ def read(log: Path) -> list[dict[str, Any]]:
 def run(arguments: argparse.Namespace) -> int:
     """Run what the log lacks; the number of failures."""
     log = arguments.out / "log.jsonl"
+    entries = read(log)
+    if arguments.first is None:
+        arguments.first = min((e["kernel"] for e in entries), default=random.randrange(1 << 31))
+        print(f"kernels from --first {arguments.first}", flush=True)
     done = Counter(dict.fromkeys(arguments.modes, arguments.first))
-    for entry in read(log):
+    for entry in entries:
         done[entry["mode"]] = max(done[entry["mode"]], entry["kernel"] + 1)
     failures, last = 0, arguments.first + arguments.count
-    start = time.monotonic()
+    start, arguments.deadline = time.monotonic(), time.time() + arguments.seconds
     weight, revision = Counter(arguments.modes), ""
     while pending := [mode for mode in weight if done[mode] < last]:
+        if time.time() > arguments.deadline or (failures and arguments.stop):
+            break
         mode = min(pending, key=lambda m: (done[m] - arguments.first) / weight[m])
         if (found := current_revision()) != revision:
             revision = found
             print(f"at {revision}", flush=True)
-        end = min(done[mode] + arguments.batch, last)
+        count = min(arguments.batch, last - done[mode])
         with log.open("a") as file:
-            for entry in batch(mode, done[mode], end - done[mode], arguments):
+            for entry in batch(mode, done[mode], count, arguments):
                 file.write(json.dumps({**entry, "revision": revision}) + "\n")
                 file.flush()
+                done[mode] = entry["kernel"] + 1
                 if entry["result"] in FAILURES:
                     failures += 1
-                    if entry["result"] in DEATHS:
-                        end = entry["kernel"] + 1
                     print(f"  {entry.get('file')}: {entry['why'].splitlines()[0][:150]}", flush=True)
-        done[mode] = end
         shown = ", ".join(f"{m} {done[m] - arguments.first}" for m in weight)
         print(f"{time.monotonic() - start:.0f} s: {shown}; {failures} failed", flush=True)
     return failures
@@ -159,7 +178,7 @@ def summary(log: Path) -> str:
 
 def only(arguments: argparse.Namespace) -> int:
     """One kernel again, in each mode, in processes of its own."""
-    arguments.shrink_seconds, failures = 0.0, 0
+    arguments.shrink_seconds, arguments.deadline, failures = 0.0, float("inf"), 0
     for mode in arguments.modes:
         for entry in batch(mode, arguments.only, 1, arguments):
             print(f"{mode}: {entry['result']} {entry.get('why', '')}")
@@ -174,15 +193,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument(
         "--modes", default=MODES, type=lambda text: text.split(","),
-        help="vector, simt, simt8, simt32 (names of tests/conftest.py), interpreter (Triton's own); one that "
-        "is named twice has twice the turns",
+        help="vector, simt, simt8, simt32, vulkan, machine-pvc (names of tests/conftest.py; the machine "
+        "executes SPIR-V and watches it), interpreter (Triton's own); one named twice has twice the turns",
     )
     parser.add_argument("--count", type=int, default=2000, help="kernels to run in each mode")
-    parser.add_argument("--first", type=int, default=0, help="number of the first kernel")
+    parser.add_argument("--first", type=int, help="number of the first kernel; without it, any")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no kernel after so long")
+    parser.add_argument("--stop", action="store_true", help="end with the batch of the first failure")
     parser.add_argument("--batch", type=int, default=50, help="kernels in one process")
     parser.add_argument("--out", type=Path, default=Path("generated"), help="folder of log and failures")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a kernel")
     parser.add_argument("--shrink-seconds", type=float, default=60)
+    parser.add_argument(
+        "--tree", type=Path, help="the checkout whose compiler runs: is what was mended found before?"
+    )
     parser.add_argument("--worker", type=Path, default=WORKER, help=argparse.SUPPRESS)
     parser.add_argument("--only", type=int, help="run this kernel again, and show it if it fails")
     parser.add_argument("--summary", action="store_true", help="print the counts of a log, run nothing")

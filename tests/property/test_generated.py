@@ -1,24 +1,43 @@
-"""A short run of generated kernels, always the same; `python -m tests.property.run` is the long one."""
+"""Generated kernels: some that are always the same, and two minutes of others, from a number that each run
+draws.
+
+TRITON_SPIRV_TEST_SEED fixes the number. `python -m tests.property.run` is the long run.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+import pytest
 
-from property.launch import check
-from property.strategy import programs
-
-QUICK = {"derandomize": True, "database": None, "deadline": None, "suppress_health_check": list(HealthCheck)}
-
-
-@settings(max_examples=40, **QUICK)  # type: ignore[arg-type]
-@given(programs(largest=256, steps=5))
-def test_small_kernels_agree_with_numpy(program: Any) -> None:
-    check(program)
+TREE = Path(__file__).parents[2]
+SEED = int(os.environ.get("TRITON_SPIRV_TEST_SEED") or random.SystemRandom().randrange(1 << 31))
+SECONDS = {"vector": 45, "simt8": 25, "simt": 15, "simt32": 15, "vulkan": 20}
+FIXED = {"vector": 40, "simt8": 10, "simt32": 10}  # kernels
 
 
-@settings(max_examples=12, **QUICK)  # type: ignore[arg-type]
-@given(programs(largest=4096, steps=4))
-def test_large_kernels_agree_with_numpy_whatever_the_warps(program: Any) -> None:
-    check(program, ("warps", "arguments", "specialised", "block"))
+def run(mode: str, folder: Path, *arguments: str) -> None:
+    """Kernels of a mode, in a process of their own; what fails is shown, with the command that repeats it."""
+    command = [sys.executable, "-m", "tests.property.run", "--modes", mode, "--out", str(folder), "--stop",
+               "--timeout", "120", "--shrink-seconds", "40", *arguments]
+    done = subprocess.run(command, cwd=TREE, capture_output=True, text=True)
+    if done.returncode:
+        shown = [path.read_text()[:6000] for path in sorted(folder.glob("*-*.py"))]
+        numbers = [path.stem.split("-")[-1] for path in sorted(folder.glob("*-*.py"))]
+        again = "\n".join(f"python -m tests.property.run --modes {mode} --only {n}" for n in numbers)
+        pytest.fail("\n".join([done.stdout[-2000:], done.stderr[-2000:], *shown, "To repeat:", again]))
+    assert f"{mode}: " in done.stdout and " agreed" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("mode", FIXED)
+def test_the_same_kernels_agree_with_numpy(mode, tmp_path):
+    run(mode, tmp_path, "--first", "1", "--count", str(FIXED[mode]))
+
+
+@pytest.mark.parametrize("mode", SECONDS)
+def test_other_kernels_agree_with_numpy(mode, tmp_path):
+    run(mode, tmp_path, "--first", str(SEED), "--seconds", str(SECONDS[mode]), "--count", "100000")

@@ -17,10 +17,8 @@ TREE = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     "bug, within",
     [
-        ("a subtraction of floats swaps its operands", 30),
-        ("a subtraction of integers swaps its operands", 20),
-        ("unsigned < is signed", 60),
-        ("a signed right shift fills with zeros", 40),
+        ("a subtraction of integers swaps its operands", 10),
+        ("the high half of a product is signed", 40),
     ],
 )
 def test_a_planted_bug_is_found(bug, within):
@@ -35,4 +33,4 @@ def test_without_a_bug_the_same_kernels_agree():
     """What is found is the bug, not the check."""
     command = [sys.executable, "-m", "tests.property.planted", "--none", "--most", "5"]
     done = subprocess.run(command, cwd=TREE, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 1 and "not found in   5: nothing" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1 and "not found in    5: nothing" in done.stdout, done.stdout + done.stderr

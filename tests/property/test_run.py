@@ -14,7 +14,7 @@ from property.shrink import Choices, shrunk
 WORKER = """
 import argparse, json, os, time
 parser = argparse.ArgumentParser()
-for name in ("mode", "first", "count", "out", "shrink-seconds"):
+for name in ("mode", "first", "count", "out", "shrink-seconds", "deadline"):
     parser.add_argument("--" + name)
 given = parser.parse_args()
 for number in range(int(given.first), int(given.first) + int(given.count)):
@@ -37,8 +37,8 @@ def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     worker.write_text(WORKER)
 
     def made(*arguments: str) -> list[dict[str, Any]]:
-        given = ["--out", str(tmp_path), "--worker", str(worker), "--timeout", "20", *arguments]
-        monkeypatch.setattr("sys.argv", ["run", *given])
+        given = ["--first", "0", "--out", str(tmp_path), "--worker", str(worker), "--timeout", "20"]
+        monkeypatch.setattr("sys.argv", ["run", *given, *arguments])
         run.main()
         return [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
 

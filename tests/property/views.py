@@ -6,7 +6,7 @@ import numpy as np
 
 from property.builder import Builder, whole
 from property.meaning import view
-from property.program import ROUNDED, Kind, Value
+from property.steps import ROUNDED, Kind, Value
 
 
 class Views(Builder):

@@ -8,20 +8,23 @@ import argparse
 import json
 import os
 import random
+import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import family
-from conftest import MODES
+from conftest import MODES, machine_hook
+from machine.targets import PREFIX
+from triton_spirv.target import find_target
 
+from property.reduction import reduced
 from property.shrink import Choices, shrunk
+from property.standalone import standalone
 
-SIZES = (64, 1024, 32, 128, 64, 4096, 16, 256)  # elements of a tensor at most, in turn
-#: Lanes hold every element of a tensor in registers: beyond this, compiling one kernel takes a minute.
-LARGEST_FOR_LANES = 256
 STEPS = 6
 INTERPRETER = "interpreter"
 #: what Triton's interpreter says of kernels that it has no meaning for
@@ -40,24 +43,28 @@ def environment(mode: str) -> dict[str, str]:
     return {"TRITON_SPIRV_BACKEND": "1", **MODES.get(mode, {"TRITON_SPIRV_TARGET": mode})}
 
 
+def lanes_of(mode: str) -> int:
+    """The work-items of a warp, in modes that spread a tensor over them; else 0."""
+    if mode in ("vulkan", family.NARROW):
+        return 8
+    name = environment(mode).get("TRITON_SPIRV_TARGET")
+    target = find_target(name) if name else None
+    return target.sub_group_size if target and target.lanes else 0
+
+
 def program_of(number: int, given: list[int] | None = None, mode: str = "vector") -> tuple[Any, Choices]:
-    """Kernel `number`, the same in every mode but the interpreter's; or what other draws make of its size."""
+    """Kernel `number` of the mode; or what other draws make."""
     import numeric
 
     from property.strategy import Programs
 
     choices = Choices(given or [], None if given is not None else random.Random(number))
-    programs = Programs(choices, SIZES[number % len(SIZES)])
+    programs = Programs(choices, lanes_of(mode), mode.startswith(PREFIX))
     if mode == INTERPRETER:
         # it computes on the bits of these as if they were integers, and rounds denormals and what is beyond
         # the range wrongly toward zero
         programs.without = ("bf16", *numeric.FP8, "rtz")
     return programs.build(STEPS), choices
-
-
-def runs(number: int, mode: str) -> bool:
-    """Is this a kernel of the mode?"""
-    return mode in ("vector", INTERPRETER) or SIZES[number % len(SIZES)] <= LARGEST_FOR_LANES
 
 
 def variants_of(number: int, program: Any, mode: str) -> tuple[str, ...]:
@@ -73,12 +80,16 @@ def variants_of(number: int, program: Any, mode: str) -> tuple[str, ...]:
 
 def outcome(number: int, mode: str, current: Path, given: list[int] | None = None) -> dict[str, Any]:
     """Run one kernel: {"result": "agreed" | "disagreed" | "refused" | "failed", ...}."""
+    program, choices = program_of(number, given, mode)
+    return {"draws": choices.made, **result_of(program, number, mode, current)}
+
+
+def result_of(program: Any, number: int, mode: str, current: Path) -> dict[str, Any]:
     from property.launch import Disagreement, check
 
-    program, choices = program_of(number, given, mode)
     text = describe(program)
     current.write_text(text)
-    made = {"kernel": number, "draws": choices.made, "text": text}
+    made = {"kernel": number, "program": program, "text": text}
     try:
         checks = check(program, variants_of(number, program, mode), order_is_open=mode != "vector")
     except Disagreement as error:
@@ -88,9 +99,10 @@ def outcome(number: int, mode: str, current: Path, given: list[int] | None = Non
         name = type(error).__name__
         if mode == INTERPRETER and any(lack in str(error) for lack in INTERPRETER_LACKS):
             return {**made, "result": "refused", "why": lines[-1]}
-        if name == "OutOfResources" and mode != "vector":
+        refused = mode.startswith(PREFIX) and (name == "Unsupported" or "has no 64-bit floats" in str(error))
+        if refused or (name == "OutOfResources" and mode != "vector"):
             return {**made, "result": "refused", "why": lines[-1]}
-        signature = f"{name}: {lines[-1][:100]}"
+        signature = f"{name}: {re.sub(r'[0-9]+', '', lines[-1])[:100]}"
         return {**made, "result": "failed", "why": f"{name}: {error}"[-3000:], "signature": signature}
     return {**made, "result": "agreed", "checks": checks}
 
@@ -101,28 +113,57 @@ def describe(program: Any) -> str:
     return f"{program.source()}\n\n{buffers}# {program.scalars} {spread}\n"
 
 
-def shrink(found: dict[str, Any], mode: str, current: Path, seconds: float) -> dict[str, Any]:
-    """The smallest kernel that still fails in the same way."""
-    smallest = found
+def _entry(found: dict[str, Any], mode: str) -> dict[str, Any]:
+    """What a log keeps of a kernel."""
+    return {**{k: v for k, v in found.items() if k not in ("text", "draws", "program")}, "mode": mode}
 
-    def fails(draws: list[int]) -> bool:
+
+def shrink(found: dict[str, Any], mode: str, path: Path, seconds: float) -> dict[str, Any]:
+    """The smallest kernel that still fails in the same way: fewer and smaller draws, then fewer steps.
+
+    Each is written to the path, since the next may end the process."""
+    smallest, number, current = found, found["kernel"], path.with_name(f"current-{mode}.py")
+
+    def keep(again: dict[str, Any]) -> bool:
         nonlocal smallest
-        try:
-            again = outcome(found["kernel"], mode, current, draws)
-        except Exception:  # these draws make no program
-            return False
         if again["result"] == found["result"] and again["signature"] == found["signature"]:
-            smallest = again
+            smallest = {**smallest, **again}
+            write(smallest, mode, path)
             return True
         return False
 
-    shrunk(found["draws"], fails, seconds)
+    def fails(draws: list[int]) -> bool:
+        try:
+            again = outcome(number, mode, current, draws)
+        except Exception:  # these draws make no program
+            return False
+        return keep(again)
+
+    shrunk(found["draws"], fails, seconds / 2)
+    reduced(smallest["program"], lambda program: keep(result_of(program, number, mode, current)), seconds / 2)
     return smallest
 
 
-def write(found: dict[str, Any], path: Path) -> None:
-    reason = "".join(f"# {line}\n" for line in found["why"].splitlines()[-40:])
-    path.write_text(f"{found['text']}# draws: {found['draws']}\n{reason}")
+def write(found: dict[str, Any], mode: str, path: Path) -> None:
+    how = f"Kernel {found['kernel']}: python -m tests.property.run --modes {mode} --only {found['kernel']}"
+    path.write_text(standalone(found["program"], found["why"][-3000:], how, environment(mode)))
+
+
+def run_all(arguments: argparse.Namespace, current: Path) -> None:
+    """The kernels that the arguments ask for, their reports to stdout."""
+    for number in range(arguments.first, arguments.first + arguments.count):
+        if time.time() > arguments.deadline:
+            break
+        print(json.dumps({"begin": number}), flush=True)
+        found = outcome(number, arguments.mode, current)
+        if found["result"] in ("disagreed", "failed"):
+            path = arguments.out / f"{found['result']}-{arguments.mode}-{number}.py"
+            write(found, arguments.mode, path)
+            found["file"] = path.name
+            # shrinking may end the process
+            print(json.dumps({"found": _entry(found, arguments.mode)}), flush=True)
+            found = shrink(found, arguments.mode, path, arguments.shrink_seconds)
+        print(json.dumps(_entry(found, arguments.mode)), flush=True)
 
 
 def main() -> int:
@@ -132,24 +173,14 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--out", type=Path, default=Path("generated"))
     parser.add_argument("--shrink-seconds", type=float, default=60)
+    parser.add_argument("--deadline", type=float, default=float("inf"), help="no kernel after this time()")
     arguments = parser.parse_args()
     os.environ.update(environment(arguments.mode))
     if arguments.mode == family.NARROW:
         family.add_narrow(os.environ["TRITON_SPIRV_DEVICE"])
     current = arguments.out / f"current-{arguments.mode}.py"
-    for number in range(arguments.first, arguments.first + arguments.count):
-        if not runs(number, arguments.mode):
-            continue
-        print(json.dumps({"begin": number}), flush=True)
-        found = outcome(number, arguments.mode, current)
-        if found["result"] in ("disagreed", "failed"):
-            path = arguments.out / f"{found['result']}-{arguments.mode}-{number}.py"
-            write(found, path)
-            found = shrink(found, arguments.mode, current, arguments.shrink_seconds)
-            write(found, path)
-            found["file"] = path.name
-        kept = {k: v for k, v in found.items() if k not in ("text", "draws")}
-        print(json.dumps({**kept, "mode": arguments.mode}), flush=True)
+    with machine_hook(arguments.mode):
+        run_all(arguments, current)
     current.unlink(missing_ok=True)
     return 0
 

@@ -1,0 +1,111 @@
+"""How a mistake is planted in the emitter, for as long as one process looks for it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+Set = Callable[[Any, str, Any], None]  # of an object's attribute, or of a table's entry
+
+
+@dataclass(frozen=True)
+class Bug:
+    """`plant(set)` makes the mistake; it is looked for in kernels of `mode`.
+
+    Kernels whose source lacks one of the patterns `needs` cannot show it: they count, and are not run."""
+
+    name: str
+    plant: Callable[[Set], None]
+    needs: tuple[str, ...] = ()
+    mode: str = "vector"
+
+
+def entry(table: str, key: str, value: Any) -> Callable[[Set], None]:
+    """A wrong entry in a table of lower/elementwise.py."""
+
+    def plant(put: Set) -> None:
+        from triton_spirv.lower import elementwise
+
+        put(getattr(elementwise, table), key, value)
+
+    return plant
+
+
+def rule(name: str, wrong: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[[Set], None]:
+    """A rule that is made of the right one."""
+
+    def plant(put: Set) -> None:
+        import triton_spirv.lower  # noqa: F401
+        from triton_spirv.lower.registry import RULES
+
+        put(RULES, name, replace(RULES[name], function=wrong(RULES[name].function)))
+
+    return plant
+
+
+def within(module: str, path: str, wrong: Callable[[Any], Any]) -> Callable[[Set], None]:
+    """A function (or method) of a module of lower/, made of the right one."""
+
+    def plant(put: Set) -> None:
+        import importlib
+
+        owner = importlib.import_module(f"triton_spirv.lower.{module}")
+        *holders, name = path.split(".")
+        for holder in holders:
+            owner = getattr(owner, holder)
+        put(owner, name, wrong(getattr(owner, name)))
+
+    return plant
+
+
+def like(name: str, other: str) -> Callable[[Set], None]:
+    def plant(put: Set) -> None:
+        import triton_spirv.lower  # noqa: F401
+        from triton_spirv.lower.registry import RULES
+
+        put(RULES, name, replace(RULES[name], function=RULES[other].function))
+
+    return plant
+
+
+def swapped(right: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda ctx, op, lhs, rhs: right(ctx, op, rhs, lhs)
+
+
+def nothing(right: Any) -> Any:
+    return lambda *arguments, **named: None
+
+
+@contextmanager
+def planted(bug: Bug) -> Iterator[None]:
+    """The bug is in place, and a cache of its own."""
+    undo: list[tuple[Any, str, Any]] = []
+
+    def put(owner: Any, name: str, value: Any) -> None:
+        if isinstance(owner, dict):
+            undo.append((owner, name, owner[name]))
+            owner[name] = value
+        else:
+            undo.append((owner, name, getattr(owner, name)))
+            setattr(owner, name, value)
+
+    before = os.environ.get("TRITON_CACHE_DIR")
+    with tempfile.TemporaryDirectory(prefix="planted-") as cache:
+        os.environ["TRITON_CACHE_DIR"] = cache
+        try:
+            bug.plant(put)
+            yield
+        finally:
+            for owner, name, value in undo:
+                if isinstance(owner, dict):
+                    owner[name] = value
+                else:
+                    setattr(owner, name, value)
+            if before is None:
+                del os.environ["TRITON_CACHE_DIR"]
+            else:
+                os.environ["TRITON_CACHE_DIR"] = before
