@@ -22,6 +22,7 @@ from .errors import InternalError, LoweringError, ResourceError, TritonSpirvErro
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.blocks import run_function
+from .lower.budget import Budget
 from .lower.context import Context
 from .lower.loop_limit import LoopLimit
 from .lower.matrix_placement import place_products
@@ -93,6 +94,7 @@ def _within_resources(text: str, target: Target, num_warps: int, options: dict[s
 
 def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]) -> Artifact:
     """The same for one target, as it is."""
+    budget = Budget()
     module = parse(text)
     simplify(module)
     without_single_rounds(module, target.max_registers * target.vector_width)
@@ -116,6 +118,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     env = environment(b, target)
     ctx = Context(b, env, target, module.functions)
     ctx.options = options
+    ctx.budget = budget
+    budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module, ctx.shared.roots)
     ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())

@@ -15,6 +15,7 @@ from ..spirv.module import Value as Register
 from ..spirv.operands import opcode
 from ..spirv.types import Pointer
 from ..target import MOST, Requirement, Target
+from .budget import Budget
 from .shared import SharedMemory
 from .tensor import Deferred, Fragment, Stored
 from .types import storage_type
@@ -87,6 +88,8 @@ class State:
         self.plans: list[Plan] = []
         self.proven: list[set[tuple[int, Layout]]] = []
         self.refuted: tuple[int, Layout] | None = None  # a mask that is not true everywhere in this window
+        self.budget = Budget()
+        self.from_below = False  # what is evaluated has all that it waits for
         self.brief = False  # this code hardly ever runs: short rather than fast
         self.call_stack: list[str] = []
         self.asserts: list[tuple[str, int, str, str]] = []
