@@ -260,9 +260,9 @@ def run_text(cell: Cell) -> Callable[..., None]:
             raise
         assert_valid(SimpleNamespace(asm={"spv": made.words, "spvasm": made.listing}))
         if machine_targets.is_machine(cell.mode):
-            from machine.hook import MachineFunction
+            from machine import hook
 
-            MachineFunction(made.words, made.entry, None, 3).launch(made, (programs, 1, 1), arguments)
+            hook.check(made, (programs, 1, 1), arguments)
             return
         device = chosen_vulkan()
         bound = handmade.bind(made) if device is None else handmade.bind_vulkan(made, device)

@@ -28,8 +28,8 @@ ORDERS, SEED = 3, 0
 #: registers of a lane, spills, most threads of a work-group: what Triton asks of a binary
 RESOURCES = (32, 0, 1 << 20)
 
-#: called with what each launch found, in place of raising it
-Listener = Callable[[Artifact, Findings], None]
+#: what a launch does: of the kernel, the grid, the arguments
+Action = Callable[[Artifact, tuple[int, int, int], Sequence[Any]], None]
 
 
 class HostMemory:
@@ -55,41 +55,41 @@ def held_by_tensor(address: int) -> machine.Memory | None:
     return None
 
 
+def execute(artifact: Artifact, grid: tuple[int, int, int], values: Sequence[Any], orders: int = ORDERS,
+            without: frozenset[int] = frozenset()) -> Findings:
+    """`machine.run` for a launch's arguments: tensors, arrays, addresses, numbers."""
+    if len(values) != len(artifact.parameters):
+        raise LaunchError(f"{artifact.entry} takes {len(artifact.parameters)} arguments, got {len(values)}")
+    arguments = [HostMemory(value, writes) if p.type == "ptr" and not isinstance(value, int | None) else value
+                 for p, value, writes in zip(artifact.parameters, values, artifact.written, strict=True)]
+    return machine.run(artifact, grid, arguments, orders=orders, seed=SEED, without=without,
+                       unknown=held_by_tensor)
+
+
+def check(artifact: Artifact, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
+    """The same; what it finds is raised."""
+    findings = execute(artifact, grid, values)
+    if findings:
+        raise MachineError(f"{artifact.entry}:\n{findings}")
+    if findings.assertion:
+        file, line, function, message = artifact.asserts[findings.assertion - 1]
+        raise DeviceAssertion(f"{file}:{line}: {function}: device-side assert: {message}")
+
+
 class MachineFunction:
     """What Triton holds as module and function."""
 
-    def __init__(self, words: bytes, name: str, listener: Listener | None, orders: int) -> None:
-        self.words, self.name, self.listener, self.orders = words, name, listener, orders
+    def __init__(self, words: bytes, action: Action) -> None:
+        self.words, self.action = words, action
 
     def bind(self, metadata: Any) -> Callable[[int, int, int, Sequence[Any]], None]:
         """The launch function."""
         artifact = Artifact.from_json(metadata.artifact, self.words)
-
-        def launch(x: int, y: int, z: int, values: Sequence[Any]) -> None:
-            self.launch(artifact, (x, y, z), values)
-        return launch
-
-    def launch(self, artifact: Artifact, grid: tuple[int, int, int], values: Sequence[Any]) -> None:
-        """Run it, and raise what was found."""
-        if len(values) != len(artifact.parameters):
-            raise LaunchError(f"{artifact.entry} takes {len(artifact.parameters)} arguments, "
-                              f"got {len(values)}")
-        arguments = [HostMemory(value, writes) if p.type == "ptr" and not isinstance(value, int | None)
-                     else value for p, value, writes in zip(artifact.parameters, values, artifact.written,
-                                                            strict=True)]
-        findings = machine.run(artifact, grid, arguments, orders=self.orders, seed=SEED,
-                               unknown=held_by_tensor)
-        if self.listener is not None:
-            self.listener(artifact, findings)
-        elif findings:
-            raise MachineError(f"{artifact.entry}:\n{findings}")
-        if findings.assertion:
-            file, line, function, message = artifact.asserts[findings.assertion - 1]
-            raise DeviceAssertion(f"{file}:{line}: {function}: device-side assert: {message}")
+        return lambda x, y, z, values: self.action(artifact, (x, y, z), values)
 
 
 @contextlib.contextmanager
-def installed(listener: Listener | None = None, orders: int = ORDERS) -> Iterator[None]:
+def installed(action: Action = check) -> Iterator[None]:
     """Kernels that are loaded from now on run on the machine. (Triton keeps those that it has loaded.)"""
     from triton_spirv_backend.launcher import SPIRVUtils
 
@@ -97,7 +97,7 @@ def installed(listener: Listener | None = None, orders: int = ORDERS) -> Iterato
 
     def load_binary(self: Any, name: str, binary: bytes, shared: int,
                     device: Any) -> tuple[Any, Any, int, int, int]:
-        function = MachineFunction(binary, name, listener, orders)
+        function = MachineFunction(binary, action)
         return function, function, *RESOURCES
 
     SPIRVUtils.load_binary = load_binary  # type: ignore[method-assign]

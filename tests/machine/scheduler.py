@@ -206,7 +206,7 @@ class Run:
         x, y, z = self.grid
         places = [(i % x, i // x % y, i // (x * y)) for i in range(x * y * z)]
         numbers = list(range(len(places)))
-        if self.order == "last":
+        if self.order == "last" and not self.together:  # else the last of all threads goes first anyway
             numbers.reverse()
         if self.lanes_of_group > 1 or self.together:
             self.memory.shadow = Shadow(len(self.memory.bytes), self.clocks, self.lanes)
