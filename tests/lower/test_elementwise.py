@@ -9,6 +9,7 @@ import pytest
 import triton
 import triton.language as tl
 from kernels import apply, scalar2
+from machine.targets import is_machine
 from numeric import DTYPES, FLOATS, INTEGERS, SIGNED, UNSIGNED
 from versions import TRITON, negated
 
@@ -271,9 +272,11 @@ def divide_and_shift(x, y):
 
 @pytest.mark.parametrize("block", (1, 16, 256))
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_undefined_results_harm_nobody(run, dtype, block):
+def test_undefined_results_harm_nobody(run, mode, dtype, block):
     """Division by zero, the one that overflows, shifts beyond the width: any value, no trap."""
     numeric.interpreter_is_wrong("numpy raises or warns")
+    if is_machine(mode):
+        pytest.skip("the machine reports results that are undefined")
     x, y = (side.copy() for side in numeric.pairs(dtype, COUNT))
     x[::4], y[::4] = 97, 3
     x[1::4], y[1::4] = np.iinfo(x.dtype).min, np.array(-1).astype(y.dtype)

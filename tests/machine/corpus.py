@@ -139,7 +139,7 @@ CASES: dict[str, Case] = {
     "reshape": (reshaped, 1, lambda: (_floats(16, 32), _floats(512), 16, 32)),
     "gather": (gathered, 1, lambda: (_floats(256), _numbers(256, below=256), _floats(256), 256)),
     "histogram": (counted, 1, lambda: (_numbers(256), _numbers(64), 256, 64)),
-    "sort": (sorted_rows, 1, lambda: (_floats(4, 64), _floats(4, 64), 4, 64)),
+    "sort": (sorted_rows, 1, lambda: (_floats(2, 256), _floats(2, 256), 2, 256)),
     "sort, scan, atomics": (sorted_and_counted, 1, lambda: (_numbers(256), _numbers(256), _numbers(16), 256)),
     "in place": (in_place, 1, lambda: (_floats(512), 512)),
     "atomics": (added, 2, lambda: (_numbers(256), _numbers(8), _numbers(1), _numbers(512), 256)),

@@ -39,12 +39,13 @@ def _min(x: Lanes, y: Lanes) -> Lanes:
 WIDE: dict[str, Any] = {
     "acos": np.arccos, "acosh": np.arccosh, "acospi": lambda x: np.arccos(x) / np.pi, "asin": np.arcsin,
     "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt,
-    "cos": np.cos, "cosh": np.cosh, "cospi": lambda x: special.cosdg(np.fmod(x, 2) * 180),
+    "cos": np.cos, "cosh": np.cosh, "cospi": lambda x: _turned(x, 1),
     "erf": special.erf, "erfc": special.erfc, "exp": np.exp, "exp2": np.exp2,
     "exp10": lambda x: np.power(10.0, x), "expm1": np.expm1, "hypot": np.hypot,
-    "lgamma": special.gammaln, "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2,
+    "lgamma": lambda x: np.where(np.isinf(x), np.inf, special.gammaln(x)),
+    "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2,
     "pow": np.power, "pown": np.power, "powr": np.power, "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin,
-    "sinh": np.sinh, "sinpi": lambda x: special.sindg(np.fmod(x, 2) * 180), "sqrt": np.sqrt, "tan": np.tan,
+    "sinh": np.sinh, "sinpi": lambda x: _turned(x, 0), "sqrt": np.sqrt, "tan": np.tan,
     "tanh": np.tanh, "tgamma": special.gamma, "fdim": lambda x, y: np.where(x > y, x - y, np.where(
         np.isnan(x) | np.isnan(y), np.nan, 0.0)),
     "divide": np.divide, "recip": lambda x: 1 / x, "remainder": lambda x, y: _remainder(x, y),
@@ -55,9 +56,19 @@ SAME: dict[str, Any] = {
     "round": _round_away, "fmax": _max, "fmin": _min, "fmod": np.fmod, "copysign": np.copysign,
     "nextafter": np.nextafter, "fma": arithmetic.fma, "mad": arithmetic.fma,
     "fmax_common": _max, "fmin_common": _min, "fclamp": lambda x, low, high: _min(_max(x, low), high),
-    "logb": lambda x: np.where(x == 0, -np.inf, np.where(np.isinf(x), np.inf, np.frexp(x)[1] - 1.0)),
+    "logb": lambda x: np.where(x == 0, -np.inf, np.where(np.isfinite(x), np.frexp(x)[1] - 1.0, np.abs(x))),
     "sign": np.sign, "mix": lambda x, y, a: x + (y - x) * a,
 }
+
+
+def _turned(x: Lanes, quarters: int) -> Lanes:
+    """sin(pi x), or of a quarter of a turn more; what is taken off x is exact."""
+    turns = np.fmod(x, 2.0)
+    quarter = np.rint(2.0 * turns)
+    rest = (turns - 0.5 * quarter) * np.pi
+    quarter = np.where(np.isfinite(quarter), quarter, 0.0).astype(np.int64) + quarters
+    value = np.where(quarter % 2 == 0, np.sin(rest), np.cos(rest))
+    return np.where(quarter % 4 >= 2, -value, value)
 
 
 def _remainder(x: Lanes, y: Lanes) -> Lanes:

@@ -107,6 +107,7 @@ class Space:
         places = at[:, None] + np.arange(size)
         if self.shadow is not None:
             changes = self.bytes[places] != data
+            warp.run.goes_on |= bool(changes.any())
             found = self.shadow.write(self._rows(warp, lanes), places, changes, number, flags)
             self._race(warp, found, addresses, number, "stores")
         self.bytes[places] = data

@@ -19,8 +19,9 @@ from .warp import Warp
 
 #: Lanes that are told apart at once, where programs synchronise with each other.
 MOST_LANES = 4096
-#: Steps of one warp, and of a whole launch, beyond which a launch is said not to end.
-BURST, MOST_STEPS = 400, 4_000_000
+#: Pauses after which another warp has its turn; instructions of a launch beyond which it is said not to end,
+#: in all, and while programs that may wait for each other change nothing in memory, nor end.
+BURST, MOST_STEPS, MOST_IN_VAIN = 400, 4_000_000, 60_000
 #: In which order warps go on. "together": each a step, in turn; "first", "last": the first (last) one that
 #: can goes on until it waits; "random": any, some steps at a time.
 POLICIES = ("first", "last", "together", "random")
@@ -43,13 +44,13 @@ class Group:
 
 @dataclass
 class Thread:
-    """A warp on its way: the barrier that it stands at, and how often it had to stop without one."""
+    """A warp on its way: the barrier that it stands at, and how often it could have stopped."""
 
     warp: Warp
     way: Iterator[Step]
     waiting: Step | None = None
     is_done: bool = False
-    bursts: int = 0
+    pauses: int = 0
 
 
 class Run:
@@ -66,6 +67,7 @@ class Run:
         if self.lanes_of_group % lanes:
             raise Unsupported(f"{program.local_size} work-items in sub-groups of {lanes}")
         self.ticks, self.steps = 0, 0
+        self.goes_on, self.in_vain = False, 0  # has memory changed? instructions since it has
         self.origins: list[tuple[str, int, str]] = [("", 0, ""), ("uninitialised", 0, "")]
         self.known_origins: dict[tuple[str, int], int] = {}
         self.groups: dict[int, Group] = {}
@@ -237,15 +239,19 @@ class Run:
             elif self.order == "together":
                 thread, burst = ready[turn % len(ready)], 1
             else:  # who does not come to an end may be waiting for others: they have their turns
-                least = min(thread.bursts for thread in ready)
-                thread = [thread for thread in ready if thread.bursts == least][
+                least = min(thread.pauses // BURST for thread in ready)
+                thread = [thread for thread in ready if thread.pauses // BURST == least][
                     -1 if self.order == "last" else 0]
                 burst = BURST
             turn += 1
+            before = self.steps
             self._go_on(thread, burst)
             if thread.waiting is not None or thread.is_done:
                 self._release(members[thread.warp.group.index])
-            if self.steps > MOST_STEPS:
+            self.in_vain = 0 if self.goes_on or thread.is_done or not self.together \
+                else self.in_vain + self.steps - before
+            self.goes_on = False
+            if self.steps > MOST_STEPS or self.in_vain > MOST_IN_VAIN:
                 warp = thread.warp
                 self.report(warp, "no-end", self.program.blocks[int(warp.at.min())].end_number,
                             f"still running after {self.steps} instructions")
@@ -254,6 +260,7 @@ class Run:
     def _go_on(self, thread: Thread, burst: int) -> None:
         before = thread.warp.steps
         for _ in range(burst):
+            thread.pauses += 1
             at = next(thread.way, None)
             if at is None:
                 thread.is_done = True
@@ -262,8 +269,6 @@ class Run:
                 thread.waiting = at
                 self._check_barrier(thread.warp, at)
                 break
-        else:
-            thread.bursts += 1
         self.steps += thread.warp.steps - before + 1
         self.findings.instructions += thread.warp.steps - before
 
