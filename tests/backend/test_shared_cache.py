@@ -123,6 +123,65 @@ def test_zebin(script: Script, tmp_path: Path, redis_variables: dict[str, str]) 
     assert len(fake.calls()) == 1
 
 
+def entries(variables: dict[str, str]) -> Any:
+    """The server, seen by somebody who can write to it."""
+    import redis
+
+    return redis.Redis(host="127.0.0.1", port=int(variables["TRITON_REDIS_PORT"]))
+
+
+def tampered(variables: dict[str, str], ending: bytes) -> int:
+    """Put a bit into every entry of that name that the server holds, checksums made right; how many."""
+    server, count = entries(variables), 0
+    for name in server.keys():
+        if name.endswith(ending):
+            server.set(name, server.get(name)[:-1] + bytes([server.get(name)[-1] ^ 1]))
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("ending", [b".spv", b".json", b"driver.bin"])
+def test_entries_without_the_key_are_made_again(script: Script, tmp_path: Path,
+                                                redis_variables: dict[str, str], ending: bytes) -> None:
+    key = tmp_path / "key"
+    key.write_text("0123456789abcdef" * 4)
+    variables = {**redis_variables, "TRITON_SPIRV_CACHE_KEY_FILE": str(key)}
+    cold = {"hits": [False], "emitted": 1, "built": 1, "format": "spv"}
+    warm = {"hits": [True], "emitted": 0, "built": 0, "format": "spv"}
+    assert machine(script, tmp_path / "first", variables) == cold
+    assert machine(script, tmp_path / "second", variables) == warm
+    assert tampered(redis_variables, ending)
+    third = machine(script, tmp_path / "third", variables)
+    assert third == ({**warm, "built": 1} if ending == b"driver.bin" else {**cold, "built": 0})
+    assert machine(script, tmp_path / "fourth", variables) == warm  # and replaced
+
+
+def test_entries_of_somebody_without_the_key(script: Script, tmp_path: Path,
+                                             redis_variables: dict[str, str]) -> None:
+    """What others have put there unsealed is not loaded, however whole it is."""
+    key = tmp_path / "key"
+    key.write_text("0123456789abcdef" * 4)
+    variables = {**redis_variables, "TRITON_SPIRV_CACHE_KEY_FILE": str(key)}
+    cold = {"hits": [False], "emitted": 1, "built": 1, "format": "spv"}
+    assert machine(script, tmp_path / "first", redis_variables) == cold
+    assert machine(script, tmp_path / "second", variables) == cold
+
+
+def test_a_cache_that_cannot_be_sealed(script: Script, tmp_path: Path) -> None:
+    """Kernels stay in the local folder, and a warning says so."""
+    key = tmp_path / "key"
+    key.write_text("0123456789abcdef" * 4)
+    (tmp_path / "other_cache.py").write_text(
+        "from triton.runtime.cache import FileCacheManager\n"
+        "class OtherManager(FileCacheManager):\n"
+        "    def __init__(self, *a, **o):\n        raise AssertionError('asked')\n")
+    done = script(MACHINE.replace('warnings.simplefilter("ignore")', ""), TRITON_SPIRV_BACKEND="1",
+                  TRITON_CACHE_DIR=str(tmp_path / "c"), TRITON_CACHE_MANAGER="other_cache:OtherManager",
+                  TRITON_SPIRV_CACHE_KEY_FILE=str(key), PYTHONPATH=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "OtherManager is no RemoteCacheManager" in done.stderr
+
+
 def test_server_that_is_gone(script: Script, tmp_path: Path, redis_variables: dict[str, str]) -> None:
     """Triton itself cannot do without; the runtime's own binaries can."""
     source = """

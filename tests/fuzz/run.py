@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import queue
 import resource
 import subprocess
 import sys
@@ -23,7 +24,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from property.run import queued_lines
 
 from fuzz import seeds as seed_texts
 from fuzz.check import FINDINGS, check
@@ -42,10 +42,25 @@ def worker(arguments: argparse.Namespace) -> None:
         index, text = mutated(number, texts, arguments.seed)
         print(json.dumps({"begin": number}), flush=True)
         start = time.process_time()
-        outcome = check(text, seeds[index].target, arguments.seconds, number % arguments.validate == 0)
+        validated = bool(arguments.validate) and number % arguments.validate == 0
+        outcome = check(text, seeds[index].target, arguments.seconds, validated)
         print(json.dumps({"text": number, "seed": seeds[index].name, "target": seeds[index].target,
                           "kind": outcome.kind, "where": outcome.where, "message": outcome.message[-600:],
                           "seconds": round(time.process_time() - start, 2)}), flush=True)
+
+
+def queued_lines(child: subprocess.Popen[str]) -> queue.Queue[str | None]:
+    """Lines of a child's output as they come, then None."""
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        assert child.stdout
+        for line in child.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
 
 
 def batch(first: int, count: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
@@ -58,7 +73,6 @@ def batch(first: int, count: int, arguments: argparse.Namespace) -> list[dict[st
     complaints: list[str] = []
     assert child.stderr
     threading.Thread(target=lambda: complaints.extend(child.stderr or ()), daemon=True).start()
-    import queue
     kind = "crashed"
     try:
         while (line := lines.get(timeout=10 * arguments.seconds + 60)) is not None:
@@ -152,7 +166,7 @@ def main() -> int:
     parser.add_argument("--batch", type=int, default=250, help="texts in one process")
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2))
     parser.add_argument("--seconds", type=float, default=20, help="processor time that a text may take")
-    parser.add_argument("--validate", type=int, default=4, help="each so many-th module is validated")
+    parser.add_argument("--validate", type=int, default=4, help="validate each so many-th module; 0: none")
     parser.add_argument("--out", type=Path, default=Path("fuzzed"), help="folder of log and findings")
     parser.add_argument("--texts", type=Path, action="append", default=[], help="folder with .ttir files")
     parser.add_argument("--only", type=int, help="this text alone, with its traceback")

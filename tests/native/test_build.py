@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import subprocess
@@ -247,7 +248,8 @@ def test_script_repeats_the_failure(fake: Fake, case: str, monkeypatch: pytest.M
     before = options(fake)
     monkeypatch.delenv("TRITON_OCLOC_PATH")
     monkeypatch.delenv("IGC_ShowFullVectorsInShaderDumps")
-    done = subprocess.run([str(script)], capture_output=True, text=True, cwd="/", timeout=60)
+    variables = {**os.environ, "PATH": "/usr/bin:/bin"}  # no environment is active
+    done = subprocess.run([str(script)], capture_output=True, text=True, cwd="/", timeout=60, env=variables)
     assert done.returncode == code, done.stdout + done.stderr
     assert said in done.stdout + done.stderr
     assert options(fake) == before * 2 and before[0] == "-igc_opts 'A=1,B=2'"

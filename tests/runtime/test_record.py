@@ -163,3 +163,85 @@ def test_command(place: Path) -> None:
     assert main(["replay", str(place)]) == 0
     assert main(["replay", str(place / "0001-shifted"), "--device", "abacus"]) == 1
     assert main(["replay", str(place.parent / "cache")]) == 2
+
+
+HOSTILE = "from pathlib import Path\nPath({mark!r}).write_text('ran')\n"
+
+
+def test_the_command_runs_no_python_of_the_folder(place: Path, tmp_path: Path,
+                                                  monkeypatch: pytest.MonkeyPatch,
+                                                  capsys: pytest.CaptureFixture[str]) -> None:
+    from triton_spirv.cli.main import main
+
+    launch()
+    recorded, mark = place / "0001-shifted", tmp_path / "mark"
+    for name in ("replay.py", "numpy.py", "pyopencl.py", "json.py", "loader.py", "sitecustomize.py"):
+        (recorded / name).write_text(HOSTILE.format(mark=str(mark)))
+    monkeypatch.chdir(recorded)
+    monkeypatch.setenv("PYTHONPATH", str(recorded))
+    assert main(["replay", "."]) == 0
+    assert "the results are those that were recorded" in capsys.readouterr().out
+    assert not mark.exists()
+    (recorded / "replay.py").unlink()  # it is not asked for either
+    assert main(["replay", str(place)]) == 0
+
+
+def damaged(name: str, change: object) -> object:
+    return pytest.param(name, change, id=name)
+
+
+@pytest.mark.parametrize(("what", "change"), [
+    damaged("spv", lambda facts: facts.update(spv="../secret.spv")),
+    damaged("offset", lambda facts: facts["arguments"][0].update(offset=1 << 40)),
+    damaged("negative", lambda facts: facts["arguments"][0].update(offset=-64)),
+    damaged("memory", lambda facts: facts["arguments"][0].update(memory="elsewhere")),
+    damaged("address", lambda facts: facts["arguments"].__setitem__(0, {"name": "x", "value": 4096})),
+    damaged("struct", lambda facts: facts.update(struct_format="<999999999999x")),
+    damaged("grid", lambda facts: facts.update(grid=[-1, 1, 1])),
+    damaged("missing", lambda facts: facts.pop("artifact")),
+])
+def test_a_recording_that_reaches_beyond_itself(place: Path, what: str, change: object,
+                                                capsys: pytest.CaptureFixture[str]) -> None:
+    from triton_spirv.cli.main import main
+
+    launch()
+    path = place / "0001-shifted" / "launch.json"
+    facts = json.loads(path.read_text())
+    change(facts)  # type: ignore[operator]
+    path.write_text(json.dumps(facts))
+    assert main(["replay", str(place)]) == 1
+    assert "the recording is damaged" in capsys.readouterr().out
+
+
+def test_pickles_are_not_read(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from triton_spirv.cli.main import main
+
+    class Bomb:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return exec, (HOSTILE.format(mark=str(tmp_path / "mark")),)
+
+    launch()
+    path = place / "0001-shifted" / "arguments.npz"
+    stored = dict(np.load(path))
+    stored["memory0"] = np.array([Bomb()], dtype=object)
+    np.savez(path, **stored)
+    assert main(["replay", str(place)]) == 1
+    path.write_bytes(__import__("pickle").dumps(Bomb()))
+    assert main(["replay", str(place)]) == 1
+    assert not (tmp_path / "mark").exists()
+
+
+def test_a_compilation_that_failed_is_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton_spirv import recordings
+    from triton_spirv.cli.main import main
+    from triton_spirv.target import CPU
+
+    monkeypatch.setenv("TRITON_SPIRV_RECORD", str(tmp_path))
+    text = "module {\n  tt.func public @empty() {\n    tt.return\n  }\n}\n"
+    recordings.keep_compilation(text, CPU, {"num_warps": 4}, "KeyError: 'x'")
+    assert main(["replay", str(tmp_path)]) == 0
+    assert "empty compiles for cpu" in capsys.readouterr().out
+    recordings.keep_compilation(text.replace("tt.return", "tt.nothing"), CPU, {}, "KeyError: 'x'")
+    assert main(["replay", str(tmp_path / "0002-empty")]) == 1
+    assert "ParseError" in capsys.readouterr().out

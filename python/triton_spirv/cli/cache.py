@@ -136,7 +136,8 @@ def verified(options: argparse.Namespace, out: Output) -> int:
 
 def damages(options: argparse.Namespace) -> Iterator[tuple[Path, str]]:
     """(folder or file to remove, what is wrong with it)."""
-    from ..runtime.binary_cache import MAGIC, unpack
+    from ..runtime import cache_key
+    from ..runtime.binary_cache import MAGIC, read
     from .cached import unreadable
 
     for kernel in wanted(options):
@@ -149,11 +150,13 @@ def damages(options: argparse.Namespace) -> Iterator[tuple[Path, str]]:
     for path in driver_binaries(options):
         try:
             data = path.read_bytes()
-            sound = unpack(data) is not None
+            inside, sound = cache_key.opened(path.name, data), read(path.name, data) is not None
         except (OSError, ValueError):
-            data, sound = b"", False
-        if not sound:
-            other = data.startswith(FAMILY) and not data.startswith(MAGIC)
+            inside, sound = b"", False
+        if inside is None:
+            yield path, f"a driver's binary without a valid tag of {cache_key.VARIABLE}"
+        elif not sound:
+            other = inside.startswith(FAMILY) and not inside.startswith(MAGIC)
             yield path, OUTDATED if other else "a driver's binary whose checksum is wrong"
 
 

@@ -185,7 +185,7 @@ class Reader:
         name, _, inside = text.partition("<")
         inside = inside[:-1]
         if not text.endswith(">"):
-            raise ValueError("unknown type" if text[0] != "!" else "unknown type or alias")
+            raise ValueError("unknown type" if text[:1] != "!" else "unknown type or alias")
         if name == "!tt.ptr":
             pointee, *where = split_top(inside)
             return PointerType(

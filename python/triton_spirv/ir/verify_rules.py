@@ -29,7 +29,7 @@ Verifier = Callable[[Operation], str]
 
 SHAPES: dict[str, Verifier] = {}
 
-I1, I8, I32 = IntegerType(1), IntegerType(8), IntegerType(32)
+I1, I8, I32, I64 = IntegerType(1), IntegerType(8), IntegerType(32), IntegerType(64)
 
 #: k of an element of a block scale
 SCALED_GROUPS = (16, 32)
@@ -164,6 +164,8 @@ def atomic_rmw(op: Operation) -> str:
 @verifies("tt.atomic_poll")
 def atomic_poll(op: Operation) -> str:
     pointer, result = op.ptr.type, op.results[0].type
+    if op.timeout is not None and op.timeout.type != I64:
+        return f"its timeout is {op.timeout.type}, not i64"
     return "" if result in (I1, like(pointer, I1)) else f"its result is {result}, not {like(pointer, I1)}"
 
 

@@ -108,6 +108,8 @@ def external(ctx: Context, op: Operation, *srcs: Register) -> Register:
     values = [b.splat(x, width) for x in values]
     result = element_of(op.results[0].type)
     try:
+        if any(isinstance(scalar_type(x.type), Bool) for x in values):
+            raise TypeError("none takes i1")
         if symbol.startswith(OPENCL):
             made = _instruction(ctx, op, symbol.removeprefix(OPENCL), values)
         elif symbol.startswith(CUDA):
@@ -123,7 +125,8 @@ def external(ctx: Context, op: Operation, *srcs: Register) -> Register:
     if isinstance(scalar_type(made.type), Bool):
         made = bool_to_int(b, made)
     kind = register_type(result)
-    assert isinstance(kind, Int), f"a function whose result is {result}"
+    if not isinstance(kind, Int):
+        raise LoweringError(f"the function {symbol} gives {made.type}, not {result}")
     return b.resize(made, kind.width)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from ..errors import LoweringError
 from ..ir.model import FloatType, Type
 from ..spirv.builder import I32, Builder
 from ..spirv.module import Value as Register
@@ -69,9 +70,15 @@ def is_float8(type: Type) -> TypeGuard[FloatType]:
 # --- wider --------------------------------------------------------------------------------------------------
 
 
+def _format(type: FloatType) -> Format:
+    if type.name not in FORMATS:
+        raise LoweringError(f"there is no conversion from or to {type}")
+    return FORMATS[type.name]
+
+
 def float8_to_float(b: Builder, code: Register, source: FloatType, target: FloatType) -> Register:
     """i8 bits -> f16, f32, f64, or the bits of a bf16; exact, NaN to NaN."""
-    format = FORMATS[source.name]
+    format = _format(source)
     if target.name == "f16" and b.float16 and format.fits_f16:
         half = b.bitcast(_as_f16(b, code, format), F16)
         scale = 2.0 ** (F16_BIAS - format.bias)
@@ -125,7 +132,7 @@ def float_to_float8(b: Builder, value: Register, target: FloatType, rounding: st
     What is too large, infinity included, becomes the largest finite number, as test_conversions.py of Triton
     has it; only truncation keeps the infinity of a format that has one.
     """
-    format = FORMATS[target.name]
+    format = _format(target)
     bits = b.bitcast(value, I32)
     magnitude = b.iand(bits, 0x7FFFFFFF)
     largest = b.constant(magnitude.type, format.largest_as_f32)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import tempfile
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..tools.private_folder import private_folder
 from . import ocloc
 from .failures import in_words
 
@@ -17,9 +18,9 @@ KEEP_VARIABLE = "TRITON_SPIRV_KEEP"
 
 
 def folder_for(words: bytes, device: str, keep: Path | None) -> Path:
-    """Where a failed build is kept: in `keep`, else TRITON_SPIRV_KEEP, else the folder for temporary files;
-    there under a name made of the module and the device."""
-    base = keep or os.environ.get(KEEP_VARIABLE) or Path(tempfile.gettempdir(), "triton-spirv-native")
+    """Where a failed build is kept: in `keep`, else TRITON_SPIRV_KEEP, else a folder of this process among
+    the temporary files; there under a name made of the module and the device."""
+    base = keep or os.environ.get(KEEP_VARIABLE) or private_folder("native")
     name = f"{hashlib.sha256(words).hexdigest()[:16]}-{''.join(c if c.isalnum() else '_' for c in device)}"
     return Path(base, name)
 
@@ -30,7 +31,8 @@ def keep(folder: Path, words: bytes, program: ocloc.Ocloc, device: str, kernel: 
 
     runs: the flags and the exit code of each attempt. The script repeats them in their order, says each exit
     code beside the one that was seen, and ends with the last. ocloc may say "success" and leave an unusable
-    binary; what is wrong with it is said by the reader of this package where Python finds it.
+    binary; what is wrong with it is said by the reader of this package, run by the interpreter that wrote the
+    script.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kernel.spv").write_bytes(words)
@@ -42,6 +44,7 @@ def keep(folder: Path, words: bytes, program: ocloc.Ocloc, device: str, kernel: 
 # Repeats the build of kernel {kernel} for {device} that failed, with ocloc {program.version}.
 # {ocloc.PATH_VARIABLE} names another ocloc to try.
 cd "$(dirname "$0")" || exit 1
+PYTHON={shlex.quote(sys.executable)}  # which wrote this script, and has the reader
 OCLOC=${{{ocloc.PATH_VARIABLE}:-{shlex.quote(program.path)}}}
 {settings}status=0
 {steps}exit $status
@@ -59,6 +62,6 @@ timeout -s KILL {seconds:g} "$OCLOC" {command}
 status=$?
 echo "exit code $status; when it failed: {seen}"
 for binary in kernel.bin kernel; do
-    [ ! -f "$binary" ] || python3 {reader.replace("BINARY", '"$binary"')} || true
+    [ ! -f "$binary" ] || "$PYTHON" {reader.replace("BINARY", '"$binary"')} || true
 done
 """

@@ -2,8 +2,9 @@
 a cache that machines share, so that a second machine does not either.
 
 A file holds a checksum, a few facts about the build, and the binary; a damaged file counts as absent and is
-replaced. The key covers everything that a binary depends on: the SPIR-V words, the build options, the device,
-its driver, the processor's features and the driver's own settings.
+replaced, and so does one without a valid tag where a key is demanded (cache_key.py). The name covers
+everything that a binary depends on: the SPIR-V words, the build options, the device, its driver, the
+processor's features and the driver's own settings.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Protocol
 
+from . import cache_key
 from .devices import Device
 from .processor import processor
 
@@ -74,6 +76,12 @@ def unpack(data: bytes) -> tuple[bytes, dict[str, Any]] | None:
     return body[end:], json.loads(body[_FACTS_SIZE:end])
 
 
+def read(name: str, stored: bytes) -> tuple[bytes, dict[str, Any]] | None:
+    """(binary, facts) of an entry; None where it is damaged, or lacks the tag of the key that is demanded."""
+    data = cache_key.opened(name, stored)
+    return None if data is None else unpack(data)
+
+
 def load(name: str) -> bytes | None:
     """The binary of that key; None where there is none or the file is damaged."""
     found = load_with_facts(name)
@@ -83,14 +91,14 @@ def load(name: str) -> bytes | None:
 def load_with_facts(name: str) -> tuple[bytes, dict[str, Any]] | None:
     """The binary of that key and the facts that it was stored with; from disk, else from the shared cache."""
     try:
-        found = unpack((folder() / name).read_bytes())
+        found = read(name, (folder() / name).read_bytes())
         if found is not None:
             return found
         remove(name)
     except OSError:
         pass
     data = remote.get(name) if remote is not None else None
-    found = unpack(data) if data is not None else None
+    found = read(name, data) if data is not None else None
     if found is not None:
         assert data is not None
         _write(name, data)
@@ -99,7 +107,7 @@ def load_with_facts(name: str) -> tuple[bytes, dict[str, Any]] | None:
 
 def store(name: str, binary: bytes, facts: dict[str, Any] | None = None) -> None:
     """Keep a binary; a folder that cannot be written costs speed, not the launch."""
-    data = pack(binary, facts)
+    data = cache_key.sealed(name, pack(binary, facts))
     _write(name, data)
     if remote is not None:
         remote.put(name, data)

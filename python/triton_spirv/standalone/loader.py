@@ -155,7 +155,7 @@ class Kernel:
         self.context = cl.Context([device])
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
         program = self._build(spv, native, insisted)
-        self.kernel = getattr(program, facts["entry"])
+        self.kernel = cl.Kernel(program, facts["entry"])
         self.whole = bool(device.svm_capabilities & FINE_GRAIN_SYSTEM)
         self.nanoseconds = 0
         if self.artifact["passing"] == "struct" and not self.whole:

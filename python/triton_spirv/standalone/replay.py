@@ -6,11 +6,13 @@
     python replay.py --tolerance 1e-6 floats may differ by that much from what was recorded
 
 launch.json says what was launched, arguments.npz has the memory before and after. Status 1 if results differ.
+`triton-spirv replay FOLDER` does the same with this file as the package has it, and runs nothing from FOLDER
+but the kernel itself.
 """
 
 import argparse
 
-from .loader import CODES, FOLDER, Kernel, LoaderError, devices, json, kind_of, numpy, struct, sys
+from .loader import CODES, FOLDER, Kernel, LoaderError, Path, devices, json, kind_of, numpy, struct, sys
 
 
 class Recorded(Kernel):
@@ -72,6 +74,36 @@ def aligned(data, remainder):
     return memory
 
 
+def checked(record, folder, stored):
+    """What launch.json says, where it can be meant: LoaderError for a recording that is damaged, or made to
+    reach beyond itself."""
+    try:
+        artifact, memories, places = record["artifact"], record["memories"], record["arguments"]
+        sizes = {name: stored[name].nbytes for name in memories}
+        right = (
+            Path(record["spv"]).name == record["spv"] and (folder / record["spv"]).is_file()
+            and len(record["grid"]) == 3 and len(artifact["local_size"]) == 3
+            and all(isinstance(n, int) and n > 0 for n in [*record["grid"], *artifact["local_size"]])
+            and all(stored[name].dtype == numpy.uint8 and stored[name].ndim == 1 for name in memories)
+            and all(0 <= int(row["remainder"]) < 4096 for row in memories.values())
+            and all(stored[f"{name}_after"].nbytes == sizes[name] for name, row in memories.items()
+                    if row["written"])
+            and len(places) == len(artifact["parameters"])
+            and all(kind == "ptr" or kind in CODES for _, kind in artifact["parameters"])
+            and all(0 <= place["offset"] <= sizes[place["memory"]] if "memory" in place
+                    else isinstance(place["value"], (int, float))
+                    and (kind != "ptr" or place["value"] == 0)
+                    for place, (_, kind) in zip(places, artifact["parameters"], strict=True))
+            and set(record["struct_format"]) <= set("<xBbHhiqefdQ0123456789")
+            and struct.calcsize(record["struct_format"]) <= 16 * (len(places) + len(artifact["hidden"]))
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, OSError, struct.error) as error:
+        raise LoaderError(f"the recording is damaged: {type(error).__name__}: {error}") from error
+    if not right:
+        raise LoaderError("the recording is damaged: launch.json and arguments.npz do not agree")
+    return record
+
+
 def difference(found, expected, dtype, tolerance):
     """What differs, in words; empty where nothing does."""
     if (found == expected).all():
@@ -92,12 +124,18 @@ def difference(found, expected, dtype, tolerance):
 def main():
     """Repeat, compare, say."""
     parser = argparse.ArgumentParser(description="Repeats the recorded launch in this folder.")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="another recording; default: this one")
     parser.add_argument("--device", default="", help="part of a device's name or platform")
     parser.add_argument("--repeat", type=int, default=1, help="launches to time")
     parser.add_argument("--tolerance", type=float, default=0.0, help="that floats may differ by")
     options = parser.parse_args()
-    record = json.loads((FOLDER / "launch.json").read_text(encoding="utf-8"))
-    stored = numpy.load(FOLDER / "arguments.npz")
+    try:
+        record = json.loads((options.folder / "launch.json").read_text(encoding="utf-8"))
+        stored = numpy.load(options.folder / "arguments.npz", allow_pickle=False)
+        checked(record, options.folder, stored)
+    except (OSError, ValueError, EOFError, LoaderError) as error:
+        print(f"{options.folder.name}: {error}")
+        return 1
     candidates = [device for device in devices()
                   if options.device.lower() in f"{device.platform.name} {device.name}".lower()
                   and (options.device or kind_of(device) == record["device_kind"])]
@@ -105,7 +143,7 @@ def main():
         print(f"no device {options.device or 'of the kind ' + record['device_kind']}")
         return 2
     try:
-        kernel = Recorded(record, (FOLDER / record["spv"]).read_bytes(), b"", candidates[0])
+        kernel = Recorded(record, (options.folder / record["spv"]).read_bytes(), b"", candidates[0])
     except LoaderError as error:
         print(error)
         return 1

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..errors import ToolError, ValidationError
 from .plain_form import UNKNOWN, without_predicates
+from .private_folder import private_folder
 from .process import command_line, find, run
 
 CONTEXT_LINES = 4    # of the disassembly, before and behind the instruction at fault
@@ -73,10 +74,8 @@ def _surroundings(words: bytes, said: str) -> list[str]:
 
 
 def _keep(words: bytes) -> Path:
-    """Write a module to a file named by its content."""
-    folder = Path(tempfile.gettempdir(), "triton-spirv-invalid")
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{hashlib.sha256(words).hexdigest()[:16]}.spv"
+    """Write a module to a file named by its content, in a folder of this process."""
+    path = private_folder("invalid") / f"{hashlib.sha256(words).hexdigest()[:16]}.spv"
     path.write_bytes(words)
     return path
 
