@@ -111,6 +111,7 @@ FOUND = {
     "a timeout of 32 bits": kernel("%p: !tt.ptr<i32>, %n: i32",
                                    "%0 = tt.atomic_poll acquire, gpu, %p, %n timeout %n "
                                    ": !tt.ptr<i32>, i32 -> i1"),
+    "an index that is widened": kernel("%n: i32", "%0 = arith.extsi %n : i32 to index"),
     "a logarithm of scales": computed("%1 = math.log %0 : f8E8M0FNU"),
     "a sum of scales": computed("%1 = arith.addf %0, %0 : f8E8M0FNU"),
     "scales converted": computed("%2 = arith.extf %0 : f8E8M0FNU to f32",

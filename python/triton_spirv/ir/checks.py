@@ -1,6 +1,7 @@
 """What the verifier asks of an operation's operands and results: the last column of the table in dialects.py.
 
-    x:int            elements of x are of that kind: int (or index), float, number, bool (i1), ptr, memdesc
+    x:int            elements of x are of that kind: int (or index), fixed (no index), float, number,
+                     bool (i1), ptr, memdesc
     x=y              the type of x is y's, or `pointee(y)`, `i1(y)`, `element(y)`
     x~y              x and y have the same shape and the same encoding
     ends:tt.func     a terminator, of regions of the operations named
@@ -19,14 +20,14 @@ _FAMILIES: dict[str, str] = {
     "tt.atomic_cas": "ptr:ptr cmp=pointee(ptr) val=cmp result=val",
     "tt.atomic_poll": "ptr:ptr expected=pointee(ptr) timeout:int",
     "tt.atomic_load": "ptr:ptr mask=i1(ptr) result=pointee(ptr)",
-    "tt.int_to_ptr": "src:int result:ptr src~result",
-    "tt.ptr_to_int": "src:ptr result:int src~result",
+    "tt.int_to_ptr": "src:fixed result:ptr src~result",
+    "tt.ptr_to_int": "src:ptr result:fixed src~result",
     "tt.bitcast": "src~result",
     "tt.fp_to_fp arith.extf arith.truncf arith.convertf": "src:float result:float src~result",
     "tt.clampf": "x:float min=x max=x",
     "tt.precise_sqrt": "x:float",
     "tt.precise_divf tt.approx_divf": "x:float y=x",
-    "tt.mulhiui": "x:int y=x",
+    "tt.mulhiui": "x:fixed y=x",
     "tt.splat": "src=element(result)",
     "tt.join tt.cat": "rhs=lhs",
     "ts.swap": "src:number",
@@ -51,12 +52,12 @@ _FAMILIES: dict[str, str] = {
     "math.rsqrt math.sin math.sinh math.sqrt math.tan math.tanh math.trunc math.isfinite math.isinf "
     "math.isnan math.isnormal math.sincos":
     "operand:float",
-    "arith.extsi arith.extui arith.trunci arith.index_cast arith.index_castui":
-    "src:int result:int src~result",
-    "arith.sitofp arith.uitofp": "src:int result:float src~result",
-    "arith.fptosi arith.fptoui": "src:float result:int src~result",
+    "arith.extsi arith.extui arith.trunci": "src:fixed result:fixed src~result",
+    "arith.index_cast arith.index_castui": "src:int result:int src~result",
+    "arith.sitofp arith.uitofp": "src:fixed result:float src~result",
+    "arith.fptosi arith.fptoui": "src:float result:fixed src~result",
     "arith.bitcast": "src:number result:number src~result",
-    "math.absi math.ctlz math.ctpop math.cttz": "operand:int",
+    "math.absi math.ctlz math.ctpop math.cttz": "operand:fixed",
     "math.fpowi": "lhs:float rhs:int rhs~lhs",
     "math.fma": "a:float b=a c=a",
     "math.clampf": "value:float min=value max=value",

@@ -37,12 +37,13 @@ Check = Callable[[Operation], str]
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "int": (IntegerType, IndexType),
+    "fixed": (IntegerType,),
     "float": (FloatType,),
     "number": (IntegerType, IndexType, FloatType),
     "ptr": (PointerType,),
 }
-_IN_WORDS = {"int": "integers", "float": "floats", "number": "numbers", "ptr": "pointers", "bool": "i1",
-             "memdesc": "a view of shared memory"}
+_IN_WORDS = {"int": "integers", "fixed": "integers of fixed width", "float": "floats", "number": "numbers",
+             "ptr": "pointers", "bool": "i1", "memdesc": "a view of shared memory"}
 _I1 = IntegerType(1)
 
 
