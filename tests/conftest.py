@@ -34,6 +34,8 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 if not INTERPRETED:
     os.environ.setdefault("TRITON_SPIRV_BACKEND", "1")  # Triton reads the switch when it is imported
 
+os.environ.setdefault("TRITON_SPIRV_DEBUG", "verify")  # the IR behind each pass
+
 # Mesa's software Vulkan device compiles a kernel of 8000 elements four times as fast without its optimiser
 os.environ.setdefault("GALLIVM_PERF", "nopt")
 

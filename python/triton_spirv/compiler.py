@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .analysis.fetch_ahead import fetch_ahead
-from .analysis.float16 import hold_float16_as_bits
 from .analysis.foreign_pointers import follows
-from .analysis.once import without_single_rounds
 from .analysis.pointers import pointer_roots, written_arguments
-from .analysis.simplify import simplify
 from .analysis.support import require_float64, require_rules
 from .analysis.waiting import exposed_roots, waits
 from .artifact import Artifact
@@ -25,10 +21,9 @@ from .lower.blocks import run_function
 from .lower.budget import Budget
 from .lower.context import Context
 from .lower.loop_limit import LoopLimit
-from .lower.matrix_placement import place_products
 from .lower.ordering import lessen_pressure
-from .lower.tile_placement import place_tiles
 from .lower.types import storage_type
+from .passes.pipeline import run_passes
 from .recordings import keep_compilation
 from .spirv.asm import listing
 from .spirv.builder import Builder
@@ -96,16 +91,9 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     """The same for one target, as it is."""
     budget = Budget()
     module = parse(text)
-    simplify(module)
-    without_single_rounds(module, target.max_registers * target.vector_width)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
-    if not place_products(module, target, warps):
-        place_tiles(module, target, warps)
-    if target.fetches_ahead:
-        fetch_ahead(module)
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
-    if not target.float16:
-        hold_float16_as_bits(module)
+    run_passes(module, target, warps)
     if not target.float64:
         require_float64(module, target.name)
     kernel = module.entry
@@ -123,7 +111,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module, ctx.shared.roots)
     ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())
-    ctx.num_warps = int(module.attributes.get("ttg.num-warps", num_warps)) if target.lanes else 1
+    ctx.num_warps = warps if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
     local_size = ctx.num_warps * target.sub_group_size if target.lanes else 1
     hidden = ctx.hidden_parameters(module)

@@ -111,13 +111,13 @@ class Target:
     masked_access    llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                      CPU runtime)
     fetches_ahead    loops of products load the next round's operands while they compute: see
-                     analysis/fetch_ahead.py
+                     passes/fetch_ahead.py
     double_buffers   what is fetched ahead waits in shared memory, in two copies of which one is read: see
                      lower/staged.py
     paired           warps, and bytes of shared memory, of a work-group up to which a compute unit runs two at
                      a time: one multiplies while the other waits. (0, 0): not known
     places_tiles     results of products lie in squares, or as matrices of a sub-group come: see
-                     lower/tile_placement.py
+                     passes/tile_placement.py
     holds_operands   a left operand that a loop does not change stays in matrices of a sub-group, where it
                      fits into registers
     carries_words    values of 1 and of 16 bits go from round to round of a loop as words: an NVIDIA driver

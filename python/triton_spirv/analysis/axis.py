@@ -7,15 +7,16 @@ what an iteration does not keep, until nothing changes; blocks of a control flow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from triton_spirv.analysis.axis_info import AxisInfo, hinted, meet, meet_all, power_of_two_divisor, unknown
 from triton_spirv.analysis.axis_rules import rule_for
 from triton_spirv.analysis.axis_shapes import lengths, unit
-from triton_spirv.ir.model import Block, DenseAttr, Operation, Region, Value
+from triton_spirv.errors import InternalError
+from triton_spirv.ir.model import Block, DenseAttr, Operation, Region, Value, function_of
 
-__all__ = ["AxisInfo", "axis_facts", "axis_info"]
+__all__ = ["AxisFacts", "AxisInfo", "axis_facts", "axis_info"]
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 
@@ -28,19 +29,39 @@ def axis_info(function: Operation) -> dict[Value, AxisInfo]:
     return analysis.known
 
 
+class AxisFacts:
+    """What is known of the values of a function as it was when this was made. Whoever changes the function
+    counts its generation up, and these facts are refused from then on."""
+
+    def __init__(self, function: Operation) -> None:
+        self.function, self.generation = function, function.generation
+        self.known = axis_info(function)
+
+    @property
+    def is_stale(self) -> bool:
+        return self.generation != self.function.generation
+
+    def of(self, value: Value) -> AxisInfo | None:
+        """InternalError where the function has changed since."""
+        if self.is_stale:
+            raise InternalError(f"facts of generation {self.generation} of a function, which is at "
+                                f"{self.function.generation} now")
+        return self.known.get(value)
+
+
+#: the last facts of each function
+_latest: WeakKeyDictionary[Operation, AxisFacts] = WeakKeyDictionary()
+
+
 def axis_facts(value: Value) -> AxisInfo | None:
-    """What is known of one value; the function around it is analysed once."""
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    while block is not None and (holder := block.parent.parent) is not None:
-        if holder.name == "tt.func":
-            return _facts(holder).get(value)
-        block = holder.parent
-    return None
-
-
-@lru_cache(maxsize=4)
-def _facts(function: Operation) -> dict[Value, AxisInfo]:
-    return axis_info(function)
+    """What is known of one value now; the function around it is analysed once a generation."""
+    function = function_of(value.block)
+    if function is None:
+        return None
+    facts = _latest.get(function)
+    if facts is None or facts.is_stale:
+        facts = _latest[function] = AxisFacts(function)
+    return facts.of(value)
 
 
 def _hints(attributes: dict[str, Any], rank: int) -> dict[str, tuple[int, ...]]:

@@ -436,6 +436,7 @@ _PLAIN: dict[str, Type] = {
     "index": IndexType(),
     "none": NoneType(),
     "!ttg.async.token": TokenType(),
+    "!ts.bits<f16>": FloatType("f16", as_bits=True),
 }
 ADDRESS_SPACES = {'"global"': 1, '"constant"': 4, '"descriptor"': -1}  # newer spelling of the numbers
 _WORDS: dict[str, Any] = {"true": True, "false": False, "unit": True}

@@ -214,7 +214,7 @@ _family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R", traits="pur
 _op("tt.split", "src", "$src {} : T(src) -> R", "both", traits="pure")
 _op("tt.gather", "src indices", "$src [ $indices ] {} : F", traits="pure")
 
-# ts: what analysis/simplify.py writes; Triton does not know it
+# ts: what passes/simplify.py writes; Triton does not know it
 _op("ts.swap", "src", "$src {} : T(src)", "src", traits="view")
 
 # tt: ids, ranges

@@ -2,12 +2,15 @@
 
 Operations know their operands by the dialect's names (`op.ptr`, `op.mask`; see dialects.py). Values and
 operations compare by identity. Types and attributes are re-exported from types.py.
+
+Whoever changes a function does it by the methods here: they keep the lists of uses, and count the function's
+generation up, so that what was known of an earlier one is not taken for the new one's (analysis/axis.py).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +35,7 @@ from triton_spirv.ir.types import (
     TupleType,
     Type,
     VectorType,
+    bits_of,
     element_type,
     like,
     shape_of,
@@ -63,6 +67,7 @@ __all__ = [
     "Type",
     "Value",
     "VectorType",
+    "bits_of",
     "element_type",
     "like",
     "shape_of",
@@ -110,6 +115,21 @@ class Value:
     def defining_op(self) -> Operation | None:
         return self.owner if isinstance(self.owner, Operation) else None
 
+    @property
+    def block(self) -> Block | None:
+        """The block that it is made in, or is an argument of."""
+        return self.owner if isinstance(self.owner, Block) else self.owner.parent
+
+    def retype(self, type: Type) -> None:
+        """Give it another type; its makers and users must agree."""
+        self.type = type
+        _changed(self.block)
+
+    def replace_by(self, other: Value) -> None:
+        """Let everybody who uses this value use the other one."""
+        for user, index in list(self.uses):
+            user.set_operand(index, other)
+
     def __repr__(self) -> str:
         return f"<{self.name}: {self.type}>"
 
@@ -122,7 +142,9 @@ class Operation:
     """
 
     __slots__ = (
+        "__weakref__",
         "attributes",
+        "generation",
         "location",
         "name",
         "operands",
@@ -156,8 +178,10 @@ class Operation:
             region.parent = self
         self.successors: list[Block] = successors if successors is not None else []
         self.location = location
-        self.segments = segments
+        self.segments = segments if segments is not None else _segments(name, len(operands))
         self.parent: Block | None = None
+        #: of a function: how often it has been changed
+        self.generation = 0
         for index, operand in enumerate(operands):
             operand.uses.append((self, index))
 
@@ -207,6 +231,61 @@ class Operation:
             return tuple(self.operands[start : start + count])
         return self.operands[start] if count else None
 
+    # changes
+
+    def set_operand(self, index: int, value: Value) -> None:
+        """Let it use another value."""
+        self.operands[index].uses.remove((self, index))
+        self.operands[index] = value
+        value.uses.append((self, index))
+        _changed(self.parent)
+
+    def append_operand(self, value: Value) -> None:
+        """One more value behind the others, for the last of the named operands, which takes any number."""
+        value.uses.append((self, len(self.operands)))
+        self.operands.append(value)
+        if self.segments is not None:
+            self.segments = (*self.segments[:-1], self.segments[-1] + 1)
+        _changed(self.parent)
+
+    def append_result(self, type: Type, name: str) -> Value:
+        """One more result behind the others."""
+        self.results.append(Value(type, name, self, len(self.results)))
+        _changed(self.parent)
+        return self.results[-1]
+
+    def become(self, name: str, operands: Sequence[Value], attributes: dict[str, Any]) -> None:
+        """Compute the same results in another way."""
+        self._drop_uses()
+        self.name, self.attributes, self.segments, self.operands = name, attributes, None, list(operands)
+        for index, operand in enumerate(self.operands):
+            operand.uses.append((self, index))
+        _changed(self.parent)
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """Say something of it."""
+        self.attributes[name] = value
+        _changed(self.parent)
+
+    def erase(self) -> None:
+        """Take it out of its block for good; nobody may use its results."""
+        assert not any(value.uses for value in self.results), f"{self.name} is used"
+        self._drop_uses()
+        assert self.parent is not None
+        self.parent.operations.remove(self)
+        _changed(self.parent)
+        self.parent = None
+
+    def _drop_uses(self) -> None:
+        for value in dict.fromkeys(self.operands):
+            value.uses = [(user, index) for user, index in value.uses if user is not self]
+
+    def move_before(self, other: Operation) -> None:
+        """Stand right before another operation of the same block."""
+        assert self.parent is not None and other.parent is self.parent
+        self.parent.operations.remove(self)
+        self.parent.insert_before(other, self)
+
     def walk(self) -> Iterator[Operation]:
         """This operation and all inside it, in textual order."""
         yield self
@@ -236,6 +315,38 @@ class Block:
     def terminator(self) -> Operation:
         return self.operations[-1]
 
+    def append(self, op: Operation) -> None:
+        """Put an operation at the end."""
+        op.parent = self
+        self.operations.append(op)
+        _changed(self)
+
+    def insert_before(self, other: Operation, op: Operation) -> None:
+        """Put an operation right before one of the block."""
+        op.parent = self
+        self.operations.insert(self.operations.index(other), op)
+        _changed(self)
+
+    def insert_behind(self, other: Operation, op: Operation) -> None:
+        """Put an operation right behind one of the block."""
+        op.parent = self
+        self.operations.insert(self.operations.index(other) + 1, op)
+        _changed(self)
+
+    def adopt(self, operations: Sequence[Operation]) -> None:
+        """Operations of other blocks stand here from now on, behind those that are here."""
+        for op in list(operations):
+            if op.parent is not None:
+                op.parent.operations.remove(op)
+                _changed(op.parent)
+            self.append(op)
+
+    def append_argument(self, type: Type, name: str) -> Value:
+        """One more argument behind the others."""
+        self.arguments.append(Value(type, name, self, len(self.arguments)))
+        _changed(self)
+        return self.arguments[-1]
+
     def __repr__(self) -> str:
         return f"<block {self.label}, {len(self.operations)} operations>"
 
@@ -252,6 +363,33 @@ class Region:
     @property
     def entry(self) -> Block:
         return self.blocks[0]
+
+
+def _segments(name: str, count: int) -> tuple[int, ...] | None:
+    """How many values each named operand has where one of them takes any number; else they must be said."""
+    spec = OPERATIONS.get(name)
+    if spec is None or spec.fixed:
+        return None
+    some = [operand.quantity != "" for operand in spec.operands]
+    if sum(some) != 1:
+        return None
+    return tuple(count - len(some) + 1 if any_number else 1 for any_number in some)
+
+
+def function_of(block: Block | None) -> Operation | None:
+    """The tt.func around a block; None of what stands in none."""
+    while block is not None and (holder := block.parent.parent) is not None:
+        if holder.name == "tt.func":
+            return holder
+        block = holder.parent
+    return None
+
+
+def _changed(block: Block | None) -> None:
+    """What is in the block is not what it was."""
+    function = function_of(block)
+    if function is not None:
+        function.generation += 1
 
 
 class Module:

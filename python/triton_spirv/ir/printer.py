@@ -1,7 +1,9 @@
 """print_module(module) -> text that MLIR and parser.py read back; the formats of dialects.py drive it, as
 they drive the reader.
 
-Encodings are written in full, without aliases. `generic=True` prints the generic form of every operation.
+Encodings are written in full, without aliases. `generic=True` prints the generic form of every operation;
+without it that form is left for those whose results are of other types than the format says (a pass may give
+them layouts that differ from their operands').
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import Any
 
 from triton_spirv.ir.dialects import ENUMS, OPERATIONS, OperationSpec
 from triton_spirv.ir.format import items_of
+from triton_spirv.ir.inference import result_types
 from triton_spirv.ir.literals import dictionary, location, number, quote, symbol
 from triton_spirv.ir.model import (
     Block,
@@ -91,7 +94,7 @@ class Printer:
                 )
         spec = OPERATIONS[op.name]
         self.lines.append(indent + head)
-        if self.generic or spec.format == "generic":
+        if self.generic or spec.format == "generic" or not _tells_types(op, spec):
             self._generic(op, spec, depth)
         elif spec.format.startswith("custom "):
             PRINTERS[spec.format.removeprefix("custom ")](self, op, depth)
@@ -245,6 +248,17 @@ class Printer:
                 self.region(region, depth, arguments=True)
             self.put(")")
         self.put(f" : ({self.types(op.operands)}) -> {self._results(op)}")
+
+
+def _tells_types(op: Operation, spec: OperationSpec) -> bool:
+    """Are the types that the format leaves out those that a reader takes them for?"""
+    if spec.format == "custom select" and op.true_value.type != op.false_value.type:
+        return False
+    infer = result_types(spec)
+    if infer is None or not op.results:
+        return True
+    values = [value if value != () else None for value in op.named_operands().values()]
+    return infer(values, [op.results[-1].type]) == [value.type for value in op.results]
 
 
 def _joined(parts: list[str]) -> str:

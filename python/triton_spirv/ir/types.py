@@ -62,7 +62,7 @@ FLOAT_WIDTHS = {
 @dataclass(frozen=True)
 class FloatType(Type):
     """A floating point type by MLIR's name; `width` in bits. as_bits: its bits are what is held of it, though
-    other targets compute with it (f16: analysis/float16.py)."""
+    other targets compute with it (f16: passes/float16_bits.py); printed as !ts.bits<f16>."""
 
     name: str
     as_bits: bool = False
@@ -72,7 +72,7 @@ class FloatType(Type):
         return FLOAT_WIDTHS[self.name]
 
     def __str__(self) -> str:
-        return self.name
+        return f"!ts.bits<{self.name}>" if self.as_bits else self.name
 
 
 @dataclass(frozen=True)
@@ -233,6 +233,11 @@ def shape_of(type: Type) -> tuple[int, ...]:
     return type.shape if isinstance(type, (TensorType, MemDescType, VectorType)) else ()
 
 
+def bits_of(type: Type) -> int:
+    """Width of an element in bits; of a pointer its address."""
+    return type.width if isinstance(type, (IntegerType, FloatType)) else 64
+
+
 def like(type: Type, element: Type) -> Type:
     """`type` with another element: the same shape and encoding, or the bare element for a scalar."""
     return TensorType(type.shape, element, type.encoding) if isinstance(type, TensorType) else element
@@ -322,4 +327,4 @@ def _plain(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_plain, value)) + "]"
-    return str(value)
+    return f'"{value}"' if isinstance(value, str) else str(value)

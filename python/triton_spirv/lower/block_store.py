@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..analysis.axis import axis_facts
+from ..analysis.matrix_layout import is_matrix
 from ..ir.model import Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
@@ -20,7 +21,6 @@ from .block_message import Message, is_dense, is_loadable, starts_of
 from .block_stride import Stride, longest_run
 from .block_whole import has_lower_edge, whole_surfaces
 from .context import Context
-from .matrix_layout import is_matrix
 from .tensor import Pointers
 from .types import element_of, storage_bytes
 

@@ -7,7 +7,7 @@ to odd: it keeps in the last bit whether anything was lost, so that the second s
 
 from __future__ import annotations
 
-from ..ir.model import FloatType, IntegerType, Operation, PointerType, Type
+from ..ir.model import FloatType, IntegerType, Operation, PointerType, Type, bits_of
 from ..spirv.builder import scalar_type
 from ..spirv.module import Value as Register
 from ..spirv.types import Bool, Float, Int
@@ -16,7 +16,7 @@ from .float8 import float8_to_float, float_to_float8, is_float8
 from .float16 import f32_to_f16, is_bits16
 from .numbers import F32, bool_to_int, f32_to_bf16, int_to_bool, is_bf16, is_bool, to_arithmetic
 from .registry import elementwise
-from .types import bits_of, element_of, register_type
+from .types import element_of, register_type
 
 F64 = Float(64)
 SINGLE = FloatType("f32")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.model import FloatType, IntegerType, Operation, PointerType, TensorType, Type
+from ..ir.model import FloatType, IntegerType, Operation, PointerType, TensorType, Type, bits_of
 from ..spirv.builder import I32
 from ..spirv.control import For, if_
 from ..spirv.module import Value as Register
@@ -24,7 +24,7 @@ from .exchange import anywhere
 from .numbers import bool_to_int, is_bool, to_arithmetic
 from .registry import lowers
 from .tensor import Affine, Uniform
-from .types import bits_of, element_of, register_type
+from .types import element_of, register_type
 
 INDEX = IntegerType(32)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from ..ir.model import FloatType, IntegerType, Operation, Type, Value
+from ..ir.model import FloatType, IntegerType, Operation, Type, Value, bits_of
 from ..layout import Layout
 from ..spirv.builder import I32, with_width
 from ..spirv.control import For
@@ -33,7 +33,7 @@ from .dot_operand import Block, Operand, Plain, stage_left, stage_right
 from .dot_pairs import either_way, halves, pairs
 from .registry import RULES, lowers
 from .tensor import Deferred, Fragment, Stored, Uniform
-from .types import bits_of, element_of, register_type, shape_of
+from .types import element_of, register_type, shape_of
 
 F32 = FloatType("f32")
 

@@ -13,58 +13,24 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Any
 
+from ..analysis.matrix_grid import Grid, find_grid, placed_grid
 from ..ir.model import Block, Operation, TensorType, Type, Value
 from ..layout import Layout, SharedLayout, log2
 from ..spirv.module import Value as Register
 from ..spirv.types import Type as SpirvType
-from ..target import Target
 from .context import Context
 from .shared import ALIGNMENT
 from .tensor import Fragment, Shared, Uniform
-from .tiles import Grid, Tiles, as_fragment, is_by_row
-from .types import element_of, register_type, shape_of, storage_bytes
+from .tiles import Tiles, as_fragment, corner, is_by_row
+from .types import element_of, register_type, storage_bytes
 
 #: Elements behind each row of a staged operand, in bytes: rows then begin in different banks.
 ROW_PADDING = 16
 
 
 def grid_of(ctx: Context, op: Operation) -> Grid | None:
-    """How the product may be spread over matrices of the target; None where it has none that fit."""
-    placed = op.attributes.get("ts.grid")
-    return placed if placed is not None else find_grid(ctx.target, ctx.num_warps, op)
-
-
-def find_grid(target: Target, warps: int, op: Operation, whole_rows: bool = False) -> Grid | None:
-    """The same of a target and so many warps; `whole_rows`: of the result, for each warp, where that can
-    be."""
-    shape = shape_of(op.results[0].type)
-    if len(shape) != 2 or not target.matrices:
-        return None
-    (m_size, n_size), depth = shape, shape_of(op.a.type)[-1]
-    left, right, result = (str(element_of(value.type)) for value in (op.a, op.b, op.results[0]))
-    found = None
-    for m, n, k, a, b, c, made in sorted(target.matrices, key=lambda form: form[0] * form[1] * form[2]):
-        if (a, b, c, made) != (left, right, result, result) or depth % k:
-            continue
-        for columns in _powers(warps):
-            rows = warps // columns
-            if m_size % (rows * m) or n_size % (columns * n):
-                continue
-            grid = Grid((m_size, n_size), m, n, k, left, result, rows, columns)
-            if found is None or _traffic(grid, whole_rows) <= _traffic(found, whole_rows):
-                found = grid
-    return found
-
-
-def _powers(limit: int) -> list[int]:
-    return [1 << i for i in range(log2(limit) + 1)]
-
-
-def _traffic(grid: Grid, whole_rows: bool) -> tuple[int, int, int]:
-    """What is to be small: warps that share a row, if that matters; the elements of operands that a warp
-    loads for each step along K, the edge of its rectangle; the number of its matrices."""
-    edge = grid.rows * grid.m + grid.columns * grid.n
-    return grid.warp_columns if whole_rows else 0, edge, grid.rows * grid.columns
+    """How the product is spread over matrices of the target; None where it has none that fit."""
+    return placed_grid(op) or find_grid(ctx.target, ctx.num_warps, op)
 
 
 # --- the product --------------------------------------------------------------------------------------------
@@ -162,7 +128,7 @@ def rows_of_warps(ctx: Context, value: Value, source: Layout, memory: SharedLayo
 
 
 def _accumulate(ctx: Context, grid: Grid, x: Shared | Held, y: Shared, sums: list[Register]) -> None:
-    column = grid.corner(ctx)[1]
+    column = corner(ctx, grid)[1]
     left = x.matrices if isinstance(x, Held) else None
     for k in range(0, y.shape[0], grid.k):
         rows = left[k // grid.k] if left is not None else _left_matrices(ctx, grid, x, k)
@@ -175,7 +141,7 @@ def _accumulate(ctx: Context, grid: Grid, x: Shared | Held, y: Shared, sums: lis
 
 def _left_matrices(ctx: Context, grid: Grid, x: Any, k: int) -> list[Register]:
     """Those of the warp's rows, from k on."""
-    row = grid.corner(ctx)[0]
+    row = corner(ctx, grid)[0]
     return [_matrix(ctx, grid, x, ctx.b.iadd(row, i * grid.m), k, True) for i in range(grid.rows)]
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..ir.model import FloatType, IntegerType, Type
+from ..ir.model import FloatType, IntegerType, Type, bits_of
 from ..layout import Layout, log2
 from ..spirv.builder import I32, width_of, with_width
 from ..spirv.module import Value as Register
@@ -23,7 +23,6 @@ from . import fragment as fragments
 from .context import Context
 from .dot_operand import Operand, Plain, Shape
 from .tensor import Fragment
-from .types import bits_of
 
 #: The form of a group by the operands' type: how many elements one has.
 GROUPS = {"bf16": 2, "i8": 4}

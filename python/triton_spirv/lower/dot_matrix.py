@@ -9,7 +9,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
-from ..ir.model import Operation
+from ..analysis.matrix_layout import FORMS, Tiling
+from ..ir.model import Operation, bits_of
 from ..layout import Layout
 from ..spirv.builder import scalar_type, width_of, with_width
 from ..spirv.module import Value as Register
@@ -17,11 +18,9 @@ from ..spirv.types import Float, Int
 from . import fragment as fragments
 from .context import Context
 from .encoding import layout_of_encoding
-from .matrix_layout import Tiling
-from .matrix_placement import FORMS
 from .operand_blocks import Held, Waiting, waiting
 from .tensor import Fragment
-from .types import bits_of, element_of, shape_of
+from .types import element_of, shape_of
 
 
 def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Fragment:

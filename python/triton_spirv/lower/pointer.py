@@ -8,14 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 from ..analysis.traversal import Asking, question
-from ..ir.model import IntegerType, Operation, PointerType
+from ..ir.model import IntegerType, Operation, PointerType, bits_of
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from .context import Context
 from .registry import elementwise, pulled, symbolic
 from .symbolic import as_affine, combined
 from .tensor import Affine, Deferred, Fragment, Pointers, Uniform
-from .types import bits_of, element_of
+from .types import element_of
 
 INDEX = IntegerType(64)
 

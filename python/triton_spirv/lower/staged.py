@@ -1,6 +1,6 @@
 """Operands of products that a loop carries from round to round in shared memory.
 
-    for k: ...product of x...; x = y        where y was loaded in this round (analysis/fetch_ahead.py)
+    for k: ...product of x...; x = y        where y was loaded in this round (passes/fetch_ahead.py)
 
 There are two copies of x. Products read one; at the end of a round the other is written with what the next
 round multiplies, and becomes the one that is read. So one barrier a round is enough, and nothing of x waits

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..analysis.matrix_layout import is_matrix
 from ..ir.model import Operation, TensorType
 from ..layout import Layout
 from ..spirv.control import IfElse, if_
@@ -17,7 +18,6 @@ from .block_store import block_store
 from .context import Context, StepLoop
 from .hazard import versioned
 from .masks import by_register, guarded, is_predicated, is_provable, is_proven, is_refuted
-from .matrix_layout import is_matrix
 from .memory import by_mask, exchange_first, one_by_one, regions_of, to_memory, true_everywhere
 from .prefetch import touch_ahead
 from .registry import lowers

@@ -2,7 +2,7 @@
 
 The axis is one bit of the index. Where a component or a register of the layout holds that bit, the registers
 that the work-item has anyway are rearranged, and a chain of swaps shares a loop with the arithmetic between
-them. Where a step holds it, the operand is read as the other step would read it. analysis/simplify.py makes
+them. Where a step holds it, the operand is read as the other step would read it. passes/simplify.py makes
 this operation.
 """
 

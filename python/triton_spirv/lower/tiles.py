@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..analysis.matrix_grid import Grid, layout_of_grid
 from ..ir.model import Operation, Type
-from ..layout import Layout, log2
+from ..layout import log2
 from ..spirv.module import Value as Register
 from .access import invariant
 from .context import Context
@@ -27,35 +28,11 @@ PADDING = 32
 PASSAGE_BYTES = 12288
 
 
-@dataclass(frozen=True)
-class Grid:
-    """How a result [M, N] is spread: matrices m x n x k of a device, warps by rows x columns."""
-
-    shape: tuple[int, int]
-    m: int
-    n: int
-    k: int
-    operand: str
-    result: str
-    warp_rows: int
-    warp_columns: int
-
-    @property
-    def rows(self) -> int:
-        """Matrices of a warp, one below the other."""
-        return self.shape[0] // self.warp_rows // self.m
-
-    @property
-    def columns(self) -> int:
-        return self.shape[1] // self.warp_columns // self.n
-
-    def corner(self, ctx: Context) -> tuple[Register, Register]:
-        """Row and column of this warp's rectangle."""
-        b, warp = ctx.b, ctx.env.warp_id()
-        row = b.lshr(warp, log2(self.warp_columns))
-        column = b.iand(warp, self.warp_columns - 1)
-        return (b.imul(row, self.shape[0] // self.warp_rows),
-                b.imul(column, self.shape[1] // self.warp_columns))
+def corner(ctx: Context, grid: Grid) -> tuple[Register, Register]:
+    """Row and column of this warp's rectangle."""
+    b, warp = ctx.b, ctx.env.warp_id()
+    row, column = b.lshr(warp, log2(grid.warp_columns)), b.iand(warp, grid.warp_columns - 1)
+    return b.imul(row, grid.shape[0] // grid.warp_rows), b.imul(column, grid.shape[1] // grid.warp_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,22 +42,6 @@ class Tiles:
     grid: Grid
     element: Type
     matrices: tuple[Register, ...]
-
-
-def layout_of_grid(grid: Grid, lanes: int) -> Layout:
-    """The layout that `as_fragment` gives: a lane holds neighbours in a row, of each matrix of its warp."""
-    n_size = grid.shape[1]
-
-    def place(row: int, column: int) -> int:
-        return row * n_size + column
-
-    inside = [place(0, 1 << i) for i in range(log2(grid.n))] + [place(1 << i, 0) for i in range(log2(grid.m))]
-    own = len(inside) - log2(lanes)
-    columns = [place(0, grid.n << i) for i in range(log2(grid.columns))]
-    rows = [place(grid.m << i, 0) for i in range(log2(grid.rows))]
-    warps = [place(0, grid.n * grid.columns << i) for i in range(log2(grid.warp_columns))] + \
-        [place(grid.m * grid.rows << i, 0) for i in range(log2(grid.warp_rows))]
-    return Layout(grid.shape, (), (*inside[:own], *columns, *rows), (), tuple(inside[own:]), tuple(warps))
 
 
 class _Passage:

@@ -8,7 +8,7 @@ address.
 from __future__ import annotations
 
 from ..errors import LoweringError
-from ..ir.model import FloatType, IndexType, IntegerType, PointerType, TensorType, Type
+from ..ir.model import FloatType, IndexType, IntegerType, PointerType, TensorType, Type, bits_of
 from ..spirv import types as spirv
 
 #: Floats that a register holds, as they are or as their bits; of f8E8M0FNU only block scales are.
@@ -24,13 +24,6 @@ def element_of(type: Type) -> Type:
 def shape_of(type: Type) -> tuple[int, ...]:
     """The shape of a tensor type; () for a scalar."""
     return type.shape if isinstance(type, TensorType) else ()
-
-
-def bits_of(type: Type) -> int:
-    """Width of an element in bits."""
-    if isinstance(type, (IntegerType, FloatType)):
-        return type.width
-    return 64
 
 
 def register_type(type: Type) -> spirv.Type:

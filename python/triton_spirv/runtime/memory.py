@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
 
 from ..errors import DeviceError, LaunchError
 from . import opencl
@@ -84,22 +83,12 @@ class Staging:
     def _copy(self, target: int, source: int, size: int) -> None:
         self._library.call("clEnqueueSVMMemcpy", self._context.queue, 1, target, source, size, 0, None, None)
 
-    def forget(self) -> Callable[[], None]:
-        """The copies are in use beyond the launch; what is given frees them."""
-        context, library, allocations = self._context, self._library, self.allocations
-        self.allocations = []
-
-        def free() -> None:
-            for address in allocations:
-                library.clSVMFree(context.handle, address)
-
-        return free
-
     def __enter__(self) -> Staging:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self.forget()()
+        for address in self.allocations:
+            self._library.clSVMFree(self._context.handle, address)
 
 
 def announce(context: Context, kernel: int, allocations: list[int]) -> None:

@@ -1,10 +1,10 @@
-"""analysis/once.py: which kernels get a copy without loops that run once, and under which condition."""
+"""passes/single_rounds.py: which kernels get a copy without loops that run once, and when."""
 
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.once import without_single_rounds
 from triton_spirv.ir import Module, Operation, parse
+from triton_spirv.passes.single_rounds import without_single_rounds
 
 ROW = "tensor<1024xf32>"
 

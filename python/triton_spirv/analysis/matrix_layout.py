@@ -34,6 +34,9 @@ from ..target import Matrix
 #: SPIR-V's longest vector, in components as a power of two.
 LONGEST = 4
 
+#: operand elements -> (their form for the unit, the element of the sums)
+FORMS = {"f16": ("f16", "f32"), "bf16": ("bf16", "f32"), "i8": ("i8", "i32"), "f32": ("tf32", "f32")}
+
 Coordinates = tuple[int, int]
 
 

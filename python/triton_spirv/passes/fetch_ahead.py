@@ -19,7 +19,7 @@ from triton_spirv.analysis.traversal import Asking, answer
 
 from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
 from .carried_pointers import number
-from .copies import Copies, append_operand, inserter
+from .copies import Copies, inserter
 
 I1 = IntegerType(1)
 
@@ -120,20 +120,13 @@ def _fetch(loop: Operation, body: Block, load: Operation) -> None:
     # as the loop itself asks: also where the sum wraps round
     more = _load(load, following, _compare(less, advanced.results[0], upper, load, inside), inside)
     # the value that travels
-    argument = Value(load.results[0].type, load.results[0].name, body, len(body.arguments))
-    body.arguments.append(argument)
-    for user, index in list(load.results[0].uses):
-        user.operands[index] = argument
-        argument.uses.append((user, index))
-    load.results[0].uses = []
-    for index, value in enumerate(load.operands):
-        value.uses.remove((load, index))
-    body.operations.remove(load)
-    append_operand(end, more)
-    append_operand(loop, begin)
-    if loop.segments is not None:
-        loop.segments = (*loop.segments[:-1], loop.segments[-1] + 1)
-    loop.results.append(Value(argument.type, f"{argument.name}_left", loop, len(loop.results)))
+    loaded = load.results[0]
+    argument = body.append_argument(loaded.type, loaded.name)
+    loaded.replace_by(argument)
+    load.erase()
+    end.append_operand(more)
+    loop.append_operand(begin)
+    loop.append_result(argument.type, f"{argument.name}_left")
 
 
 def _compare(predicate: str, x: Value, y: Value, load: Operation, insert: Any) -> Value:

@@ -1,10 +1,10 @@
-"""analysis/simplify.py: which xors are found to exchange neighbours, and which are left alone."""
+"""passes/simplify.py: which xors are found to exchange neighbours, and which are left alone."""
 
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.simplify import simplify
 from triton_spirv.ir import parse
+from triton_spirv.passes.simplify import simplify
 
 SWAP = """
 module {{

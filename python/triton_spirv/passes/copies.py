@@ -22,17 +22,8 @@ def inserter(before: Operation) -> Callable[[Operation], None]:
     assert block is not None
 
     def insert(op: Operation) -> None:
-        op.parent = block
-        block.operations.insert(block.operations.index(before), op)
+        block.insert_before(before, op)
     return insert
-
-
-def append_operand(op: Operation, value: Value) -> None:
-    """One more operand behind the others, of a variadic one; the segments of scf.for are the caller's."""
-    value.uses.append((op, len(op.operands)))
-    op.operands.append(value)
-    if op.segments is not None and op.name != "scf.for":
-        op.segments = (*op.segments[:-1], op.segments[-1] + 1)
 
 
 class Copies:

@@ -1,10 +1,10 @@
-"""analysis/fetch_ahead.py: which loops are rewritten, and to what."""
+"""passes/fetch_ahead.py: which loops are rewritten, and to what."""
 
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.fetch_ahead import fetch_ahead
 from triton_spirv.ir import Module, Operation, parse
+from triton_spirv.passes.fetch_ahead import fetch_ahead
 
 LAYOUT = ("#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], "
           "order = [1, 0]}>")

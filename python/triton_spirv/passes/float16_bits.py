@@ -4,29 +4,39 @@ from __future__ import annotations
 
 import functools
 from dataclasses import fields, replace
+from typing import Any
 
-from ..ir.model import Block, FloatType, Module, Region, Type
+from ..ir.model import DenseAttr, FloatType, Module, Type
 
 
 def hold_float16_as_bits(module: Module) -> None:
     """Every value of the module that is made of f16 gets the type that says so (`FloatType.as_bits`)."""
     for op in module.walk():
-        for value in op.results:
-            value.type = _held(value.type)
-        for region in op.regions:
-            _arguments(region)
+        for name, attribute in op.attributes.items():
+            held = _held_attribute(attribute)
+            if held is not attribute:
+                op.set_attribute(name, held)
+        arguments = [value for region in op.regions for block in region.blocks for value in block.arguments]
+        for value in (*op.results, *arguments):
+            held = _held(value.type)
+            if held is not value.type:
+                value.retype(held)
 
 
-def _arguments(region: Region) -> None:
-    blocks: list[Block] = region.blocks
-    for block in blocks:
-        for value in block.arguments:
-            value.type = _held(value.type)
+def _held_attribute(attribute: Any) -> Any:
+    """Types and constants of it; everything else as it is."""
+    if isinstance(attribute, Type):
+        return _held(attribute)
+    if isinstance(attribute, DenseAttr):
+        held = _held(attribute.type)
+        if held is not attribute.type:
+            return replace(attribute, type=held)  # type: ignore[arg-type]  # a tensor, as it was
+    return attribute
 
 
 @functools.cache
 def _held(type: Type) -> Type:
-    """The same type, f16 in it as its bits."""
+    """The same type, f16 in it as its bits; the very type where there is none."""
     if isinstance(type, FloatType):
         return replace(type, as_bits=True) if type.name == "f16" else type
     changes = {}

@@ -8,21 +8,21 @@ The layout spreads over what is computed from the result, as in matrix_placement
 
 from __future__ import annotations
 
-from ..ir.model import Encoding, Module, Operation, TensorType, Value
+from ..analysis.matrix_grid import PLACED, find_grid, layout_of_grid
+from ..ir.model import Encoding, Module, Operation, TensorType, Value, shape_of
 from ..layout import Layout
 from ..target import Target
-from .dot_cooperative import find_grid
-from .matrix_placement import assign, is_chained, spread
-from .tiles import layout_of_grid
-from .types import shape_of
+from .conversions import convert_at_edges
+from .matrix_placement import assign, is_chained, is_placed_product, spread
 
 #: Neighbours in each dimension that a lane holds: as many as one access to shared memory moves.
 SIDE = 4
 
 
 def place_tiles(module: Module, target: Target, warps: int) -> None:
-    """Give every product of two dimensions the layout of its result, in place."""
-    if not target.places_tiles:
+    """Give every product of two dimensions the layout of its result, in place; where a matrix unit has taken
+    one, its layouts are all over the kernel, and this adds nothing."""
+    if any(map(is_placed_product, module.walk())):
         return
     placed: dict[Value, Encoding] = {}
     for op in module.walk():
@@ -30,7 +30,7 @@ def place_tiles(module: Module, target: Target, warps: int) -> None:
             continue
         grid = find_grid(target, warps, op, is_chained(op))
         if grid is not None:
-            op.attributes["ts.grid"] = grid
+            op.set_attribute(PLACED, grid.attribute())
             encoding: Encoding | None = linear(layout_of_grid(grid, target.sub_group_size))
         else:
             encoding = square(op, target.sub_group_size, warps, is_chained(op))
@@ -38,6 +38,7 @@ def place_tiles(module: Module, target: Target, warps: int) -> None:
             assign(op.result, encoding, placed)
     for value, encoding in list(placed.items()):
         spread(value, encoding, placed)
+    convert_at_edges(module)
 
 
 def linear(layout: Layout) -> Encoding:

@@ -6,39 +6,35 @@ element by element, along rows (slices of it), and around loops, so that accumul
 made. Operands lose their `ttg.convert_layout`; loads that only feed products are made in the product's
 layout.
 
-Values change type in place. Rules ask every operand for the layout that they need, so wherever the new
-layouts meet the old ones, registers are exchanged without an operation that says so.
+Values change type in place. Where they cross the edge of a loop or a branch, a conversion stands before it
+(conversions.py). Elsewhere rules ask every operand for the layout that they need, so that registers are
+exchanged where the new layouts meet the old ones.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..analysis.carried_pointers import carry_pointer
-from ..analysis.copies import copied
+from ..analysis.matrix_layout import FORMS, Tiling, is_matrix, transposed
 from ..analysis.traversal import Asking, question, some
-from ..ir.model import Encoding, Module, Operation, TensorType, Value
+from ..ir.model import Encoding, Module, Operation, TensorType, Value, bits_of, shape_of
 from ..layout import log2
 from ..target import Matrix, Target
-from .matrix_layout import Tiling, is_matrix, transposed
-from .types import bits_of, shape_of
-
-#: operand elements -> (their form for the unit, the element of the sums)
-FORMS = {"f16": ("f16", "f32"), "bf16": ("bf16", "f32"), "i8": ("i8", "i32"), "f32": ("tf32", "f32")}
-
-#: Operations that hold what they are given in another order, or as it is.
-CONVERSION = "ttg.convert_layout"
+from .carried_pointers import carry_pointer
+from .conversions import CONVERSION, convert_at_edges
+from .copies import copied
 
 
-def place_products(module: Module, target: Target, warps: int) -> bool:
-    """Give every product that the target's unit takes its layouts, in place; were there any?"""
+def place_products(module: Module, target: Target, warps: int) -> None:
+    """Give every product that the target's unit takes its layouts, in place."""
     if target.matrix is None or target.sub_group_size != target.matrix.columns:
-        return False
+        return
     products = [op for op in module.walk() if op.name == "tt.dot" and form_of(op, target.matrix)]
     placed: dict[Value, Encoding] = {}
     for op in products:
         tiling = tiling_of(op, target.matrix, warps)
-        op.attributes["ts.left"], op.attributes["ts.right"] = tiling.left(), tiling.right()
+        op.set_attribute("ts.left", tiling.left())
+        op.set_attribute("ts.right", tiling.right())
         assign(op.result, tiling.result(), placed)
     for value, encoding in list(placed.items()):
         spread(value, encoding, placed)
@@ -53,7 +49,12 @@ def place_products(module: Module, target: Target, warps: int) -> bool:
     for op in list(module.walk()) if target.block_2d else ():
         if op.name == "tt.load" and "ts.natural" in op.attributes:
             carry_pointer(op)
-    return bool(products)
+    convert_at_edges(module)
+
+
+def is_placed_product(op: Operation) -> bool:
+    """Has it been given to the matrix unit?"""
+    return "ts.left" in op.attributes
 
 
 def form_of(op: Operation, unit: Matrix) -> str | None:
@@ -127,7 +128,7 @@ def is_elementwise(op: Operation) -> bool:
 def retype(value: Value, encoding: Encoding) -> None:
     """Give a tensor another encoding."""
     assert isinstance(value.type, TensorType)
-    value.type = TensorType(value.type.shape, value.type.element, encoding)
+    value.retype(TensorType(value.type.shape, value.type.element, encoding))
 
 
 def assign(value: Value, encoding: Any, placed: dict[Value, Encoding]) -> bool:
@@ -226,9 +227,8 @@ def _load_apart(op: Operation, index: int) -> None:
 def _copied(op: Operation, operand: Value | None) -> Value:
     """The result of a copy that stands behind the operation; its only operand, where that is another one."""
     copy = copied(op, op.operands if operand is None else [operand])
-    copy.parent = op.parent
     assert op.parent is not None
-    op.parent.operations.insert(op.parent.operations.index(op) + 1, copy)
+    op.parent.insert_behind(op, copy)
     return copy.result
 
 
@@ -247,7 +247,7 @@ def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:
         if maker.name == "tt.load":
             for made, _ in chain:
                 _sink(made.defining_op, made.uses[0][0])
-            maker.attributes["ts.natural"] = value.type.encoding  # type: ignore[attr-defined]
+            maker.set_attribute("ts.natural", value.type.encoding)  # type: ignore[attr-defined]
             for made, asked in chain:
                 retype(made, asked)
             return
@@ -271,13 +271,13 @@ def _let_wait(op: Operation) -> None:
             continue
         if maker.parent is not op.parent:
             for made in (*chain, maker):
-                made.attributes["ts.rests"] = True
+                made.set_attribute("ts.rests", True)
             continue
         first, last = (op.parent.operations.index(x) for x in (maker, op))
         between = op.parent.operations[first + 1:last]
         if all(x.name in ("tt.load", "tt.trans") for x in between):
             for made in (*chain, maker):
-                made.attributes["ts.waits"] = True
+                made.set_attribute("ts.waits", True)
 
 
 def _sink(load: Operation | None, user: Operation) -> None:
@@ -290,8 +290,7 @@ def _sink(load: Operation | None, user: Operation) -> None:
     first, last = block.operations.index(load), block.operations.index(user)
     between = block.operations[first + 1:last]
     if not load.attributes.get("isVolatile") and all(_is_pure(op) for op in between):
-        block.operations.remove(load)
-        block.operations.insert(last - 1, load)
+        load.move_before(user)
 
 
 def _is_pure(op: Operation) -> bool:
@@ -311,12 +310,8 @@ def replace_operand(op: Operation, index: int, value: Value) -> None:
     old = op.operands[index]
     if old is value:
         return
-    old.uses.remove((op, index))
-    op.operands[index] = value
-    value.uses.append((op, index))
+    op.set_operand(index, value)
     while not old.uses and old.defining_op is not None and old.defining_op.name == CONVERSION:
         unused = old.defining_op
-        assert unused.parent is not None
-        unused.parent.operations.remove(unused)
         old = unused.operands[0]
-        old.uses.remove((unused, 0))
+        unused.erase()

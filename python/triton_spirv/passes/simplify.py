@@ -14,9 +14,6 @@ from triton_spirv.ir.model import IntegerType, Module, Operation, TensorType, Va
 
 SWAP = "ts.swap"
 
-#: The operations between x and the sum of its neighbours, repeated.
-CHAIN = ("tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.reduce")
-
 
 def simplify(module: Module) -> None:
     """Rewrite xors that exchange neighbours, in place; operations that this leaves unused are removed."""
@@ -44,16 +41,14 @@ def _decide(op: Operation) -> None:
         return
     if not test(number, -1 << (narrow.width - 1), (1 << (narrow.width - 1)) - 1):
         return
-    for operand in set(op.operands):
-        operand.uses = [(user, index) for user, index in operand.uses if user is not op]
-    op.name, op.operands, op.attributes, op.segments = "arith.constant", [], {"value": True}, None
+    op.become("arith.constant", [], {"value": True})
 
 
 def _swap(op: Operation) -> None:
     for x, other in (op.operands, op.operands[::-1]):
         axis = _summed_axis(x, other)
         if axis is not None:
-            _rewrite(op, SWAP, x, axis)
+            op.become(SWAP, [x], {"axis": axis})
             _remove_unused(other.defining_op)
             return
 
@@ -88,19 +83,11 @@ def _is_xor(reduction: Operation) -> bool:
     return combine.name == "arith.xori" and takes_both and end.operands == combine.results
 
 
-def _rewrite(op: Operation, name: str, operand: Value, axis: int) -> None:
-    for value in set(op.operands):
-        value.uses = [(user, index) for user, index in value.uses if user is not op]
-    op.name, op.operands, op.attributes = name, [operand], {"axis": axis}
-    operand.uses.append((op, 0))
-
-
 def _remove_unused(op: Operation | None) -> None:
     """Take `op` and what it alone used out of its block."""
-    if op is None or op.parent is None or any(value.uses for value in op.results):
+    if op is None or op.parent is None or not op.is_pure or any(value.uses for value in op.results):
         return
-    op.parent.operations.remove(op)
-    for value in op.operands:
-        value.uses = [(user, index) for user, index in value.uses if user is not op]
-        if value.defining_op is not None and value.defining_op.name in CHAIN:
-            _remove_unused(value.defining_op)
+    makers = [value.defining_op for value in op.operands]
+    op.erase()
+    for maker in makers:
+        _remove_unused(maker)

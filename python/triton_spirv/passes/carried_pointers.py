@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from triton_spirv.analysis.traversal import Asking, question
 
 from ..ir.model import Block, DenseAttr, IntegerType, Operation, TensorType, Type, Value
-from .copies import Copies, append_operand, inserter
+from .copies import Copies, inserter
 
 
 @dataclass(frozen=True)
@@ -45,20 +45,14 @@ def carry_pointer(load: Operation) -> None:
     lower = loop.operands[0]
     first = Copies(body, lambda value: lower if value is body.arguments[0] else value, inside).of(pointers)
     step = _step(slope, turn, pointers.type, loop)
-    argument = Value(pointers.type, pointers.name, body, len(body.arguments))
-    body.arguments.append(argument)
+    argument = body.append_argument(pointers.type, pointers.name)
     end = body.terminator
     moved = Operation("tt.addptr", [argument, step], {}, [pointers.type], [pointers.name], load.location)
-    moved.parent = body
-    body.operations.insert(len(body.operations) - 1, moved)
-    append_operand(end, moved.result)
-    append_operand(loop, first)
-    if loop.segments is not None:
-        loop.segments = (*loop.segments[:-1], loop.segments[-1] + 1)
-    loop.results.append(Value(pointers.type, pointers.name, loop, len(loop.results)))
-    pointers.uses.remove((load, 0))
-    load.operands[0] = argument
-    argument.uses.append((load, 0))
+    body.insert_before(end, moved)
+    end.append_operand(moved.result)
+    loop.append_operand(first)
+    loop.append_result(pointers.type, pointers.name)
+    load.set_operand(0, argument)
 
 
 @question

@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from ..analysis.traversal import Asking, every, question
 from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
 from .copies import copied
-from .traversal import Asking, every, question
 
 #: A kernel of more operations is left as it is: all of them would be compiled twice.
 MOST = 400
@@ -69,9 +69,12 @@ def _comes_early(value: Value) -> Asking[bool]:
 
 
 def _rewrite(block: Block, loops: Sequence[Operation]) -> None:
-    end = block.operations.pop()
-    general, block.operations = block.operations, []
-    first = _Copy(block, ())
+    end, general = block.terminator, block.operations[:-1]
+    once, otherwise = arms = [Block(Region()) for _ in range(2)]
+    for arm in arms:
+        arm.parent.blocks.append(arm)
+    otherwise.adopt(general)
+    first = _Copy(block, (), end)
     test: Value | None = None
     for bounds in dict.fromkeys((*loop.operands[:3], "unsignedCmp" in loop.attributes) for loop in loops):
         *values, unsigned = bounds
@@ -82,20 +85,12 @@ def _rewrite(block: Block, loops: Sequence[Operation]) -> None:
         for part in (some, one):
             test = part if test is None else first.add("arith.andi", [test, part], {})
     assert test is not None
-    choice = Operation("scf.if", [test], {}, [], [], end.location, None, [Region(), Region()])
-    once, otherwise = (Block(region) for region in choice.regions)
-    for arm in (once, otherwise):
-        arm.parent.blocks.append(arm)
     copy = _Copy(once, loops)
     for op in general:
         copy.of(op)
-    for op in general:
-        op.parent = otherwise
-    otherwise.operations = general
-    for arm in (once, otherwise):
-        _Copy(arm, ()).insert(Operation("scf.yield", [], {}, [], [], end.location))
-    first.insert(choice)
-    first.insert(end)
+    for arm in arms:
+        arm.append(Operation("scf.yield", [], {}, [], [], end.location))
+    first.insert(Operation("scf.if", [test], {}, [], [], end.location, None, [arm.parent for arm in arms]))
     for op in list(once.operations):
         if op.name == "tt.reduce" and len(op.operands) == 1:
             _add_zero_last(op)
@@ -118,11 +113,8 @@ def _add_zero_last(reduction: Operation) -> None:
             break
     else:
         return
-    for value in (zero, x):
-        value.uses = [(user, index) for user, index in value.uses if user is not added]
-    block.operations.remove(added)
-    reduction.operands[0] = x
-    x.uses.append((reduction, 0))
+    reduction.set_operand(0, x)
+    added.erase()
     total = reduction.results[0]
     type = total.type
     nothing = DenseAttr(type, True, 0.0) if isinstance(type, TensorType) else 0.0
@@ -130,12 +122,9 @@ def _add_zero_last(reduction: Operation) -> None:
     sum = Operation("arith.addf", [total, constant.results[0]], dict(added.attributes), [type], [total.name],
                     added.location)
     for user, index in [use for use in total.uses if use[0] is not sum]:
-        user.operands[index] = sum.results[0]
-        sum.results[0].uses.append((user, index))
-    total.uses = [(sum, 0)]
-    behind = block.operations.index(reduction) + 1
-    constant.parent = sum.parent = block
-    block.operations[behind:behind] = [constant, sum]
+        user.set_operand(index, sum.results[0])
+    block.insert_behind(reduction, constant)
+    block.insert_behind(constant, sum)
 
 
 def _is_zero(value: Value) -> bool:
@@ -154,22 +143,25 @@ def _is_product(value: Value) -> bool:
 
 
 class _Copy:
-    """Copies of operations, put at the end of a block; `loops` are replaced by one round of theirs."""
+    """Copies of operations, put at the end of a block, or before its operation `end`; `loops` are replaced by
+    one round of theirs."""
 
-    def __init__(self, block: Block, loops: Sequence[Operation]) -> None:
-        self.block, self.loops = block, loops
+    def __init__(self, block: Block, loops: Sequence[Operation], end: Operation | None = None) -> None:
+        self.block, self.loops, self.end = block, loops, end
         self.known: dict[Value, Value] = {}
         self.labels: dict[Block, Block] = {}
 
     def insert(self, op: Operation) -> None:
-        op.parent = self.block
-        self.block.operations.append(op)
+        if self.end is None:
+            self.block.append(op)
+        else:
+            self.block.insert_before(self.end, op)
 
     def add(self, name: str, operands: list[Value], attributes: dict[str, str],
             like: Value | None = None) -> Value:
         """A new operation of one result: a truth value, or of the type of another."""
         made = Operation(name, operands, attributes, [like.type if like else IntegerType(1)], ["once"],
-                         self.block.operations[-1].location)
+                         self.block.operations[-1 if self.end is None else -2].location)
         self.insert(made)
         return made.results[0]
 

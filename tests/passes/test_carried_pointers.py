@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.carried_pointers import carry_pointer
 from triton_spirv.ir import parse
 from triton_spirv.ir.model import Module, Operation
+from triton_spirv.passes.carried_pointers import carry_pointer
 
 LOOP = """
 module {{

@@ -1,0 +1,1 @@
+"""Rewriting of the IR before it is lowered: a file for each pass; pipeline.py runs them."""

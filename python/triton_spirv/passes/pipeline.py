@@ -1,0 +1,90 @@
+"""The passes that rewrite a kernel's IR before it is lowered, and which of them run for a target, in order.
+
+A pass has a name, a function that rewrites a module in place, and a condition on the target. What a pass
+decides is IR too: operations, types and attributes that print and can be read back. TRITON_SPIRV_DEBUG, with
+commas between its words, shows and checks that:
+
+    verify        verify.py behind each pass (the tests set it)
+    read-back     what is printed behind each pass is read back as the same
+    print         the IR behind each pass, to stderr; print:NAME for one pass
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..errors import UsageError
+from ..ir.model import Module
+from ..ir.printer import print_module
+from ..target import Target
+from .fetch_ahead import fetch_ahead
+from .float16_bits import hold_float16_as_bits
+from .matrix_placement import place_products
+from .simplify import simplify
+from .single_rounds import without_single_rounds
+from .tile_placement import place_tiles
+from .verify import read_back, verify
+
+VARIABLE = "TRITON_SPIRV_DEBUG"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """`run(module, target, warps)` rewrites in place; it runs on targets of which `applies` holds.
+    `mixes_layouts`: operands of one operation may have layouts of their own behind it."""
+
+    name: str
+    run: Callable[[Module, Target, int], None]
+    applies: Callable[[Target], bool] = lambda target: True
+    mixes_layouts: bool = False
+
+
+PASSES = (
+    Pass("simplify", lambda module, target, warps: simplify(module)),
+    Pass("single-rounds", lambda module, target, warps: without_single_rounds(
+        module, target.max_registers * target.vector_width)),
+    Pass("place-products", place_products, lambda target: target.matrix is not None, mixes_layouts=True),
+    Pass("place-tiles", place_tiles, lambda target: target.places_tiles, mixes_layouts=True),
+    Pass("fetch-ahead", lambda module, target, warps: fetch_ahead(module),
+         lambda target: target.fetches_ahead),
+    Pass("float16-bits", lambda module, target, warps: hold_float16_as_bits(module),
+         lambda target: not target.float16),
+)
+
+
+def pipeline_of(target: Target) -> tuple[Pass, ...]:
+    """The passes for a target."""
+    return tuple(each for each in PASSES if each.applies(target))
+
+
+def run_passes(module: Module, target: Target, warps: int) -> None:
+    """Rewrite the module in place; InternalError where a pass leaves what is no IR, if that is checked."""
+    wanted = _wanted()
+    layouts = True
+    _check(module, wanted, "reading", layouts)
+    for each in pipeline_of(target):
+        each.run(module, target, warps)
+        layouts &= not each.mixes_layouts
+        _check(module, wanted, f"pass {each.name}", layouts)
+        if "print" in wanted or f"print:{each.name}" in wanted:
+            print(f"// after {each.name}\n{print_module(module, locations=False)}", file=sys.stderr)
+
+
+def _wanted() -> set[str]:
+    """The words of the variable; UsageError for one that means nothing."""
+    words = {word.strip() for word in os.environ.get(VARIABLE, "").split(",")} - {""}
+    known = {"verify", "read-back", "print", *(f"print:{each.name}" for each in PASSES)}
+    if words - known:
+        raise UsageError(f"{VARIABLE}: {', '.join(sorted(words - known))} means nothing; there are "
+                         f"{', '.join(sorted(known))}")
+    return words
+
+
+def _check(module: Module, wanted: set[str], stage: str, layouts: bool) -> None:
+    if "verify" in wanted:
+        verify(module, stage)
+    if "read-back" in wanted:
+        read_back(module, stage, layouts)
