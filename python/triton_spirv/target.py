@@ -128,6 +128,8 @@ class Target:
                      hidden from it
     loop_rounds      rounds that a driver gives all loops of a program together; 0: as many as they need. See
                      lower/loop_limit.py
+    reconvergence    the execution mode by which lanes that parted at a branch are together again behind it: a
+                     device that has one gives no promise without it (Vulkan)
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
     work_group_size  most work-items of a work-group; 0: the driver decides
     optimised_size   instructions of a kernel up to which the driver's compiler is to optimise; a larger one
@@ -169,6 +171,7 @@ class Target:
     extends_by_halves: bool = False
     folds_zeros: bool = False
     loop_rounds: int = 0
+    reconvergence: str = ""
     unrolled: int = 128
     float64: bool = True
     stream_bytes: int = 0

@@ -42,6 +42,26 @@ def scattered(out_ptr, STRIDE: tl.constexpr, COUNT: tl.constexpr):
 
 
 @triton.jit
+def stored_together(out_ptr, N: tl.constexpr, EACH: tl.constexpr):
+    """EACH lanes store a value of their own to one element."""
+    i = tl.arange(0, N)
+    tl.store(out_ptr + i // EACH, (i % EACH + 1).to(out_ptr.dtype.element_ty))
+
+
+@pytest.mark.parametrize("dtype", ("i8", "u8", "i16", "f16"))
+@pytest.mark.parametrize("each", (1, 2, 8, 64))
+@pytest.mark.parametrize("warps", (1, 4))
+def test_one_of_several_values_stays(run, warps, each, dtype):
+    """Never some bits of each: 1 and 2 are not 3."""
+    size = 128
+    out = numeric.tensor(np.zeros(size // each + 1), dtype)
+    run(stored_together, 1, out, size, each, num_warps=warps)
+    found = numeric.array(out).astype(np.float32)
+    assert np.isin(found[:-1], np.arange(1, each + 1)).all()
+    assert found[-1] == 0
+
+
+@triton.jit
 def walked(x_ptr, out_ptr, count, scale: tl.float16):
     """A pointer that a loop moves, and a scalar argument of 16 bits."""
     total = 0.0

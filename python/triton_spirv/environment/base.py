@@ -8,10 +8,11 @@ are in.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..spirv.builder import I32, Builder, Operand, scalar_type, width_of
+from ..spirv.control import While
 from ..spirv.module import Module, Value
 from ..spirv.types import Float, Int, Type
 from ..target import Target
@@ -346,6 +347,19 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
     @abstractmethod
     def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
         """The old value of an integer in memory, replaced by `value` where it equalled `compare`."""
+
+    def update_word(self, pointer: Value, scope: str, change: Callable[[Value], Value]) -> Value:
+        """Replace an integer in memory by `change` of it, whatever others do there meanwhile; what it was. A
+        loop of compare-and-exchange that orders nothing else (see `fence`)."""
+        b = self.b
+        loop = While(b.module, [self.atomic_load(pointer, scope, "relaxed")])
+        with loop.before():
+            word = loop.carried[0]
+            seen = self.compare_exchange(pointer, word, change(word), scope, "relaxed")
+            loop.condition(b.compare("OpINotEqual", seen, word), [seen])
+        with loop.body():
+            loop.yield_(loop.arguments)
+        return loop.results[0]
 
     # --- printing -------------------------------------------------------------------------------------------
 

@@ -146,6 +146,8 @@ class Vulkan(VulkanMatrices):
         self._define_shared()
         m.entry_point("GLCompute", kernel, self._name)
         m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
+        if self.target.reconvergence:
+            m.execution_mode(kernel, self.target.reconvergence)
 
     def _builtin(self, name: str, type: Type) -> Value:
         return self.b.module.builtin(name, type)

@@ -135,15 +135,15 @@ class VulkanMemory(Environment):
         return b.bitcast(part, element)
 
     def _store_to_word(self, pointer: Value, value: Value) -> None:
-        """Two atomic operations: other lanes may write the rest of the word meanwhile."""
+        """Other lanes may write the rest of the word meanwhile, and the element: one of its values stays."""
         b, element = self.b, pointer.type.pointee  # type: ignore[attr-defined]
         bits = 8 * type_bytes(element)
         self._stores_to_words = True
         word, low = self._cut(pointer)
         ones = b.shl(b.constant(I32, (1 << bits) - 1), low)
-        part = b.resize(b.bitcast(value, Int(bits)), 32, signed=False)
-        self.atomic("and", word, b.ixor(ones, -1), "gpu", "relaxed")
-        self.atomic("or", word, b.shl(part, low), "gpu", "relaxed")
+        part = b.shl(b.resize(b.bitcast(value, Int(bits)), 32, signed=False), low)
+        rest = b.ixor(ones, -1)
+        self.update_word(word, "gpu", lambda old: b.ior(b.iand(old, rest), part))
 
     def load(self, pointer: Value, count: int, volatile: bool = False, alignment: int | None = None) -> Value:
         b = self.b

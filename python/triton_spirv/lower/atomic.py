@@ -106,20 +106,16 @@ class Place:
         ordered atomic a barrier of the work-group (Mesa's software device) would wait in it for lanes that
         have left.
         """
-        ctx, b = self.ctx, self.ctx.b
-        narrow = self.stored.width < 32
-        pointer, low = self.word() if narrow else (self.pointer(self.stored), b.constant(I32, 0))
-        ctx.env.fence(self.scope, self.release)
-        loop = While(b.module, [ctx.env.atomic_load(pointer, self.scope, "relaxed")])
-        with loop.before():
-            word = loop.carried[0]
-            replaced = self._with(word, low, change(self.part(word, low))) if narrow else change(word)
-            seen = ctx.env.compare_exchange(pointer, word, replaced, self.scope, "relaxed")
-            loop.condition(b.compare("OpINotEqual", seen, word), [seen])
-        with loop.body():
-            loop.yield_(loop.arguments)
-        ctx.env.fence(self.scope, self.acquire)
-        return self.part(loop.results[0], low) if narrow else loop.results[0]
+        env, narrow = self.ctx.env, self.stored.width < 32
+        pointer, low = self.word() if narrow else (self.pointer(self.stored), self.ctx.b.constant(I32, 0))
+
+        def changed(word: Register) -> Register:
+            return self._with(word, low, change(self.part(word, low))) if narrow else change(word)
+
+        env.fence(self.scope, self.release)
+        old = env.update_word(pointer, self.scope, changed)
+        env.fence(self.scope, self.acquire)
+        return self.part(old, low) if narrow else old
 
     def _with(self, word: Register, low: Register, part: Register) -> Register:
         b = self.ctx.b

@@ -176,3 +176,15 @@ def test_what_is_known_of_a_driver(driver: str, device: devices.Device) -> None:
         offered = replace(device, driver=driver, features=frozenset({feature}))
         assert target_of(offered).contracts == (contracts if known else "fma")
     assert target.accurate == ({"Exp2"} if known else set())
+
+
+def test_reconvergence(device: devices.Device) -> None:
+    """A kernel asks for what the device was created with; code for another promise has another name."""
+    maximal, uniform = "shaderMaximalReconvergence", "shaderSubgroupUniformControlFlow"
+    plain = device.features - {maximal, uniform}
+    modes = {"": set(), "SubgroupUniformControlFlowKHR": {uniform},
+             "MaximallyReconvergesKHR": {uniform, maximal}}
+    offered = {mode: replace(device, features=plain | more) for mode, more in modes.items()}
+    for mode, other in offered.items():
+        assert target_of(other).reconvergence == mode
+    assert len({other.target_name for other in offered.values()}) == 3

@@ -128,12 +128,18 @@ class Device:
         found |= {name for bit, name in operations if self.subgroup_operations & bit}
         return frozenset(found | {control for control, _ in self.float_controls})
 
+    @property
+    def reconvergence(self) -> str:
+        """`Target.reconvergence`; "" where it has none."""
+        modes = features.RECONVERGENCE.items()
+        return next((mode for feature, mode in modes if feature in self.features), "")
+
     @functools.cached_property
     def fingerprint(self) -> str:
         """A short name of everything that compiled code depends on."""
         facts = (self.name, self.driver, self.driver_version, self.version, sorted(self.capabilities),
                  self.subgroup_sizes, self.subgroup_size, sorted(self.float_controls), self.matrices,
-                 self.shared_bytes, self.push_bytes, self.max_invocations)
+                 self.shared_bytes, self.push_bytes, self.max_invocations, self.reconvergence)
         return hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
 
     @property

@@ -119,6 +119,11 @@ CAPABILITIES: dict[str, tuple[str, ...]] = {
     "GroupNonUniformRotateKHR": ("shaderSubgroupRotate",),
 }
 
+#: feature -> its execution mode: lanes that parted are together again behind every construct of control flow,
+#: or behind those that all of a sub-group entered. A kernel asks for the first that the device has
+RECONVERGENCE = {"shaderMaximalReconvergence": "MaximallyReconvergesKHR",
+                 "shaderSubgroupUniformControlFlow": "SubgroupUniformControlFlowKHR"}
+
 #: bits of subgroupSupportedOperations -> the capability of its instructions
 SUBGROUP_OPERATIONS = {
     0x01: "GroupNonUniform", 0x02: "GroupNonUniformVote", 0x04: "GroupNonUniformArithmetic",

@@ -45,6 +45,7 @@ def target_of(device: Device) -> Target:
         extends_by_halves=device.mesa is not None and device.mesa < (24, 1, 3),
         folds_zeros=device.driver == "llvmpipe",    # lp_build_mul, lp_build_div
         loop_rounds=LLVMPIPE_ROUNDS if device.driver == "llvmpipe" else 0,
+        reconvergence=device.reconvergence,
         unrolled=128 if device.kind == "cpu" else 1024,
         # software devices divide as their processor does
         rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else ()),
