@@ -18,8 +18,8 @@ from .errors import InternalError, LoweringError, ResourceError, TritonSpirvErro
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.blocks import run_function
-from .lower.budget import Budget
 from .lower.context import Context
+from .lower.convergence import check_convergence
 from .lower.loop_limit import LoopLimit
 from .lower.ordering import lessen_pressure
 from .lower.types import storage_type
@@ -89,7 +89,6 @@ def _within_resources(text: str, target: Target, num_warps: int, options: dict[s
 
 def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]) -> Artifact:
     """The same for one target, as it is."""
-    budget = Budget()
     module = parse(text)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
@@ -106,8 +105,6 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     env = environment(b, target)
     ctx = Context(b, env, target, module.functions)
     ctx.options = options
-    ctx.budget = budget
-    budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module, ctx.shared.roots)
     ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())
@@ -129,6 +126,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx.shared.finish(b.module.functions[-1])
     large = target.grf_mode(ctx.register_bytes, ctx.num_warps) == "256"
     live_bytes = lessen_pressure(b.module, b.module.functions[-1], target, large)
+    if target.lanes:
+        check_convergence(ctx, b.module.functions[-1])
     env.end_kernel()
     return Artifact(
         words=b.module.words(),

@@ -95,6 +95,7 @@ def anywhere(ctx: Context, value: Register) -> Register:
     if ctx.num_warps > 1:
         rows, = warps_along(ctx, [[found]], range(log2(ctx.num_warps)))
         found = reduce(b.ior, [row[0] for row in rows])
+    ctx.scalars.add(found.id)
     return b.compare("OpINotEqual", found, 0)
 
 

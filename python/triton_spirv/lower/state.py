@@ -15,7 +15,6 @@ from ..spirv.module import Value as Register
 from ..spirv.operands import opcode
 from ..spirv.types import Pointer
 from ..target import MOST, Requirement, Target
-from .budget import Budget
 from .shared import SharedMemory
 from .tensor import Deferred, Fragment, Stored
 from .types import storage_type
@@ -88,13 +87,12 @@ class State:
         self.plans: list[Plan] = []
         self.proven: list[set[tuple[int, Layout]]] = []
         self.refuted: tuple[int, Layout] | None = None  # a mask that is not true everywhere in this window
-        self.budget = Budget()
-        self.from_below = False  # what is evaluated has all that it waits for
         self.brief = False  # this code hardly ever runs: short rather than fast
         self.call_stack: list[str] = []
         self.asserts: list[tuple[str, int, str, str]] = []
         self.num_warps = 1
         self.parted = False  # lanes may have parted ways, so that no barrier may stand here
+        self.scalars: set[int] = set()  # ids of what all lanes of the program have the same of
         self.options: dict[str, Any] = {}
         self.hidden: dict[str, Register] = {}
         self.shared_bytes = 0
@@ -188,6 +186,8 @@ class State:
     def bind(self, value: Value, bound: Any) -> None:
         if isinstance(bound, Deferred):
             self.frame.pending.append(bound)
+        elif isinstance(bound, Register) and not self.parted:
+            self.scalars.add(bound.id)
         self.frame.values[value] = bound
 
     def is_pointer(self, register: Register) -> bool:
