@@ -13,10 +13,10 @@ from triton_spirv.runtime.extents import merged
 from triton_spirv.spirv.types import Pointer, Struct
 
 from . import atomics, block_messages, cooperative, extended, imported, memory_steps, subgroups  # noqa: F401
-from .findings import Finding, Findings
+from .findings import Finding, Findings, Unsupported
 from .memory import GlobalSpace, Variable, view
 from .program import Program
-from .scheduler import POLICIES, Run
+from .scheduler import MOST_LANES, POLICIES, Run
 from .steps import STEPS
 from .values import dtype, offsets, size
 
@@ -61,6 +61,10 @@ def run(made: Artifact | bytes, grid: int | Sequence[int], arguments: Sequence[A
     if lanes == 1 and artifact.sub_group_size > 1 and program.local_size > 1:
         lanes = artifact.sub_group_size
     place = (grid, 1, 1) if isinstance(grid, int) else (*grid, 1, 1)[:3]
+    waiting = place[0] * place[1] * place[2] * max(program.local_size, lanes)
+    if artifact.waits and waiting > MOST_LANES:
+        raise Unsupported(f"programs that may wait for each other, of {waiting} lanes together; the machine "
+                          f"tells {MOST_LANES} apart")
     findings = Findings()
     memories, values = _memories(artifact, arguments, names)
     together = _synchronises(program)
