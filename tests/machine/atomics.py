@@ -9,6 +9,7 @@ import numpy as np
 from triton_spirv.spirv.decode import Decoded
 
 from .findings import Unsupported
+from .memory import UNWRITTEN
 from .memory_steps import ON_GLOBAL, ON_SHARED, acquires, check_alignment, releases, semantics, storage_of
 from .program import Program
 from .races import Shadow
@@ -60,21 +61,24 @@ def atomic(p: Program, it: Decoded, number: int) -> Run:
         space = w.spaces[storage]
         w.expect_defined(number, pointer, "is an address")
         for id in (value, compare):
-            if id is not None:
+            if id is not None and (space.observes or swaps):
                 w.expect_defined(number, id, "is an operand of an atomic operation")
         addresses = w.column_of(pointer)
         check_alignment(w, space, addresses[w.active], size(type), number)
-        old = np.zeros((w.lanes, 1), dtype(type))
+        old, origins = np.zeros((w.lanes, 1), dtype(type)), np.zeros((w.lanes, 1), np.uint16)
+        given = w.u.get(value) if value is not None else None
         for lane in w.active:
             one = w.everyone[lane:lane + 1]
             at = addresses[lane:lane + 1]
-            inside, place = space.locate(w, one, at, size(type))[1], None
+            places, inside = space.locate(w, one, at, size(type))
             if inside is not None:
                 space.read(w, one, at, size(type), number, Shadow.ATOMIC)  # reports it
                 continue
-            place = int(space.locate(w, one, at, size(type))[0][0])
+            place = int(places[0])
             held = space.bytes[place:place + size(type)].copy().view(old.dtype)
             old[lane] = held
+            if space.origin is not None:
+                origins[lane] = _reason(w, space.origin[place:place + size(type)], number)
             new, order = None, bits
             if swaps:
                 if held.view(np.uint8).tobytes() == w.whole(compare)[lane].tobytes():
@@ -87,21 +91,28 @@ def atomic(p: Program, it: Decoded, number: int) -> Run:
             if new is None:
                 space.read(w, one, at, size(type), number, Shadow.ATOMIC)
             else:
-                if space.origin is not None and space.origin[place:place + size(type)].any() \
-                        and name != "OpAtomicStore":
-                    w.run.report_undefined(w, number, w.run.origin(
-                        "uninitialised", number, "loaded before anything was stored there"), "is changed")
-                space.write(w, one, at, to_bytes(np.asarray(new)[None], type), number, Shadow.ATOMIC)
+                why = 0 if given is None else int(np.broadcast_to(given, (w.lanes, 1))[lane, 0])
+                if name not in ("OpAtomicStore", "OpAtomicExchange"):
+                    why = max(why, int(origins[lane, 0]))
+                space.write(w, one, at, to_bytes(np.asarray(new)[None], type), number, Shadow.ATOMIC,
+                            np.full((1, size(type)), why, np.uint16))
         if result:
-            w.put(result, old)
+            w.put(result, old, origins if origins.any() else None)
     return run
+
+
+def _reason(w: Any, origin: Any, number: int) -> int:
+    """Why what an atomic operation finds is undefined: bins that nobody looks at may count from anything."""
+    if (origin == UNWRITTEN).any():
+        return int(w.run.origin("uninitialised", number, "changed before anything was stored there"))
+    return int(origin.max())
 
 
 def _order_atomic(w: Any, lane: int, address: int, bits: int, writes: bool, reads: bool) -> None:
     """What the operation orders. Relaxed ones take part by the fences around them."""
     for clocks, rows in w.run.clocks_of(w.group, np.array([w.first_lane + lane]), ON_GLOBAL | ON_SHARED):
         row = int(rows[0])
-        covers = bool(bits & (ON_GLOBAL if clocks is w.run.global_clocks(w.group) else ON_SHARED))
+        covers = bool(bits & (ON_GLOBAL if clocks is w.run.clocks else ON_SHARED))
         if reads:
             clocks.acquire(row, address, covers and acquires(bits))
         if writes:

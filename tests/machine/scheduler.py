@@ -152,9 +152,6 @@ class Run:
         program = f"program {row // self.lanes_of_group}, " if self.together and len(self.groups) > 1 else ""
         return f"{program}lane {lane % self.lanes} of warp {lane // self.lanes}"
 
-    def global_clocks(self, group: Group) -> Clocks:
-        return self.clocks
-
     def clocks_of(self, group: Group, lanes: Any, bits: int) -> Iterator[tuple[Clocks, Any]]:
         """The clocks that semantics speak of, and the rows of lanes of a work-group there."""
         if bits & ON_GLOBAL:

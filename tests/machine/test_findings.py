@@ -211,6 +211,22 @@ OpStore %to %y Aligned 4
     assert out[:9].tolist() == [5, 100, 50, 33, 25, 20, 16, 14, 9]
 
 
+def test_counting_from_what_nobody_wrote() -> None:
+    """is no mistake as long as nobody looks at the count."""
+    body = """
+%at = OpAccessChain %p_shared %shared %c5
+%old = OpAtomicIAdd %i32 %at %workgroup %relaxed %c1
+"""
+    out = np.zeros(64, np.int32)
+    assert not machine.run(opencl(body), 1, [out])
+    look = body + """
+OpControlBarrier %workgroup %workgroup %on_shared
+%x = OpLoad %i32 %at Aligned 4
+OpStore %a0 %x Aligned 4
+"""
+    assert machine.run(opencl(look), 1, [out]).kinds == {"uninitialised"}
+
+
 WAITING = """
 %sender = OpIEqual %bool %group %c0
 OpSelectionMerge %end None
