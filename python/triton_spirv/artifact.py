@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -102,3 +103,14 @@ class Artifact:
         known["requires"] = tuple(Requirement(*row) for row in known.get("requires", ()))
         known["asserts"] = tuple(tuple(row) for row in known["asserts"])
         return Artifact(words=words, listing=listing, **known)
+
+
+def metadata_of(text: str) -> dict[str, Any] | None:
+    """What Triton keeps beside a kernel of this package, NAME.json; None where the text is damaged."""
+    try:
+        plain = json.loads(text)
+        complete = all(plain[name] for name in ("name", "hash", "spirv_digest", "target")) \
+            and all(name in plain["artifact"] for name in ("entry", "parameters", "passing", "written"))
+    except (ValueError, KeyError, TypeError):
+        return None
+    return plain if complete else None

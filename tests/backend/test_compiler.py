@@ -116,6 +116,26 @@ def test_damaged_cache_file(cache: Path, damage: Callable[[bytes], bytes]) -> No
     launched()
 
 
+@pytest.mark.parametrize("damaged", [b"", b"{", b"[]", b"\xff\xfe", b'{"name": "row_sum"}', None],
+                         ids=["empty", "cut off", "a list", "binary", "another", "metadata cut in half"])
+@pytest.mark.parametrize("name", ["row_sum.json", "__grp__row_sum.json", "row_sum.ttir"])
+def test_damaged_texts_are_made_again(cache: Path, name: str, damaged: bytes | None) -> None:
+    """The metadata, the list of files, the IR: the kernel works at once, and is whole afterwards."""
+    launched()
+    (file,) = cache.rglob(name)
+    good = file.read_bytes()
+    bad = good[:len(good) // 2] if damaged is None else damaged
+    file.write_bytes(bad)
+    is_list, readable = name.startswith("__grp__"), name.endswith("ttir") and bad != b"\xff\xfe"
+    if is_list or readable:  # Triton looks at the list itself; a text that can be read does no harm
+        launched()
+    else:
+        with pytest.warns(RuntimeWarning, match=f"{name} in Triton's cache is damaged; the kernel is"):
+            launched()
+        assert json.loads((file.parent / "row_sum.json").read_text())["name"] == "row_sum"
+    launched()
+
+
 def test_metadata() -> None:
     kernel = launched(num_warps=2)
     metadata = kernel.metadata

@@ -227,12 +227,18 @@ def test_cache_verify_finds_every_damage(kernel: cached.Cached, command) -> None
             ("shown.spv", b"damaged", "shown.spv is not what was compiled"),
             ("shown.spv", None, "shown.spv is missing"),
             ("shown.ttir", None, "shown.ttir is missing"),
-            ("shown.json", b"{", "shown.json is not JSON"),
+            ("shown.json", b"{", "shown.json is damaged"),
+            ("shown.json", b"", "shown.json is damaged"),
+            ("shown.json", b"[]", "shown.json is damaged"),
+            ("shown.json", b'{"name": "shown"}', "shown.json is damaged"),
             ("__grp__shown.json", b"", "__grp__shown.json is missing or damaged")):
         path = kernel.folder / name
         path.write_bytes(damage) if damage is not None else path.unlink()
         done = command("cache", "verify")
         assert done.status == 1 and complaint in done.out, name
+        if name == "shown.json":
+            done = command("doctor", "--no-run")
+            assert "1 damaged kernels" in done.out and "triton-spirv cache verify --rm" in done.out
         for each, data in whole.items():
             each.write_bytes(data)
 

@@ -146,7 +146,7 @@ def damages(options: argparse.Namespace) -> Iterator[tuple[Path, str]]:
             yield kernel.folder, f"{kernel.name}: {damage}"
     if not options.names:
         for path in unreadable():
-            yield path.parent, f"{path.name} is not JSON"
+            yield path.parent, f"{path.name} is damaged"
     for path in driver_binaries(options):
         try:
             data = path.read_bytes()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..artifact import metadata_of
 from ..errors import UsageError
 
 
@@ -82,10 +82,10 @@ def kernels(folder: Path | None = None) -> list[Cached]:
         if path.name.startswith("__grp__"):
             continue
         try:
-            metadata = json.loads(path.read_text(encoding="utf-8"))
+            metadata = metadata_of(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(metadata, dict) and "artifact" in metadata and "spirv_digest" in metadata:
+        if metadata is not None:
             found.append(Cached(path.parent, path.name.removesuffix(".json"), metadata))
     return sorted(found, key=lambda kernel: (kernel.age, kernel.key))
 
@@ -97,8 +97,10 @@ def unreadable(folder: Path | None = None) -> list[Path]:
         if path.name.startswith("__grp__") or not path.with_suffix(".spvasm").is_file():
             continue
         try:
-            json.loads(path.read_text(encoding="utf-8"))
+            whole = metadata_of(path.read_text(encoding="utf-8")) is not None
         except (OSError, ValueError):
+            whole = False
+        if not whole:
             found.append(path)
     return found
 

@@ -182,6 +182,12 @@ def _cache_folder() -> Finding:
     except OSError as error:
         return Finding("cache folder", "failed", f"{place} cannot be written: {error.strerror}",
                        "set TRITON_CACHE_DIR to a folder that can")
+    from .cached import unreadable
+
+    damaged = unreadable()
+    if damaged:
+        return Finding("cache folder", "failed", f"{len(damaged)} damaged kernels, {damaged[0]} first",
+                       "triton-spirv cache verify --rm; they are made again when they are needed")
     return Finding("cache folder", "good", str(place.parent))
 
 

@@ -31,10 +31,11 @@ class SPIRVBackend(BaseBackend):
         return target.backend == "spirv" or (target.backend == "cpu" and switch.is_on())
 
     def hash(self) -> str:
-        from . import fingerprint, sealed_cache, shared_binaries
+        from . import damage, fingerprint, sealed_cache, shared_binaries
 
         shared_binaries.mend_redis_settings()
         sealed_cache.demand_key()
+        damage.notice()
         return fingerprint.of(self.target)
 
     def parse_options(self, options: dict[str, Any]) -> SPIRVOptions:
