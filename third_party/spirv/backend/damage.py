@@ -19,8 +19,8 @@ from triton_spirv.artifact import metadata_of
 
 def notice() -> None:
     """From now on, with the cache manager that is in use; once is enough for each."""
-    manager = knobs.cache.manager_class or FileCacheManager
-    if not isinstance(manager, type) or hasattr(manager.get_group, "notices_damage"):
+    manager: Any = knobs.cache.manager_class or FileCacheManager
+    if hasattr(getattr(manager, "get_group", None), "notices_damage") or not hasattr(manager, "get_group"):
         return
     original = manager.get_group
 
