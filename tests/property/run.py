@@ -32,7 +32,6 @@ from property.worker import environment
 
 MODES = "vector"
 WORKER = Path(__file__).with_name("worker.py")
-BACKEND = "third_party/spirv/backend"
 DEATHS = ("crashed", "hung")  # the process ends with them
 FAILURES = ("disagreed", "failed", *DEATHS)
 
@@ -62,12 +61,6 @@ def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> I
     ]
     ours = ("TRITON_SPIRV_", "TRITON_INTERPRET")
     variables = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
-    if arguments.tree:
-        packages = Path(cache, "packages")
-        packages.mkdir()
-        for name, part in (("triton_spirv", "python/triton_spirv"), ("triton_spirv_backend", BACKEND)):
-            (packages / name).symlink_to(arguments.tree.resolve() / part)
-        variables["PYTHONPATH"] = str(packages)
     errors = arguments.out / f"stderr-{mode}.txt"
     with errors.open("w") as kept:
         child = subprocess.Popen(
@@ -204,9 +197,6 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("generated"), help="folder of log and failures")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a kernel")
     parser.add_argument("--shrink-seconds", type=float, default=60)
-    parser.add_argument(
-        "--tree", type=Path, help="the checkout whose compiler runs: is what was mended found before?"
-    )
     parser.add_argument("--worker", type=Path, default=WORKER, help=argparse.SUPPRESS)
     parser.add_argument("--only", type=int, help="run this kernel again, and show it if it fails")
     parser.add_argument("--summary", action="store_true", help="print the counts of a log, run nothing")

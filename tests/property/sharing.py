@@ -101,8 +101,14 @@ class Sharing(Control):
             self.indexed(x)
         elif how == 4 and kind.shape and kind.level < ROUNDED:
             self.masked(x)
+        elif how in (5, 6) and kind.shape:
+            self.used_whole()
         else:
             self.body(1)
+
+    def used_whole(self) -> None:
+        """A step that needs the tensor whole, or in another order."""
+        raise NotImplementedError
 
     def indexed(self, x: str) -> None:
         """Data as an index."""

@@ -101,6 +101,9 @@ class Programs(Waiting, Elementwise, Views, Axes, Products):
         for _ in range(self.integer(4, 16)):
             self.choice(ELEMENTWISE)(self)
 
+    def used_whole(self) -> None:
+        self.choice((_B.gather, _B.reduce, _B.scan, _B.permute, _B.gather))(self)
+
     def store_any(self) -> None:
         """Programs of a tiled grid store no scalars: all would write to one place."""
         super().store(self.any(lambda k: bool(k.shape) or not self.tile) or self.tensor())

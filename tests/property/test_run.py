@@ -10,6 +10,7 @@ import pytest
 
 from property import run
 from property.shrink import Choices, shrunk
+from property.worker import lanes_of, program_of
 
 WORKER = """
 import argparse, json, os, time
@@ -61,6 +62,14 @@ def test_a_run_goes_on_where_its_log_ends(entries):
     found = entries("--count", "4", "--modes", "vector,simt8")
     assert [e["kernel"] for e in found if e["mode"] == "vector"] == list(range(4))
     assert len(found) == 8
+
+
+@pytest.mark.parametrize("mode, lanes", [("vector", 0), ("machine-vector", 0), ("simt8", 8), ("simt", 16),
+                                         ("machine-simt32", 32), ("machine-vulkan64", 64), ("vulkan", 8)])
+def test_every_mode_has_programs_for_its_lanes(mode, lanes):
+    assert lanes_of(mode) == lanes
+    program, choices = program_of(5, mode=mode)
+    assert program_of(5, choices.made, mode)[0].source() == program.source()
 
 
 def test_draws_shrink_to_what_still_fails():

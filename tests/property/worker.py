@@ -47,7 +47,8 @@ def lanes_of(mode: str) -> int:
     """The work-items of a warp, in modes that spread a tensor over them; else 0."""
     if mode in ("vulkan", family.NARROW):
         return 8
-    name = environment(mode).get("TRITON_SPIRV_TARGET")
+    name = environment(mode).get("TRITON_SPIRV_TARGET", "")
+    name = f"cpu-{name}" if name.startswith("simt") else name  # short for it in the variable
     target = find_target(name) if name else None
     return target.sub_group_size if target and target.lanes else 0
 
