@@ -12,8 +12,8 @@ import sys
 import threading
 from dataclasses import dataclass, field
 
-from ..errors import DeviceError
-from . import loader, opencl
+from ..errors import DeviceError, LaunchError
+from . import loader, opencl, running
 from .opencl import Library
 
 INSTALL_HINT = "'pip install intel-opencl-rt intel-cmplr-lib-rt' brings a CPU device"
@@ -189,7 +189,12 @@ class Context:
 
     @property
     def queue(self) -> int:
-        """This thread's in-order queue."""
+        """This thread's in-order queue; the one of the calling thread in a process where nothing else is of
+        use: the driver has lost its threads."""
+        if running.forked_amid:
+            if not self.device.runs_in_calling_thread:
+                raise LaunchError(f"{self.device.name}: {running.FORKED}")
+            return self.local_queue
         return self._queue("ordinary", 0)
 
     @property
@@ -203,6 +208,12 @@ class Context:
     def profiling_queue(self) -> int:
         """This thread's queue that keeps the times of events."""
         return self._queue("profiling", opencl.QUEUE_PROFILING_ENABLE)
+
+    def forget_queues(self) -> object:
+        """This thread gets new queues; what is given keeps the old ones."""
+        queues = dict(self._threads.__dict__)
+        self._threads.__dict__.clear()
+        return queues
 
     def _queue(self, name: str, properties: int) -> int:
         queue: _Queue | None = getattr(self._threads, name, None)
@@ -225,8 +236,10 @@ class _Queue:
 
 
 _contexts: dict[int, Context] = {}
-_lock = threading.Lock()
-os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
+_lock = threading.RLock()
+# a fork waits for what other threads have begun: the driver's own locks would stay locked in the child
+os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(),
+                    after_in_child=lambda: globals().update(_lock=threading.RLock()))
 
 
 def open_device(device: Device) -> Context:

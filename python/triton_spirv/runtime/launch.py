@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, LaunchError, TritonSpirvError
-from . import memory
+from . import memory, running, waiting
 from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fitted
 from .devices import Context
 from .extents import extent
@@ -57,10 +57,11 @@ class _ThreadState:
         self.announced = False  # has the kernel object been told of allocations?
         self.sizes = ctypes.addressof(self.buffer)
         self.struct = self.sizes + 24
-        self.queue, self.local_queue = ctypes.c_void_p(context.queue), context.local_queue
         #: for calls in a hurry: the kernel, its global sizes, its struct, the local queue
         self.handles = tuple(map(ctypes.c_void_p, (self.kernel.handle, self.sizes, self.struct,
-                                                   self.local_queue)))
+                                                   context.local_queue)))
+        self.place = running.place()
+        self.is_main = threading.current_thread() is threading.main_thread()
         self.hidden = tuple(self._address_of(name) for name in hidden)
 
     def _address_of(self, name: str) -> int:
@@ -86,6 +87,9 @@ class Kernel:
         #: clEnqueueNDRangeKernel's local sizes
         self.local = (ctypes.c_size_t * 3)(*artifact.local_size)
         self._threads = threading.local()
+        #: most programs of a launch that is known to be short
+        self._known = 0
+        self._text = running.text(artifact.entry, artifact.place)
         short = self.shared and artifact.passing == "struct"
         self.launch: Launch = self._short() if short else self.launch_prepared
 
@@ -99,9 +103,9 @@ class Kernel:
 
     def _short(self) -> Launch:
         """A closure: everything that a launch needs is a local variable."""
-        library, artifact, threads = self.context.device.library, self.artifact, self._threads
+        context, artifact, threads = self.context, self.artifact, self._threads
+        library = context.device.library
         set_argument, enqueue = hasty(library.clSetKernelArg), hasty(library.clEnqueueNDRangeKernel)
-        finish = library.clFinish
         local_x, local_y, local_z = artifact.local_size
         local = ctypes.c_void_p(ctypes.addressof(self.local))
         layout = struct.Struct("<QQQ" + artifact.struct_format.lstrip("<="))
@@ -112,9 +116,10 @@ class Kernel:
         prints, asserts = _prints(artifact), "assert_buffer" in artifact.hidden
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
         # to that; one thread would never come to a program that an earlier one waits for
-        serial, ceiling, slow = 1, 1 if artifact.waits else GRID_LIMIT, 0
+        serial, ceiling, slow = 0, 1 if artifact.waits else GRID_LIMIT, 0
         longest = LONG_LAUNCH
-        if self.context.device.compute_units == 1:  # another thread would only take turns with this one
+        words, text = running.table, ctypes.addressof(self._text)
+        if context.device.compute_units == 1:  # another thread would only take turns with this one
             serial, longest = ceiling, sys.maxsize
 
         def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
@@ -148,24 +153,61 @@ class Kernel:
             code = set_argument(kernel, 0, struct_size, block)
             start = clock()
             if programs <= serial and local_queue:
-                code = code or enqueue(local_queue, kernel, 3, None, sizes, local, 0, None, None)
-                if clock() - start > longest and programs > 1:
+                words[state.place] = text
+                try:
+                    code = code or enqueue(local_queue, kernel, 3, None, sizes, local, 0, None, None)
+                finally:
+                    words[state.place] = 0
+                taken = clock() - start
+                if taken > longest and (programs > 1 or taken > waiting.SHORT):
                     slow += 1
                     if slow > 1:  # twice: the first may have been interrupted
-                        serial = ceiling = programs - 1
+                        serial = programs - 1
+                        ceiling = max(serial, 1)
                 else:
                     slow = 0
             else:
-                code = code or enqueue(state.queue, kernel, 3, None, sizes, local, 0, None, None)
-                code = code or finish(state.queue)
-                if clock() - start < SHORT_LAUNCH and programs <= ceiling:
+                code = code or self._run(state, context.queue, programs, values)
+                taken = clock() - start
+                if taken < SHORT_LAUNCH and programs <= ceiling:
                     serial = max(serial, programs)
+                elif taken < waiting.SHORT and not serial:
+                    serial = 1  # which no other thread could help with
             if code:
                 self._failed(code)
             if asserts and state.error.value:
                 self._raise_assertion(state)
 
         return launch
+
+    def _run(self, state: _ThreadState, queue: int, programs: int, kept: object, event: int | None = None,
+             staging: memory.Staging | None = None) -> int:
+        """Enqueue and wait: the error code. Launches of the main thread that are not known to be short can be
+        interrupted; the kernel runs on then, and this thread goes on with a state and queues of its own."""
+        library, start = self.context.device.library, time.perf_counter_ns()
+        if running.forked_amid and programs > 1 and self.artifact.waits:
+            raise LaunchError(f"{self.artifact.entry}: its programs wait for each other, which takes more "
+                              f"than one thread; {running.FORKED}")
+
+        def finish() -> int:
+            return library.clFinish(queue)
+
+        running.table[state.place] = ctypes.addressof(self._text)
+        try:
+            code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
+                                                  ctypes.addressof(self.local), 0, None, event)
+            patient = state.is_main and programs > self._known
+            code = code or (waiting.wait(finish) if patient else finish())
+        except BaseException:
+            waiting.keep(finish, _Abandoned(self, state, kept, staging))
+            raise
+        finally:
+            running.table[state.place] = 0
+        if time.perf_counter_ns() - start < waiting.SHORT:
+            self._known = max(self._known, programs)
+        else:
+            self._known = min(self._known, programs - 1)
+        return code
 
     # ---- the longer path
 
@@ -177,7 +219,7 @@ class Kernel:
             return
         self._check_count(arguments)
         state: _ThreadState = getattr(self._threads, "state", None) or self._new_state()
-        library, artifact = self.context.device.library, self.artifact
+        artifact = self.artifact
         if _prints(artifact):
             sys.stdout.flush()
         if artifact.follows and not self.shared:
@@ -199,10 +241,8 @@ class Kernel:
                 self._announce(state, staging.allocations)
             self._set_arguments(state, values)
             struct.pack_into("<QQQ", state.buffer, 0, *map(operator.mul, (x, y, z), artifact.local_size))
-            queue, event = (timer.queue, timer.event) if timer else (state.queue, None)
-            code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
-                                                  ctypes.addressof(self.local), 0, None, event)
-            code = code or library.clFinish(queue)
+            queue, event = (timer.queue, timer.event) if timer else (self.context.queue, None)
+            code = self._run(state, queue, x * y * z, (arguments, timer), event, staging)
             if code:
                 self._failed(code)
             if timer:
@@ -292,6 +332,20 @@ class Kernel:
         sys.stderr.flush()
         os.write(2, f"{text}\n".encode())
         raise DeviceAssertion(text)
+
+
+class _Abandoned:
+    """What a kernel works on that nobody waits for any more; called when it has ended."""
+
+    def __init__(self, kernel: Kernel, state: _ThreadState, kept: object,
+                 staging: memory.Staging | None) -> None:
+        self._kept = kernel, state, kept
+        self._queues = kernel.context.forget_queues()
+        self._free = staging.forget() if staging else lambda: None
+        kernel._threads.__dict__.clear()
+
+    def __call__(self) -> None:
+        self._free()
 
 
 def _prints(artifact: Artifact) -> bool:

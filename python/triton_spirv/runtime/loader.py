@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..errors import DeviceError
+from . import running
 from .opencl import Library
 
 CPU_LIBRARY = "libintelocl.so"
@@ -69,6 +70,7 @@ def open_cpu() -> Library | None:
     path = cpu_library()
     if path is None:
         return None
+    running.install()  # drivers have handlers for signals, too, which restore those that they found
     try:
         return Library(path)
     except DeviceError as error:
@@ -81,6 +83,7 @@ def open_cpu() -> Library | None:
 @functools.cache
 def open_loader() -> Library | None:
     """The ICD loader: pyopencl's own where pyopencl is installed, else the system's, else None."""
+    running.install()
     try:
         pyopencl()
         # dlsym on the extension module also searches the libraries that it was linked with: the loader in the

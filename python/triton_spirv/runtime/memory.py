@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable
 
 from ..errors import DeviceError, LaunchError
 from . import opencl
@@ -83,12 +84,22 @@ class Staging:
     def _copy(self, target: int, source: int, size: int) -> None:
         self._library.call("clEnqueueSVMMemcpy", self._context.queue, 1, target, source, size, 0, None, None)
 
+    def forget(self) -> Callable[[], None]:
+        """The copies are in use beyond the launch; what is given frees them."""
+        context, library, allocations = self._context, self._library, self.allocations
+        self.allocations = []
+
+        def free() -> None:
+            for address in allocations:
+                library.clSVMFree(context.handle, address)
+
+        return free
+
     def __enter__(self) -> Staging:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        for address in self.allocations:
-            self._library.clSVMFree(self._context.handle, address)
+        self.forget()()
 
 
 def announce(context: Context, kernel: int, allocations: list[int]) -> None:

@@ -85,8 +85,10 @@ class Policy:
 
 
 _programs: weakref.WeakValueDictionary[tuple[int, str, bytes], Program] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
-os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
+_lock = threading.RLock()
+# a fork waits for what other threads have begun: the driver's own locks would stay locked in the child
+os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(),
+                    after_in_child=lambda: globals().update(_lock=threading.RLock()))
 
 
 #: OpenCL C sources that are linked with modules which import functions whose names start with a prefix: for

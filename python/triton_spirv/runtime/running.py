@@ -1,0 +1,165 @@
+"""Which kernel runs in which thread: a word of memory for each thread, written by launches, read by signal
+handlers and by a fork.
+
+A wild access of a kernel on a CPU device is one of this process. Without a word it would end by SIGSEGV; here
+it says first which kernel ran, and where that is written:
+
+    TRITON_SPIRV_FAULT_MESSAGE=0    leaves all signals alone
+
+Handlers that were there before run afterwards, as if there were none of ours: Python's faulthandler, torch's.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import mmap
+import os
+import platform
+import sys
+import threading
+
+from .fault_code import assembled
+
+VARIABLE = "TRITON_SPIRV_FAULT_MESSAGE"
+#: threads that have a word of their own; later ones share the last. The main thread's is the first
+THREADS = 256
+#: signal -> what the processor means by it
+FAULTS = {4: "SIGILL", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
+INTERRUPTION = 2  # SIGINT
+#: flags of an action
+SIGNAL_INFORMATION, ALTERNATE_STACK, HAS_RESTORER = 0x4, 0x0800_0000, 0x0400_0000
+RT_SIGACTION = 13  # the system call
+
+HEAD = "\ntriton-spirv: the processor reports a fault, as of a wrong address, while this runs:\n"
+FOOT = """\
+A kernel that accesses memory beyond its arguments ends so: look at its masks, and at the sizes and strides
+that it was given. TRITON_INTERPRET=1 runs it in Triton's interpreter, where each value can be looked at.
+"""
+AGAIN = "\ntriton-spirv: interrupted twice while a kernel ran; the process ends.\n"
+
+FORKED = ("this process was forked while a kernel ran in another thread, and the driver's threads are not in "
+          "it: fork before, or start processes by multiprocessing's \"spawn\" or \"forkserver\"")
+
+#: one word for each thread: 0, or the address of the text of the kernel that it runs
+table = array.array("Q", bytes(8 * THREADS))
+#: is this the child of a fork that happened while a kernel ran in another thread? The driver's threads are
+#: not in the child, and its scheduler counts on them for ever
+forked_amid = False
+_free = list(range(THREADS - 1, 0, -1))
+_threads = threading.local()
+
+
+class _Place:
+    """A thread's word; another thread gets it when this one ends."""
+
+    def __init__(self) -> None:
+        self.index = 0
+        if threading.current_thread() is not threading.main_thread():
+            self.index = _free.pop() if _free else THREADS - 1
+
+    def __del__(self) -> None:
+        if 0 < self.index < THREADS - 1:
+            table[self.index] = 0
+            _free.append(self.index)
+
+
+def place() -> int:
+    """The index of this thread's word."""
+    try:
+        return _threads.place.index
+    except AttributeError:
+        _threads.place = _Place()
+        return _threads.place.index
+
+
+def elsewhere() -> bool:
+    """Does a kernel run in another thread?"""
+    return any(table[index] for index in range(THREADS) if index != place())
+
+
+def text(name: str, source: str) -> ctypes.Array[ctypes.c_char]:
+    """What the handlers say of a kernel; its address is what a launch writes down."""
+    return _text(f"    {name}{f', {source}' if source else ''}\n")
+
+
+def _text(words: str) -> ctypes.Array[ctypes.c_char]:
+    data = words.encode()
+    return ctypes.create_string_buffer(len(data).to_bytes(8, "little") + data)
+
+
+# ---- the handlers
+
+_lock = threading.RLock()
+_kept: list[object] = []  # what the handlers use
+
+
+def install() -> bool:
+    """Put the handlers in force, once for a process; False where that cannot be."""
+    with _lock:
+        if not _kept:
+            _kept.append(None)
+            if os.environ.get(VARIABLE, "1") != "0" and sys.platform == "linux" \
+                    and platform.machine() == "x86_64" and sys.maxsize > 1 << 32:
+                _install()
+        return len(_kept) > 1
+
+
+def _install() -> None:
+    library, word, pointer = ctypes.CDLL(None), ctypes.c_long, ctypes.c_void_p
+
+    def action(signal: int, new: int, old: int) -> bool:
+        return not library.syscall(word(RT_SIGACTION), word(signal), pointer(new), pointer(old), word(8))
+
+    data = (ctypes.c_uint64 * (8 + 4 * 32))()
+    block = ctypes.addressof(data)
+    texts = [_text(words) for words in (HEAD, FOOT, AGAIN)]
+    data[0], data[1] = table.buffer_info()[0], THREADS
+    data[2:5] = [ctypes.addressof(each) for each in texts]
+    code, labels = assembled(block)
+    try:
+        pages = mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError:
+        return
+    pages.write(code)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    library.mprotect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    if library.mprotect(start, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_EXEC):
+        return  # a system that lets nobody make code
+    _kept.extend([pages, data, *texts])
+    new = (ctypes.c_uint64 * 4)()
+    for signal in (*FAULTS, INTERRUPTION):
+        old = block + 64 + 32 * signal
+        if not action(signal, 0, old):
+            continue
+        _, flags, restorer, mask = data[8 + 4 * signal:12 + 4 * signal]
+        if signal == INTERRUPTION:  # as it was, but for who is asked first
+            new[:] = [start + labels["interrupt"], flags, restorer, mask]
+        else:
+            new[:] = [start + labels["fault"], SIGNAL_INFORMATION | ALTERNATE_STACK, 0, 0]
+        if not new[1] & HAS_RESTORER:
+            new[1], new[2] = new[1] | HAS_RESTORER, start + labels["restorer"]
+        action(signal, ctypes.addressof(new), 0)
+
+
+_running_elsewhere = False
+
+
+def _look_around() -> None:
+    """Just before a fork; in the child it is too late, the other threads' places are given up."""
+    global _running_elsewhere
+    _running_elsewhere = elsewhere()
+
+
+def _forget_other_threads() -> None:
+    """In the child of a fork there are none; what they were doing for a kernel is never done."""
+    global _lock, forked_amid
+    _lock = threading.RLock()
+    forked_amid = forked_amid or _running_elsewhere
+    mine = place()
+    for index in range(THREADS):
+        if index != mine:
+            table[index] = 0
+
+
+os.register_at_fork(before=_look_around, after_in_child=_forget_other_threads)

@@ -1,0 +1,292 @@
+"""runtime/running.py, fault_code.py, waiting.py: faults name the kernel, Ctrl-C ends a wait, and a child
+of a fork amid launches can launch. Each in a process of its own."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from triton_spirv.runtime import fault_code
+
+pytest.importorskip("triton")
+pytest.importorskip("torch")
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the handlers are code for x86-64")
+
+#: kernels, and Ctrl-C: `press(seconds)` sends SIGINT to the process after that time
+HEAD = """
+import ctypes, faulthandler, os, signal, sys, threading, time
+os.environ["TRITON_SPIRV_BACKEND"] = "1"
+import torch, triton
+import triton.language as tl
+from triton_spirv.runtime import running
+
+@triton.jit
+def wild(o, far, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(o + far + i, tl.load(o + i))
+
+@triton.jit
+def waiting(flag, o):
+    value = tl.load(flag, volatile=True)
+    while value == 0:
+        value = tl.load(flag, volatile=True)
+    tl.store(o + tl.program_id(0), value)
+
+@triton.jit
+def increment(o, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(o + i, tl.load(o + i) + 1)
+
+def press(seconds):
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.daemon = True
+    timer.start()
+
+flag, o = torch.zeros(1, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+"""
+
+
+def run(tmp_path: Path, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    file = tmp_path / "script.py"
+    file.write_text(HEAD + textwrap.dedent(script))
+    return subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=240,
+                          env={**os.environ, **environment})
+
+
+MESSAGE = "triton-spirv: the processor reports a fault"
+
+
+@pytest.mark.parametrize("programs", [1, 300])
+def test_wild_access(tmp_path: Path, programs: int) -> None:
+    """The kernel, its file and line, the way out; the process ends by the signal as it would have."""
+    done = run(tmp_path, f"""
+        increment[(4,)](o, N=16)
+        wild[({programs},)](o, 1 << 40, N=16)
+    """)
+    line = HEAD.split("\n").index("def wild(o, far, N: tl.constexpr):") + 1
+    assert done.returncode == -signal.SIGSEGV
+    assert MESSAGE in done.stderr
+    assert re.search(rf"^    wild, /.*/script\.py:{line}$", done.stderr, re.MULTILINE)  # cached: of any test
+    assert "TRITON_INTERPRET=1" in done.stderr and "increment" not in done.stderr
+
+
+def test_other_threads_kernels_are_named_too(tmp_path: Path) -> None:
+    done = run(tmp_path, """
+        threading.Thread(target=lambda: waiting[(1,)](flag, o), daemon=True).start()
+        while not running.elsewhere():
+            time.sleep(0.01)
+        time.sleep(0.1)
+        wild[(1,)](torch.zeros(16), 1 << 40, N=16)
+    """)
+    assert "    wild, " in done.stderr and "    waiting, " in done.stderr
+
+
+def test_without_a_kernel_nothing_is_said(tmp_path: Path) -> None:
+    done = run(tmp_path, "increment[(1,)](o, N=16); ctypes.string_at(16)")
+    assert done.returncode == -signal.SIGSEGV and MESSAGE not in done.stderr
+
+
+def test_opt_out(tmp_path: Path) -> None:
+    done = run(tmp_path, "wild[(1,)](o, 1 << 40, N=16)", TRITON_SPIRV_FAULT_MESSAGE="0")
+    assert done.returncode == -signal.SIGSEGV and MESSAGE not in done.stderr
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_handlers_of_others_run_too(tmp_path: Path, order: str) -> None:
+    """Python's faulthandler, put in force before the first launch or after it, shows its traceback."""
+    first, second = ("faulthandler.enable()", "") if order == "before" else ("", "faulthandler.enable()")
+    done = run(tmp_path, f"{first}\nincrement[(1,)](o, N=16)\n{second}\nwild[(1,)](o, 1 << 40, N=16)")
+    assert MESSAGE in done.stderr and "Fatal Python error: Segmentation fault" in done.stderr
+    assert done.returncode == -signal.SIGSEGV
+
+
+def test_a_signal_that_was_sent(tmp_path: Path) -> None:
+    """It is no fault of an instruction, which would come again: it is sent again."""
+    done = run(tmp_path, """
+        increment[(1,)](o, N=16)
+        text = running.text("kernel", "a.py:3")
+        running.table[running.place()] = ctypes.addressof(text)
+        os.kill(os.getpid(), signal.SIGSEGV)
+        time.sleep(60)
+    """)
+    assert done.returncode == -signal.SIGSEGV and "    kernel, a.py:3\n" in done.stderr
+
+
+@pytest.mark.parametrize("programs", [1, 16])
+def test_interrupted(tmp_path: Path, programs: int) -> None:
+    """The wait ends, the kernel does not: what it works on is kept, later launches are right, and it ends
+    when it can. The process ends while it runs."""
+    done = run(tmp_path, f"""
+        def launch():
+            own = torch.full((64,), 7, dtype=torch.int32)
+            waiting[({programs},)](flag, own)
+
+        for _ in range(2):
+            press(1)
+            try:
+                launch()
+                raise SystemExit("it ended")
+            except KeyboardInterrupt:
+                print("interrupted")
+            for count in (1, 2):
+                increment[(1,)](o, N=64)
+                others = [torch.zeros(64, dtype=torch.int32) for _ in range(50)]
+            print(o.unique().tolist(), all((other == 0).all() for other in others))
+    """)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["interrupted", "[2] True", "interrupted", "[4] True"]
+
+
+def test_copies_are_kept_for_a_kernel_that_runs_on(tmp_path: Path) -> None:
+    """Where memory is copied for a launch the copies are freed when the kernel has ended."""
+    done = run(tmp_path, """
+        from triton_spirv.runtime import devices
+        increment[(1,)](o, N=64)
+        library, freed = devices.choose("cpu").library, []
+        free = library.clSVMFree
+        library.clSVMFree = lambda context, address: freed.append(address) or free(context, address)
+        press(1)
+        try:
+            waiting[(1,)](flag, o)
+        except KeyboardInterrupt:
+            print("interrupted", len(freed))
+        increment[(1,)](o, N=64)
+        print(len(freed), o.unique().tolist())
+        raise SystemExit(7)
+    """, TRITON_SPIRV_SHARED_MEMORY="0")
+    assert (done.stdout, done.returncode) == ("interrupted 0\n1 [2]\n", 7), done.stderr
+
+
+def test_second_interruption_ends_the_process(tmp_path: Path) -> None:
+    """A kernel that is known to be short runs where nothing can be interrupted; if it does not end after all,
+    the second Ctrl-C ends the process."""
+    done = run(tmp_path, """
+        flag[0] = 1
+        for _ in range(6):
+            waiting[(1,)](flag, o)
+        flag[0] = 0
+        press(1), press(3)
+        waiting[(1,)](flag, o)
+    """)
+    assert done.returncode == -signal.SIGINT
+    assert "triton-spirv: interrupted twice while a kernel ran; the process ends." in done.stderr
+
+
+def test_interruptions_between_launches_do_not_add_up(tmp_path: Path) -> None:
+    done = run(tmp_path, """
+        for count in range(5):
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(5)
+            except KeyboardInterrupt:
+                increment[(1,)](o, N=64)
+        print(o.unique().tolist())
+    """)
+    assert done.stdout == "[5]\n" and done.returncode == 0, done.stderr
+
+
+def test_listing() -> None:
+    """The bytes are the instructions that stand beside them, by another disassembler, and jumps go to their
+    labels."""
+    capstone = pytest.importorskip("capstone")
+    code, labels = fault_code.assembled(0x1122334455667788)
+    listed = [line.split(maxsplit=1) for line in fault_code.LISTING.strip().splitlines()]
+    listed = [parts for parts in listed if len(parts) == 2]
+    found = list(capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64).disasm(code, 0))
+    assert [one.bytes.hex() for one in found] == [parts[0] for parts in listed]
+    for instruction, (_, text) in zip(found, listed, strict=True):
+        operands = text.replace("DATA", "0x1122334455667788").partition(" ")[2]
+        if operands in labels:
+            assert int(instruction.op_str, 16) == labels[operands]
+        assert text.startswith(instruction.mnemonic), text
+
+
+FORK = """
+import os, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import handmade, numpy as np
+from triton_spirv.arrays import asarray, zeros
+from triton_spirv.runtime import running
+kernel = handmade.bind(handmade.scaled_add())
+
+def check(kernel, count):
+    x, out = asarray(np.arange(count, dtype=np.float32)), zeros(count)
+    kernel.launch(count, 1, 1, (x, x, out, 1.0))
+    assert (out.numpy() == 2 * x.numpy()).all()
+
+def work():
+    while True:
+        check(kernel, 4), check(kernel, 20_000)
+
+check(kernel, 4), check(kernel, 100_000)
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+children, amid = [], 0
+for number in range(40):
+    child = os.fork()
+    if not child:
+        try:
+            check(kernel, 4), check(kernel, 100_000)
+            if number % 4 == 0:
+                check(handmade.bind(handmade.scaled_add("arguments")), 10)
+            os._exit(2 if running.forked_amid else 0)
+        finally:
+            os._exit(1)
+    end = time.monotonic() + 60
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        if time.monotonic() > end:
+            os.kill(child, 9)
+            sys.exit(f"child {number} hangs")
+        time.sleep(0.005)
+    status = os.waitstatus_to_exitcode(ended[1])
+    assert status in (0, 2), status
+    amid += status == 2
+check(kernel, 4), check(kernel, 100_000)
+print(amid, flush=True)
+os._exit(0)
+"""
+
+
+def test_forks_while_other_threads_launch() -> None:
+    done = subprocess.run([sys.executable, "-c", FORK, str(Path(__file__).parent.parent)], text=True,
+                          capture_output=True, timeout=500)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert int(done.stdout) > 20, "hardly a fork happened while a kernel ran"
+
+
+def test_programs_that_wait_for_each_other_are_refused_after_such_a_fork(tmp_path: Path) -> None:
+    done = run(tmp_path, """
+        threading.Thread(target=lambda: waiting[(1,)](flag, o), daemon=True).start()
+        while not running.elsewhere():
+            time.sleep(0.01)
+        own = torch.ones(1, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+        child = os.fork()
+        if not child:
+            waiting[(1,)](*own)
+            try:
+                waiting[(8,)](*own)
+            except Exception as error:
+                print(own[1][:2].tolist(), type(error).__name__, error, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        os._exit(0)
+    """)
+    assert "[1, 0] LaunchError waiting: its programs wait for each other" in done.stdout, done.stderr
+    assert 'multiprocessing\'s "spawn"' in done.stdout
+
+
+def test_no_tool_is_needed() -> None:
+    """The handlers are there without a compiler or an assembler."""
+    code = ("import shutil; shutil.which = lambda *_: None\n"
+            "from triton_spirv.runtime import running; assert running.install()")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PATH": ""})
+    assert done.returncode == 0 and shutil.which("python") is not None, done.stderr
