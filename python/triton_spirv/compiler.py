@@ -18,6 +18,7 @@ from .errors import InternalError, LoweringError, ResourceError, TritonSpirvErro
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.blocks import run_function
+from .lower.budget import Budget
 from .lower.context import Context
 from .lower.convergence import check_convergence
 from .lower.loop_limit import LoopLimit
@@ -89,6 +90,7 @@ def _within_resources(text: str, target: Target, num_warps: int, options: dict[s
 
 def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]) -> Artifact:
     """The same for one target, as it is."""
+    budget = Budget()
     module = parse(text)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
@@ -105,6 +107,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     env = environment(b, target)
     ctx = Context(b, env, target, module.functions)
     ctx.options = options
+    ctx.budget = budget
+    budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module, ctx.shared.roots)
     ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())

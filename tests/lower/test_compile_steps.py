@@ -2,45 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from typing import Any
-
 import chains
 import pytest
 import triton_spirv
+from counting import calls
 from triton_spirv.target import find_target
-
-#: Calls after which a compilation is taken for one that never ends.
-MOST = 3_000_000
 
 #: target -> the stage that it compiles
 TARGETS = {"cpu": "ttir", "cpu-simt": "ttgir", "lavapipe": "ttgir", "pvc": "ttgir"}
 #: of these, the kernels that may take another way than on cpu-simt
 PRODUCTS = {"lavapipe": ("dot", "mask", "atomics"), "pvc": ("dot", "matmul", "mask", "descriptor", "pool")}
-
-
-class TooMany(BaseException):
-    """More calls than any kernel here needs; no error that the compiler would wrap."""
-
-
-def calls(action: Callable[[], Any], most: int = MOST) -> int:
-    """How many Python functions are called meanwhile, resumed generators included."""
-    count = 0
-
-    def profile(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        if event == "call":
-            count += 1
-            if count > most:
-                raise TooMany(f"more than {most} calls")
-
-    sys.setprofile(profile)
-    try:
-        action()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def steps(text: str, target: str) -> int:

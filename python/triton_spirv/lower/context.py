@@ -18,9 +18,9 @@ from .registry import RULES, SYMBOLIC
 from .requests import CHEAP
 from .state import Frame, named
 from .step_loop import StepLoop
-from .tensor import Deferred, Uniform
+from .tensor import DEEP, Deferred, Uniform, depth_of
 from .types import element_of
-from .walking import DEEP, Walking
+from .walking import Walking
 
 __all__ = ["CHEAP", "Context", "Frame", "StepLoop", "named"]
 
@@ -28,6 +28,10 @@ __all__ = ["CHEAP", "Context", "Frame", "StepLoop", "named"]
 def _place(op: Operation) -> str:
     """`softmax.py:15:13: tt.scan on tensor<8x128xf16>`"""
     return f"{op.location}: {op.name} on {', '.join(str(v.type) for v in op.operands) or 'nothing'}"
+
+
+#: What evaluating a load takes of Python's stack, in operations element by element.
+LOAD_DEPTH = 3
 
 
 class Context(Walking):
@@ -54,6 +58,7 @@ class Context(Walking):
         exception that is not of this package is a defect of it: InternalError, with the same place.
         """
         self.b.module.location = op.location
+        self.budget.check(op)
         try:
             self._lower(op)
         except LoweringError as error:
@@ -133,7 +138,7 @@ class Context(Walking):
                     total,
                     reads,
                     siblings=nodes,
-                    depth=1 + max((x.depth for x in below), default=0),
+                    depth=LOAD_DEPTH * (op.name == "tt.load") + 1 + max(map(depth_of, operands), default=0),
                     scope=self.scopes[-1],
                 )
             )

@@ -17,7 +17,7 @@ from . import fragment as fragments
 from .arrays import Arrays
 from .registry import RULES
 from .state import Plan, named
-from .tensor import Affine, Deferred, Fragment, Pointers, Shared, Stored, Uniform
+from .tensor import DEEP, Affine, Deferred, Fragment, Pointers, Shared, Stored, Uniform
 from .types import storage_bytes
 
 
@@ -78,6 +78,9 @@ class Evaluation(Arrays):
         return self.fragment(moved, layout)
 
     def _evaluate(self, node: Deferred, layout: Layout) -> Fragment:
+        self.budget.check(node.operation)
+        if node.depth > DEEP + 1 and not self.from_below:
+            self._evaluate_below(node, layout)
         op = node.operation
         entry = RULES[op.name]
         location = self.b.module.location
@@ -103,6 +106,14 @@ class Evaluation(Arrays):
         self._keep(node, made)
         self.b.module.location = location
         return made
+
+    def _evaluate_below(self, node: Deferred, layout: Layout) -> None:
+        """What a value waits for, first to last: a chain of formulas may be longer than Python's stack."""
+        self.from_below = True
+        for tensor, layouts in reversed(self.requests([(node, layout)])):  # type: ignore[attr-defined]
+            for asked in layouts if tensor is not node else ():
+                self.fragment(tensor, asked)
+        self.from_below = False
 
     def _wider(self, node: Deferred, layout: Layout) -> Layout | None:
         """Of a tensor that is made of larger elements which other lanes hold, their layout: it is made there,

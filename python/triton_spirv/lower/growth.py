@@ -34,6 +34,10 @@ SAME_NUMBER = frozenset(("arith.extsi", "arith.extui", "arith.index_cast"))
 #: Further operations, besides those element by element, whose results follow from the operands alone.
 FROM_OPERANDS = frozenset(("tt.addptr", "arith.constant", "tt.get_num_programs"))
 
+#: Values that are asked about for one access, at most: addresses are short formulas, and what they grow by is
+#: a hint.
+FAR = 128
+
 Growth = Register | int | None  # 0, or one number for all elements, in 64 bits; None: unknown
 
 
@@ -101,6 +105,8 @@ class _Growth:
         return answer(self._rule, value, known=self.known)
 
     def _rule(self, value: Value) -> Asking[Growth]:
+        if len(self.known) > FAR:
+            return None
         op = value.defining_op
         block = value.owner if op is None else op.parent
         if block is not self.body and self.body is not None:
@@ -210,6 +216,8 @@ class ByProgram(_Growth):
     def _steps(self, value: Value) -> Asking[int | None]:
         """How many times the program's number is added to make this value; None where anything else is done
         with it."""
+        if len(self.steps) > FAR:
+            return None
         op = value.defining_op
         if op is None or op.parent is not self.body:
             return 0

@@ -15,6 +15,7 @@ from ..spirv.module import Value as Register
 from ..spirv.operands import opcode
 from ..spirv.types import Pointer
 from ..target import MOST, Requirement, Target
+from .budget import Budget
 from .shared import SharedMemory
 from .tensor import Deferred, Fragment, Stored
 from .types import storage_type
@@ -92,6 +93,8 @@ class State:
         self.asserts: list[tuple[str, int, str, str]] = []
         self.num_warps = 1
         self.parted = False  # lanes may have parted ways, so that no barrier may stand here
+        self.budget = Budget()
+        self.from_below = False  # what is evaluated has all that it waits for
         self.scalars: set[int] = set()  # ids of what all lanes of the program have the same of
         self.options: dict[str, Any] = {}
         self.hidden: dict[str, Register] = {}

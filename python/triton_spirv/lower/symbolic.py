@@ -17,7 +17,7 @@ from ..spirv.module import Value as Register
 from ..spirv.types import Int
 from .context import Context
 from .registry import pulled, symbolic
-from .tensor import Affine, Deferred, Fragment, Tensor, Uniform
+from .tensor import Affine, Deferred, Fragment, Tensor, Uniform, depth_of
 from .types import element_of, register_type, shape_of
 
 
@@ -88,7 +88,7 @@ def _exact(op: Operation, operands: tuple[Any, ...]) -> Deferred | None:
     if not any(isinstance(x, Affine) and x.exact is not None for x in operands):
         return None
     type = op.results[0].type
-    return Deferred(shape_of(type), element_of(type), op, operands)
+    return Deferred(shape_of(type), element_of(type), op, operands, depth=1 + max(map(depth_of, operands)))
 
 
 def _is_index(op: Operation) -> bool:
@@ -169,6 +169,6 @@ def extend_symbolic(ctx: Context, op: Operation, operand: Any) -> Tensor | None:
     type = op.results[0].type
     element = element_of(type)
     bits = element.width  # type: ignore[attr-defined]
-    exact = Deferred(shape_of(type), element, op, (operand,))
+    exact = Deferred(shape_of(type), element, op, (operand,), depth=1 + depth_of(operand))
     strides = tuple(s if isinstance(s, int) else ctx.b.resize(s, bits) for s in operand.strides)
     return Affine(operand.shape, element, ctx.b.resize(operand.base, bits, signed), strides, exact)

@@ -87,9 +87,9 @@ class Pointers:
 @dataclass(eq=False)
 class Deferred:
     """Result `index` of `operation`, to be evaluated under the layout asked for; operands are bound as they
-    were at definition. `depth` counts the operations in a row that are not evaluated yet. `ahead`: loads
-    below it, with their pointers: what they read next is fetched by the first walk that reads its array,
-    `fetched`. `scope`: the one that the operation stands in.
+    were at definition. `depth` counts the operations in a row that are not evaluated yet, by what evaluating
+    them takes of Python's stack. `ahead`: loads below it, with their pointers: what they read next is fetched
+    by the first walk that reads its array, `fetched`. `scope`: the one that the operation stands in.
     """
 
     shape: tuple[int, ...]
@@ -135,3 +135,18 @@ class Shared:
 
 
 Tensor = Fragment | Uniform | Affine | Pointers | Deferred | Stored | Shared
+
+#: So many operations in a row wait for their consumer at most; then their value is computed. Evaluation is
+#: recursive, a few of Python's calls an operation, and a loop over all that a program computes would spill.
+DEEP = 100
+
+
+def depth_of(tensor: object) -> int:
+    """Operations in a row that are to be evaluated for a tensor, or a scalar."""
+    if isinstance(tensor, Deferred):
+        return 0 if tensor.stored is not None else tensor.depth
+    if isinstance(tensor, Affine):
+        return depth_of(tensor.exact)
+    if isinstance(tensor, Pointers):
+        return max(map(depth_of, (tensor.affine, *tensor.terms)))
+    return 0

@@ -11,19 +11,16 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
+from ..analysis.traversal import Asking, Known, answer
 from ..errors import InternalError
-from ..ir.model import Operation
+from ..ir.model import Operation, Value
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from .requests import CHEAP, Requests, below, is_view, is_worth_keeping, walk
 from .state import Plan
 from .step_loop import StepLoop
-from .tensor import Affine, Deferred, Fragment, Pointers, Stored
+from .tensor import DEEP, Affine, Deferred, Fragment, Pointers, Stored
 from .types import register_type
-
-#: So many operations in a row wait for their consumer at most; then their value is computed. Evaluation is
-#: recursive, a few of Python's calls an operation, and a loop over all that a program computes would spill.
-DEEP = 100
 
 
 class Walking(Requests):
@@ -170,13 +167,16 @@ class Walking(Requests):
         return False
 
     def precompute(self, nodes: Iterable[Deferred]) -> None:
-        """Compute values, or what they are views of, now, where that is worth keeping."""
+        """Compute values now, or what they are views of where that is worth keeping."""
         chosen = []
         for node in nodes:
-            node.depth = 1
-            while is_view(node) and isinstance(node.operands[0], Deferred):
-                node = node.operands[0]
-            if is_worth_keeping(node):
+            viewed, views = node, 0
+            while is_view(viewed) and isinstance(viewed.operands[0], Deferred):
+                viewed, views = viewed.operands[0], views + 1
+            if views < DEEP and is_worth_keeping(viewed):
+                node.depth = 1 + views
+                chosen.append(viewed)
+            else:
                 chosen.append(node)
         self.materialise(chosen)
 
@@ -239,8 +239,23 @@ class Walking(Requests):
                 taken.stored[node] = None  # type: ignore[assignment]
                 chosen.append(node)
         self.materialise(chosen)
-        self.frame.pending = [node for node in self.frame.pending
-                              if node.stored is None or self.is_kept_for_now(node)]
+        over: Known = {}
+        self.frame.pending = [
+            node for node in self.frame.pending
+            if (node.stored is None or self.is_kept_for_now(node))
+            and (node.reads_memory or node.weight > CHEAP) and not is_view(node)
+            and not answer(self._is_over, node.operation.results[node.index], known=over)]
+
+    def _is_over(self, value: Value) -> Asking[bool]:
+        """Will nothing ask for a value again, nor for what is computed from it, kept or not?"""
+        for user, _ in value.uses:
+            if user not in self.frame.lowered:
+                return False
+            for result in user.results:
+                if isinstance(self.frame.values.get(result), (Deferred, Pointers, Affine)) and not (
+                        yield (result,)):
+                    return False
+        return True
 
     def stored(self, tensor: Any) -> Stored:
         """The tensor in a private array; large ones are computed in one loop."""
