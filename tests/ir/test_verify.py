@@ -189,3 +189,15 @@ def test_every_check_is_of_an_operation() -> None:
 def test_reading_alone_asks_for_nothing() -> None:
     text = module("%0 = arith.addi %n, %l : i32")
     assert parse(text, verified=False).entry is not None
+
+
+def test_hints_have_a_number_for_each_dimension() -> None:
+    """dense<...> of three numbers is no tensor that a kernel computes with; a constant would be one."""
+    hint = "{tt.contiguity = dense<[1, 1, 2]> : tensor<3xi32>}"
+    text = "module { tt.func public @k() { %i = tt.make_range {end = 4 : i32, start = 0 : i32} : " \
+        "tensor<4xi32> %j = tt.reshape %i HINT : tensor<4xi32> -> tensor<1x2x2xi32> tt.return } }"
+    hinted = parse(text.replace("HINT", hint)).entry.regions[0].entry.operations[1]
+    assert hinted.attributes["tt.contiguity"].values == (1, 1, 2)
+    with pytest.raises(ParseError, match="3 is not a power of two"):
+        parse("module { tt.func public @k() { %c = arith.constant dense<[1, 1, 2]> : tensor<3xi32> "
+              "tt.return } }")

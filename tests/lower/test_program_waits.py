@@ -181,3 +181,25 @@ def test_reads_of_what_nobody_writes_need_no_barrier(run, mode, kernel):
     made = run(kernel, 1, x, out, 64, num_warps=1)
     if made is not None and kernel is add_only:
         assert "OpControlBarrier" not in made.asm["spvasm"]
+
+
+@triton.jit
+def after_the_program_before(flags, out):
+    here = tl.program_id(0) + tl.num_programs(0) * (tl.program_id(1) + tl.num_programs(1) * tl.program_id(2))
+    tl.atomic_poll(flags + tl.maximum(here - 1, 0), (here > 0).to(tl.int32))
+    tl.store(out + here + 1, tl.load(out + here, volatile=True) + 1)
+    tl.atomic_xchg(flags + here, 1)
+
+
+@pytest.mark.parametrize("grid", [(12,), (3, 4), (4, 3), (1, 9), (2, 3, 4), (17, 2)], ids=str)
+def test_programs_of_any_grid_start_in_order(run, mode, grid):
+    """Whoever waits for the program before it waits for one that has started."""
+    numeric.interpreter_is_wrong("programs run one after another")
+    if mode != "vector" and len(grid) > 1:
+        pytest.skip("lanes that share a program start as the device starts them")
+    count = int(np.prod(grid))
+    flags, out = numeric.tensor(np.zeros(count), "i32"), numeric.tensor(np.zeros(count + 1), "i32")
+    for _ in range(ROUNDS):
+        run(after_the_program_before, grid, flags, out)
+        numeric.assert_same(out, np.arange(count + 1, dtype=np.int32))
+        flags, out = numeric.tensor(np.zeros(count), "i32"), numeric.tensor(np.zeros(count + 1), "i32")

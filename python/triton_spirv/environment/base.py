@@ -328,6 +328,14 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
     def atomic_store(self, pointer: Value, value: Value, scope: str, order: str) -> None:
         """Store an integer of 32 or 64 bits; order: relaxed or release."""
 
+    def draw_program(self, counter: Value) -> None:
+        """Let the program be the next one that nobody is yet, in the order of their ids, counted by a word in
+        memory that is 0 before the launch; at the entry. A device may start work-groups in any order: Intel's
+        CPU runtime does in grids of two dimensions. A program that waits for an earlier one then waits for
+        one that runs.
+        """
+        raise NotImplementedError  # environments of devices where one work-item runs a program
+
     @abstractmethod
     def ticks(self) -> Value:
         """i64: a clock that runs at the device's own rate, on a CPU that of its time stamp counter."""

@@ -40,6 +40,7 @@ class OpenCL(OpenCLMatrix):
         self._name = ""
         self._builtins: dict[str, Value] = {}
         self._coordinates: dict[tuple[str, int], Value] = {}
+        self._drawn: tuple[Value, Value, Value] | None = None
         self._local_size = 1
         self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
@@ -144,7 +145,14 @@ class OpenCL(OpenCLMatrix):
         return self._coordinates[name]
 
     def program_id(self, axis: int) -> Value:
-        return self._coordinate("WorkgroupId", axis)
+        return self._drawn[axis] if self._drawn else self._coordinate("WorkgroupId", axis)
+
+    def draw_program(self, counter: Value) -> None:
+        b, across, down = self.b, self.num_programs(0), self.num_programs(1)
+        number = self.atomic("add", counter, b.constant(I32, 1), "gpu", "relaxed")
+        rows = b.binary("OpUDiv", number, across)
+        self._drawn = (b.binary("OpUMod", number, across), b.binary("OpUMod", rows, down),
+                       b.binary("OpUDiv", rows, down))
 
     def num_programs(self, axis: int) -> Value:
         return self._coordinate("NumWorkgroups", axis)

@@ -324,7 +324,7 @@ class Reader:
         if token.startswith("array<"):
             return self.at(i, self._array, token[6:-1]), i + 1
         if token.startswith("dense<"):
-            type, after = self.type(self.expect(i + 1, ":"))
+            type, after = self._type_of_numbers(self.expect(i + 1, ":"))
             if not isinstance(type, (TensorType, VectorType)):
                 self.fail(f"dense<...> of {type}, which is no tensor", i)
             return self.at(i, self._dense, token[6:-1], type, i), after
@@ -380,6 +380,14 @@ class Reader:
             raise ValueError(f"{shown(text)} is no dictionary")
         return read.items
 
+    def _type_of_numbers(self, i: int) -> tuple[Type, int]:
+        """The type of dense<...>. Hints have a number for each dimension, and no tensor of a kernel may have
+        three: such a type is not checked here, and not remembered."""
+        found = _NUMBERS.fullmatch(self.tokens[i])
+        if found is None:
+            return self.type(i)
+        return TensorType((int(found[1]),), IntegerType(int(found[2]))), i + 1
+
     def _array(self, inside: str) -> tuple[Any, ...]:
         element, _, values = inside.partition(":")
         if not values:
@@ -431,6 +439,8 @@ class Reader:
             values = tuple(bits - (1 << width) if bits >> (width - 1) else bits for bits in raw)
         return DenseAttr(type, True, values[0]) if len(values) == 1 else DenseAttr(type, False, values)
 
+
+_NUMBERS = re.compile(r"tensor<(\d{1,2})xi(32|64)>")
 
 _PLAIN: dict[str, Type] = {
     "index": IndexType(),

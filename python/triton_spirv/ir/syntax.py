@@ -117,6 +117,7 @@ def constant(p: Parser, i: int, names: list[str]) -> Result:
     value, after = p.reader.attribute(i)
     if not isinstance(value, DenseAttr):
         p.fail(f"expected a constant, found {shown(token)}", i)
+    p.reader.at(i, p.reader.check, value.type)
     attributes["value"] = value
     return p.make("arith.constant", [], attributes, [value.type], names, None, start), after
 

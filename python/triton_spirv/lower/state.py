@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..analysis.waiting import waits
 from ..environment.base import Environment, Parameter
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Block, Module, Operation, PointerType, TensorType, Type, Value
@@ -119,17 +120,21 @@ class State:
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
         """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
-        asserts or the device cuts loops short; the print buffer, where it prints through one.
+        asserts or the device cuts loops short; the print buffer, where it prints through one; the word that
+        programs draw their numbers from, where they wait for each other.
         """
         names = {op.name for op in module.walk()}
         wanted = {"assert_buffer": "tt.assert" in names or bool(self.target.loop_rounds and names & LOOPS),
-                  "print_buffer": "tt.print" in names and self.env.prints_to_buffer}
+                  "print_buffer": "tt.print" in names and self.env.prints_to_buffer,
+                  "ticket_buffer": not self.target.lanes and waits(module)}
         return [Parameter(name, "ptr", I32) for name, is_wanted in wanted.items() if is_wanted]
 
     def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
         """The values of `hidden_parameters`, in order."""
         self.hidden = {p.name: register for p, register in zip(parameters, registers, strict=True)}
         self.env.print_buffer = self.hidden.get("print_buffer")
+        if "ticket_buffer" in self.hidden:
+            self.env.draw_program(self.hidden["ticket_buffer"])
 
     def asks_for_pitch(self, factor: int, parameter: Register | None, least: int) -> bool:
         """Ask the launcher that factor * parameter, a pitch, is `least` bytes or more; can that be asked?"""

@@ -47,13 +47,14 @@ class DeviceAssertion(TritonSpirvError, RuntimeError):
 
 
 class _ThreadState:
-    """A thread's kernel object, the bytes of its next launch (global sizes, then the struct), and its error
-    word."""
+    """A thread's kernel object, the bytes of its next launch (global sizes, then the struct), its error word,
+    and the word that programs draw their numbers from."""
 
     def __init__(self, context: Context, program: Program, size: int, hidden: Sequence[str]) -> None:
         self.kernel: OwnedKernel = program.clone_kernel()
         self.buffer = (ctypes.c_uint8 * (24 + size))()
         self.error = ctypes.c_uint32(0)
+        self.ticket = ctypes.c_uint32(0)
         self.announced = False  # has the kernel object been told of allocations?
         self.sizes = ctypes.addressof(self.buffer)
         self.struct = self.sizes + 24
@@ -67,6 +68,8 @@ class _ThreadState:
     def _address_of(self, name: str) -> int:
         if name == "assert_buffer":
             return ctypes.addressof(self.error)
+        if name == "ticket_buffer":
+            return ctypes.addressof(self.ticket)
         raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
 
 
@@ -109,11 +112,11 @@ class Kernel:
         local_x, local_y, local_z = artifact.local_size
         local = ctypes.c_void_p(ctypes.addressof(self.local))
         layout = struct.Struct("<QQQ" + artifact.struct_format.lstrip("<="))
-        pack_into, hidden = layout.pack_into, bool(artifact.hidden)
+        pack_into, hidden = layout.pack_into, artifact.hidden
         struct_size = ctypes.c_size_t(layout.size - 24)
         tables = tuple(self.tables.items())
         clock = time.perf_counter_ns
-        prints, asserts = _prints(artifact), "assert_buffer" in artifact.hidden
+        prints, asserts, draws = _prints(artifact), "assert_buffer" in hidden, "ticket_buffer" in hidden
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
         # to that; one thread would never come to a program that an earlier one waits for
         serial, ceiling, slow = 0, 1 if artifact.waits else GRID_LIMIT, 0
@@ -147,6 +150,8 @@ class Kernel:
                 _is_launch(x, y, z)
                 values = [*self._fitted(arguments), *state.hidden]
                 pack_into(state.buffer, 0, x * local_x, y * local_y, z * local_z, *values)
+            if draws:
+                state.ticket.value = 0
             if prints:
                 sys.stdout.flush()  # the driver writes to the file descriptor
             kernel, sizes, block, local_queue = state.handles
@@ -233,6 +238,7 @@ class Kernel:
             values = [self._prepared(index, argument, stack, staging)
                       for index, argument in enumerate(arguments)]
             values += state.hidden
+            state.ticket.value = 0
             if staging:
                 for index, address in enumerate(state.hidden, len(arguments)):
                     staging.add(index, address, (address, 4), True)

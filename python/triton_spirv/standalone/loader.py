@@ -192,8 +192,8 @@ class Kernel:
         if 0 in grid:
             return
         checked = [self._checked(at, value) for at, value in enumerate(arguments)]
-        word = numpy.zeros(1, numpy.uint32)
-        values = [*checked, *(word for _ in self.artifact["hidden"])]
+        words = {name: numpy.zeros(1, numpy.uint32) for name in self.artifact["hidden"]}
+        values = [*checked, *words.values()]
         kinds = [kind for _, kind in parameters] + ["ptr"] * len(self.artifact["hidden"])
         local = self.artifact["local_size"]
         finish = self._struct(values) if self.artifact["passing"] == "struct" else self._one_by_one(kinds,
@@ -203,8 +203,9 @@ class Kernel:
         event.wait()
         self.nanoseconds = event.profile.end - event.profile.start
         finish()
-        if word[0]:
-            file, line, function, message = self.artifact["asserts"][int(word[0]) - 1]
+        failed = int(words["assert_buffer"][0]) if "assert_buffer" in words else 0
+        if failed:
+            file, line, function, message = self.artifact["asserts"][failed - 1]
             raise AssertionError(f"{file}:{line}: {function}: device-side assert: {message}")
 
     def _struct(self, values):

@@ -21,18 +21,17 @@ class Recorded(Kernel):
     def repeat(self, record, memories):
         """One launch on these allocations; nanoseconds on the device."""
         artifact, cl = self.artifact, self.cl
-        word = numpy.zeros(1, numpy.uint32)
-        places = [*record["arguments"], *({"hidden": True} for _ in artifact["hidden"])]
+        words = {name: numpy.zeros(1, numpy.uint32) for name in artifact["hidden"]}
+        places = [*record["arguments"], *({"hidden": name} for name in words)]
         buffers = {}
         if artifact["passing"] == "struct":
-            values = [self._address(place, memories, word) for place in places]
+            values = [self._address(place, memories, words) for place in places]
             data = struct.pack(self.facts["struct_format"], *values)
             self.kernel.set_arg(0, numpy.frombuffer(data, numpy.uint8))
         else:
             flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-            buffers = {name: cl.Buffer(self.context, flags, hostbuf=memory) for name,
-                       memory in memories.items()}
-            buffers[""] = cl.Buffer(self.context, flags, hostbuf=word)
+            buffers = {name: cl.Buffer(self.context, flags, hostbuf=memory)
+                       for name, memory in (*memories.items(), *words.items())}
             for at, place in enumerate(places):
                 self.kernel.set_arg(at, self._argument(at, place, buffers))
         local = artifact["local_size"]
@@ -40,21 +39,21 @@ class Recorded(Kernel):
         event = cl.enqueue_nd_range_kernel(self.queue, self.kernel, size, local)
         event.wait()
         for name, buffer in buffers.items():
-            cl.enqueue_copy(self.queue, memories[name] if name else word, buffer).wait()
-        if word[0]:
-            print(f"assertion {word[0]} of the kernel failed")
+            cl.enqueue_copy(self.queue, words[name] if name in words else memories[name], buffer).wait()
+        if "assert_buffer" in words and words["assert_buffer"][0]:
+            print(f"assertion {words['assert_buffer'][0]} of the kernel failed")
         return event.profile.end - event.profile.start
 
-    def _address(self, place, memories, word):
+    def _address(self, place, memories, words):
         if "hidden" in place:
-            return word.ctypes.data
+            return words[place["hidden"]].ctypes.data
         if "memory" in place:
             return memories[place["memory"]].ctypes.data + place["offset"]
         return place["value"]
 
     def _argument(self, at, place, buffers):
         if "hidden" in place:
-            return buffers[""]
+            return buffers[place["hidden"]]
         if "memory" in place:
             buffer = buffers[place["memory"]]
             return buffer.get_sub_region(place["offset"],
