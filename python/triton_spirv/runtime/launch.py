@@ -155,10 +155,10 @@ class Kernel:
             if prints:
                 sys.stdout.flush()  # the driver writes to the file descriptor
             kernel, sizes, block, local_queue = state.handles
+            words[state.place] = text
             code = set_argument(kernel, 0, struct_size, block)
             start = clock()
             if programs <= serial and local_queue:
-                words[state.place] = text
                 try:
                     code = code or enqueue(local_queue, kernel, 3, None, sizes, local, 0, None, None)
                 finally:

@@ -18,6 +18,7 @@ import os
 import platform
 import sys
 import threading
+import time
 
 from .fault_code import assembled
 
@@ -38,13 +39,13 @@ that it was given. TRITON_INTERPRET=1 runs it in Triton's interpreter, where eac
 """
 AGAIN = "\ntriton-spirv: interrupted twice while a kernel ran; the process ends.\n"
 
-FORKED = ("this process was forked while a kernel ran in another thread, and the driver's threads are not in "
-          "it: fork before, or start processes by multiprocessing's \"spawn\" or \"forkserver\"")
+FORKED = ("this process was forked from one in which other threads launched, and the driver's threads are "
+          "not in it: fork before, or start processes by multiprocessing's \"spawn\" or \"forkserver\"")
 
 #: one word for each thread: 0, or the address of the text of the kernel that it runs
 table = array.array("Q", bytes(8 * THREADS))
-#: is this the child of a fork that happened while a kernel ran in another thread? The driver's threads are
-#: not in the child, and its scheduler counts on them for ever
+#: is this the child of a fork in a process in which other threads launched? The driver's threads are not in
+#: the child, and its scheduler counts on them for ever
 forked_amid = False
 _free = list(range(THREADS - 1, 0, -1))
 _threads = threading.local()
@@ -142,20 +143,26 @@ def _install() -> None:
         action(signal, ctypes.addressof(new), 0)
 
 
-_running_elsewhere = False
+_others_launch = False
 
 
 def _look_around() -> None:
-    """Just before a fork; in the child it is too late, the other threads' places are given up."""
-    global _running_elsewhere
-    _running_elsewhere = elsewhere()
+    """Just before a fork; in the child it is too late, the other threads' places are given up. A thread that
+    launches may have left something in the driver's scheduler although no kernel runs. A moment without a
+    launch is waited for, a short while: a thread inside of the driver may hold one of its locks."""
+    global _others_launch
+    _others_launch = len(_free) < THREADS - 1 or place() != 0
+    for _ in range(200):
+        if not elsewhere():
+            return
+        time.sleep(0.0005)
 
 
 def _forget_other_threads() -> None:
     """In the child of a fork there are none; what they were doing for a kernel is never done."""
     global _lock, forked_amid
     _lock = threading.RLock()
-    forked_amid = forked_amid or _running_elsewhere
+    forked_amid = forked_amid or _others_launch
     mine = place()
     for index in range(THREADS):
         if index != mine:
