@@ -171,10 +171,17 @@ def test_second_interruption_ends_the_process(tmp_path: Path) -> None:
     the second Ctrl-C ends the process."""
     done = run(tmp_path, """
         flag[0] = 1
-        for _ in range(6):
+        for _ in range(100):
             waiting[(1,)](flag, o)
+
+        def press_twice():
+            for marked in (False, True):
+                while not running.table[0] or (running.table[0] >> 63 == 1) != marked:
+                    time.sleep(0.1)
+                os.kill(os.getpid(), signal.SIGINT)
+
         flag[0] = 0
-        press(1), press(3)
+        threading.Thread(target=press_twice, daemon=True).start()
         waiting[(1,)](flag, o)
     """)
     assert done.returncode == -signal.SIGINT
