@@ -283,3 +283,30 @@ def test_hints(run, stride):
     x, out = numeric.random(200 * stride, "f32"), numeric.poisoned(200, "f32")
     run(hinted, 4, numeric.tensor(x, "f32"), out, 200, stride, 64)
     numeric.assert_same(out, x[::stride] * 2)
+
+
+@triton.jit
+def triple_in_place(p, stride, zero, BY_COLUMN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+                    MODULUS: tl.constexpr, TWO: tl.constexpr):
+    offsets = tl.arange(0, ROWS)[:, None] * stride + tl.arange(0, COLUMNS)[None, :] * BY_COLUMN
+    if MODULUS:
+        offsets = offsets % MODULUS
+    x = tl.load(p + zero + offsets if TWO else p + offsets)
+    tl.store(p + offsets, x * 3)
+
+
+@pytest.mark.parametrize("two", (False, True))
+@pytest.mark.parametrize("rows, columns", [(1, 1), (4, 4), (64, 64), (8, 1024), (1024, 8)])
+@pytest.mark.parametrize("stride, by_column, modulus", [
+    (0, 1, 0), (2, 1, 0), (7, 7, 0), (-3, 2, 0), (1100, 1, 0), (1, 1100, 0), (2, 1, 16)])
+def test_elements_that_meet_in_place(run, stride, by_column, modulus, rows, columns, two):
+    """Where elements have one address all of them are read before any is written, and write the same."""
+    middle = max(0, -stride * (rows - 1))
+    x = numeric.random(middle + abs(stride) * rows + by_column * columns, "i32")
+    data = numeric.tensor(x, "i32")
+    run(triple_in_place, 1, data[middle:], stride, 0, by_column, rows, columns, modulus, two)
+    offsets = np.arange(rows)[:, None] * stride + np.arange(columns)[None, :] * by_column
+    at = middle + np.unique(offsets % modulus if modulus else offsets)
+    expected = x.copy()
+    expected[at] = x[at] * 3
+    numeric.assert_same(data, expected)

@@ -9,6 +9,7 @@ the very same, the fused loop is taken, else everything is loaded first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 from ..analysis.traversal import Asking, answer, every
@@ -18,6 +19,7 @@ from ..spirv.builder import I64
 from ..spirv.control import IfElse
 from ..spirv.module import Value as Register
 from .context import Context, named
+from .ownership import fixed_bits
 from .registry import RULES
 from .tensor import Affine, Deferred, Pointers
 
@@ -27,7 +29,8 @@ Span = tuple[Register, Register]  # first byte, and one past the last
 def in_place(op: Operation, *tensors: Any) -> bool:
     """Does everything that the stored tensors read come through the very pointers that are stored to?
 
-    Then each element is read before it is written, in whatever pieces the tensor is walked.
+    Then each element is read before it is written, in whatever pieces the tensor is walked, if no two pieces
+    meet (`distinct`).
     """
     def is_safe(tensor: Any) -> Asking[bool]:
         if isinstance(tensor, tuple):
@@ -80,6 +83,41 @@ def _same_walk(x: Pointers, y: Pointers) -> bool:
         s is t or (isinstance(s, int) and s == t) for s, t in zip(*strides, strict=True))
 
 
+def distinct(ctx: Context, ptr: Any, layout: Layout) -> Register | bool:
+    """Have elements that are walked in different steps different addresses? A scalar Bool where strides that
+    are known when running have to be larger than what the smaller ones reach.
+    """
+    b = ctx.b
+    if layout.steps == 1:
+        return True
+    if not isinstance(ptr, Pointers) or ptr.terms or ptr.affine is None:
+        return False
+    strides = [s.constant if isinstance(s, Register) and s.constant is not None else s
+               for s in ptr.affine.strides]
+    fixed = fixed_bits([0 if isinstance(s, Register) else s for s in strides], ptr.shape)
+    if fixed is None:
+        return False
+    unknown: dict[int, Register] = {}
+    for dim, (stride, (low, bits)) in enumerate(zip(strides, layout.dim_bits, strict=True)):
+        if isinstance(stride, Register):
+            fixed &= ~(((1 << bits) - 1) << low)
+            if bits:
+                unknown[dim] = stride
+    if any(basis & fixed for basis in layout.step):
+        return False
+    reach = sum(abs(s) * (size - 1) for s, size in zip(strides, ptr.shape, strict=True) if isinstance(s, int))
+    tests = []
+    for order in (list(unknown)[::-1], list(unknown))[:len(unknown)]:  # row by row, column by column
+        reached, larger = b.constant(I64, reach), []
+        for dim in order:
+            signed = b.resize(unknown[dim], 64)
+            slope = ctx.env.math("s_max", signed, b.isub(b.constant(I64, 0), signed))
+            larger.append(b.compare("OpSLessThan", reached, slope))
+            reached = b.iadd(reached, b.imul(slope, ptr.shape[dim] - 1))
+        tests.append(reduce(b.logical_and, larger))
+    return reduce(b.logical_or, tests) if tests else True
+
+
 def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Layout]]) -> Register | None:
     """A scalar Bool: no load below `inputs` can read what an earlier step of the store has written. None
     where it is unknown.
@@ -90,6 +128,7 @@ def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Lay
     if not isinstance(ptr, Pointers) or span(ctx, ptr) is None:
         return None
     first, last = span(ctx, ptr)  # type: ignore[misc]
+    single = distinct(ctx, ptr, ctx.layout_of(op.ptr.type))
     safe: Register | None = None
     for node, layouts in loads:
         source = named(node.operation, node.operands)[0]
@@ -102,8 +141,9 @@ def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Lay
         disjoint = b.logical_or(
             b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low)
         )
-        if _same_walk(source, ptr) and all(ctx.is_natural(layout) for layout in layouts):
-            disjoint = b.logical_or(disjoint, b.compare("OpIEqual", low, first))
+        if single is not False and _same_walk(source, ptr) and all(map(ctx.is_natural, layouts)):
+            same = b.compare("OpIEqual", low, first)
+            disjoint = b.logical_or(disjoint, same if single is True else b.logical_and(same, single))
         safe = disjoint if safe is None else b.logical_and(safe, disjoint)
     return safe
 
@@ -117,7 +157,7 @@ def versioned(
     """
     layout = ctx.layout_of(op.ptr.type)
     inputs = [(tensor, layout) for tensor in tensors]
-    if in_place(op, *tensors):
+    if in_place(op, *tensors) and distinct(ctx, ptr, layout) is True:
         ctx.settle(memory_only=True, op=op)
         body()
         return

@@ -14,6 +14,7 @@ moves nothing may be held by the registers of a lane, not by lanes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,7 @@ def owned(ptr: Any, layout: Layout | None) -> Owned | None:
     if layout is None or not isinstance(ptr, Pointers) or ptr.terms:
         return None
     strides: tuple[Known, ...] = (0,) * len(ptr.shape) if ptr.affine is None else ptr.affine.strides
-    fixed = _fixed_bits(strides, ptr.shape)
+    fixed = fixed_bits(strides, ptr.shape)
     if fixed is None or not layout.has_one_lane_each(fixed):
         return None
     parts = (ptr.base, *(() if ptr.affine is None else (ptr.affine.base,)), *strides)
@@ -59,7 +60,7 @@ def owned(ptr: Any, layout: Layout | None) -> Owned | None:
     return Owned(address, _lanes(layout), values)
 
 
-def _fixed_bits(strides: tuple[Known, ...], shape: tuple[int, ...]) -> int | None:
+def fixed_bits(strides: Sequence[Known], shape: tuple[int, ...]) -> int | None:
     """The bits of a row-major index that do not move the address, where elements that differ in any other bit
     have different addresses; None where those may meet."""
     fixed, slopes, bit = 0, [], 1
