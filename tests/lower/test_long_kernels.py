@@ -13,6 +13,8 @@ from counting import calls
 from triton_spirv import compiler
 from triton_spirv.lower.budget import SlowCompilation
 
+SPIRV_MODES = ("vector",)  # the layouts of lanes are of tensors of one dimension
+
 HEAD = """module {{
   tt.func public @kernel(%x: !tt.ptr<i32> {{tt.divisibility = 16 : i32}}, %y: !tt.ptr<i32>, %n: i32) {{
     %i = tt.make_range {{end = {size} : i32, start = 0 : i32}} : tensor<{size}xi32>

@@ -21,7 +21,7 @@ from triton_spirv.ir.types import (
 from triton_spirv.ir.verify_rules import I1, Verifier, axis_of, whole
 
 #: Warps of a program, lanes of a warp, programs of a cluster, at most.
-MOST = {"ttg.num-warps": 64, "ttg.threads-per-warp": 128, "ttg.num-ctas": 16}
+MOST = {"ttg.num-warps": 1024, "ttg.threads-per-warp": 128, "ttg.num-ctas": 16}
 
 
 def _types(values: Sequence[Any]) -> tuple[Type, ...]:
