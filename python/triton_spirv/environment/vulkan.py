@@ -25,6 +25,8 @@ from .joined_conversions import bits_of, joined_conversions
 from .memory_types import PARAMETER_TYPES, type_bytes
 from .vulkan_matrices import VulkanMatrices
 
+DIVISIONS = ("OpSDiv", "OpUDiv", "OpSRem", "OpUMod")
+
 #: Words at the head of the print buffer: how many words were asked for so far, how many there are.
 PRINT_HEADER = 2
 
@@ -205,6 +207,13 @@ class Vulkan(VulkanMatrices):
         b, bits = self.b, scalar_type(value.type).width  # type: ignore[attr-defined]
         return b.ior(value, b.shl(self._clear(value.type), bits - 1))
 
+    def _hidden_divisor(self, x: Value, y: Value) -> Value:
+        """A constant of 64 bits that the driver does not know, unless it is a power of two, a shift."""
+        known = y.constant if isinstance(y.constant, int) else 0
+        if scalar_type(x.type) != I64 or not known & (known - 1):
+            return y
+        return self.b.ior(y, self._clear(y.type))
+
     def _hide_products(self, kernel: Function) -> None:
         """Give products of extended integers an upper bit that the driver does not know."""
         m, uppers = self.b.module, dict[Type, Value]()
@@ -242,6 +251,8 @@ class Vulkan(VulkanMatrices):
         return self._math.call(name, operands, type)
 
     def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
+        if self.target.joins_quotients and opcode in DIVISIONS:
+            y = self._hidden_divisor(*self.b.match(x, y))
         if opcode == "OpSRem":  # Vulkan defines it for positive operands only
             return remainder(self.b, *self.b.match(x, y))
         return super().integer(opcode, x, y)

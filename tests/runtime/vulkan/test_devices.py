@@ -172,6 +172,7 @@ def test_what_is_known_of_a_driver(driver: str, device: devices.Device) -> None:
     known = driver == NVIDIA
     assert controls - target.float_controls == ({("RoundingModeRTE", 32)} if known else set())
     assert (target.keeps_loops, target.knows_extensions, target.joins_conversions) == (known,) * 3
+    assert target.joins_quotients == known
     for feature, contracts in (("shaderFloatControls2", "mode"), ("shaderInt64", "")):
         offered = replace(device, driver=driver, features=frozenset({feature}))
         assert target_of(offered).contracts == (contracts if known else "fma")

@@ -53,6 +53,7 @@ def target_of(device: Device) -> Target:
         contracts=contraction_of(device),
         keeps_loops=nvidia,
         knows_extensions=nvidia,
+        joins_quotients=nvidia,
         joins_conversions=nvidia,
         float64="Float64" in device.capabilities,
         float_controls=controls_of(device),
