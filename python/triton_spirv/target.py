@@ -94,8 +94,8 @@ class Target:
     knows_extensions  its compiler takes checks of sums and products of extended integers for instructions
                      that it has wrong: an NVIDIA driver (580) found no overflow of sums of integers extended
                      from 8 or 16 bits, and did not build comparisons of products extended from 32
-    joins_quotients  its compiler takes neighbours divided by one constant of 64 bits for one quotient: an
-                     NVIDIA driver (580) gave the second element of two the (x // 3) % 7 of the first
+    joins_quotients  its compiler takes quotients of different integers of 64 bits for one: an NVIDIA driver
+                     (580) gave the second element of two the (x // 3) % 7 of the first
     joins_conversions  its compiler takes the conversion to a narrower float and back for nothing: an NVIDIA
                      driver (580)
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes

@@ -19,7 +19,7 @@ from ..target import Target
 from .base import Parameter
 from .contraction import control_floats
 from .extended_products import extended_products
-from .glsl.integers import remainder, reversed_bits
+from .glsl.integers import quotient, remainder, reversed_bits
 from .glsl_math import GlslMath
 from .joined_conversions import bits_of, joined_conversions
 from .memory_types import PARAMETER_TYPES, type_bytes
@@ -207,13 +207,6 @@ class Vulkan(VulkanMatrices):
         b, bits = self.b, scalar_type(value.type).width  # type: ignore[attr-defined]
         return b.ior(value, b.shl(self._clear(value.type), bits - 1))
 
-    def _hidden_divisor(self, x: Value, y: Value) -> Value:
-        """A constant of 64 bits that the driver does not know, unless it is a power of two, a shift."""
-        known = y.constant if isinstance(y.constant, int) else 0
-        if scalar_type(x.type) != I64 or not known & (known - 1):
-            return y
-        return self.b.ior(y, self._clear(y.type))
-
     def _hide_products(self, kernel: Function) -> None:
         """Give products of extended integers an upper bit that the driver does not know."""
         m, uppers = self.b.module, dict[Type, Value]()
@@ -251,10 +244,12 @@ class Vulkan(VulkanMatrices):
         return self._math.call(name, operands, type)
 
     def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
-        if self.target.joins_quotients and opcode in DIVISIONS:
-            y = self._hidden_divisor(*self.b.match(x, y))
+        n, d = self.b.match(x, y)
+        if self.target.joins_quotients and opcode in DIVISIONS and scalar_type(n.type) == I64:
+            q = quotient(self.b, n, d, signed=opcode.startswith("OpS"))
+            return q if opcode.endswith("Div") else self.b.isub(n, self.b.imul(q, d))
         if opcode == "OpSRem":  # Vulkan defines it for positive operands only
-            return remainder(self.b, *self.b.match(x, y))
+            return remainder(self.b, n, d)
         return super().integer(opcode, x, y)
 
     def reverse_bits(self, x: Value) -> Value:

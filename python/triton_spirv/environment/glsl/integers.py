@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...spirv.builder import I32, Builder, scalar_type
+from ...spirv.builder import I32, I64, Builder, scalar_type
 from ...spirv.module import Value
-from ...spirv.types import Int
+from ...spirv.types import Float, Int
 
 GLSL = "GLSL.std.450"
+F64 = Float(64)
 
 
 def _bits(x: Value) -> int:
@@ -116,3 +117,30 @@ def reversed_bits(b: Builder, x: Value) -> Value:
 
 def is_integer(value: Value) -> bool:
     return isinstance(value.type, Int)
+
+
+#: a little less than 1, so that an estimate in f64 is never above the quotient
+BELOW_ONE = 1 - 2.0 ** -50
+
+
+def quotient(b: Builder, x: Value, y: Value, signed: bool) -> Value:
+    """x / y of 64 bits, towards zero, by way of f64: estimates that are never too large, each of what is left
+    by those before it. The first leaves at most 2^15 times the divisor, the second less than twice of it."""
+    negative = None
+    if signed:
+        minus_x, minus_y = b.compare("OpSLessThan", x, 0), b.compare("OpSLessThan", y, 0)
+        negative = b.emit("OpLogicalNotEqual", minus_x, minus_y, type=minus_x.type)
+        x, y = (b.select(minus, b.isub(b.constant(value.type, 0), value), value)
+                for minus, value in ((minus_x, x), (minus_y, y)))
+    divisor = b.convert("OpConvertUToF", y, F64)
+    total, rest = None, x
+    for _ in range(2):
+        ratio = b.binary("OpFDiv", b.convert("OpConvertUToF", rest, F64), divisor)
+        part = b.convert("OpConvertFToU", b.binary("OpFMul", ratio, BELOW_ONE), I64)
+        rest = b.isub(rest, b.imul(part, y))
+        total = part if total is None else b.iadd(total, part)
+    assert total is not None
+    total = b.select(b.compare("OpUGreaterThanEqual", rest, y), b.iadd(total, 1), total)
+    if negative is None:
+        return total
+    return b.select(negative, b.isub(b.constant(total.type, 0), total), total)
