@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from triton_spirv.analysis.axis import AxisFacts, axis_facts
 from triton_spirv.errors import InternalError, UsageError
@@ -124,3 +127,12 @@ def test_facts_asked_early_do_not_outlive_a_pass() -> None:
     load.parent.insert_before(load, constant)
     found = axis_facts(constant.result)
     assert before is not None and found is not None and found.constant == 3
+
+
+def test_facts_live_no_longer_than_their_function() -> None:
+    module = parse(KERNEL)
+    assert axis_facts(next(op for op in module.walk() if op.name == "tt.load").result) is not None
+    facts = weakref.ref(module.entry.facts)
+    del module
+    gc.collect()
+    assert facts() is None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from triton_spirv.analysis.axis_info import AxisInfo, hinted, meet, meet_all, power_of_two_divisor, unknown
 from triton_spirv.analysis.axis_rules import rule_for
@@ -49,18 +48,14 @@ class AxisFacts:
         return self.known.get(value)
 
 
-#: the last facts of each function
-_latest: WeakKeyDictionary[Operation, AxisFacts] = WeakKeyDictionary()
-
-
 def axis_facts(value: Value) -> AxisInfo | None:
     """What is known of one value now; the function around it is analysed once a generation."""
     function = function_of(value.block)
     if function is None:
         return None
-    facts = _latest.get(function)
-    if facts is None or facts.is_stale:
-        facts = _latest[function] = AxisFacts(function)
+    facts = function.facts
+    if not isinstance(facts, AxisFacts) or facts.is_stale:
+        facts = function.facts = AxisFacts(function)
     return facts.of(value)
 
 

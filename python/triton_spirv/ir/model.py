@@ -142,8 +142,8 @@ class Operation:
     """
 
     __slots__ = (
-        "__weakref__",
         "attributes",
+        "facts",
         "generation",
         "location",
         "name",
@@ -182,6 +182,8 @@ class Operation:
         self.parent: Block | None = None
         #: of a function: how often it has been changed
         self.generation = 0
+        #: of a function: what the last analysis knows of it, which lives no longer than it does
+        self.facts: object = None
         for index, operand in enumerate(operands):
             operand.uses.append((self, index))
 
