@@ -48,10 +48,10 @@ def test_what_a_rule_stumbles_over_is_a_defect(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_defect_outside_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(module: object) -> NoReturn:
+    def fails(*arguments: object) -> NoReturn:
         raise IndexError("outside")
 
-    monkeypatch.setattr("triton_spirv.compiler.simplify", fails)
+    monkeypatch.setattr("triton_spirv.compiler.run_passes", fails)
     with pytest.raises(InternalError, match="IndexError: outside") as caught:
         triton_spirv.compile(TEXT)
     assert isinstance(caught.value.__cause__, IndexError)

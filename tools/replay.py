@@ -37,6 +37,9 @@ from triton_spirv.target import Target, find_target  # noqa: E402
 #: 16 columns, a Vulkan device in software
 TARGETS = ("cpu", "cpu-simt8", "cpu-simt", "cpu-simt32", "pvc", "bmg", "dg2", "tgl", "lavapipe")
 
+#: kernels from which on processes are worth their start
+MANY = 20
+
 #: fields of a target that are sets, which JSON has as lists
 SETS = {name for name, value in vars(find_target("lavapipe")).items() if isinstance(value, frozenset)}
 
@@ -126,7 +129,9 @@ def lowered(parts: list[str]) -> Iterator[Kernel]:
 
 
 def all_emitted(all_kernels: list[Kernel]) -> list[Emitted]:
-    """What becomes of each, computed by all processors."""
+    """What becomes of each; many are computed by all processors."""
+    if len(all_kernels) < MANY:
+        return list(map(Emitted.of, all_kernels))
     with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         return list(pool.map(Emitted.of, all_kernels, chunksize=4))
 

@@ -59,7 +59,8 @@ def test_a_cached_kernel_is_looked_at_on_its_own_target(product: str, command, t
     words = tmp_path / "product.spv"
     command("compile", product, *SIGNATURE, "-t", "host", "-e", "spv", "-o", words)
     (folder / "product.spv").write_bytes(words.read_bytes())
-    metadata = {"artifact": {"entry": "product", "num_warps": 4}, "spirv_digest": "",
+    artifact = {"entry": "product", "num_warps": 4, "parameters": [], "passing": "struct", "written": []}
+    metadata = {"name": "product", "hash": "KEY", "artifact": artifact, "spirv_digest": "0",
                 "target": {"backend": "cpu"}}
     (folder / "product.json").write_text(json.dumps(metadata))
     done = command("stats", "product", "--json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from triton_spirv.analysis.allocation import Apart, Range, Turn
 from triton_spirv.lower.barriers import Global, Place, needed_barriers
+from triton_spirv.lower.ownership import Owned
 
 LABEL, BRANCH, BRANCH_CONDITIONAL, BARRIER = 248, 249, 250, 224
 LOW, HIGH, BOTH = Range(0, 16), Range(16, 32), Range(8, 24)
@@ -64,15 +65,20 @@ def test_branches_join_what_either_did() -> None:
 
 
 def test_global_memory_of_one_argument_is_kept_in_order() -> None:
-    pointers = object()
+    pointers = Owned(("p",), (), frozenset())
     mine, other, moved = Global(1, pointers), Global(2), Global(1)
     p = Program()
     p.block(1, ("a", "r", mine), ("b", "w", mine), ("c", "w", other), ("d", "r", moved))
     assert p.needed() == "d", "a lane may overwrite what it read itself; others must wait"
+    own, third = Global(2, exposed=False), Global(4, exposed=False)
+    release = Global(1, releases=True, exposed=False)
     p = Program()
-    p.block(1, ("a", "r", other), ("b", "w", Global(1, publishes=True)), ("c", "r", other),
-            ("d", "w", Global(4)), ("e", "w", Global(1, publishes=True)))
+    p.block(1, ("a", "r", own), ("b", "w", release), ("c", "r", own), ("d", "w", third), ("e", "w", release))
     assert p.needed() == "e", "who sees the last access must see the write before it"
+    acquire = Global(1, acquires=True, exposed=False)
+    p = Program()
+    p.block(1, ("a", "w", acquire), ("b", "r", own), ("c", "r", third), ("d", "r", Global(8)))
+    assert p.needed() == "d", "what others may write is read behind the access that acquires"
 
 
 def test_loops_meet_themselves() -> None:

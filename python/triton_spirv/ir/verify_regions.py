@@ -243,7 +243,7 @@ def _facts(said: Any) -> str:
     """What the front end knows of an argument: powers of two."""
     for name in ("tt.divisibility", "tt.contiguity", "tt.constancy"):
         value = said.get(name, 1) if isinstance(said, dict) else 0
-        if not whole(value) or value < 1 or value & (value - 1) or value >= 1 << 62:
+        if not whole(value) or value < 1 or value & (value - 1) or value > 1 << 62:
             return f"{name} is {value}, not a power of two"
     return ""
 

@@ -106,8 +106,10 @@ def _product(slope: Slope, factor: Value, body: Block) -> Slope | None:
 
 
 def _is_same_number(op: Operation) -> bool:
-    """Is each number of the result one of the operand?"""
-    return op.has("view") or op.has("widens")
+    """Is each number of the result one of the operand? (Not of tt.reshape: Triton 3.9 makes the indices of
+    descriptors with it, and their loads are block messages as they stand.)
+    """
+    return (op.has("view") and op.name != "tt.reshape") or op.has("widens")
 
 
 def number(value: Value) -> int | None:
