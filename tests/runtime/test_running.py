@@ -121,14 +121,14 @@ def test_a_signal_that_was_sent(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGSEGV and "    kernel, a.py:3\n" in done.stderr
 
 
-@pytest.mark.parametrize("programs", [1, 16])
-def test_interrupted(tmp_path: Path, programs: int) -> None:
+def test_interrupted(tmp_path: Path) -> None:
     """The wait ends, the kernel does not: what it works on is kept, later launches are right, and it ends
-    when it can. The process ends while it runs."""
-    done = run(tmp_path, f"""
+    when it can. The process ends while it runs. (One program: where a kernel keeps every processor, the driver
+    has none for later launches.)"""
+    done = run(tmp_path, """
         def launch():
             own = torch.full((64,), 7, dtype=torch.int32)
-            waiting[({programs},)](flag, own)
+            waiting[(1,)](flag, own)
 
         for _ in range(2):
             press(1)
