@@ -123,8 +123,8 @@ def test_a_signal_that_was_sent(tmp_path: Path) -> None:
 
 def test_interrupted(tmp_path: Path) -> None:
     """The wait ends, the kernel does not: what it works on is kept, later launches are right, and it ends
-    when it can. The process ends while it runs. (One program: where a kernel keeps every processor, the driver
-    has none for later launches.)"""
+    when it can. The process ends while it runs. (One program: where a kernel keeps every processor, the
+    driver has none for later launches.)"""
     done = run(tmp_path, """
         def launch():
             own = torch.full((64,), 7, dtype=torch.int32)
