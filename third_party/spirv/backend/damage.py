@@ -28,7 +28,7 @@ def notice() -> None:
     def get_group(self: Any, filename: str) -> dict[str, str] | None:
         try:
             group = original(self, filename)
-        except AttributeError:  # the list of files is JSON, but no list of files: as if it were none
+        except (AttributeError, ValueError):  # no list, or (3.6) no JSON: as if it were none
             return None
         damaged = _damaged(group, filename) if group else ""
         if not damaged:
