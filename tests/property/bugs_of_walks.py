@@ -63,12 +63,13 @@ def _unseen_global(put: Set) -> None:
 
 
 def _no_order(put: Set) -> None:
-    """An operation that publishes does not wait for what was written before."""
+    """An operation that releases does not wait for what was written before."""
     from triton_spirv.lower.shared import SharedMemory
 
     right = SharedMemory.touches
-    put(SharedMemory, "touches", lambda self, op, writes, layout, publishes=False, again=False: right(
-        self, op, writes, layout, False, again))
+    put(SharedMemory, "touches",
+        lambda self, op, ptr, writes, layout, releases=False, acquires=False, again=False: right(
+            self, op, ptr, writes, layout, False, acquires, again))
 
 
 def _one_axis(put: Set) -> None:
