@@ -1,4 +1,4 @@
-"""Runs Triton's own unit tests through this backend, and counts: docs/upstream-tests.md has the results.
+"""Runs Triton's own unit tests through this backend, and counts: docs/notes/upstream-tests.md has results.
 
     python tools/upstream_tests.py SOURCE --revision REV language/test_core.py runtime/test_cache.py
 

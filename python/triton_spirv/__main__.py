@@ -5,6 +5,7 @@
     --list-targets       the known targets
     --list-devices       the devices that kernels can run on, a star at the one that is chosen
     --operations-table   the page docs/operations.md
+    --environment-table  the page docs/environment.md
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--list-targets", action="store_true", help="the known targets")
     parser.add_argument("--list-devices", action="store_true", help="every device; a star: the chosen one")
     parser.add_argument("--operations-table", action="store_true", help="the page docs/operations.md")
+    parser.add_argument("--environment-table", action="store_true", help="the page docs/environment.md")
     options = parser.parse_args(arguments)
     if not any(vars(options).values()):
         parser.print_help()
@@ -49,6 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.operations_table:
         from .cli.operations import table
         print(table(), end="")
+    if options.environment_table:
+        from .variables import page
+        print(page(), end="")
     return 0
 
 

@@ -34,7 +34,7 @@ class Artifact:
     written      per parameter: may the kernel write through it?
     local_size   work-items per work-group in x, y, z
     formats      what the kernel prints into `print_buffer`: per record its format (of C) and its values'
-                 types, see docs/vulkan.md
+                 types, see docs/notes/vulkan.md
     counts_programs
                  does it ask how many programs there are? Then the grid is one dispatch
     register_bytes

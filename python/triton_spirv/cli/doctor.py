@@ -6,6 +6,7 @@ It works where next to nothing is installed: each check imports what it asks abo
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib.metadata
 import importlib.util
 import os
@@ -193,7 +194,7 @@ def _cache_folder() -> Finding:
 
 def _settings() -> Iterator[Finding]:
     """Variables that change where kernels run or how they are made."""
-    from .. import switch
+    from .. import switch, variables
 
     if switch.is_automatic():
         text = f"{switch.VARIABLE} is not set: Triton uses this package where no other backend is active"
@@ -207,7 +208,11 @@ def _settings() -> Iterator[Finding]:
     others = sorted(name for name in os.environ if name.startswith("TRITON_SPIRV_")
                     and name != switch.VARIABLE)
     for name in others:
-        yield Finding(name, "good", os.environ[name])
+        known = name in variables.names()
+        near = difflib.get_close_matches(name, variables.names(), 1)
+        yield Finding(name, "good" if known else "optional",
+                      os.environ[name] if known else "nothing reads this variable",
+                      f"did you mean {near[0]}?" if near else "docs/environment.md lists all variables")
 
 
 # ---- devices

@@ -3,7 +3,8 @@
     binary = compile_spirv(words, "pvc", "add_kernel", num_warps=4)
     binary.binary, binary.grf_count, binary.n_spills, binary.attempts
 
-No device is needed. What is promised line by line, and the test of each line, stands in docs/native.md.
+No device is needed. What is promised line by line, and the test of each line, stands in
+docs/notes/native-promises.md.
 """
 
 from .build import NativeBinary, compile_spirv, spilled_bytes

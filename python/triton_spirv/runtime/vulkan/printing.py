@@ -1,7 +1,7 @@
 """device_print: kernels write records into a buffer, and the runtime formats them when it has waited.
 
 The buffer is words of 32 bits: how many words records asked for, how many there are, then the records, each
-the number of its format (counted from 1) and two words for each value. See docs/vulkan.md.
+the number of its format (counted from 1) and two words for each value. See docs/notes/vulkan.md.
 """
 
 from __future__ import annotations

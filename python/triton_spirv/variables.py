@@ -1,0 +1,158 @@
+"""Every environment variable that this package reads: docs/environment.md is made of this table.
+
+    python -m triton_spirv --environment-table > docs/environment.md
+
+A test compares the table with the code, in both directions, and the page with the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable. values: what it may hold; default: what holds where it is unset; meaning: a sentence or
+    two for users."""
+
+    name: str
+    values: str
+    default: str
+    meaning: str
+
+
+#: heading of a table -> its variables
+VARIABLES: dict[str, tuple[Variable, ...]] = {
+    "Where and whether kernels run": (
+        Variable("TRITON_SPIRV_BACKEND", "`1`, `0`, `auto`", "`auto`",
+                 "Does Triton use this package? `auto`: only if no other Triton backend is active, as on a "
+                 "machine without a GPU. `triton_spirv.enable()` sets it to `1`, `disable()` to `0`."),
+        Variable("TRITON_DEFAULT_BACKEND", "a backend's name, here `spirv`", "unset",
+                 "Triton's own: the backend to use where several are active."),
+        Variable("TRITON_SPIRV_DEVICE",
+                 "`cpu`, `gpu`, `vulkan`, `vulkan:INDEX`, `vulkan:NAME`, an index, or a part of a name",
+                 "the CPU device", "The device that kernels run on. `triton-spirv devices` lists them. Every "
+                 "launch reads the variable."),
+        Variable("TRITON_SPIRV_TARGET", "a name from `python -m triton_spirv --list-targets`",
+                 "the device's own",
+                 "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "
+                 "GPU-style code on the CPU."),
+        Variable("TRITON_SPIRV_SHARED_MEMORY", "`0`, `1`", "`1`",
+                 "`0`: copy arguments to the device and back even if it can use host memory. For tests of "
+                 "the copies."),
+    ),
+    "Look at what happens": (
+        Variable("TRITON_SPIRV_PROFILE", "`1`, or a file name; `%p` in it is the process id", "off",
+                 "Print a table of launches and times at the end of the process. With a file name, also "
+                 "write a Chrome trace."),
+        Variable("TRITON_SPIRV_RECORD", "a folder", "off",
+                 "Keep launches in the folder, with their arguments and results. `triton-spirv replay` "
+                 "repeats them. A recording contains your data."),
+        Variable("TRITON_SPIRV_RECORD_LAUNCHES", "a number", "1", "How many launches of each kernel to "
+                 "record."),
+        Variable("TRITON_SPIRV_DEBUG", "words with commas between them: `verify`, `read-back`, `print`, "
+                 "`print:PASS`", "none", "Check or print the IR after each compiler pass."),
+        Variable("TRITON_SPIRV_COMPILE_SECONDS", "seconds; `0`: never", "60",
+                 "Warn if a kernel takes longer than this to lower."),
+        Variable("TRITON_SPIRV_FAULT_MESSAGE", "`0`, `1`", "`1`",
+                 "`0`: do not install signal handlers. With them, a crash of the process names the kernels "
+                 "that were running."),
+        Variable("TRITON_SPIRV_VULKAN_STATISTICS", "`0`, `1`", "`0`",
+                 "`1`: ask Vulkan drivers for registers and sizes of the code that they make."),
+        Variable("TRITON_SPIRV_VULKAN_VALIDATION", "`0`, `1`", "`0`",
+                 "`1`: switch the Khronos validation layer on. Its messages go to stderr, and the next wait "
+                 "raises them."),
+    ),
+    "Native binaries for Intel GPUs": (
+        Variable("TRITON_SPIRV_ZEBIN", "`0`, `1`, `auto`", "`0`",
+                 "`1`: compile kernels to native binaries with ocloc. `auto`: only if that works."),
+        Variable("TRITON_OCLOC_PATH", "a file", "`ocloc` in `PATH`", "The ocloc program to use."),
+        Variable("TRITON_SPIRV_OCLOC_TIMEOUT", "seconds", "120", "The time limit of one run of ocloc."),
+        Variable("TRITON_SPIRV_KEEP", "a folder", "a private temporary folder",
+                 "Where to keep the files of a build that failed."),
+        Variable("TRITON_SPIRV_SHADER_DUMP", "a folder", "off",
+                 "Keep the dump of Intel's compiler, with the machine code as text."),
+    ),
+    "Caches": (
+        Variable("TRITON_CACHE_DIR", "a folder", "`~/.triton/cache`",
+                 "Triton's cache folder. Binaries that drivers make are in its folder `spirv-binaries`."),
+        Variable("TRITON_HOME", "a folder", "your home folder",
+                 "Triton's: where `.triton/cache` is, if `TRITON_CACHE_DIR` is not set."),
+        Variable("TRITON_SPIRV_CACHE_KEY_FILE", "a file of at least 32 bytes", "no key",
+                 "Sign cache entries with this key, and never load entries without a valid signature. See "
+                 "[security.md](security.md)."),
+    ),
+    "Finding drivers and tools": (
+        Variable("TRITON_SPIRV_VULKAN_LOADER", "a file", "the system's search",
+                 "The Vulkan loader, for example `/opt/lib/libvulkan.so.1`."),
+        Variable("VK_DRIVER_FILES", "files", "the system's search",
+                 "The Vulkan loader's own: the drivers to use. Error messages about missing devices name "
+                 "it."),
+        Variable("VK_ICD_FILENAMES", "files", "the system's search", "An older name of `VK_DRIVER_FILES`."),
+        Variable("OCL_ICD_VENDORS", "a folder", "the system's search",
+                 "The OpenCL loader's own: where drivers are registered."),
+        Variable("TRITON_SPIRV_TOOLS", "folders, separated as in `PATH`", "none",
+                 "Where to look first for spirv-val and the other SPIR-V tools."),
+    ),
+    "The command's output": (
+        Variable("NO_COLOR", "anything", "unset", "Print without colours."),
+        Variable("TERM", "a terminal's name", "set by the terminal", "`dumb`: print without colours and "
+                 "progress bars."),
+    ),
+    "The project's own tests": (
+        Variable("TRITON_SPIRV_TEST_VULKAN", "as `TRITON_SPIRV_DEVICE`", "`vulkan`",
+                 "The Vulkan device of the tests."),
+        Variable("TRITON_SPIRV_NEW_OCLOC", "a file", "none", "A recent ocloc for tests that need one."),
+        Variable("TRITON_SPIRV_TEST_MODES", "as the tests' option `--spirv-modes`", "`vector`",
+                 "The modes that the operation tests run in."),
+        Variable("TRITON_SPIRV_TEST_SEED", "a number", "chosen at random",
+                 "The first random kernel of the property tests."),
+        Variable("TRITON_SPIRV_FUZZ_SEED", "a number", "fixed", "The first mutated text of the parser's "
+                 "tests."),
+    ),
+}
+
+#: families of variables that belong to drivers and compilers: what they change is a part of cache keys
+PREFIXES = {
+    "CL_CONFIG_": "Intel's OpenCL CPU runtime",
+    "IGC_": "Intel's graphics compiler",
+    "NEO_": "Intel's GPU driver",
+    "OCLOC_": "ocloc",
+    "VISA_": "Intel's assembler",
+}
+
+HEAD = """\
+# Environment variables
+
+These are all environment variables that triton-spirv reads. You need none of them to start: by default,
+kernels run on the CPU wherever Triton finds no GPU. `triton-spirv doctor` prints those that are set, and
+warns of misspelled ones.
+
+This page is generated: `python -m triton_spirv --environment-table > docs/environment.md`.
+"""
+
+TAIL = """\
+## Settings of drivers
+
+Variables with these beginnings are not ours. They change what a driver or compiler makes, so kernels
+that were compiled under other settings are not taken from the cache.
+
+| begins with | belongs to |
+|---|---|
+"""
+
+
+def names() -> set[str]:
+    """Every variable of the table."""
+    return {variable.name for group in VARIABLES.values() for variable in group}
+
+
+def page() -> str:
+    """The text of docs/environment.md."""
+    parts = [HEAD]
+    for title, group in VARIABLES.items():
+        rows = [f"| `{each.name}` | {each.values} | {each.default} | {each.meaning} |" for each in group]
+        parts.append("\n".join([f"## {title}", "", "| variable | values | if unset | meaning |",
+                                "|---|---|---|---|", *rows, ""]))
+    rows = [f"| `{prefix}` | {owner} |" for prefix, owner in PREFIXES.items()]
+    return "\n".join([*parts, TAIL + "\n".join(rows), ""])
