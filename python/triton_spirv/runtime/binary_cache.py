@@ -101,25 +101,26 @@ def load_with_facts(name: str) -> tuple[bytes, dict[str, Any]] | None:
     found = read(name, data) if data is not None else None
     if found is not None:
         assert data is not None
-        _write(name, data)
+        write_whole(folder() / name, data)
     return found
 
 
 def store(name: str, binary: bytes, facts: dict[str, Any] | None = None) -> None:
     """Keep a binary; a folder that cannot be written costs speed, not the launch."""
     data = cache_key.sealed(name, pack(binary, facts))
-    _write(name, data)
+    write_whole(folder() / name, data)
     if remote is not None:
         remote.put(name, data)
 
 
-def _write(name: str, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
+    """Other processes see all of the file or nothing; nothing happens in a folder that cannot be written."""
     try:
-        folder().mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder(), prefix=f"{name}.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.replace(temporary, folder() / name)  # other processes see all of it or nothing
+        os.replace(temporary, path)
     except OSError:
         pass
 

@@ -28,11 +28,14 @@ class SPIRVDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
+        from . import concurrency, installation_key
         from .binding import explain_refused_arguments
         from .launcher import SPIRVUtils, make_launcher
         from .targets import current_device, current_interface
 
         explain_refused_arguments()
+        installation_key.keep()
+        concurrency.serve_threads()
         self.utils = SPIRVUtils()
         self.launcher_cls = make_launcher
         self.get_current_device = current_device  # type: ignore[method-assign]

@@ -11,6 +11,8 @@ from pathlib import Path
 import triton_spirv
 from triton.backends.compiler import GPUTarget
 
+from .concurrency import once
+
 #: parts of the package that do not change what is emitted
 _WITHOUT_INFLUENCE = ("runtime", "cli", "aot", "isa", "standalone", "arrays.py", "plugin.py", "switch.py",
                       "__main__.py")
@@ -28,7 +30,7 @@ def of(target: GPUTarget) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
-@functools.cache
+@once
 def sources() -> str:
     """Digest of the contents of every source file that takes part in compiling."""
     digest = hashlib.sha256(triton_spirv.__version__.encode())

@@ -1,0 +1,125 @@
+"""What threads that launch at the same time must do only once: hash, compile, load.
+
+Triton's runtime takes no lock: forty threads of a server that launch a new kernel compile it forty times, and
+a thread may find a kernel whose loading another one has begun. The three places where that happens are
+wrapped; kernels of other backends pass them as before.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar
+
+from triton.compiler.compiler import CompiledKernel
+from triton.runtime.jit import JITFunction
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Locks:
+    """A lock for each key that somebody works on; a child process starts without."""
+
+    def __init__(self) -> None:
+        self._forget()
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        self._guard = threading.Lock()
+        self._locks: dict[Any, tuple[threading.RLock, list[int]]] = {}
+
+    @contextmanager
+    def holding(self, key: Any) -> Iterator[None]:
+        """The block runs in one thread at a time for each key."""
+        guard, locks = self._guard, self._locks
+        with guard:
+            lock, users = locks.setdefault(key, (threading.RLock(), [0]))
+            users[0] += 1
+        try:
+            with lock:
+                yield
+        finally:
+            with guard:
+                users[0] -= 1
+                if not users[0]:
+                    locks.pop(key, None)
+
+
+_locks = Locks()
+
+
+def once(function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, whose first result serves all later calls, whatever their arguments; threads wait for it.
+    """
+    results: list[T] = []
+
+    @functools.wraps(function)
+    def first(*arguments: P.args, **keywords: P.kwargs) -> T:
+        if not results:
+            with _locks.holding(function):
+                if not results:
+                    results.append(function(*arguments, **keywords))
+        return results[0]
+
+    first.forget = results.clear  # type: ignore[attr-defined]
+    return first
+
+
+def serve_threads() -> None:
+    """From now on; once is enough."""
+    if hasattr(JITFunction._do_compile, "serves_threads"):
+        return
+    _compile_once()
+    _load_once()
+
+
+def _compile_once() -> None:
+    original = JITFunction._do_compile
+
+    @functools.wraps(original)
+    def _do_compile(self: Any, key: Any, signature: Any, device: Any, *rest: Any, **keywords: Any) -> Any:
+        kernels, target = self.device_caches[device][0], self.device_caches[device][2]
+        if not _is_ours(target):
+            return original(self, key, signature, device, *rest, **keywords)
+        with _locks.holding((id(self), device, str(key))):
+            made = kernels.get(key)  # by the thread that was first
+            return original(self, key, signature, device, *rest, **keywords) if made is None else made
+
+    _do_compile.serves_threads = True  # type: ignore[attr-defined]
+    JITFunction._do_compile = _do_compile
+
+
+def _load_once() -> None:
+    original = CompiledKernel._init_handles
+
+    @functools.wraps(original)
+    def _init_handles(self: Any) -> None:
+        if not _is_ours(self.metadata.target):
+            return original(self)
+        with _locks.holding(id(self)):
+            return original(self)
+
+    def loaded(self: Any) -> Any:
+        if self._run is None or _is_ours(self.metadata.target):
+            self._init_handles()
+        return self._run
+
+    def run(self: Any) -> Any:
+        """The launcher. Triton's own looks for the launcher alone, which is there before the function is."""
+        launcher = self._run
+        return loaded(self) if launcher is None or self.function is None else launcher
+
+    CompiledKernel._init_handles = _init_handles
+    CompiledKernel.run = property(run)
+
+
+def _is_ours(target: Any) -> bool:
+    from triton.compiler.compiler import make_backend
+
+    from .compiler import SPIRVBackend
+
+    return isinstance(make_backend(target), SPIRVBackend)
