@@ -19,9 +19,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
 IMPORTS = """
 from triton_spirv.ir.model import Operation
 from triton_spirv.lower.context import Context
-from triton_spirv.lower.numbers import in_f32
+from triton_spirv.lower.values.numbers import in_f32
 from triton_spirv.lower.registry import elementwise
-from triton_spirv.lower.types import element_of
+from triton_spirv.lower.values.types import element_of
 from triton_spirv.spirv.module import Value as Register
 """
 KERNEL = """

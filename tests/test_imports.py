@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -56,7 +57,9 @@ def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     """(absolute module name, is it imported when the module is) of each import in a file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    lazy = {id(node) for function in functions for node in ast.walk(function)}
+    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If)
+                 and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"]
+    lazy = {id(node) for part in (*functions, *for_types) for node in ast.walk(part)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -122,3 +125,38 @@ triton_spirv.compile
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if path.stem == "__init__" else parts)
+
+
+def import_graph() -> dict[str, set[str]]:
+    """module of the package -> the modules of the package that it imports when it is imported."""
+    modules = {_module(path): path for path in sources()}
+    graph: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        package = ("triton_spirv", *path.relative_to(PACKAGE).parts[:-1])
+        imported = {module for module, at_import in imports(path, package) if at_import}
+        graph[name] = {module for module in imported & modules.keys()
+                       if not f"{name}.".startswith(f"{module}.")}
+    return graph
+
+
+def test_no_file_imports_in_a_circle() -> None:
+    list(graphlib.TopologicalSorter(import_graph()).static_order())
+
+
+@pytest.mark.parametrize("folder", sorted(
+    _module(path) for path in PACKAGE.rglob("*") if any(path.glob("*/__init__.py"))))
+def test_rooms_import_one_way(folder: str) -> None:
+    """The folders inside a folder have an order in which each imports only from those before it."""
+    depth = folder.count(".") + 1
+    rooms = {module: ".".join(module.split(".")[:depth + 1]) for module in import_graph()
+             if module.startswith(f"{folder}.") and module.count(".") > depth}
+    graph: dict[str, set[str]] = {room: set() for room in rooms.values()}
+    for module, imported in import_graph().items():
+        if module in rooms:
+            graph[rooms[module]] |= {rooms[other] for other in imported if other in rooms} - {rooms[module]}
+    list(graphlib.TopologicalSorter(graph).static_order())

@@ -26,7 +26,7 @@ def test_linked_files_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_files_exist(page: Path) -> None:
-    """`lower/reduce.py` in a text is a file of the package, of the plugin or of the repository."""
+    """`lower/tensors/reduce.py` in a text is a file of the package, of the plugin or of the repository."""
     roots = [ROOT, ROOT / "python" / "triton_spirv", ROOT / "third_party" / "spirv" / "backend"]
     for name in re.findall(r"`([\w./-]+/[\w.-]*\.(?:py|md))`", page.read_text(encoding="utf-8")):
         assert any((root / name).exists() for root in roots), f"{page.name} names {name}"

@@ -17,13 +17,13 @@ from .environment.memory_types import type_bytes
 from .errors import InternalError, LoweringError, ResourceError, TritonSpirvError
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
-from .lower.blocks import run_function
 from .lower.budget import Budget
 from .lower.context import Context
-from .lower.convergence import check_convergence
-from .lower.loop_limit import LoopLimit
+from .lower.control.blocks import run_function
+from .lower.control.loop_limit import LoopLimit
+from .lower.lanes.convergence import check_convergence
 from .lower.ordering import lessen_pressure
-from .lower.types import storage_type
+from .lower.values.types import storage_type
 from .passes.pipeline import run_passes
 from .recordings import keep_compilation
 from .spirv.asm import listing

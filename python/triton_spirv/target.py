@@ -115,7 +115,7 @@ class Target:
     fetches_ahead    loops of products load the next round's operands while they compute: see
                      passes/fetch_ahead.py
     double_buffers   what is fetched ahead waits in shared memory, in two copies of which one is read: see
-                     lower/staged.py
+                     lower/products/carried_operands.py
     paired           warps, and bytes of shared memory, of a work-group up to which a compute unit runs two at
                      a time: one multiplies while the other waits. (0, 0): not known
     places_tiles     results of products lie in squares, or as matrices of a sub-group come: see
@@ -129,7 +129,7 @@ class Target:
     folds_zeros      its compiler takes x * 0 for 0, x / 0 for anything, x + 0 for x, whatever x is: zeros are
                      hidden from it
     loop_rounds      rounds that a driver gives all loops of a program together; 0: as many as they need. See
-                     lower/loop_limit.py
+                     lower/control/loop_limit.py
     reconvergence    the execution mode by which lanes that parted at a branch are together again behind it: a
                      device that has one gives no promise without it (Vulkan)
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most

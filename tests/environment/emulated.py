@@ -1,7 +1,7 @@
 """Cooperative matrices on a device that has none: every lane holds each matrix whole and computes all of it.
 
-What is tested with it is all of lower/dot_cooperative.py; what is not is the five instructions of
-environment/vulkan_matrices.py, which only spirv-val and a device that has them can check.
+What is tested with it is all of lower/products/cooperative.py; what is not is the five instructions of
+environment/vulkan/matrices.py, which only spirv-val and a device that has them can check.
 """
 
 from __future__ import annotations

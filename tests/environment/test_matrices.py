@@ -1,5 +1,5 @@
-"""lower/dot_cooperative.py: products on matrices of a sub-group, by the emulated ones of emulated.py; and the
-instructions themselves before spirv-val."""
+"""lower/products/cooperative.py: products on matrices of a sub-group, by the emulated ones of
+emulated.py; and the instructions themselves before spirv-val."""
 
 from __future__ import annotations
 

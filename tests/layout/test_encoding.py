@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from triton_spirv.errors import LoweringError
 from triton_spirv.ir.types import Encoding
 from triton_spirv.layout import Layout, log2
-from triton_spirv.lower.encoding import layout_of_encoding, shared_layout_of_encoding
+from triton_spirv.lower.values.encoding import layout_of_encoding, shared_layout_of_encoding
 
 gluon = pytest.importorskip("triton.experimental.gluon.language._layouts")
 

@@ -1,5 +1,5 @@
-"""lower/atomic.py: every operation on every dtype Triton lets through, contended, masked, with the old values
-returned.
+"""lower/memory/atomic.py: every operation on every dtype Triton lets through, contended, masked, with the
+old values returned.
 
 Contended results are chosen so that any order gives the same bits: integers, or floats whose sums are exact.
 """

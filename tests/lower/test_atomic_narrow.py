@@ -1,4 +1,5 @@
-"""lower/atomic.py on 8 and 16 bits, which Triton's language mostly refuses: these kernels are written in IR.
+"""lower/memory/atomic.py on 8 and 16 bits, which Triton's language mostly refuses: these kernels are
+written in IR.
 
 Neighbours share a word of memory: they must not disturb each other, whoever writes them.
 """

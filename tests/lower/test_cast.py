@@ -1,4 +1,4 @@
-"""lower/cast.py: conversions among all dtypes, bit casts, 8-bit floats; every result is exact.
+"""lower/arithmetic/cast.py: conversions among all dtypes, bit casts, 8-bit floats; every result is exact.
 
 What LLVM leaves undefined is left out: a float that the integer cannot hold. An 8-bit float saturates: what
 is too large for it, infinity included, becomes its largest number.

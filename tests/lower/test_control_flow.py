@@ -1,5 +1,5 @@
-"""lower/control_flow.py: loops, branches, while, early return; with scalars, tensors and pointers carried
-through."""
+"""lower/control/control_flow.py: loops, branches, while, early return; with scalars, tensors and pointers
+carried through."""
 
 from __future__ import annotations
 

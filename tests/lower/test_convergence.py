@@ -1,4 +1,4 @@
-"""lower/convergence.py: a barrier or an exchange where lanes may have parted is refused."""
+"""lower/lanes/convergence.py: a barrier or an exchange where lanes may have parted is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import triton
 import triton.language as tl
 import triton_spirv
 from triton_spirv.errors import InternalError
-from triton_spirv.lower import elements, store
+from triton_spirv.lower.lanes import elements
+from triton_spirv.lower.memory import store
 from triton_spirv.target import find_target
 
 SPIRV_MODES = ("simt",)

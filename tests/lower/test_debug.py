@@ -1,4 +1,5 @@
-"""lower/debug.py: assertions that become Python exceptions, overflow checks, printing from a kernel."""
+"""lower/program/debug.py: assertions that become Python exceptions, overflow checks, printing from a
+kernel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""lower/memory.py through tensor descriptors: blocks that hang over an edge read padding and write nothing
-there."""
+"""lower/memory/load.py through tensor descriptors: blocks that hang over an edge read padding and write
+nothing there."""
 
 from __future__ import annotations
 

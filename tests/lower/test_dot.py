@@ -1,5 +1,5 @@
-"""lower/dot.py: matrix products of every dtype and block shape, batched, accumulated in loops, of transposed
-operands.
+"""lower/products/dot.py: matrix products of every dtype and block shape, batched, accumulated in loops,
+of transposed operands.
 
 Whole numbers small enough are exact in any order of summation; other floats stay within K roundings of the
 accumulator, K * eps * (|A| |B|), Higham's bound, for any order and with or without fused multiply-adds.

@@ -1,4 +1,5 @@
-"""lower/dot.py: accumulators that a loop scales, keeps, or adds several products to. Whole numbers: exact."""
+"""lower/products/dot.py: accumulators that a loop scales, keeps, or adds several products to. Whole
+numbers: exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""lower/dot_pairs.py: products of bf16 that an instruction which clears denormal numbers would have wrong."""
+"""lower/products/pairs.py: products of bf16 that an instruction which clears denormal numbers would have
+wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""lower/dot.py, block-scaled products: 4- and 8-bit floats whose groups of 32 along K share a power of two.
+"""lower/products/dot.py, block-scaled products: 4- and 8-bit floats whose groups of 32 along K share a
+power of two.
 
 The operands are decoded exactly here; a product of them is exact in f32, so only the sum rounds: within K
 roundings of f32.

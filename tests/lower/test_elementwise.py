@@ -1,5 +1,5 @@
-"""lower/elementwise.py: arithmetic, comparison, bits, selection on every dtype; most results are exact and
-compared by bits."""
+"""lower/arithmetic/elementwise.py: arithmetic, comparison, bits, selection on every dtype; most results
+are exact and compared by bits."""
 
 from __future__ import annotations
 

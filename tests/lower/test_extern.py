@@ -1,5 +1,5 @@
-"""lower/extern.py: functions by their symbols in CUDA's libdevice, for kernels that import it by name, and
-what is refused. (triton.language.extra.libdevice itself: test_libdevice.py.)"""
+"""lower/arithmetic/extern.py: functions by their symbols in CUDA's libdevice, for kernels that import it
+by name, and what is refused. (triton.language.extra.libdevice itself: test_libdevice.py.)"""
 
 from __future__ import annotations
 

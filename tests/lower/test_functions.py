@@ -1,4 +1,5 @@
-"""lower/control_flow.py: calls of functions, inlined or not, that return early, or tensors; recursion."""
+"""lower/control/control_flow.py: calls of functions, inlined or not, that return early, or tensors;
+recursion."""
 
 from __future__ import annotations
 

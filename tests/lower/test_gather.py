@@ -1,4 +1,4 @@
-"""lower/gather.py: picking elements of a block by an index block of the same rank; exact."""
+"""lower/tensors/gather.py: picking elements of a block by an index block of the same rank; exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""lower/region.py: sums of bf16 are kept in f32 and rounded once, at the end."""
+"""lower/control/region.py: sums of bf16 are kept in f32 and rounded once, at the end."""
 
 from __future__ import annotations
 

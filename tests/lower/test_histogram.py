@@ -1,4 +1,4 @@
-"""lower/histogram.py: counts per bin, masked, with values that no bin takes; exact."""
+"""lower/tensors/histogram.py: counts per bin, masked, with values that no bin takes; exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""lower/map_elementwise.py: scalar functions over blocks, with branches, loops, several results and packs."""
+"""lower/tensors/map_elementwise.py: scalar functions over blocks, with branches, loops, several results
+and packs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""lower/masks.py: masks of index arithmetic that wraps are proven for a window by both of its ends only."""
+"""lower/addresses/masks.py: masks of index arithmetic that wraps are proven for a window by both of its
+ends only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""lower/elementwise.py, the `math` dialect and Triton's own precise operations, against references of higher
-precision.
+"""lower/arithmetic/elementwise.py, the `math` dialect and Triton's own precise operations, against
+references of higher precision.
 
 The bounds are those that the OpenCL specification gives for single precision (7.4, relative error as ULPs)
 and, for tl's own functions of two roundings, one more; operations that IEEE rounds correctly are compared by

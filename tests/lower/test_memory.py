@@ -1,5 +1,5 @@
-"""lower/memory.py: loads and stores of every dtype, masked, strided, gathered, misaligned, overlapping; all
-exact."""
+"""lower/memory/load.py: loads and stores of every dtype, masked, strided, gathered, misaligned,
+overlapping; all exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""lower/memory.py: what order the accesses of one program have, pointers as data, hints that change nothing.
+"""lower/memory/load.py: what order the accesses of one program have, pointers as data, hints that change
+nothing.
 
 A block is read before any of it is written: `store(p + i, load(p + i + 1))` moves a block by one, however
 many registers, loop steps or vectors the block takes.

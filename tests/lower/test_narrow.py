@@ -1,7 +1,6 @@
-"""f16 and narrow memory on a device that has neither (lower/float16.py, environment/vulkan_memory.py): bits
-that f32 computes for, elements cut out of words. `pytest tests/lower --spirv-modes narrow` runs everything
-there.
-"""
+"""f16 and narrow memory on a device that has neither (lower/values/float16.py,
+environment/vulkan/memory.py): bits that f32 computes for, elements cut out of words. `pytest tests/lower
+--spirv-modes narrow` runs everything there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""lower/pointer.py: offsets of narrow types and without a sign: what is taken not to wrap, and what does."""
+"""lower/addresses/pointer.py: offsets of narrow types and without a sign: what is taken not to wrap, and
+what does."""
 
 from __future__ import annotations
 

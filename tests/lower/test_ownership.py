@@ -1,12 +1,12 @@
-"""lower/ownership.py: which addresses are proven to be one lane's each, from their slopes."""
+"""lower/addresses/ownership.py: which addresses are proven to be one lane's each, from their slopes."""
 
 from __future__ import annotations
 
 import pytest
 from triton_spirv.ir.model import IntegerType, PointerType
 from triton_spirv.layout import Layout
-from triton_spirv.lower.ownership import owned
-from triton_spirv.lower.tensor import Affine, Pointers, Uniform
+from triton_spirv.lower.addresses.ownership import owned
+from triton_spirv.lower.values.tensor import Affine, Pointers, Uniform
 from triton_spirv.spirv.module import Value
 from triton_spirv.spirv.types import Int
 

@@ -9,7 +9,7 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
-from triton_spirv.environment import opencl
+from triton_spirv.environment.opencl import environment as opencl
 from triton_spirv_backend.targets import current_target, emitter_target
 
 SPIRV_MODES = ("simt8", "simt32")  # those of the CPU's driver in which functions are left as they are

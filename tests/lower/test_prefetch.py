@@ -1,4 +1,4 @@
-"""lower/prefetch.py: which walk fetches what is loaded next; and what loops store past the caches."""
+"""lower/memory/prefetch.py: which walk fetches what is loaded next; and what loops store past the caches."""
 
 from __future__ import annotations
 

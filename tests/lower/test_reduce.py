@@ -1,4 +1,4 @@
-"""lower/reduce.py: any combiner, any axis, several operands.
+"""lower/tensors/reduce.py: any combiner, any axis, several operands.
 
 Sums of floats are compared within the error that adding n values in any order can have, n * eps * sum |x|
 (Higham, Accuracy and Stability, 4.2), with a far smaller constant than n since implementations add pairwise;

@@ -1,5 +1,5 @@
-"""lower/scan.py: prefix sums and any associative combiner, along any axis, forwards and backwards, several
-operands.
+"""lower/tensors/scan.py: prefix sums and any associative combiner, along any axis, forwards and
+backwards, several operands.
 
 A scan combines in order (left operand: what came before), so combiners need not commute; integers make that
 exact.

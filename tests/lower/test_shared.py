@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from triton_spirv.analysis.allocation import Apart, Range, Turn
-from triton_spirv.lower.barriers import Global, Place, needed_barriers
-from triton_spirv.lower.ownership import Owned
+from triton_spirv.lower.addresses.ownership import Owned
+from triton_spirv.lower.lanes.barriers import Global, Place, needed_barriers
 
 LABEL, BRANCH, BRANCH_CONDITIONAL, BARRIER = 248, 249, 250, 224
 LOW, HIGH, BOTH = Range(0, 16), Range(16, 32), Range(8, 24)

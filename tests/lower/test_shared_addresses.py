@@ -1,4 +1,5 @@
-"""lower/ownership.py: lanes that reach the same addresses, through pointers that repeat, wait for each other.
+"""lower/addresses/ownership.py: lanes that reach the same addresses, through pointers that repeat, wait
+for each other.
 
 Each kernel goes through one tensor of pointers twice. Where elements have addresses of their own the lanes
 need not wait; where they share them, what one lane did to an address has to be seen by all.

@@ -1,4 +1,5 @@
-"""lower/walking.py, requests.py: values that several walks need, in whatever form and on whatever path."""
+"""lower/walk/walking.py, requests.py: values that several walks need, in whatever form and on whatever
+path."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ import triton
 import triton.language as tl
 from triton_spirv import compile
 from triton_spirv.errors import InternalError
-from triton_spirv.lower.requests import Asked, Requests
 from triton_spirv.lower.state import State
-from triton_spirv.lower.tensor import Deferred
+from triton_spirv.lower.values.tensor import Deferred
+from triton_spirv.lower.walk.requests import Asked, Requests
 
 FILL = -7
 SIZES = (16, 512, 1024, 8192)

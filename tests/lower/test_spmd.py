@@ -1,4 +1,4 @@
-"""lower/spmd.py: program ids, the grid, and what is uniform over a program."""
+"""lower/program/program_id.py: program ids, the grid, and what is uniform over a program."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""lower/view.py: what moves values without changing them: reshape, permute, broadcast, join, split, cat; all
-exact.
+"""lower/tensors/view.py: what moves values without changing them: reshape, permute, broadcast, join,
+split, cat; all exact.
 
 Each kernel loads x as [ROWS, COLUMNS] (or as given), rearranges, and stores densely; numpy does the same.
 """

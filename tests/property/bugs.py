@@ -9,7 +9,7 @@ from property.planting import Bug, Set, entry, like, nothing, rule, swapped, wit
 
 def _late_loads(put: Set) -> None:
     """Loads that wait are not executed before a store."""
-    from triton_spirv.lower.walking import Walking
+    from triton_spirv.lower.walk.walking import Walking
 
     right = Walking.settle
 
@@ -21,7 +21,7 @@ def _late_loads(put: Set) -> None:
 
 
 def _one_too_far(put: Set) -> None:
-    from triton_spirv.lower.masks import ORDERED
+    from triton_spirv.lower.addresses.masks import ORDERED
 
     put(ORDERED, "slt", ("OpSLessThanEqual", True))
 
@@ -66,30 +66,34 @@ BUGS: tuple[Bug, ...] = (
     # rounding
     Bug(
         "f32 becomes bf16 by cutting bits off",
-        within("cast", "f32_to_bf16", lambda right: lambda b, value, rounding: right(b, value, "rtz")),
+        within("arithmetic.cast", "f32_to_bf16",
+               lambda right: lambda b, value, rounding: right(b, value, "rtz")),
         ("bfloat16",),
     ),
     Bug(
         "rounding toward zero is forgotten",
-        within("cast", "f32_to_f16", lambda right: lambda ctx, value, rounding: right(ctx, value, "rtne")),
+        within("arithmetic.cast", "f32_to_f16",
+               lambda right: lambda ctx, value, rounding: right(ctx, value, "rtne")),
         ("rtz", "float16"),
     ),
     Bug(
         "8-bit floats are cut off",
-        within("cast", "float_to_float8", lambda right: lambda b, x, to, how: right(b, x, to, "rtz")),
+        within("arithmetic.cast", "float_to_float8",
+               lambda right: lambda b, x, to, how: right(b, x, to, "rtz")),
         ("float8",),
     ),
     # memory
     Bug(
         "masked-off elements are 0, not `other`",
-        within("memory", "_others", lambda right: lambda ctx, other, *rest: right(ctx, None, *rest)),
+        within("memory.load", "_others",
+               lambda right: lambda ctx, other, *rest: right(ctx, None, *rest)),
         ("other=",),
     ),
     Bug("a window counts as inside one element too far", _one_too_far),
     Bug("loads wait beyond a store to the same place", _late_loads, needs=LARGE),
     Bug(
         "every load of a loop counts as in place",
-        within("hazard", "in_place", lambda right: lambda op, *tensors: True),
+        within("memory.hazard", "in_place", lambda right: lambda op, *tensors: True),
         ("tl.store", *LARGE),
     ),
     Bug(
@@ -113,23 +117,24 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "both halves of a split are the first",
-        within("view", "_split_source", lambda right: lambda op, layout, index=0: right(op, layout, 0)),
+        within("tensors.view", "_split_source",
+               lambda right: lambda op, layout, index=0: right(op, layout, 0)),
         ("split",),
     ),
     Bug(
         "a broadcast drops one bit too few",
-        within("view", "log2", lambda right: lambda n: max(right(n) - (n == 8), 0)),
+        within("tensors.view", "log2", lambda right: lambda n: max(right(n) - (n == 8), 0)),
         ("broadcast_to",),
     ),
     # along an axis
     Bug(
         "a scan forgets what other registers carry",
-        within("scan", "Blocks._put_behind", nothing),
+        within("tensors.scan", "Blocks._put_behind", nothing),
         ("scan|cumsum",),
     ),
     Bug(
         "the identity of & is 0",
-        within("reduce", "identity", lambda right: lambda name, type: (
+        within("tensors.reduce", "identity", lambda right: lambda name, type: (
             0 if name == "arith.andi" else right(name, type)
         )),
         ("bit_and", *LARGE),
@@ -137,35 +142,37 @@ BUGS: tuple[Bug, ...] = (
     # control flow
     Bug(
         "a loop forgets how far its pointers have moved",
-        within("carry", "MovingCarrier.bound", lambda right: lambda self, registers: self.initial),
+        within("control.carry", "MovingCarrier.bound", lambda right: lambda self, registers: self.initial),
         ("for ",),
     ),
     Bug(
         "an array that a loop overwrites keeps its old fragments",
-        within("carry", "StoredCarrier.bound", lambda right: lambda self, registers: self.array),
+        within("control.carry", "StoredCarrier.bound", lambda right: lambda self, registers: self.array),
         ("for |while ", *LARGE),
     ),
     # lanes and warps
-    Bug("no barriers", within("shared", "needed_barriers", lambda right: lambda *rest: {}), (), "simt8"),
+    Bug("no barriers", within("lanes.shared", "needed_barriers", lambda right: lambda *rest: {}), (),
+        "simt8"),
     Bug(
         "a scan forgets other lanes",
-        within("scan", "Blocks._join_lanes", nothing),
+        within("tensors.scan", "Blocks._join_lanes", nothing),
         ("scan|cumsum",), "simt8",
     ),
     Bug(
         "a scan forgets other warps",
-        within("scan", "Blocks._join_warps", nothing),
+        within("tensors.scan", "Blocks._join_warps", nothing),
         ("scan|cumsum",), "simt8",
     ),
     Bug(
         "a reduction forgets other warps",
-        within("reduce", "_reduce_warps", lambda right: lambda ctx, region, layout, rows, mask: rows),
+        within("tensors.reduce", "_reduce_warps", lambda right: lambda ctx, region, layout, rows, mask: rows),
         ("reduce|argm|tl.max|tl.sum|tl.min",),
         "simt8",
     ),
     Bug(
         "a conversion of layouts picks registers without asking the lane",
-        within("convert_layout", "_added", lambda right: lambda ctx, registers, *rest: list(registers)),
+        within("tensors.convert_layout", "_added",
+               lambda right: lambda ctx, registers, *rest: list(registers)),
         (),
         "simt8",
     ),

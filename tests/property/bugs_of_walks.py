@@ -19,7 +19,7 @@ def _always(value: Any) -> Callable[[Any], Any]:
 
 def _one_end(put: Set) -> None:
     """The mend of masks taken back: the first test of several, which one end of the window passes."""
-    from triton_spirv.lower import masks
+    from triton_spirv.lower.addresses import masks
 
     right = masks._ordered
 
@@ -43,7 +43,7 @@ def _kept_memo(put: Set) -> None:
 
 def _fewer_barriers(keep: Callable[[int], bool]) -> Callable[[Set], None]:
     def plant(put: Set) -> None:
-        from triton_spirv.lower import shared
+        from triton_spirv.lower.lanes import shared
 
         right = shared.needed_barriers
 
@@ -57,14 +57,14 @@ def _fewer_barriers(keep: Callable[[int], bool]) -> Callable[[Set], None]:
 
 def _unseen_global(put: Set) -> None:
     """Accesses of global memory never meet."""
-    from triton_spirv.lower.barriers import Global
+    from triton_spirv.lower.lanes.barriers import Global
 
     put(Global, "overlaps", lambda self, other: False)
 
 
 def _no_order(put: Set) -> None:
     """An operation that releases does not wait for what was written before."""
-    from triton_spirv.lower.shared import SharedMemory
+    from triton_spirv.lower.lanes.shared import SharedMemory
 
     right = SharedMemory.touches
     put(SharedMemory, "touches",
@@ -73,13 +73,13 @@ def _no_order(put: Set) -> None:
 
 
 def _one_axis(put: Set) -> None:
-    from triton_spirv.lower import spmd
+    from triton_spirv.lower.program import program_id as spmd
 
     put(spmd.AXES, "y", 0)
 
 
 def _loads_beyond_atomics(put: Set) -> None:
-    from triton_spirv.lower import atomic
+    from triton_spirv.lower.memory import atomic
 
     right = atomic.each
 
@@ -151,28 +151,29 @@ BUGS: tuple[Bug, ...] = (
     Bug("an array that is needed later is taken over", within(WALKS, "Walking.needed_later", _always(False)),
         LARGE),
     Bug("a value dies with its first reader", within(WALKS, "Walking._is_done", _always(True)), LARGE),
-    Bug("carried arrays are replaced one by one", within("carry", "_reads_elsewhere", _always(False)),
+    Bug("carried arrays are replaced one by one", within("control.carry", "_reads_elsewhere", _always(False)),
         ("for |while ", *LARGE)),
     Bug("values are computed in the order of another's walk",
-        within("requests", "Requests.is_astray", _always(False)), LARGE),
+        within("walk.requests", "Requests.is_astray", _always(False)), LARGE),
     # what a mask, a span or a fact proves
-    Bug("a mask counts as proven where another is", within("masks", "is_proven", lambda right: _only_if(
-        lambda ctx, mask, layout: any(ctx.proven), right)), ("mask=", *LARGE)),
-    Bug("a mask counts as refuted where another is", within("masks", "is_refuted", lambda right: _only_if(
-        lambda ctx, mask, layout: mask is not None and ctx.refuted is not None, right)), ("mask=", *LARGE)),
-    Bug("loads and a store are apart", within("hazard", "apart", _apart), (*STORES, *LARGE)),
-    Bug("accesses walk alike whatever their strides", within("hazard", "_same_walk", _always(True)),
+    Bug("a mask counts as proven where another is", within("addresses.masks", "is_proven",
+        lambda right: _only_if(lambda ctx, mask, layout: any(ctx.proven), right)), ("mask=", *LARGE)),
+    Bug("a mask counts as refuted where another is", within("addresses.masks", "is_refuted",
+        lambda right: _only_if(lambda ctx, mask, layout: mask is not None and ctx.refuted is not None,
+                               right)), ("mask=", *LARGE)),
+    Bug("loads and a store are apart", within("memory.hazard", "apart", _apart), (*STORES, *LARGE)),
+    Bug("accesses walk alike whatever their strides", within("memory.hazard", "_same_walk", _always(True)),
         (*STORES, *LARGE)),
-    Bug("a run is two elements long at least", within("access", "run_length", lambda right: (
+    Bug("a run is two elements long at least", within("addresses.access", "run_length", lambda right: (
         lambda pointers, layout: max(2, right(pointers, layout)))), ("tl.load|tl.store",)),
-    Bug("every index repeats in its lowest bit", within("access", "invariant", lambda right: (
+    Bug("every index repeats in its lowest bit", within("addresses.access", "invariant", lambda right: (
         lambda tensor: right(tensor) | 1)), ("%|//|&|>>",)),
     # indices and views
-    Bug("a product of an index keeps its stride", within("symbolic", "_scaled", lambda right: (
+    Bug("a product of an index keeps its stride", within("arithmetic.symbolic", "_scaled", lambda right: (
         lambda ctx, stride, factor: stride)), (r"\* (\d|n)",)),
-    Bug("a square transposition is none", within("view", "_trans_source", _untransposed),
+    Bug("a square transposition is none", within("tensors.view", "_trans_source", _untransposed),
         ("permute|trans|[.]T",)),
-    Bug("a join takes its first half twice", within("view", "_choose", _first_only),
+    Bug("a join takes its first half twice", within("tensors.view", "_choose", _first_only),
         ("join|interleave|cat",)),
     # conversions and comparisons
     Bug("unsigned integers widen with their sign", like("arith.extui", "arith.extsi"), ("uint|int1",)),
@@ -189,13 +190,13 @@ BUGS: tuple[Bug, ...] = (
     Bug("|x| of floats is x", entry("FLOAT_FUNCTION", "math.absf", "trunc"), ("tl.abs",)),
     Bug("floor rounds toward zero", entry("FLOAT_FUNCTION", "math.floor", "trunc"), ("floor",)),
     # axes, products, atomics
-    Bug("the identity of the maximum is 0", within("reduce", "identity", _instead("arith.maxsi", 0)),
+    Bug("the identity of the maximum is 0", within("tensors.reduce", "identity", _instead("arith.maxsi", 0)),
         ("largest|tl.max", *LARGE)),
-    Bug("the identity of a product is 0", within("reduce", "identity", _instead("arith.muli", 0)),
+    Bug("the identity of a product is 0", within("tensors.reduce", "identity", _instead("arith.muli", 0)),
         ("mul", *LARGE)),
-    Bug("block scales are one power off", within("dot_scaled", "scale_to_f32", lambda right: (
+    Bug("block scales are one power off", within("products.dot_scaled", "scale_to_f32", lambda right: (
         lambda ctx, scale, type: right(ctx, ctx.b.iadd(scale, 1), type))), ("dot_scaled",)),
-    Bug("an atomic forgets its mask", within("atomic", "_both", lambda right: lambda ctx, x, y: x),
+    Bug("an atomic forgets its mask", within("memory.atomic", "_both", lambda right: lambda ctx, x, y: x),
         ("tl.atomic.*mask",)),
     Bug("loads wait beyond an atomic", _loads_beyond_atomics, ("tl.atomic",)),
     Bug("programs along y have the number along x", _one_axis, (r"program_id\(1",)),
@@ -204,12 +205,12 @@ BUGS: tuple[Bug, ...] = (
     Bug("every second barrier is missing", _fewer_barriers(lambda i: i % 2 == 0), (), "simt8"),
     Bug("accesses of global memory never meet", _unseen_global, STORES, "simt8"),
     Bug("what is published need not be written", _no_order, ("atomic_xchg",), "simt32"),
-    Bug("a reduction forgets the last lanes", within("reduce", "_reduce_lanes", _less_tail),
+    Bug("a reduction forgets the last lanes", within("tensors.reduce", "_reduce_lanes", _less_tail),
         ("reduce|tl.sum|tl.max|tl.min|argm",), "simt8"),
-    Bug("a scalar atomic is made by every lane", within("atomic", "acting", _always(None)), ("tl.atomic",),
-        "simt8"),
-    Bug("what one lane knows is not handed on", within("atomic", "from_owner", lambda right: (
+    Bug("a scalar atomic is made by every lane", within("memory.atomic", "acting", _always(None)),
+        ("tl.atomic",), "simt8"),
+    Bug("what one lane knows is not handed on", within("memory.atomic", "from_owner", lambda right: (
         lambda ctx, value, *bits: value)), ("tl.atomic",), "simt8"),
-    Bug("the lanes of a gather read the even one", within("gather", "_places", lambda right: (
+    Bug("the lanes of a gather read the even one", within("tensors.gather", "_places", lambda right: (
         lambda ctx, *rest: [ctx.b.iand(x, -2) for x in right(ctx, *rest)])), ("tl.gather",), "simt32"),
 )

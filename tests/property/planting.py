@@ -25,10 +25,10 @@ class Bug:
 
 
 def entry(table: str, key: str, value: Any) -> Callable[[Set], None]:
-    """A wrong entry in a table of lower/elementwise.py."""
+    """A wrong entry in a table of lower/arithmetic/elementwise.py."""
 
     def plant(put: Set) -> None:
-        from triton_spirv.lower import elementwise
+        from triton_spirv.lower.arithmetic import elementwise
 
         put(getattr(elementwise, table), key, value)
 

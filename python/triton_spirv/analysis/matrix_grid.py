@@ -1,7 +1,7 @@
 """How a product [M, N] is spread over the matrices that a sub-group holds together, and those over warps.
 
 Which lane holds which element of a matrix is the device's own business; `layout_of_grid` is how a result lies
-in lanes once it has come out of its matrices (lower/tiles.py).
+in lanes once it has come out of its matrices (lower/products/tiles.py).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Needs nothing but the standard library. model.py: operations and values; types.p
 dialects.py: the table of operations.
 """
 
-from triton_spirv.ir.model import (
+from .model import (
     UNKNOWN_LOCATION,
     Block,
     DenseAttr,
@@ -34,7 +34,7 @@ from triton_spirv.ir.model import (
     like,
     shape_of,
 )
-from triton_spirv.ir.parser import parse
+from .parser import parse
 
 __all__ = [
     "UNKNOWN_LOCATION",

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from triton_spirv.ir import numbers
-from triton_spirv.ir.lexer import END, tokenize
-from triton_spirv.ir.types import (
+from . import numbers
+from .lexer import END, tokenize
+from .types import (
     FLOAT_WIDTHS,
     DenseAttr,
     Encoding,

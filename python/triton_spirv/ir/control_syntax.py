@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from triton_spirv.ir.attributes import is_number, shown
-from triton_spirv.ir.lexer import END
-from triton_spirv.ir.model import Block, Operation, Region, Value
-from triton_spirv.ir.types import Type
+from .attributes import is_number, shown
+from .lexer import END
+from .model import Block, Operation, Region, Value
+from .types import Type
 
 if TYPE_CHECKING:
-    from triton_spirv.ir.parser import Parser
+    from .parser import Parser
 
 Result = tuple[Operation, int]
 

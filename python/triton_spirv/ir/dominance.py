@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_spirv.ir.model import Block, Operation, Region, Value
+from .model import Block, Operation, Region, Value
 
 
 def undominated(function: Operation) -> tuple[Operation, Value] | None:

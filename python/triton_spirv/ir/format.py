@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from triton_spirv.ir.attributes import is_number, shown, unescape
-from triton_spirv.ir.dialects import OperationSpec
-from triton_spirv.ir.inference import flat, keywords, result_types, segments_of
-from triton_spirv.ir.model import Operation, Value
-from triton_spirv.ir.types import (
+from .attributes import is_number, shown, unescape
+from .dialects import OperationSpec
+from .inference import flat, keywords, result_types, segments_of
+from .model import Operation, Value
+from .types import (
     Type,
 )
 
 if TYPE_CHECKING:
-    from triton_spirv.ir.parser import Parser
+    from .parser import Parser
 
 FLAG_WORDS = {"exact": "isExact", "nneg": "nonNeg", "disjoint": "isDisjoint"}
 ROUNDING_WORDS = frozenset(["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from triton_spirv.ir.attributes import unescape
-from triton_spirv.ir.dialects import OPERATIONS, OperationSpec
-from triton_spirv.ir.inference import keywords, result_types
-from triton_spirv.ir.model import Block, Operation, Region, Value
+from .attributes import unescape
+from .dialects import OPERATIONS, OperationSpec
+from .inference import keywords, result_types
+from .model import Block, Operation, Region, Value
 
 if TYPE_CHECKING:
-    from triton_spirv.ir.parser import Parser
+    from .parser import Parser
 
 
 def read(p: Parser, i: int, names: list[str]) -> tuple[Operation, int]:

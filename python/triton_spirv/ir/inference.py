@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from triton_spirv.ir.dialects import ENUMS, OperationSpec
-from triton_spirv.ir.model import Value
-from triton_spirv.ir.types import (
+from .dialects import ENUMS, OperationSpec
+from .model import Value
+from .types import (
     Encoding,
     IndexType,
     IntegerType,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from triton_spirv.ir import numbers
-from triton_spirv.ir.model import DenseAttr, Encoding, Location, OpaqueAttr, SymbolRef
-from triton_spirv.ir.types import FloatType, IntegerType, Type
+from . import numbers
+from .model import DenseAttr, Encoding, Location, OpaqueAttr, SymbolRef
+from .types import FloatType, IntegerType, Type
 
 # Integers of attributes are i32 but these.
 WIDE = {"tt.constancy", "tt.contiguity", "predicate", "case_values"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from triton_spirv.ir.attributes import unescape
-from triton_spirv.ir.model import UNKNOWN_LOCATION, Location
+from .attributes import unescape
+from .model import UNKNOWN_LOCATION, Location
 
 _FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d{1,9}):(\d{1,9})(?: to .*)?\Z')
 _NAMED = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\((.*)\))?\Z', re.DOTALL)

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triton_spirv.errors import ParseError
-from triton_spirv.ir.dialects import OPERATIONS
-from triton_spirv.ir.types import (
+from ..errors import ParseError
+from .dialects import OPERATIONS
+from .types import (
     DenseAttr,
     Encoding,
     FloatType,

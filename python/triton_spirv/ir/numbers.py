@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from triton_spirv.ir.types import FloatType
+from .types import FloatType
 
 # name: exponent bits, mantissa bits, bias, kind. ieee: inf and NaN as in IEEE 754; fn: no inf, NaN is all
 # ones; fnuz: no inf, no negative zero, NaN is the sign bit alone; finite: every pattern is a number.

@@ -11,18 +11,18 @@ import gc
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from triton_spirv.deep_stack import deepened
-from triton_spirv.errors import ParseError
-from triton_spirv.ir import format as formats
-from triton_spirv.ir import generic, syntax
-from triton_spirv.ir.attributes import Reader, shown
-from triton_spirv.ir.dialects import OPERATIONS
-from triton_spirv.ir.lexer import END, position, scan_aliases, tokenize
-from triton_spirv.ir.locations import Locations
-from triton_spirv.ir.model import UNKNOWN_LOCATION, Block, Location, Module, Operation, Region, Value
-from triton_spirv.ir.types import Type
-from triton_spirv.ir.verify import verify
-from triton_spirv.ir.verify_types import check_type
+from ..deep_stack import deepened
+from ..errors import ParseError
+from . import format as formats
+from . import generic, syntax
+from .attributes import Reader, shown
+from .dialects import OPERATIONS
+from .lexer import END, position, scan_aliases, tokenize
+from .locations import Locations
+from .model import UNKNOWN_LOCATION, Block, Location, Module, Operation, Region, Value
+from .types import Type
+from .verify import verify
+from .verify_types import check_type
 
 MAX_DEPTH = 500  # of regions in regions
 MAX_RESULTS = 1 << 16  # of one operation

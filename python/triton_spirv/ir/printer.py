@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from triton_spirv.ir.dialects import ENUMS, OPERATIONS, OperationSpec
-from triton_spirv.ir.format import items_of
-from triton_spirv.ir.inference import result_types
-from triton_spirv.ir.literals import dictionary, location, number, quote, symbol
-from triton_spirv.ir.model import (
+from .dialects import ENUMS, OPERATIONS, OperationSpec
+from .format import items_of
+from .inference import result_types
+from .literals import dictionary, location, number, quote, symbol
+from .model import (
     Block,
     DenseAttr,
     Module,
@@ -24,8 +24,8 @@ from triton_spirv.ir.model import (
     Region,
     Value,
 )
-from triton_spirv.ir.printer_syntax import PRINTERS
-from triton_spirv.ir.types import FunctionType, IntegerType, Type, element_type
+from .printer_syntax import PRINTERS
+from .types import FunctionType, IntegerType, Type, element_type
 
 
 def print_module(module: Module, generic: bool = False, locations: bool = True) -> str:

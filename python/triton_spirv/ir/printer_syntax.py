@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from triton_spirv.ir.literals import dense, dictionary, number, quote, symbol
-from triton_spirv.ir.model import DenseAttr, Operation, Value
-from triton_spirv.ir.types import FunctionType, IntegerType
+from .literals import dense, dictionary, number, quote, symbol
+from .model import DenseAttr, Operation, Value
+from .types import FunctionType, IntegerType
 
 if TYPE_CHECKING:
-    from triton_spirv.ir.printer import Printer
+    from .printer import Printer
 
 
 def _spaced(text: str) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from triton_spirv.ir import control_syntax as control
-from triton_spirv.ir.attributes import is_number, shown, unescape
-from triton_spirv.ir.lexer import END
-from triton_spirv.ir.model import Block, Operation, Region, Value
-from triton_spirv.ir.types import DenseAttr, FunctionType, IntegerType, Type
+from . import control_syntax as control
+from .attributes import is_number, shown, unescape
+from .lexer import END
+from .model import Block, Operation, Region, Value
+from .types import DenseAttr, FunctionType, IntegerType, Type
 
 if TYPE_CHECKING:
-    from triton_spirv.ir.parser import Parser
+    from .parser import Parser
 
 Result = tuple[Operation, int]
 I1 = IntegerType(1)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from triton_spirv.ir.checks import CHECKS
-from triton_spirv.ir.dialects import ENUMS, OPERATIONS, OperationSpec
-from triton_spirv.ir.dominance import undominated
-from triton_spirv.ir.model import Operation, Value
-from triton_spirv.ir.types import (
+from .checks import CHECKS
+from .dialects import ENUMS, OPERATIONS, OperationSpec
+from .dominance import undominated
+from .model import Operation, Value
+from .types import (
     FloatType,
     IndexType,
     IntegerType,
@@ -27,8 +27,8 @@ from triton_spirv.ir.types import (
     element_type,
     like,
 )
-from triton_spirv.ir.verify_regions import REGIONS
-from triton_spirv.ir.verify_rules import SHAPES
+from .verify_regions import REGIONS
+from .verify_rules import SHAPES
 
 VERIFIERS = {**SHAPES, **REGIONS}
 

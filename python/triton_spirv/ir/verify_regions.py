@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from triton_spirv.ir.dialects import OPERATIONS
-from triton_spirv.ir.model import Block, Operation, Region
-from triton_spirv.ir.types import (
+from .dialects import OPERATIONS
+from .model import Block, Operation, Region
+from .types import (
     FunctionType,
     IndexType,
     IntegerType,
@@ -18,7 +18,7 @@ from triton_spirv.ir.types import (
     element_type,
     shape_of,
 )
-from triton_spirv.ir.verify_rules import I1, Verifier, axis_of, whole
+from .verify_rules import I1, Verifier, axis_of, whole
 
 #: Warps of a program, lanes of a warp, programs of a cluster, at most.
 MOST = {"ttg.num-warps": 1024, "ttg.threads-per-warp": 128, "ttg.num-ctas": 16}

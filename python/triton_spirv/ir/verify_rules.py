@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
-from triton_spirv.ir.model import Operation
-from triton_spirv.ir.types import (
+from .model import Operation
+from .types import (
     DenseAttr,
     FloatType,
     IndexType,

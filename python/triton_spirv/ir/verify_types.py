@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from triton_spirv.ir.types import (
+from .types import (
     Encoding,
     FloatType,
     IndexType,

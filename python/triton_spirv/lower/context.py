@@ -15,12 +15,12 @@ from ..ir.model import Block, Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from .registry import RULES, SYMBOLIC
-from .requests import CHEAP
 from .state import Frame, named
-from .step_loop import StepLoop
-from .tensor import DEEP, Deferred, Uniform, depth_of
-from .types import element_of
-from .walking import Walking
+from .values.tensor import DEEP, Deferred, Uniform, depth_of
+from .values.types import element_of
+from .walk.requests import CHEAP
+from .walk.step_loop import StepLoop
+from .walk.walking import Walking
 
 __all__ = ["CHEAP", "Context", "Frame", "StepLoop", "named"]
 
@@ -93,7 +93,7 @@ class Context(Walking):
         """Lanes load where the first value is used, or something has an effect: what was asked for under one
         mask until then is loaded behind one branch.
         """
-        from .memory import load_together
+        from .memory.load import load_together
         groups: dict[tuple[int, Layout], list[Deferred]] = {}
         for node in self.waiting:
             mask = named(node.operation, node.operands)[1]
@@ -144,7 +144,7 @@ class Context(Walking):
             )
         layout = self.layout_of(type)
         if "ts.rests" in op.attributes:
-            from .operand_blocks import rested
+            from .intel.operand_blocks import rested
             resting = rested(self, op, nodes[0])
             if resting is not None:
                 return (resting,)

@@ -17,9 +17,9 @@ from ..spirv.operands import opcode
 from ..spirv.types import Pointer
 from ..target import MOST, Requirement, Target
 from .budget import Budget
-from .shared import SharedMemory
-from .tensor import Deferred, Fragment, Stored
-from .types import storage_type
+from .lanes.shared import SharedMemory
+from .values.tensor import Deferred, Fragment, Stored
+from .values.types import storage_type
 
 #: whose rounds the user decides; loops that lowering makes besides have few
 LOOPS = frozenset({"scf.for", "scf.while", "tt.atomic_poll"})
@@ -162,7 +162,7 @@ class State:
         """
         assert isinstance(type, TensorType)
         if type.encoding is not None:
-            from .encoding import layout_of_encoding
+            from .values.encoding import layout_of_encoding
             return layout_of_encoding(type.encoding, type.shape, self.num_warps, self.target.sub_group_size)
         return self.default_layout(type.shape)
 

@@ -1,0 +1,5 @@
+"""SPIR-V for OpenCL."""
+
+from .environment import OpenCL
+
+__all__ = ["OpenCL"]

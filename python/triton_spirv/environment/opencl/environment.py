@@ -1,0 +1,253 @@
+"""OpenCL: kernels with by-value structs or arguments, the OpenCL.std math library.
+
+The parts: opencl/memory.py (pointers and memory), opencl/lanes.py (sub-groups, shared memory, barriers,
+atomics), opencl/matrices.py (the matrix unit, 2D blocks). Here: the entry point, parameters, arithmetic,
+printing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...spirv.builder import I32, I64, Builder, scalar_type, width_of
+from ...spirv.module import Function, Module, Value
+from ...spirv.permuted_phis import separate_phis
+from ...spirv.types import Array, Float, Int, Pointer, Struct, Type, Vector, Void
+from ...target import Target
+from ..base import Parameter
+from ..memory_types import PARAMETER_TYPES, type_bytes
+from .lanes import SCOPES
+from .matrices import OpenCLMatrix
+from .memory import GLOBAL, PRIVATE
+
+LOG2_E = 1.4426950408889634
+
+#: Functions of f32 that OpenCL has in a fast form too, of whatever accuracy the device likes.
+NATIVE = frozenset(("cos", "divide", "exp2", "log", "log2", "rsqrt", "sin"))
+
+#: Functions of two floats that choose one -> what VRANGEPS does: 1 for the larger, 4 for the sign of that.
+CHOICES = {"fmax": 5, "fmin": 4}
+
+CURRENT_DIRECTION = 4  # of rounding, which does not matter
+
+
+class OpenCL(OpenCLMatrix):
+    """SPIR-V for OpenCL devices, physical addressing: 64-bit, or 32-bit where the target has no more."""
+
+    def __init__(self, b: Builder, target: Target) -> None:
+        super().__init__(b, target)
+        self._kernel: Function | None = None
+        self._name = ""
+        self._builtins: dict[str, Value] = {}
+        self._coordinates: dict[tuple[str, int], Value] = {}
+        self._drawn: tuple[Value, Value, Value] | None = None
+        self._local_size = 1
+        self._lane = self._warp = b.constant(I32, 0)
+        self._shared: Value | None = None
+        self._shared_bytes = 0
+
+    @classmethod
+    def module(cls, target: Target) -> Module:
+        addressing = f"Physical{target.address_bits}"
+        return Module(target.spirv_version, addressing, capabilities=target.capabilities)
+
+    @property
+    def _size_type(self) -> Int:
+        """C's size_t, in which OpenCL counts work-groups."""
+        return Int(self.target.address_bits)
+
+    # --- entry ----------------------------------------------------------------------------------------------
+
+    def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
+        b, m = self.b, self.b.module
+        self._name, self._local_size = name, local_size
+        m.require("Kernel")
+        m.require("Addresses")
+        m.require("Linkage")
+        types = [PARAMETER_TYPES[p.type] for p in parameters]
+        packed = self.target.passing == "struct" and bool(parameters)
+        self.passing = "struct" if packed else "arguments"
+        if packed:
+            struct = Pointer(PRIVATE, Struct(tuple(types)))
+            kernel = m.function(name, Void(), (struct,))
+            m.decorate(kernel.parameters[0], "FuncParamAttr", "ByVal")
+            m.name(kernel.parameters[0], "arguments")
+        else:
+            kernel = m.function(
+                name,
+                Void(),
+                tuple(
+                    Pointer(GLOBAL, p.pointee) if p.pointee is not None else type
+                    for p, type in zip(parameters, types, strict=True)
+                ),
+            )
+        self._kernel = kernel
+        m.begin(m.label())
+        values = []
+        for i, (parameter, type) in enumerate(zip(parameters, types, strict=True)):
+            if packed:
+                place = b.emit(
+                    "OpInBoundsAccessChain",
+                    kernel.parameters[0],
+                    b.constant(I32, i),
+                    type=Pointer(PRIVATE, type),
+                )
+                value = b.emit("OpLoad", place, [("Aligned", type_bytes(type))], type=type)
+                if parameter.pointee is not None:
+                    value = self.pointer(value, parameter.pointee)
+            else:
+                value = kernel.parameters[i]
+            if parameter.type == "i1":
+                value = b.compare("OpINotEqual", value, 0)
+            m.name(value, parameter.name)
+            values.append(value)
+        if self.target.lanes:  # here, so that every block may use them
+            self._lane = self._builtin("SubgroupLocalInvocationId", I32)
+            alone = local_size <= self.target.sub_group_size
+            self._warp = b.constant(I32, 0) if alone else self._builtin("SubgroupId", I32)
+        return values
+
+    def end_kernel(self) -> None:
+        m, kernel = self.b.module, self._kernel
+        assert kernel is not None
+        m.end_function()
+        if self.target.optimised_size is not None and m.instruction_count > self.target.optimised_size:
+            separate_phis(m, kernel)
+            m.leave_unoptimised(kernel)
+        if self._shared is not None:
+            m.define_variable(self._shared, Array(Int(8), self._shared_bytes))
+        m.entry_point("Kernel", kernel, self._name, interface=list(self._builtins.values()))
+        m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
+        m.execution_mode(kernel, "ContractionOff")  # else Intel's GPU compiler contracts what says nothing
+        if self.target.lanes:
+            m.require("SubgroupDispatch")
+            m.execution_mode(kernel, "SubgroupSize", self.target.sub_group_size)
+
+    def _builtin(self, name: str, type: Type) -> Value:
+        """Load an input variable decorated with a BuiltIn (in the current block)."""
+        m = self.b.module
+        if name not in self._builtins:
+            variable = m.global_variable(type, "Input", name=name)
+            m.decorate(variable, "BuiltIn", name)
+            m.decorate(variable, "Constant")
+            self._builtins[name] = variable
+        return self.b.emit("OpLoad", self._builtins[name], type=type)
+
+    def _coordinate(self, builtin: str, axis: int) -> Value:
+        """One of three, in 32 bits; loaded once, at the entry: each load is three calls for Intel's CPU
+        compiler, and takes it 0.15 ms."""
+        b, name = self.b, (builtin, axis)
+        if name not in self._coordinates:
+            with b.module.at_entry():
+                if (builtin, -1) not in self._coordinates:
+                    self._coordinates[builtin, -1] = self._builtin(builtin, Vector(self._size_type, 3))
+                self._coordinates[name] = b.resize(b.extract(self._coordinates[builtin, -1], axis), 32)
+        return self._coordinates[name]
+
+    def program_id(self, axis: int) -> Value:
+        return self._drawn[axis] if self._drawn else self._coordinate("WorkgroupId", axis)
+
+    def draw_program(self, counter: Value) -> None:
+        b, across, down = self.b, self.num_programs(0), self.num_programs(1)
+        number = self.atomic("add", counter, b.constant(I32, 1), "gpu", "relaxed")
+        rows = b.binary("OpUDiv", number, across)
+        self._drawn = (b.binary("OpUMod", number, across), b.binary("OpUMod", rows, down),
+                       b.binary("OpUDiv", rows, down))
+
+    def num_programs(self, axis: int) -> Value:
+        return self._coordinate("NumWorkgroups", axis)
+
+    def lane_id(self) -> Value:
+        return self._lane
+
+    def warp_id(self) -> Value:
+        return self._warp
+
+    # --- arithmetic -----------------------------------------------------------------------------------------
+
+    def math(self, name: str, *operands: Value) -> Value:
+        chosen = self._chosen(name, *operands) if name in CHOICES and self.target.chooses else None
+        if chosen is not None:
+            return chosen
+        made = self.b.ext(name, *operands)
+        return self._below(made, *operands) if name == "fmod" else made
+
+    def _chosen(self, name: str, x: Value, y: Value) -> Value | None:
+        """The larger or smaller float of each pair, the other where one is NaN, by VRANGEPS; None where these
+        are no vectors that it takes."""
+        b = self.b
+        x, y = b.match(x, y)
+        width = width_of(x.type)
+        if scalar_type(x.type) != Float(32) or width not in (4, 8, 16):
+            return None
+        given = [x, y, b.constant(I32, CHOICES[name]), x, b.constant(Int(max(width, 8)), -1)]
+        if width == 16:
+            given.append(b.constant(I32, CURRENT_DIRECTION))
+        callee = b.module.import_function(f"llvm.x86.avx512.mask.range.ps.{32 * width}", x.type,
+                                          tuple(each.type for each in given))
+        return b.emit("OpFunctionCall", callee, *given, type=x.type)
+
+    def _below(self, remainder: Value, x: Value, y: Value) -> Value:
+        """A remainder as large as its divisor y is none: Intel's CPU runtime gives x for fmod(x, x) of some x
+        that are denormal or have the least exponent of the normal ones."""
+        b = self.b
+        whole = b.compare("OpFOrdEqual", b.ext("fabs", remainder), b.ext("fabs", y))
+        return b.select(whole, b.ext("copysign", 0.0, x), remainder)
+
+    def approximate(self, name: str, *operands: Value) -> Value | None:
+        if name == "exp":  # with an error that grows with the argument: 4000 ulp of native_exp, 100 this way
+            name, operands = "exp2", (self.b.binary("OpFMul", operands[0], LOG2_E),)
+        return self.b.ext(f"native_{name}", *operands) if name in NATIVE else None
+
+    def reverse_bits(self, x: Value) -> Value:
+        known = self.target.capabilities
+        if known is None or "BitInstructions" in known:
+            return super().reverse_bits(x)
+        b, bits = self.b, scalar_type(x.type).width  # type: ignore[attr-defined]
+        for step in (1 << i for i in range(bits.bit_length() - 1)):  # neighbours change places, then pairs...
+            low = ((1 << bits) - 1) // ((1 << step) + 1)
+            x = b.ior(b.shl(b.iand(x, low), step), b.iand(b.lshr(x, step), low))
+        return x
+
+    def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
+        if name == "fmod":
+            return self.math(name, *operands)
+        return self.b.module.ext("OpenCL.std", name, *operands, type=type)
+
+    def contract(self, value: Value) -> Value:
+        m = self.b.module
+        m.require("FPFastMathModeINTEL", extension="SPV_INTEL_fp_fast_math_mode")
+        m.decorate(value, "FPFastMathMode", "AllowContractFastINTEL")
+        return value
+
+    def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
+        made = self.b.convert("OpFConvert", value, element)
+        if rounding != "RTE":
+            self.b.module.decorate(made, "FPRoundingMode", rounding)
+        return made
+
+    def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
+        instruction = {"bf16": "avx512bf16.dpbf16ps", "i8": "avx512.vpdpbusd"}[form]
+        name = f"llvm.x86.{instruction}.512"
+        callee = self.b.module.import_function(name, z.type, (z.type, x.type, y.type))
+        return self.b.emit("OpFunctionCall", callee, z, x, y, type=z.type)
+
+    # --- printing, clocks -----------------------------------------------------------------------------------
+
+    def printf(self, format: str, *values: Value) -> None:
+        b, m = self.b, self.b.module
+        text = m.text(format)
+        first = b.emit(
+            "OpInBoundsAccessChain", text, b.constant(I32, 0), type=Pointer("UniformConstant", Int(8))
+        )
+        m.ext("OpenCL.std", "printf", first, *values, type=I32)
+
+    def ticks(self) -> Value:
+        b = self.b
+        if self.target.clock_builtin:
+            callee = b.module.import_function("__builtin_IB_read_cycle_counter", I64, ())
+            counted = b.emit("OpFunctionCall", callee, type=I64)
+            # ocloc 22.43 crashes on its sums and comparisons, where a device has no integers of 64 bits
+            return b.emit("OpBitcast", b.emit("OpBitcast", counted, type=Vector(I32, 2)), type=I64)
+        b.module.require("ShaderClockKHR", extension="SPV_KHR_shader_clock")
+        return b.emit("OpReadClockKHR", b.constant(I32, SCOPES["gpu"]), type=I64)

@@ -1,0 +1,5 @@
+"""SPIR-V for Vulkan."""
+
+from .environment import Vulkan
+
+__all__ = ["Vulkan"]

@@ -1,0 +1,340 @@
+"""One access to global memory: which components are neighbours there, and the pointers that reach them.
+
+Accesses are found contiguous from the affine part of their pointers, and from what is known of the other
+offsets (analysis/axis.py): neighbouring components whose offsets differ by one element move as one vector.
+Other offsets (a gather) move one element per component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...analysis.axis import axis_facts
+from ...analysis.traversal import Asking, question
+from ...ir.model import Operation, Value
+from ...layout import Layout, log2
+from ...spirv.builder import I64
+from ...spirv.module import Value as Register
+from ..context import Context
+from ..registry import RULES
+from ..values import fragment as fragments
+from ..values.tensor import Affine, Deferred, Pointers, Uniform
+from ..values.types import shape_of, storage_bytes, storage_type
+from .pointer_motion import rounds_of
+
+STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
+
+
+def element_offsets(ctx: Context, pointers: Pointers, layout: Layout) -> list[Register | None]:
+    """Per register the offsets from the base, in elements (i64); None for zero."""
+    b = ctx.b
+    parts = [
+        ctx.fragment(part, layout).registers
+        for part in (pointers.affine, *pointers.terms)
+        if part is not None
+    ]
+    if not parts:
+        return [None] * layout.registers
+    offsets: list[Register | None] = []
+    for column in zip(*parts, strict=True):
+        total = b.resize(column[0], 64)
+        for other in column[1:]:
+            total = b.iadd(total, b.resize(other, 64))
+        offsets.append(total)
+    return offsets
+
+
+@question
+def invariant(tensor: Any) -> Asking[int]:
+    """The bits of the row-major index that the tensor's elements do not depend on (for a view: of the viewed
+    index).
+    """
+    if isinstance(tensor, Uniform):
+        return -1
+    if isinstance(tensor, Affine):
+        layout = Layout(tensor.shape)
+        return sum(
+            layout.axis_mask(d)
+            for d, stride in enumerate(tensor.strides)
+            if isinstance(stride, int) and stride == 0
+        )
+    if isinstance(tensor, Deferred):
+        op = tensor.operation
+        if op.name == "tt.broadcast":
+            layout = Layout(tensor.shape)
+            source = shape_of(op.src.type)
+            return sum(layout.axis_mask(d) for d, size in enumerate(source) if size == 1)
+        if RULES[op.name].kind == "elementwise":
+            mask = -1
+            for operand in tensor.operands:
+                mask &= -1 if isinstance(operand, Register) else (yield (operand,))
+            return mask
+    return 0
+
+
+def growth(tensor: Any, basis: int, layout: Layout) -> int | None:
+    """What an offset grows by from one element to the one whose index has bit `basis` too; None where that is
+    unknown.
+    """
+    if isinstance(tensor, Affine):
+        moved = 0
+        for stride, index in zip(tensor.strides, layout.unravel(basis), strict=True):
+            if index and not isinstance(stride, int):
+                return None
+            moved += index * stride if isinstance(stride, int) else 0
+        return moved
+    if not basis & ~invariant(tensor):
+        return 0
+    if not isinstance(tensor, Deferred):
+        return None
+    info = axis_facts(tensor.operation.results[tensor.index])
+    moved_dims = [(d, index) for d, index in enumerate(layout.unravel(basis)) if index]
+    if info is None or len(moved_dims) != 1:
+        return None
+    d, index = moved_dims[0]
+    return index if info.contiguity[d] >= 2 * index else 0 if info.constancy[d] >= 2 * index else None
+
+
+def run_length(pointers: Any, layout: Layout) -> int:
+    """Neighbouring components whose addresses are neighbours: a power of two."""
+    if not isinstance(pointers, Pointers):
+        return 1
+    parts = [part for part in (pointers.affine, *pointers.terms) if part is not None]
+    bits = 0
+    for i, basis in enumerate(layout.component):
+        moved = [growth(part, basis, layout) for part in parts]
+        if None in moved or sum(moved) != 1 << i:  # type: ignore[arg-type]
+            break
+        bits = i + 1
+    return 1 << bits
+
+
+def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
+    """The layout with registers whose elements are neighbours in memory as components: one access moves
+    them.
+    """
+    if not isinstance(ptr, Pointers) or (ptr.affine is None and not ptr.terms):
+        return layout
+    most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
+    return fragments.grouped(layout, _distance(ptr, layout), most)
+
+
+def _distance(pointers: Pointers, layout: Layout) -> Callable[[int], int | None]:
+    """How far apart in memory elements are that differ in a bit of the layout; None where that is unknown."""
+    parts = [part for part in (pointers.affine, *pointers.terms) if part is not None]
+
+    def moved(basis: int) -> int | None:
+        steps = [growth(part, basis, layout) for part in parts]
+        return None if None in steps else sum(steps)  # type: ignore[arg-type]
+
+    return moved
+
+
+def _runs(ctx: Context, ptr: Any, layout: Layout, size: int, value: Value) -> list[tuple[int, ...]]:
+    """Registers that one access moves, where vectors are shorter than what an access may move."""
+    most = ctx.target.lane_bytes // size
+    is_cut = layout.width == ctx.target.components and isinstance(ptr, Pointers) \
+        and run_length(ptr, layout) == layout.width
+    while is_cut and most > layout.width:
+        longer = fragments.lengthened(layout, _distance(ptr, layout), most)
+        if alignment(value, longer, longer.width, size) >= longer.width * size:
+            return fragments.runs(layout, longer)
+        most //= 2
+    return fragments.runs(layout, layout)
+
+
+def alignment(pointers: Value, layout: Layout, run: int, size: int) -> int:
+    """Bytes that the address of each run of neighbouring components is a multiple of."""
+    info = axis_facts(pointers)
+    if run == 1 or info is None:
+        return size
+    places = [layout.unravel(basis) for basis in layout.component[:log2(run)]]
+    along = max(range(len(layout.shape)), key=lambda d: places[0][d])
+    for i, place in enumerate(places):
+        if any(index != (d == along) << i for d, index in enumerate(place)):
+            return size
+    others = (layout.origin, *layout.component[log2(run):], *layout.register, *layout.step, *layout.lane,
+              *layout.warp)
+    if any(layout.unravel(basis)[along] % run for basis in others):
+        return size
+    return max(size, min(info.divisor(along, run, size), run * size))
+
+
+def _by_firsts(pointers: Pointers, layout: Layout, run: int) -> bool:
+    """Is the address of component 0 of each register all that an access asks for?"""
+    return run == layout.width and (run > 1 or (pointers.affine is not None and not pointers.terms))
+
+
+def asks_for_all(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
+    """Does an access under this layout ask for the offsets of all elements?"""
+    wide = by_memory(ctx, pointers, layout, pointers.element.pointee)  # type: ignore[attr-defined]
+    return not _by_firsts(pointers, wide, run_length(pointers, wide))
+
+
+class Access:
+    """The pointers of one tensor access under a layout, ready to be loaded from or stored to, register by
+    register.
+    """
+
+    def __init__(self, ctx: Context, ptr: Any, layout: Layout, pointee: Any, value: Value) -> None:
+        """`ptr` is what the IR's `value` is bound to."""
+        self.ctx, self.layout = ctx, layout
+        self.run = run_length(ptr, layout)
+        self.alignment = alignment(value, layout, self.run, storage_bytes(pointee))
+        self.pointee = storage_type(pointee)
+        self.size = storage_bytes(pointee)
+        self.runs = _runs(ctx, ptr, layout, self.size, value)
+        self.base: Register | None = None
+        self.firsts: list[Register] | None = None
+        self.steps: list[int | None] = []  # elements from register 0 to each register, where they are known
+        if isinstance(ptr, Uniform):
+            ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
+        if isinstance(ptr, Pointers):
+            self.base = ptr.base
+            if _by_firsts(ptr, layout, self.run):
+                self.firsts = self._firsts(ptr)
+                return
+            self.offsets = element_offsets(ctx, ptr, layout)
+        else:
+            self.offsets = list(ctx.fragment(ptr, layout).registers)
+
+    def _firsts(self, pointers: Pointers) -> list[Register]:
+        """The offset of component 0 of each register."""
+        b, count = self.ctx.b, self.layout.registers
+        firsts = (
+            [b.constant(I64, 0)] * count if pointers.affine is None else self._affine_firsts(pointers.affine)
+        )
+        heads = replace(self.layout, component=())
+        for term in pointers.terms:
+            self.steps = [None] * count
+            added = self.ctx.fragment(term, heads).registers
+            firsts = [b.iadd(x, b.resize(y, 64)) for x, y in zip(firsts, added, strict=True)]
+        return firsts
+
+    def _affine_firsts(self, affine: Affine) -> list[Register]:
+        """The same for an affine offset: one scalar, plus what the register adds."""
+        ctx, b = self.ctx, self.ctx.b
+        origin = ctx.affine_scalar(affine, self.layout)
+        firsts = []
+        for index in self.layout.register_indices:
+            moved = origin
+            step: int | None = 0
+            if index & self.layout.moving:
+                firsts.append(ctx.affine_scalar(affine, self.layout, index))
+                self.steps.append(None)
+                continue
+            for stride, i in zip(affine.strides, self.layout.unravel(index), strict=True):
+                if i and not (isinstance(stride, int) and stride == 0):
+                    factor = stride if isinstance(stride, Register) else b.constant(I64, stride)
+                    moved = b.iadd(moved, b.imul(factor, i))
+                    step = step + stride * i if isinstance(stride, int) and step is not None else None
+            firsts.append(moved)
+            self.steps.append(step)
+        return firsts
+
+    def pointer(self, register: int, component: int = 0) -> Register:
+        """The address of one component."""
+        ctx, b = self.ctx, self.ctx.b
+        if self.firsts is not None:
+            first = ctx.env.offset(self.base, self.firsts[register])  # type: ignore[arg-type]
+            return first if component == 0 else ctx.env.offset(first, b.constant(I64, component))
+        offset = self.offsets[register]
+        if self.base is None:
+            assert offset is not None
+            return ctx.env.pointer(b.extract(offset, component), self.pointee)
+        return self.base if offset is None else ctx.env.offset(self.base, b.extract(offset, component))
+
+    def load(self, register: int, mask: Register | None, other: Register | None, volatile: bool) -> Register:
+        env, width, run = self.ctx.env, self.layout.width, self.run
+        b = self.ctx.b
+        if run == 1 and width > 1:
+            if self.base is not None and self.offsets[register] is None and mask is None:
+                return b.splat(env.load(self.base, 1, volatile), width)
+            pointers = [self.pointer(register, c) for c in range(width)]
+            return env.gather(pointers, mask, other)
+        parts = []
+        for c in range(0, width, run):
+            place = self.pointer(register, c)
+            if mask is None:
+                parts.append(env.load(place, run, volatile, self.alignment))
+                continue
+            assert other is not None
+            which = range(c, c + run)
+            parts.append(
+                env.masked_load(
+                    place, fragments.components(b, mask, which), fragments.components(b, other, which)
+                )
+            )
+        return fragments.concatenate(b, parts)
+
+    def load_all(self, registers: Sequence[int], volatile: bool) -> list[Register]:
+        """These registers, all of their elements, in as few accesses as can be."""
+        wanted, made = set(registers), dict[int, Register]()
+        for run in self.runs:
+            if len(run) > 1 and not volatile and wanted.issuperset(run):
+                pieces = self.ctx.env.load_pieces(self.pointer(run[0]), self.run, len(run))
+                made.update(zip(run, pieces, strict=True))
+        return [made[r] if r in made else self.load(r, None, None, volatile) for r in registers]
+
+    def store_all(self, values: Mapping[int, Register], stream: bool = False) -> None:
+        """Store registers, by number, all of their elements, in as few accesses as can be."""
+        for run in self.runs:
+            if len(run) > 1 and not stream and all(r in values for r in run):
+                self.ctx.env.store_pieces(self.pointer(run[0]), [values[r] for r in run])
+                continue
+            for r in run:
+                if r in values:
+                    self.store(r, values[r], None, stream)
+
+    def load_where(self, register: int, here: Register, other: Register) -> Register:
+        """A register under one mask for all of its components; `other` where that is false."""
+        b, parts = self.ctx.b, []
+        for c in range(0, self.layout.width, self.run):
+            part = fragments.components(b, other, range(c, c + self.run))
+            parts.append(self.ctx.env.load_where(self.pointer(register, c), here, part, self.alignment))
+        return fragments.concatenate(b, parts)
+
+    def store_where(self, register: int, value: Register, here: Register) -> None:
+        """Store a register under one mask for all of its components."""
+        for c in range(0, self.layout.width, self.run):
+            part = fragments.components(self.ctx.b, value, range(c, c + self.run))
+            self.ctx.env.store_where(self.pointer(register, c), part, here, self.alignment)
+
+    def streams(self, op: Operation) -> Register | None:
+        """A scalar Bool: is this store part of a stream too large for the caches, and aligned to whole
+        vectors? None for never.
+
+        Such a store may bypass the caches: memory need not be read before it is written.
+        """
+        ctx, b = self.ctx, self.ctx.b
+        bytes = self.layout.width * self.size
+        if not ctx.target.stream_bytes or self.firsts is None or bytes < STREAMED_VECTOR or ctx.has_atomics:
+            return None
+        if any(step is None or step * self.size % bytes for step in self.steps):
+            return None
+        programs = b.imul(b.imul(ctx.env.num_programs(0), ctx.env.num_programs(1)), ctx.env.num_programs(2))
+        least = ctx.target.stream_bytes // (self.layout.numel * self.size)
+        rounds = rounds_of(ctx, op)
+        if rounds is None:
+            large = b.compare("OpUGreaterThanEqual", programs, least)
+        else:
+            stored = b.imul(b.resize(programs, I64.width, signed=False), rounds[0])
+            large = b.compare("OpUGreaterThanEqual", stored, b.imul(rounds[1], least))
+        aligned = b.compare("OpIEqual", b.iand(ctx.env.address(self.pointer(0)), bytes - 1), 0)
+        return b.logical_and(large, aligned)
+
+    def store(self, register: int, value: Register, mask: Register | None, stream: bool = False) -> None:
+        env, width, run = self.ctx.env, self.layout.width, self.run
+        b = self.ctx.b
+        if run == 1 and width > 1:
+            env.scatter([self.pointer(register, c) for c in range(width)], value, mask)
+            return
+        for c in range(0, width, run):
+            which = range(c, c + run)
+            part = fragments.components(b, value, which)
+            if mask is None:
+                env.store(self.pointer(register, c), part, stream, self.alignment)
+            else:
+                env.masked_store(self.pointer(register, c), part, fragments.components(b, mask, which))

@@ -1,0 +1,324 @@
+"""Masks that one scalar comparison proves true for a whole window.
+
+`offsets < n` with affine offsets holds everywhere in a window if it holds for the largest offset. The test
+costs two scalar instructions, and the path behind it loads and stores plain vectors without computing any
+mask; the other path computes the masks component by component. Comparisons are made in 64 bits, where index
+arithmetic of 32 bits cannot wrap, and say of both ends of a window that they are numbers of the index's own
+width: a window that wraps fails the test and takes the exact path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+from ...analysis.traversal import Asking, answer, every, question
+from ...ir.model import Operation
+from ...layout import Layout
+from ...spirv.builder import I64
+from ...spirv.control import IfElse, if_
+from ...spirv.module import Value as Register
+from ...spirv.types import Int
+from ..arithmetic.symbolic import as_affine
+from ..context import Context, named
+from ..registry import SOURCE_LAYOUTS
+from ..values.tensor import Affine, Deferred, Uniform
+from ..values.types import element_of, storage_bytes, storage_type
+from .access import alignment, by_memory, growth, run_length
+
+#: predicate -> (instruction that compares the extremes, whether the left side must be the smaller one)
+ORDERED = {"slt": ("OpSLessThan", True), "sle": ("OpSLessThanEqual", True),
+           "sgt": ("OpSGreaterThan", False), "sge": ("OpSGreaterThanEqual", False)}
+
+#: Bytes that no address need be a multiple of more than.
+WIDEST = 16
+
+#: The predicate that holds where another does not.
+OPPOSITE = {"slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle"}
+
+
+def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
+    """A scalar Bool that implies that every element of the window is true; None where none is known. Emits
+    scalar code.
+    """
+
+    def test(mask: Any, layout: Layout) -> Asking[Register | None]:
+        if isinstance(mask, Uniform):
+            return mask.scalar
+        if not isinstance(mask, Deferred) or mask.stored is not None:
+            return None
+        op = mask.operation
+        if op.name == "arith.andi":
+            x, y = (yield mask.operands[0], layout), (yield mask.operands[1], layout)
+            return None if x is None or y is None else ctx.b.logical_and(x, y)
+        if op.name == "arith.cmpi":
+            return _ordered(ctx, op.attributes["predicate"], mask.operands, layout)
+        if _is_plain_view(op, mask):
+            return (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
+        return None
+
+    return answer(test, mask, layout)
+
+
+def all_false(ctx: Context, mask: Any, layout: Layout) -> Register | None:
+    """A scalar Bool that implies that every element of the window is false; None where none is known. Emits
+    scalar code.
+    """
+
+    def test(mask: Any, layout: Layout) -> Asking[Register | None]:
+        if isinstance(mask, Uniform):
+            return ctx.b.logical_not(mask.scalar)
+        if not isinstance(mask, Deferred) or mask.stored is not None:
+            return None
+        op = mask.operation
+        if op.name == "arith.andi":
+            x, y = (yield mask.operands[0], layout), (yield mask.operands[1], layout)
+            return ctx.b.logical_or(x, y) if x is not None and y is not None else x if y is None else y
+        if op.name == "arith.cmpi":
+            return _ordered(ctx, op.attributes["predicate"], mask.operands, layout, opposite=True)
+        if _is_plain_view(op, mask):
+            return (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
+        return None
+
+    return answer(test, mask, layout)
+
+
+def _is_plain_view(op: Operation, mask: Deferred) -> bool:
+    return op.name in SOURCE_LAYOUTS and len(mask.operands) == 1 and op.name not in ("tt.split", "ts.swap")
+
+
+def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layout,
+             opposite: bool = False) -> Register | None:
+    """A comparison of the extremes that implies that all elements compare so; `opposite`: that none does.
+
+    Elements wrap in their own width, so the least element is origin + low, and the greatest origin + high,
+    only where both are numbers of that width. Of the side that must be the smaller one, the comparison shows
+    it for the greatest, and of the other side for the least, if that side is no wider; the ends that are left
+    over get a comparison of their own, unless they are on the safe side of the origin, which is one already:
+    in `offsets < n` they are.
+    """
+    b = ctx.b
+    if predicate not in ORDERED:
+        return None
+    opcode, left_is_small = ORDERED[OPPOSITE[predicate] if opposite else predicate]
+    first, second = (_extremes(operand, layout) for operand in operands)
+    if first is None or second is None:
+        return None
+    origins = [b.resize(ctx.affine_scalar(side.affine, layout), I64.width) for side in (first, second)]
+    sides = list(zip((first, second), origins, strict=True))
+    (small, below), (large, above) = sides if left_is_small else sides[::-1]
+    ends = [b.iadd(below, small.high), b.iadd(above, large.low)]
+    tests = [b.compare(opcode, *(ends if left_is_small else ends[::-1]))]
+    if small.low < 0:
+        tests.append(b.compare("OpSGreaterThanEqual", b.iadd(below, small.low), small.least))
+    if large.high > 0:
+        tests.append(b.compare("OpSLessThanEqual", b.iadd(above, large.high), large.greatest))
+    if small.high > 0 and large.width > small.width:
+        tests.append(b.compare("OpSLessThanEqual", ends[0], small.greatest))
+    if large.low < 0 and small.width > large.width:
+        tests.append(b.compare("OpSGreaterThanEqual", ends[1], large.least))
+    return reduce(b.logical_and, tests)
+
+
+@question
+def is_provable(mask: Any, layout: Layout) -> Asking[bool]:
+    """Is there a scalar that `all_true` makes of this mask? A path where it holds asks for no element."""
+    if isinstance(mask, Uniform):
+        return True
+    if not isinstance(mask, Deferred) or mask.stored is not None:
+        return False
+    op = mask.operation
+    if op.name == "arith.andi":
+        return (yield from every(mask.operands, layout))
+    if op.name == "arith.cmpi":
+        return op.attributes["predicate"] in ORDERED and None not in (
+            _extremes(operand, layout) for operand in mask.operands)
+    return _is_plain_view(op, mask) and (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
+
+
+@dataclass(frozen=True)
+class _Extremes:
+    """The elements of a window: that of `affine` at its beginning + an integer from low to high, wrapped to
+    `width` bits, as a signed number."""
+
+    affine: Affine
+    low: int
+    high: int
+    width: int
+
+    @property
+    def least(self) -> int:
+        return -1 << (self.width - 1)
+
+    @property
+    def greatest(self) -> int:
+        return ~self.least
+
+
+def _extremes(tensor: Any, layout: Layout) -> _Extremes | None:
+    affine = as_affine(tensor)
+    if affine is not None and affine.exact is not None:
+        inner = affine.exact
+        narrow = inner.operands[0] if inner.operation.name == "arith.extsi" else None
+        affine = narrow if isinstance(narrow, Affine) else None
+    if not isinstance(affine, Affine) or affine.exact is not None:
+        return None
+    kind = affine.base.type
+    if not isinstance(kind, Int) or (kind.width == 64 and any(affine.strides)):
+        return None
+    reach = 0
+    for index in (*layout.component, *layout.register):
+        reach |= index
+    if reach & layout.moving:  # then a register may lie below register 0
+        return None
+    low = high = 0
+    for stride, size, start in zip(
+        affine.strides, layout.unravel(reach), layout.unravel(layout.origin), strict=True
+    ):
+        if not size and not start:
+            continue
+        if not isinstance(stride, int):
+            return None
+        stride = _wrapped(stride, kind.width)
+        moved = (stride * start, stride * (start | size))
+        low, high = low + min(moved), high + max(moved)
+    return _Extremes(affine, low, high, kind.width)
+
+
+def _wrapped(number: int, width: int) -> int:
+    """The signed number of so many bits that a number wraps to."""
+    half = 1 << (width - 1)
+    return (number + half) % (2 * half) - half
+
+
+def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
+    """Is the mask absent, true, or known true on the path being emitted?"""
+    if mask is None or (isinstance(mask, Uniform) and mask.scalar.constant is True):
+        return True
+    return any((id(mask), layout) in proven for proven in ctx.proven)
+
+
+def is_refuted(ctx: Context, mask: Any, layout: Layout) -> bool:
+    """Is it of no use to ask whether the mask is true everywhere: because it is not, or the code hardly ever
+    runs?"""
+    return ctx.refuted == (id(mask), layout) or (ctx.brief and ctx.target.masked_access)
+
+
+def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[tuple[Any, Layout]],
+            body: Callable[[], Sequence[Register]], idle: tuple[Any, Layout] | None = None) -> list[Register]:
+    """Run `body` (one step of a walk) twice: where a scalar test proves all masks, and where it does not.
+
+    The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is
+    emitted once, and in code that hardly ever runs. `idle`, a mask: where it is false everywhere the step has
+    nothing to do (and no result).
+    """
+    if ctx.brief:
+        return list(body())
+    wanted = [
+        (mask, layout)
+        for mask, layout in [*masks, *_load_masks(ctx, inputs)]
+        if not is_proven(ctx, mask, layout)
+    ]
+    proven, test = set(), None
+    for mask, layout in wanted:
+        if (id(mask), layout) in proven:
+            continue
+        part = all_true(ctx, mask, layout)
+        if part is not None:
+            proven.add((id(mask), layout))
+            test = part if test is None else ctx.b.logical_and(test, part)
+    if test is None:
+        return list(body())
+    branch = IfElse(ctx.b.module, test)
+
+    def turn() -> Sequence[Register]:
+        registers = body()
+        ctx.complete()
+        return registers
+
+    with branch.then():
+        ctx.push_memo(walks=True)
+        ctx.proven.append(proven)
+        branch.yield_(turn())
+        ctx.proven.pop()
+        hot = ctx.pop_memo()
+    with branch.otherwise():
+        ctx.push_memo(walks=True)
+        refuted, ctx.refuted = ctx.refuted, next(iter(proven)) if len(proven) == 1 else None
+        nothing = all_false(ctx, *idle) if idle is not None else None
+        if nothing is None:
+            branch.yield_(turn())
+        else:
+            with if_(ctx.b.module, ctx.b.logical_not(nothing)):
+                ctx.push_memo()
+                body()
+                ctx.pop_memo()
+            branch.yield_([])
+        ctx.refuted = refuted
+        cold = ctx.pop_memo()
+    ctx.scopes[-1].written |= hot.written & cold.written
+    return branch.results
+
+
+def by_register(mask: Any, layout: Layout) -> tuple[Layout, list[int]] | None:
+    """The layout under which a mask has one scalar for all registers that share it, and for each register of
+    `layout` the register there. None where the components of a register may differ in it.
+    """
+    if any(growth(mask, basis, layout) != 0 for basis in layout.component):
+        return None
+    bits = [i for i, basis in enumerate(layout.register) if growth(mask, basis, layout) != 0]
+    shared = replace(layout, component=(), register=tuple(layout.register[i] for i in bits))
+    return shared, [sum((r >> i & 1) << k for k, i in enumerate(bits)) for r in range(layout.registers)]
+
+
+def is_predicated(ctx: Context, op: Operation, ptr: Any, mask: Any, layout: Layout) -> bool:
+    """Does this load or store move its registers by messages that a mask governs, without any branch?"""
+    if layout.steps > 1 or op.attributes.get("isVolatile"):
+        return False
+    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
+    if not ctx.env.predicates(storage_type(pointee), 1, WIDEST):
+        return False
+    wide = by_memory(ctx, ptr, layout, pointee)
+    if by_register(mask, wide) is None:
+        return False
+    run = run_length(ptr, wide)
+    known = alignment(op.ptr, wide, run, storage_bytes(pointee))
+    return ctx.env.predicates(storage_type(pointee), run, known)
+
+
+def _load_masks(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, Layout]]:
+    found = []
+    for node, layouts in ctx.requests(inputs):
+        if isinstance(node, Deferred) and node.operation.name == "tt.load":
+            ptr, mask, _ = named(node.operation, node.operands)
+            found += [(mask, layout) for layout in layouts
+                      if mask is not None and not is_predicated(ctx, node.operation, ptr, mask, layout)]
+    return found
+
+
+def proven_whole(ctx: Context, inputs: Iterable[tuple[Any, Layout]], walk: Callable[[], None]) -> None:
+    """Run `walk`, a loop over the steps of the layouts, twice: where one test proves every mask of the loads
+    below `inputs` for all steps, and where it does not."""
+    tests: list[Register] = []
+    proven: set[tuple[int, Layout]] = set()
+    for mask, layout in _load_masks(ctx, inputs):
+        if not is_proven(ctx, mask, layout) and (id(mask), layout) not in proven:
+            test = all_true(ctx, mask, layout.without_steps())
+            if test is not None:
+                tests.append(test)
+                proven.add((id(mask), layout))
+    if not tests:
+        return walk()
+    together = tests[0]
+    for test in tests[1:]:
+        together = ctx.b.logical_and(together, test)
+    branch = IfElse(ctx.b.module, together)
+    for arm, known in ((branch.then, proven), (branch.otherwise, set())):
+        with arm():
+            ctx.push_memo()
+            ctx.proven.append(known)
+            walk()
+            ctx.proven.pop()
+            ctx.pop_memo()

@@ -1,0 +1,101 @@
+"""Pointer arithmetic: tensors of pointers that share a base stay a base and offsets; the rest are
+addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...analysis.traversal import Asking, question
+from ...ir.model import IntegerType, Operation, PointerType, bits_of
+from ...layout import Layout
+from ...spirv.module import Value as Register
+from ..arithmetic.symbolic import as_affine, combined
+from ..context import Context
+from ..registry import elementwise, pulled, symbolic
+from ..values.tensor import Affine, Deferred, Fragment, Pointers, Uniform
+from ..values.types import element_of
+
+INDEX = IntegerType(64)
+
+#: Parts that a sum of index arithmetic is taken apart into, at most.
+PARTS = 64
+
+
+@symbolic("tt.addptr")
+def addptr_symbolic(ctx: Context, op: Operation, ptr: Any, offset: Any) -> Any:
+    """Scalar pointers move; tensors of pointers with one base collect their offsets."""
+    b = ctx.b
+    if isinstance(ptr, Register):
+        return ctx.env.offset(ptr, b.resize(offset, 64))
+    if isinstance(ptr, Uniform):
+        ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
+    if not isinstance(ptr, Pointers):
+        return None
+    if isinstance(offset, Uniform):
+        return replace(ptr, base=ctx.env.offset(ptr.base, b.resize(offset.scalar, 64)))
+    for part in summands(offset):
+        affine = as_affine(part)
+        if affine is None:
+            ptr = replace(ptr, terms=(*ptr.terms, part))
+        else:
+            ptr = replace(ptr, affine=add_affine(ctx, ptr.affine, widened(ctx, affine)))
+    return ptr
+
+
+@question
+def summands(offset: Any) -> Asking[list[Any]]:
+    """A sum of index arithmetic that is affine in part, as its parts; it is taken not to wrap, as in Triton's
+    AxisInfo. Sums of 8 and 16 bits are too short for that. A sum of too many parts is one: x + x of what is
+    such a sum already has twice as many.
+    """
+    if not isinstance(offset, Deferred) or offset.stored is not None or offset.operation.name != "arith.addi":
+        return [offset]
+    if bits_of(offset.element) < 32:
+        return [offset]
+    left, right = offset.operands
+    parts = [*(yield (left,)), *(yield (right,))]
+    return parts if len(parts) <= PARTS and any(as_affine(part) is not None for part in parts) else [offset]
+
+
+def widened(ctx: Context, affine: Affine) -> Affine:
+    """An affine offset in 64 bits, for addresses."""
+    b = ctx.b
+    strides = tuple(s if isinstance(s, int) else b.resize(s, 64) for s in affine.strides)
+    return Affine(affine.shape, INDEX, b.resize(affine.base, 64), strides)
+
+
+def add_affine(ctx: Context, x: Affine | None, y: Affine) -> Affine:
+    if x is None:
+        return y
+    strides = tuple(combined(ctx, True, s, t, x.base) for s, t in zip(x.strides, y.strides, strict=True))
+    return replace(x, base=ctx.b.iadd(x.base, y.base), strides=strides)
+
+
+@pulled("tt.addptr", weight=2)
+def addptr(ctx: Context, op: Operation, layout: Layout, ptr: Any, offset: Any) -> Fragment:
+    """Pointers that came from memory: 64-bit addresses plus offset times the size of an element."""
+    b = ctx.b
+    element = element_of(op.results[0].type)
+    size = max(1, (_pointee_bits(element) + 7) // 8)
+    addresses = ctx.fragment(ptr, layout).registers
+    offsets = ctx.registers(offset, layout)
+    moved = [b.iadd(a, b.imul(b.resize(o, 64), size)) for a, o in zip(addresses, offsets, strict=True)]
+    return Fragment(layout, element, tuple(moved))
+
+
+def _pointee_bits(pointer: Any) -> int:
+    return bits_of(pointer.pointee)
+
+
+@elementwise("tt.int_to_ptr")
+def int_to_ptr(ctx: Context, op: Operation, src: Register) -> Register:
+    if isinstance(op.results[0].type, PointerType):
+        return ctx.as_scalar(src, op.results[0].type)
+    return src
+
+
+@elementwise("tt.ptr_to_int")
+def ptr_to_int(ctx: Context, op: Operation, src: Register) -> Register:
+    return ctx.env.address(src) if ctx.is_pointer(src) else src

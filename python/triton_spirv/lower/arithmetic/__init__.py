@@ -1,0 +1,1 @@
+"""Operations that act on each element by itself, constants and index arithmetic."""

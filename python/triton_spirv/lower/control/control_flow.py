@@ -1,0 +1,196 @@
+"""scf and cf: loops, branches, blocks, calls.
+
+Everything that an operation inside a region may need is computed before the region opens (`Context.settle`);
+what is computed inside is forgotten when it closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...analysis.uniform import uniform_step
+from ...errors import LoweringError
+from ...ir.model import Operation, TensorType
+from ...spirv.control import For, IfElse, While
+from ...spirv.module import Value as Register
+from ..context import Context, Frame
+from ..intel.block_io import prepare_loads
+from ..products.carried_operands import staged_carriers
+from ..products.cooperative import hold_operands, tiles_carrier, without_tiles
+from ..registry import lowers
+from ..values.tensor import Uniform
+from .blocks import run_function
+from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored
+
+
+def _split(registers: Sequence[Register], carriers: Sequence[Carrier], counts: Sequence[int]) -> list[Any]:
+    """Bound values from the concatenated registers of all carriers."""
+    bound, start = [], 0
+    for carrier, count in zip(carriers, counts, strict=True):
+        bound.append(carrier.bound(registers[start:start + count]))
+        start += count
+    return bound
+
+
+def _pack(
+    ctx: Context, carriers: Sequence[Carrier], values: Sequence[Any]
+) -> tuple[list[Register], list[int]]:
+    """All registers that cross an edge, and how many each carrier has; arrays are written last, when nothing
+    reads them any more.
+    """
+    parts = [carrier.registers(value) for carrier, value in zip(carriers, values, strict=True)]
+    write_stored(ctx, [(carrier.array, value) for carrier, value in zip(carriers, values, strict=True)
+                       if isinstance(carrier, StoredCarrier)])
+    return [x for part in parts for x in part], [len(part) for part in parts]
+
+
+@lowers("scf.for")
+def for_loop(
+    ctx: Context, op: Operation, lower: Register, upper: Register, step: Register, init: tuple[Any, ...]
+) -> Any:
+    """A counted loop with carried values."""
+    b = ctx.b
+    ctx.settle(memory_only=False)
+    body = op.regions[0].entry
+    carriers: list[Carrier] = []
+    chains: list[list[Any] | None] = []
+    hold_operands(ctx, op)
+    staged = staged_carriers(ctx, op)
+    for i, (value, bound) in enumerate(zip(body.arguments[1:], init, strict=True)):
+        if i in staged:
+            chains.append(None)
+            carriers.append(staged[i])
+            continue
+        chain = uniform_step(op, i) if isinstance(value.type, TensorType) and can_move(bound, ctx) else None
+        chains.append(chain)
+        carrier = MovingCarrier(ctx, bound) if chain is not None else tiles_carrier(ctx, op, i, bound)
+        carriers.append(carrier or carrier_of(ctx, value.type))
+    starts = [carrier.start() if isinstance(carrier, MovingCarrier) else bound
+              for carrier, bound in zip(carriers, init, strict=True)]
+    prepare_loads(ctx, body, init, chains)
+    registers, counts = _pack(ctx, carriers, starts)
+    signed = not op.attributes.get("unsignedCmp", False)
+    keeps = ctx.target.keeps_loops and any(inner.has("product") for inner in op.walk())
+    loop = For(b.module, lower, upper, step, carried=registers, signed=signed,
+               control="DontUnroll" if keeps else "None")
+    for copies in staged.values():
+        if copies.turn is not None:
+            ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]
+    with loop:
+        ctx.push_memo()
+        ctx.bind(body.arguments[0], loop.index)
+        for argument, bound in zip(body.arguments[1:], _split(loop.carried, carriers, counts), strict=True):
+            ctx.bind(argument, bound)
+        terminator = ctx.lower_block(body)
+        values = []
+        offset = 0
+        for chain, count, operand in zip(chains, counts, terminator.operands, strict=True):
+            if chain is None:
+                values.append(ctx.value(operand))
+            else:
+                values.append(_moved(ctx, loop.carried[offset], chain))
+            offset += count
+        following, _ = _pack(ctx, carriers, values)
+        ctx.leave(terminator)
+        ctx.pop_memo()
+        loop.yield_(following)
+    results = _split(loop.results, carriers, counts)
+    for copies in staged.values():
+        copies.release()
+    return tuple(without_tiles(ctx, x, value.type) for x, value in zip(results, op.results, strict=True))
+
+
+def _moved(ctx: Context, displacement: Register, chain: Sequence[Any]) -> Register:
+    """The displacement after one more iteration."""
+    b = ctx.b
+    for value in chain:
+        bound = ctx.value(value)
+        scalar = bound.scalar if isinstance(bound, Uniform) else bound
+        displacement = b.iadd(displacement, b.resize(scalar, displacement.type.width))  # type: ignore[attr-defined]
+    return displacement
+
+
+@lowers("scf.if")
+def if_(ctx: Context, op: Operation, condition: Register) -> Any:
+    """A branch on a scalar, with results from either side."""
+    ctx.settle(memory_only=False)
+    carriers = [carrier_of(ctx, value.type) for value in op.results]
+    branch = IfElse(ctx.b.module, condition)
+    counts: list[int] = []
+    for arm, region in (
+        (branch.then, op.regions[0]),
+        (branch.otherwise, op.regions[1] if len(op.regions) > 1 else None),
+    ):
+        with arm():
+            if region is not None and region.blocks:
+                ctx.push_memo()
+                terminator = ctx.lower_block(region.entry)
+                registers, counts = _pack(ctx, carriers, [ctx.value(v) for v in terminator.operands])
+                ctx.leave(terminator)
+                ctx.pop_memo()
+                branch.yield_(registers)
+    return tuple(_split(branch.results, carriers, counts))
+
+
+@lowers("scf.while")
+def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
+    """`before` computes the condition and what it forwards; `after` computes the next iteration's values."""
+    ctx.settle(memory_only=False)
+    before, after = (region.entry for region in op.regions)
+    carriers = [carrier_of(ctx, value.type) for value in op.init]
+    registers, counts = _pack(ctx, carriers, init)
+    loop = While(ctx.b.module, carried=registers)
+    forward = [carrier_of(ctx, value.type) for value in op.results]
+    ctx.push_memo()
+    with loop.before():
+        for argument, bound in zip(before.arguments, _split(loop.carried, carriers, counts), strict=True):
+            ctx.bind(argument, bound)
+        condition = ctx.lower_block(before)
+        go_on, *values = [ctx.value(v) for v in condition.operands]
+        forwarded, forward_counts = _pack(ctx, forward, values)
+        loop.condition(go_on, forwarded)
+    with loop.body():
+        for argument, bound in zip(
+            after.arguments, _split(loop.arguments, forward, forward_counts), strict=True
+        ):
+            ctx.bind(argument, bound)
+        terminator = ctx.lower_block(after)
+        following, _ = _pack(ctx, carriers, [ctx.value(v) for v in terminator.operands])
+        ctx.leave(condition)
+        ctx.leave(terminator)
+        loop.yield_(following)
+    ctx.pop_memo()
+    return tuple(_split(loop.results, forward, forward_counts))
+
+
+@lowers("scf.execute_region")
+def execute_region(ctx: Context, op: Operation) -> Any:
+    """A region run once, in place."""
+    terminator = ctx.lower_block(op.regions[0].entry)
+    return tuple(ctx.value(v) for v in terminator.operands)
+
+
+# --- calls --------------------------------------------------------------------------------------------------
+
+
+@lowers("tt.call")
+def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
+    """A function is lowered in place; a recursive one is refused."""
+    name = op.attributes["callee"]
+    if name in ctx.call_stack:
+        raise LoweringError(f"{name} calls itself; recursion has no rule: write a loop",
+                            f"{op.location}: tt.call")
+    function = ctx.functions[name]
+    if not function.regions:
+        raise LoweringError(f"{name} has no body in this module")
+    ctx.settle(memory_only=False)
+    ctx.call_stack.append(name)
+    ctx.frames.append(Frame())
+    for parameter, bound in zip(function.regions[0].entry.arguments, arguments, strict=True):
+        ctx.bind(parameter, bound)
+    results = run_function(ctx, function.regions[0], [value.type for value in op.results])
+    ctx.settle(memory_only=True)  # the caller's writes wait for its own loads only, not for these
+    ctx.frames.pop()
+    ctx.call_stack.pop()
+    return tuple(results)

@@ -1,0 +1,1 @@
+"""Intel GPUs: 2D block messages and the matrix unit."""

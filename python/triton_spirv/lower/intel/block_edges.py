@@ -1,0 +1,104 @@
+"""Masks of 2D block messages as edges of their surfaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...analysis.axis import axis_facts
+from ...analysis.traversal import Asking, answer, every
+from ...layout import Layout
+from ...spirv.builder import I32
+from ...spirv.module import Value as Register
+from ..context import Context
+from ..registry import SOURCE_LAYOUTS
+from ..values.tensor import Deferred, Uniform
+from ..values.types import shape_of
+from .block_message import Message
+from .block_stride import dims_below, is_computable, stride_along, unevaluated
+
+#: More than any index of a block.
+FAR = 1 << 16
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Per dimension: how many elements of each block, counted from its first, are inside; None for all."""
+
+    limits: tuple[tuple[Register, ...] | None, tuple[Register, ...] | None]
+
+
+def edges(ctx: Context, mask: Any, starts: Layout, message: Message) -> Edges | None:
+    """The bounds that a mask stands for; None where it is more than bounds, or a row of a surface would not
+    end at a multiple of 4 bytes.
+    """
+    found: list[tuple[int, tuple[Register, ...]]] = []
+
+    def collect(mask: Any, starts: Layout, dims: tuple[int, ...]) -> Asking[bool]:
+        return _collect(ctx, mask, starts, message, dims, found)
+
+    if mask is not None and not answer(collect, mask, starts, (0, 1)):
+        return None
+    limits: list[tuple[Register, ...] | None] = [None, None]
+    for dim, values in found:
+        before = limits[dim]
+        limits[dim] = values if before is None else tuple(
+            ctx.b.ext("s_min", x, y) for x, y in zip(before, values, strict=True))
+    return Edges((limits[0], limits[1]))
+
+
+def _collect(ctx: Context, mask: Any, starts: Layout, message: Message, dims: tuple[int, ...],
+             found: list[tuple[int, tuple[Register, ...]]]) -> Asking[bool]:
+    """Add the bounds of a mask, whose dimensions are `dims` of the block; is it nothing but bounds? Asks the
+    same of masks below it, with their `starts` and `dims`."""
+    b = ctx.b
+    if isinstance(mask, Uniform):
+        if mask.scalar.constant is not True:
+            found.append((message.down, (b.select(mask.scalar, b.constant(I32, FAR), 0),) * starts.registers))
+        return True
+    if not isinstance(mask, Deferred):
+        return False
+    op, operands = mask.operation, mask.operands
+    if op.name == "arith.andi":
+        return (yield from every(operands, starts, dims))
+    views = dims_below(op)
+    if op.name == "tt.broadcast" or views is not None:
+        kept = {source: dims[d] for d, source in enumerate(views or range(len(dims))) if source is not None}
+        below = tuple(kept.get(d, -1) for d in range(len(shape_of(op.src.type))))
+        return (yield operands[0], SOURCE_LAYOUTS[op.name](op, starts), below)
+    if op.name != "arith.cmpi":
+        return False
+    left, right = operands
+    predicate = op.attributes["predicate"]
+    if predicate in ("sgt", "sge") and isinstance(left, Uniform):  # bound > x
+        left, right, predicate = right, left, {"sgt": "slt", "sge": "sle"}[predicate]
+        index = op.operands[1]
+    else:
+        index = op.operands[0]
+    if predicate == "sge" and isinstance(right, Uniform) and right.scalar.constant == 0:
+        facts = axis_facts(index)
+        return facts is not None and facts.nonnegative
+    if predicate not in ("slt", "sle") or not isinstance(right, Uniform) or not is_computable(left):
+        return False
+    moving = [(i, stride_along(left, i, n)) for i, n in enumerate(starts.shape)]
+    if any(stride is None or stride.parameter is not None for _, stride in moving):
+        return False
+    along = [(i, stride.factor) for i, stride in moving if stride is not None and stride.factor]
+    if len(along) != 1 or along[0][1] != 1:
+        return False
+    if dims[along[0][0]] == message.across:
+        facts, limit = axis_facts(index), axis_facts(op.operands[1 - op.operands.index(index)])
+        if predicate != "slt" or facts is None or limit is None or any(
+                x * message.bytes % 4 for x in (facts.divisibility[along[0][0]], limit.everywhere())):
+            return False
+    bound = right.scalar if predicate == "slt" else b.iadd(right.scalar, 1)
+    first = ctx.registers(unevaluated(left), starts)
+    rest = [b.isub(bound, x) for x in first]
+    small = [x if x.type == I32 else b.resize(_clamped(ctx, x), 32) for x in rest]
+    found.append((dims[along[0][0]], tuple(small)))
+    return True
+
+
+def _clamped(ctx: Context, value: Register) -> Register:
+    far = ctx.b.constant(value.type, FAR)
+    return ctx.b.ext("s_min", ctx.b.ext("s_max", value, ctx.b.constant(value.type, 0)), far)

@@ -1,0 +1,224 @@
+"""Surfaces of 2D block messages that rest while a loop moves the block over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...analysis.axis import axis_facts
+from ...analysis.axis_info import LARGEST
+from ...ir.model import Block, Operation, Value
+from ...layout import Layout
+from ...spirv.builder import I32, I64
+from ...spirv.module import Value as Register
+from ...target import MOST, Requirement
+from ..context import Context
+from ..values.tensor import Pointers, Uniform
+from ..values.types import shape_of
+from .block_message import (
+    ALIGNMENT,
+    LEAST_PITCH,
+    Message,
+    addresses,
+    is_loadable,
+    message_for,
+    prefetch_starts,
+    starts_of,
+)
+from .block_motion import Bound, bounds, counter_step, step_of
+from .block_stride import Stride, is_computable, pointer_divisor, pointer_stride, unevaluated
+
+
+@dataclass(frozen=True)
+class Resting:
+    """Surfaces that stay where they are; the block lies `count` times the loop's counter further along
+    `moving`.
+
+    surfaces: (base, width, height, pitch, x, y) of each block of the first iteration; ahead: of what a warp
+    fetches ahead; turn: what an iteration adds to the counter.
+    """
+
+    message: Message
+    starts: Layout
+    surfaces: list[tuple[Register, ...]]
+    ahead: list[tuple[Register, ...]]
+    moving: int
+    count: int
+    turn: int
+    counter: Value
+
+    def surface(self, ctx: Context, first: tuple[Register, ...], later: int) -> tuple[Register, ...]:
+        """The surface with the block's place so many iterations later than this one."""
+        b, message = ctx.b, self.message
+        count = self.count
+        *rest, x, y = first
+        if self.moving == message.across and message.kind == "transpose":
+            count = count * message.bytes // 4
+        moved = b.imul(b.iadd(b.resize(ctx.value(self.counter), 32), later * self.turn), count)
+        return (*rest, b.iadd(moved, x), y) if self.moving == message.across else (*rest, x, b.iadd(moved, y))
+
+    def prefetch(self, ctx: Context) -> None:
+        """Ask for what a later iteration will load; how much later, the launch option num_stages says."""
+        distance = int(ctx.options.get("num_stages", 1)) - 1
+        message = self.message
+        for first in self.ahead if distance > 0 else ():
+            *rest, x, y = self.surface(ctx, first, distance)
+            if message.kind == "transpose":
+                x = ctx.b.imul(x, 4 // message.bytes)
+            block = (message.width * message.count, message.height, 1)
+            ctx.env.prefetch_block(message.bytes, block, (*rest, x, y))
+
+
+def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequence[Value]) -> Resting | None:
+    """Surfaces for all iterations of a loop; None where the block, or its mask, does not move as one that
+    rests would need.
+    """
+    loop = body.parent.parent
+    limits = bounds(op.mask, body)
+    layout = ctx.layout_of(op.result.type)
+    turn = None if loop is None else counter_step(loop)
+    if not turn or limits is None or not is_loadable(ctx, layout, ptr):
+        return None
+    message = message_for(ctx, op, ptr, layout)
+    pitch = None if message is None else pointer_stride(ptr, message.down, message.height)
+    if message is None or pitch is None:
+        return None
+    parameters = {ctx.parameters.get(register.id): value for value, register in ctx.frame.values.items()
+                  if isinstance(register, Register)}
+    number = None if pitch.parameter is None else ctx.parameter_number(pitch.parameter)
+    if pitch.parameter is not None and number is None:
+        return None
+    step = step_of(list(values), pitch.factor, None if number is None else parameters[number])
+    if step is None or step[1] % turn:
+        return None
+    count = step[1] // turn
+    moving = message.down if step[0] else message.across
+    if any(limit.slope != (-count if limit.dim == moving else 0) for limit in limits):
+        return None
+    by_dim = {limit.dim: limit for limit in limits}
+    if len(by_dim) < len(limits) or any(_scalar(ctx, limit) is None for limit in limits):
+        return None
+    if moving == message.across and (
+            moving not in by_dim or not _can_end(ctx, op, message, pitch, number, by_dim[moving])):
+        return None
+    fixed_edge = by_dim.get(message.across) if moving == message.down else None
+    if fixed_edge is not None and not _is_even(message, fixed_edge):
+        return None
+    least = LEAST_PITCH if fixed_edge is None else LEAST_PITCH + ALIGNMENT
+    if not ctx.asks_for_pitch(pitch.factor * message.bytes, pitch.parameter, least):
+        return None
+    b = ctx.b
+    sizes = [0, 0]
+    sizes[message.down], sizes[message.across] = message.height, message.width * message.count
+    bare = replace(ptr, terms=tuple(map(unevaluated, ptr.terms)))
+    distance = b.constant(I32, pitch.factor * message.bytes) if pitch.parameter is None else b.imul(
+        b.resize(pitch.parameter, 32), pitch.factor * message.bytes)
+
+    def surfaces(starts: Layout) -> list[tuple[Register, ...]]:
+        together = _shared(ptr, message, pitch, starts, moving)
+        anchors = replace(starts, register=tuple(x for x in starts.register if x not in together))
+        reach = [x + size for x, size in zip(starts.unravel(sum(together)), sizes, strict=True)]
+        inside: list[list[Register]] = [[], []]
+        for dim, limit in by_dim.items():
+            first = ctx.registers(unevaluated(ctx.value(limit.index)),
+                                  along(anchors, dim, shape_of(limit.index.type), limit.own))
+            inside[dim] = [b.resize(b.isub(_scalar(ctx, limit), x), 32) for x in first]
+        across, down = inside[message.across], inside[message.down]
+        shift = (4 if message.kind == "transpose" else message.bytes).bit_length() - 1
+        row, one, none = (b.constant(I32, x) for x in (reach[message.across], 1, 0))
+        made: dict[int, tuple[Register, ...]] = {}
+        for i, place in enumerate(addresses(ctx, bare, anchors, message.bytes)):
+            base, width = b.iand(place, b.constant(I64, -ALIGNMENT)), b.constant(I32, 2 * ALIGNMENT)
+            before = b.iand(b.resize(place, 32), ALIGNMENT - 1)
+            height, y = b.constant(I32, MOST if moving == message.down else reach[message.down]), none
+            if moving == message.across:
+                width, before = b.imul(across[i], message.bytes), none
+            elif across:
+                base, before = b.isub(base, b.constant(I64, ALIGNMENT)), b.iadd(before, ALIGNMENT)
+                held = b.ext("s_min", b.ext("s_max", across[i], none), row)
+                width = b.iadd(before, b.imul(held, message.bytes))
+            if down:
+                height = b.ext("s_max", b.ext("s_min", down[i], height), one)
+                y = b.select(b.compare("OpSLessThan", down[i], 1), b.constant(I32, MOST), 0)
+            made[anchors.register_indices[i]] = (base, width, height, distance, b.lshr(before, shift), y)
+        placed = []
+        for index in starts.register_indices:
+            *rest, x, y = made[index & ~sum(together)]
+            further = starts.unravel(index & sum(together))
+            x = b.iadd(x, further[message.across] * message.bytes >> shift)
+            placed.append((*rest, x, b.iadd(y, further[message.down])))
+        return placed
+
+    starts = starts_of(layout, message)
+    ahead = surfaces(prefetch_starts(layout, message)) if int(ctx.options.get("num_stages", 1)) > 1 else []
+    return Resting(message, starts, surfaces(starts), ahead, moving, count, turn, body.arguments[0])
+
+
+def _shared(ptr: Pointers, message: Message, pitch: Stride, starts: Layout, moving: int) -> list[int]:
+    """The bits of the first elements that a place on one surface tells apart: rows that are at one distance
+    from each other, and columns where the surface is as wide as the matrix or they lie within 64 bytes.
+    """
+    found = []
+    for bit in starts.register:
+        down, across = (starts.unravel(bit)[dim] for dim in (message.down, message.across))
+        if down:
+            fits = pointer_stride(ptr, message.down, 2 * down) == pitch
+        else:
+            near = moving == message.across or 2 * across * message.bytes <= ALIGNMENT
+            fits = near and pointer_stride(ptr, message.across, 2 * across) == Stride(1)
+        if fits:
+            found.append(bit)
+    return found
+
+
+def _scalar(ctx: Context, limit: Bound) -> Any:
+    """The bound as a scalar; None where it is a tensor of many."""
+    bound = ctx.frame.values.get(limit.limit)
+    bound = bound.scalar if isinstance(bound, Uniform) else bound
+    return bound if isinstance(bound, Register) and is_computable(ctx.value(limit.index)) else None
+
+
+def _is_even(message: Message, limit: Bound) -> bool:
+    """Does a surface that ends at the bound have rows of a multiple of 4 bytes?"""
+    index, end = axis_facts(limit.index), axis_facts(limit.limit)
+    return index is not None and end is not None and not any(
+        x * message.bytes % 4 for x in (index.divisibility[limit.own], end.everywhere()))
+
+
+def along(starts: Layout, dim: int, shape: tuple[int, ...], own: int | None = None) -> Layout:
+    """The layout of starts for a tensor that varies along one dimension only, which is its own `own` (None:
+    the same).
+    """
+    mask = starts.axis_mask(dim)
+    low = starts.dim_bits[dim][0]
+    target = Layout(shape).dim_bits[dim if own is None else own][0]
+    return starts.map(shape, lambda basis: (basis & mask) >> low << target)
+
+
+def _can_end(ctx: Context, op: Operation, message: Message, pitch: Stride, number: int | None,
+             limit: Bound) -> bool:
+    """Can a surface be as wide as the matrix? Then blocks begin at multiples of 64 bytes, and the launcher
+    sees to it that the matrix has rows of 64 bytes at least, and of not more than their distance.
+    """
+    found = ctx.frame.values.get(limit.limit)
+    end = found.scalar if isinstance(found, Uniform) else found
+    facts, sizes = axis_facts(limit.limit), {message.down: message.height,
+                                            message.across: message.width * message.count}
+    loop_value = op.ptr.owner.parent.parent.init[op.ptr.index - 1]
+    apart, base = pointer_divisor(loop_value, (sizes[0], sizes[1]), message.bytes)
+    known = ctx.frame.values.get(base) if base is not None else None
+    if not isinstance(end, Register) or not isinstance(known, Register) or facts is None:
+        return False
+    if apart % ALIGNMENT or facts.everywhere() * message.bytes % 4 or number is None:
+        return False
+    last, start = ctx.parameter_number(end), ctx.parameter_number(known)
+    if last is None or start is None:
+        return False
+    index = axis_facts(limit.index)
+    if index is None or index.divisibility[limit.own] < LARGEST:  # it begins at 0
+        return False
+    factor = pitch.factor * message.bytes
+    ctx.requires |= {Requirement(number, factor, 0, last, message.bytes),
+                     Requirement(last, message.bytes, ALIGNMENT), Requirement(start, 0, 0)}
+    return True

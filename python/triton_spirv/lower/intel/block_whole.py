@@ -1,0 +1,301 @@
+"""2D block messages on a whole matrix, the form that tensor descriptors come in.
+
+    base + row * pitch + column      where 0 <= row < rows and 0 <= column < columns
+
+The surface is the matrix, the same for all blocks; a block's place is its coordinates, negative ones too.
+Whatever lies outside reads as 0 and is not written. The launcher sees to it that the matrix is one that the
+messages take: a base at a multiple of 64 bytes, rows of 64 bytes at least and not longer than the pitch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...analysis.axis import axis_facts
+from ...analysis.traversal import Asking, answer
+from ...ir.model import Operation, Value
+from ...layout import Layout
+from ...spirv.builder import I32, I64
+from ...spirv.module import Value as Register
+from ...target import MOST, Requirement
+from ..context import Context
+from ..values.tensor import Uniform
+from ..values.types import shape_of
+from .block_message import ALIGNMENT, Message, prefetch_starts, starts_of
+from .block_motion import constant, counter_step, linear
+from .block_resting import along
+from .block_stride import is_computable, unevaluated
+
+#: Views through which an index is the same number.
+SAME = ("tt.broadcast", "tt.expand_dims", "tt.reshape", "arith.extsi", "ttg.convert_layout")
+
+#: Stands for the parameter of what no launch can see to.
+IMPOSSIBLE = -1
+
+Surface = tuple[Register, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A dimension of the matrix: the block's indices, a tensor that varies along it only; what one step adds
+    to the address (None: one element); from the mask, whether indices are at least 0, and what they are
+    below.
+    """
+
+    index: Value
+    stride: Value | None
+    from_zero: bool = False
+    end: Value | None = None
+
+
+def has_lower_edge(op: Operation) -> bool:
+    """Does a mask ask for indices of 0 or more, where they are not known to be?"""
+    return any(axis.from_zero and not _is_positive(axis.index) for axis in (_axes(op) or {}).values())
+
+
+def _axes(op: Operation) -> dict[int, Axis] | None:
+    """The dimensions of the matrix that a load or store reaches; None where it is anything else."""
+    found: dict[int, Value] = {}
+    whole = base_of(op.ptr) is not None and all(_split(term, found) for term in _offsets(op.ptr))
+    if not whole or len(found) != 2:
+        return None
+    axes = {dim: _axis(value) for dim, value in found.items()}
+    for predicate, left, right in _comparisons(op.mask):
+        dims = [dim for dim, axis in axes.items() if _bare(axis.index) is _bare(left)]
+        if len(dims) != 1:
+            return None
+        axis = axes[dims[0]]
+        if predicate == "sge" and constant(right) == 0:
+            axes[dims[0]] = Axis(axis.index, axis.stride, True, axis.end)
+        elif predicate == "slt" and axis.end is None:
+            axes[dims[0]] = Axis(axis.index, axis.stride, axis.from_zero, _scalar(right))
+            if axes[dims[0]].end is None:
+                return None
+        else:
+            return None
+    return axes
+
+
+def base_of(pointers: Value) -> Value | None:
+    """The pointer that all of a tensor's pointers start from."""
+    op = pointers.defining_op
+    while op is not None and op.name in ("tt.addptr", "tt.broadcast"):
+        op = op.operands[0].defining_op
+    return op.src if op is not None and op.name == "tt.splat" else None
+
+
+def _offsets(pointers: Value) -> Iterator[Value]:
+    op = pointers.defining_op
+    while op is not None and op.name in ("tt.addptr", "tt.broadcast"):
+        if op.name == "tt.addptr":
+            yield op.offset
+        op = op.operands[0].defining_op
+
+
+def _split(offset: Value, found: dict[int, Value]) -> bool:
+    """Split offsets into parts that vary along one dimension each, one part a dimension."""
+    left = [offset]
+    while left:
+        offset = left.pop()
+        shape, op = shape_of(offset.type), offset.defining_op
+        varying = [dim for dim, size in enumerate(shape) if size > 1]
+        if len(shape) != 2 or op is None:
+            return False
+        if len(varying) == 1:
+            if varying[0] in found:
+                return False
+            found[varying[0]] = offset
+        elif op.name in ("arith.addi", "tt.broadcast", "arith.extsi", "ttg.convert_layout"):
+            left += reversed(op.operands)
+        else:
+            return False
+    return True
+
+
+def _axis(offset: Value) -> Axis:
+    op = offset.defining_op
+    while op is not None and op.name in ("arith.extsi", "ttg.convert_layout"):
+        offset, op = op.operands[0], op.operands[0].defining_op
+    if op is not None and op.name == "arith.muli":
+        for index, factor in (op.operands, op.operands[::-1]):
+            stride = _scalar(factor)
+            if stride is not None:
+                return Axis(index, stride)
+    return Axis(offset, None)
+
+
+def _scalar(value: Value) -> Value | None:
+    """The scalar that all elements are, or a constant tensor itself."""
+    op = value.defining_op
+    if op is not None and op.name == "tt.splat":
+        return op.src
+    return value if constant(value) is not None else None
+
+
+def _bare(value: Value) -> Value:
+    while value.defining_op is not None and value.defining_op.name in SAME:
+        value = value.defining_op.operands[0]
+    return value
+
+
+def _comparisons(mask: Value | None) -> list[tuple[str, Value, Value]]:
+    """What a mask is made of; ("", mask, mask) for a part that is no comparison."""
+    found: list[tuple[str, Value, Value]] = []
+
+    def collect(mask: Value) -> Asking[None]:
+        op = mask.defining_op
+        if op is not None and op.name in ("arith.andi", "tt.broadcast", "ttg.convert_layout"):
+            for operand in op.operands:
+                yield (operand,)
+        elif op is not None and op.name == "arith.cmpi":
+            found.append((op.attributes["predicate"], op.operands[0], op.operands[1]))
+        else:
+            found.append(("", mask, mask))
+
+    if mask is not None:
+        answer(collect, mask)
+    return found
+
+
+def _is_positive(index: Value) -> bool:
+    facts = axis_facts(index)
+    return facts is not None and facts.nonnegative
+
+
+# --- surfaces -----------------------------------------------------------------------------------------------
+
+
+def whole_surfaces(ctx: Context, op: Operation, layout: Layout,
+                   message: Message) -> list[Surface] | None:
+    """(base, width, height, pitch, x, y) of the blocks of a load or store; None where the matrix is none that
+    a launcher could vouch for. In a loop, the blocks of a later iteration are fetched.
+    """
+    axes = _axes(op)
+    if axes is None:
+        return None
+    across, down = axes[message.across], axes[message.down]
+    if across.stride is not None or down.stride is None or across.end is None:
+        return None
+    for dim, axis in axes.items():
+        facts = axis_facts(axis.index)
+        if facts is None or facts.contiguity[dim] < shape_of(axis.index.type)[dim]:
+            return None
+        if not (axis.from_zero or facts.nonnegative) or not is_computable(ctx.value(axis.index)):
+            return None
+        if dim == message.across and facts.divisibility[dim] * message.bytes % 4:
+            return None
+    extent = _extent(ctx, op, message, across.end, down)
+    if extent is None:
+        return None
+    made = [(*extent, *place) for place in _places(ctx, axes, starts_of(layout, message), message, (0, 0))]
+    later = _later(ctx, op, axes)
+    if later is not None and message.kind != "transpose":
+        for place in _places(ctx, axes, prefetch_starts(layout, message), message, later):
+            block = (message.width * message.count, message.height, 1)
+            ctx.env.prefetch_block(message.bytes, block, (*extent, *place))
+    return made
+
+
+def _places(ctx: Context, axes: dict[int, Axis], starts: Layout, message: Message,
+            moved: tuple[int, int]) -> list[tuple[Register, Register]]:
+    """x and y of the blocks that begin at `starts`, `moved` rows and columns further on."""
+    b = ctx.b
+    coordinates = []
+    for dim in (message.across, message.down):
+        index = axes[dim].index
+        values = ctx.registers(unevaluated(ctx.value(index)), along(starts, dim, shape_of(index.type)))
+        if moved[dim]:
+            values = [b.iadd(x, moved[dim]) for x in values]
+        small = [x if x.type == I32 else b.resize(_within(ctx, x), 32) for x in values]
+        if dim == message.across and message.kind == "transpose":
+            small = [b.ashr(x, (4 // message.bytes).bit_length() - 1) for x in small]
+        coordinates.append(small)
+    return list(zip(*coordinates, strict=True))
+
+
+def _within(ctx: Context, value: Register) -> Register:
+    """A coordinate of 64 bits; those beyond any surface stay beyond it."""
+    b = ctx.b
+    return b.ext("s_min", b.ext("s_max", value, b.constant(I64, -MOST)), b.constant(I64, MOST))
+
+
+def _later(ctx: Context, op: Operation, axes: dict[int, Axis]) -> tuple[int, int] | None:
+    """How far the block will have moved when num_stages - 1 iterations are over; None where it does not."""
+    distance, loop = int(ctx.options.get("num_stages", 1)) - 1, op.parent_op
+    turn = counter_step(loop) if loop is not None and loop.name == "scf.for" else None
+    if distance < 1 or not turn or op.parent is None:
+        return None
+    moves = []
+    for dim in (0, 1):
+        value = _bare(axes[dim].index)
+        made = value.defining_op
+        parts = made.operands if made is not None and made.name == "arith.addi" else [value]
+        known = [linear(_bare(part), op.parent) for part in parts]
+        moves.append(sum(part.slope for part in known if part is not None) * turn * distance)
+    return (moves[0], moves[1]) if any(moves) else None
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size in 32 bits: of the kernel's parameter number `parameter`, or `known`."""
+
+    register: Register
+    parameter: int | None
+    known: int = 0
+
+    def asked(self, factor: int, least: int) -> Requirement | None:
+        """What the launcher must see to for size * factor to be `least` or more; None where that holds."""
+        if self.parameter is None and least <= self.known * factor <= MOST:
+            return None
+        return Requirement(self.parameter if self.parameter is not None else IMPOSSIBLE, factor, least)
+
+
+def _extent(ctx: Context, op: Operation, message: Message, end: Value, down: Axis) -> Surface | None:
+    """(base, width, height, pitch), asked of the launcher; None where it could not know."""
+    b, bytes, facts = ctx.b, message.bytes, axis_facts(end)
+    assert down.stride is not None
+    base, width, pitch = _base(ctx, op, bytes), _size(ctx, end), _size(ctx, down.stride)
+    height = Size(b.constant(I32, MOST), None, MOST) if down.end is None else _size(ctx, down.end)
+    if base is None or width is None or pitch is None or height is None or facts is None:
+        return None
+    if facts.everywhere() * bytes % 4:
+        return None
+    asked = [width.asked(bytes, ALIGNMENT), height.asked(1, 1), pitch.asked(bytes, width.known * bytes)]
+    if width.parameter is not None:
+        if pitch.parameter is None:
+            return None
+        asked.append(Requirement(pitch.parameter, bytes, 0, width.parameter, bytes))
+    if any(one is not None and one.parameter == IMPOSSIBLE for one in asked):
+        return None
+    ctx.requires |= {one for one in asked if one is not None}
+    return base, b.imul(width.register, bytes), height.register, b.imul(pitch.register, bytes)
+
+
+def _size(ctx: Context, value: Value) -> Size | None:
+    known = constant(value)
+    if known is not None:
+        return Size(ctx.b.constant(I32, known), None, known)
+    found = ctx.frame.values.get(value)
+    register = found.scalar if isinstance(found, Uniform) else found
+    number = ctx.parameter_number(register) if isinstance(register, Register) else None
+    if number is None or not isinstance(register, Register):
+        return None
+    return Size(ctx.b.resize(register, 32), number)
+
+
+def _base(ctx: Context, op: Operation, bytes: int) -> Register | None:
+    """The address that the matrix begins at, a multiple of 64 where the kernel's argument is one."""
+    base = root = base_of(op.ptr)
+    while root is not None and root.defining_op is not None:
+        maker = root.defining_op
+        facts = axis_facts(maker.operands[1]) if maker.name == "tt.addptr" else None
+        if facts is None or facts.everywhere() * bytes % ALIGNMENT:
+            return None
+        root = maker.operands[0]
+    pointer, argument = (ctx.frame.values.get(x) for x in (base, root) if x is not None)
+    number = ctx.parameter_number(argument) if isinstance(argument, Register) else None
+    if number is None or not isinstance(pointer, Register):
+        return None
+    ctx.requires.add(Requirement(number, 0, 0))
+    return ctx.env.address(pointer)

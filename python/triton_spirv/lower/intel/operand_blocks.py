@@ -1,0 +1,155 @@
+"""Operands of a matrix unit that wait in shared memory, for devices whose lanes load them.
+
+A product of a few steps along K needs little of its operands at a time, so they stay in shared memory, in the
+blocks that one message each brings (block_exchange.py), and are read step by step: registers hold the sums,
+and the blocks of one step. Both operands are written before either is read.
+
+Lanes load B so that they hold the neighbours along K that share a word: then they write whole vectors.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...analysis.conversion import moves
+from ...ir.model import Operation, Type, Value
+from ...layout import Layout, SharedLayout, log2
+from ...spirv.builder import scalar_type, with_width
+from ...spirv.module import Value as Register
+from ...spirv.types import Int
+from ..context import Context
+from ..lanes.block_exchange import ROWS, block_layout, inside
+from ..lanes.shared import offsets
+from ..values import fragment as fragments
+from ..values.tensor import Deferred, Fragment, Shared, is_anywhere
+from ..values.types import element_of, register_type, storage_bytes
+
+#: What rests in shared memory is at most one part in so many of what is free.
+ROOM = 2
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An operand in shared memory, to be read under `layout`, register by register; `held` is the layout of
+    the array's own tensor, which may be a transposed one, with its registers in the same order.
+    """
+
+    array: Shared
+    layout: Layout
+    held: Layout
+    places: list[Register]
+
+    def register(self, ctx: Context, number: int) -> Register:
+        """One register, by one message."""
+        element = register_type(self.array.element)
+        type = with_width(scalar_type(element), self.held.width)
+        word = Int(storage_bytes(self.array.element) * self.held.width // ROWS * 8)
+        block = ctx.env.shared_block(self.array.array, self.places[number], word, ROWS)
+        return block if block.type == type else ctx.b.emit("OpBitcast", block, type=type)
+
+
+@dataclass(frozen=True)
+class Held:
+    """An operand in registers."""
+
+    fragment: Fragment
+
+    @property
+    def layout(self) -> Layout:
+        return self.fragment.layout
+
+    def register(self, ctx: Context, number: int) -> Register:
+        """One register."""
+        return self.fragment.registers[number]
+
+
+def waiting(ctx: Context, stack: ExitStack, tensor: Any, value: Value, layout: Layout) -> Waiting | None:
+    """The operand `tensor` (what the IR's `value` is bound to) in shared memory until `stack` is left; None
+    where it need not go through it, or blocks would not do. The caller writes and reads no other shared
+    memory before all operands are written.
+    """
+    if ctx.target.block_2d or is_anywhere(tensor):
+        return None
+    below, source, held = tensor, fragments.flat(ctx.layout_of(value.type)), layout
+    if isinstance(tensor, Deferred) and tensor.operation.name == "tt.trans" and tensor.stored is None:
+        (below,), value = tensor.operands, tensor.operation.src
+    if isinstance(below, Shared):
+        maker = value.defining_op
+        rests = maker is not None and maker.name == "tt.load"  # others lie there in rows
+        return _read(ctx, below, layout, ctx.layout_of(value.type)) if rests else None
+    if _is_load(below):
+        tensor, held = below, ctx.layout_of(value.type)
+        source = _staged(ctx, tensor.operation, held)
+    memory = _memory(ctx, tensor.element, source, held)
+    if memory is None or memory.size * storage_bytes(tensor.element) > ctx.shared.free:
+        return None
+    made = ctx.fragment(tensor, source)
+    array = stack.enter_context(ctx.shared.scratch(tensor.element, memory.size))
+    view = replace(array, shape=source.shape, layout=memory)
+    ctx.shared.writes(array)
+    ctx.shared.store(view, made)
+    return _read(ctx, view, layout, held)
+
+
+def rested(ctx: Context, op: Operation, tensor: Any) -> Shared | None:
+    """What is loaded before a loop whose products read it, in shared memory for as long as they do; None
+    where blocks would not do, or there is little room. A view of such a tensor is the tensor.
+    """
+    if op.name != "tt.load" or not _is_load(tensor):
+        return None
+    value = op.results[0]
+    held = ctx.layout_of(value.type)
+    source = _staged(ctx, op, held)
+    memory = _memory(ctx, tensor.element, source, held)
+    if memory is None or memory.size * storage_bytes(tensor.element) * ROOM > ctx.shared.free:
+        return None
+    made = ctx.fragment(tensor, source)
+    view = replace(ctx.shared.buffer(value, tensor.element, memory), shape=source.shape)
+    ctx.shared.writes(view)
+    ctx.shared.store(view, made)
+    ctx.shared.reads(view)  # here, so that a loop need not wait in each iteration
+    return view
+
+
+def _read(ctx: Context, view: Shared, layout: Layout, held: Layout) -> Waiting:
+    return Waiting(view, layout, held, offsets(ctx, view, replace(held, lane=())))
+
+
+def _memory(ctx: Context, element: Type, source: Layout, held: Layout) -> SharedLayout | None:
+    """Where the elements wait; None where they need not, or blocks would not do."""
+    bytes = storage_bytes(element)
+    if moves(source, fragments.flat(held)) is not None:
+        return None
+    if not ctx.env.has_shared_blocks(bytes * held.width // ROWS):
+        return None
+    return block_layout(source, held, min(ctx.target.lane_bytes // bytes, ctx.target.components))
+
+
+def _is_load(tensor: Any) -> bool:
+    """Is it an operand that is still to be loaded?"""
+    return isinstance(tensor, Deferred) and tensor.operation.name == "tt.load" and tensor.stored is None and (
+        "ts.natural" in tensor.operation.attributes)
+
+
+def _staged(ctx: Context, op: Operation, held: Layout) -> Layout:
+    """The layout in which lanes load an operand: neighbours in memory, as many as a lane moves, then what
+    lies beside them in a block, then lanes and warps along memory; as it was where it is too small for that.
+    """
+    natural = ctx.layout_of(replace(op.results[0].type, encoding=op.attributes["ts.natural"]))  # type: ignore[type-var]
+    order = op.attributes["ts.natural"]["order"]
+    along, other = natural.dim_bits[order[0]], natural.dim_bits[order[1]]
+    fast = [1 << along[0] + i for i in range(along[1])]
+    slow = [1 << other[0] + i for i in range(other[1])]
+    lanes, warps = log2(ctx.target.sub_group_size), log2(ctx.num_warps)
+    wide = log2(max(1, ctx.target.lane_bytes // storage_bytes(element_of(op.results[0].type))))
+    own = len(fast) + len(slow) - lanes - warps
+    if own < wide:
+        return fragments.flat(natural)
+    mine = fast[:wide]
+    beside = [basis for basis in (inside(held) or ())[:wide] if basis and basis not in mine]
+    mine += beside[:own - wide]
+    rest = [basis for basis in (*fast, *slow) if basis not in mine]
+    spread, left = rest[:lanes + warps], rest[lanes + warps:]
+    return Layout(natural.shape, (), (*mine, *left), (), tuple(spread[:lanes]), tuple(spread[lanes:]))

@@ -1,0 +1,1 @@
+"""What the lanes of a program share: memory, barriers, exchanges of values."""

@@ -1,0 +1,278 @@
+"""Memory shared by the lanes of a program: who may use which bytes, and where barriers are needed.
+
+A rule takes a scratch array (`SharedMemory.scratch`), or a buffer that lives until the last use of a value
+(`SharedMemory.buffer`), and says `writes` before it stores to it and `reads` before it loads from it. Each of
+these, and each access to global memory (`touches`), is a place where a barrier may be needed; which are is
+decided when the kernel is complete (barriers.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ...analysis.allocation import Apart, Arena, Range, last_use
+from ...analysis.traversal import Asking, every, question
+from ...errors import ResourceError
+from ...ir.model import IntegerType, Operation, Type, Value
+from ...layout import Layout, SharedLayout, span
+from ...spirv.builder import I32
+from ...spirv.module import Function
+from ...spirv.module import Value as Register
+from ...spirv.types import Bool
+from ..addresses.ownership import owned
+from ..registry import RULES
+from ..values import fragment as fragments
+from ..values.tensor import Fragment, Shared
+from ..values.types import register_type, storage_bytes
+from .barriers import OF_WARP, Global, Place, needed_barriers
+
+if TYPE_CHECKING:
+    from ..context import Context
+
+#: bytes: arrays start at a multiple of it, so that a lane can move 16 bytes at once
+ALIGNMENT = 16
+
+#: Lanes whose offsets differ by a power of two from here on would meet in one bank of shared memory, which
+#: gives one word at a time.
+BANK_BYTES, WORD_BYTES = 128, 4
+
+#: Scratch arrays are spread over so many bytes: fewer barriers for the price of memory that every device has.
+ROTATED_BYTES = 4096
+
+
+class SharedMemory:
+    """The shared memory of one kernel."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.arena = Arena(ALIGNMENT)
+        self.places: list[Place] = []
+        self.roots: dict[Value, int] = {}
+        self.exposed = -1  # the roots whose memory other programs may write meanwhile
+        self._ends: dict[Operation, list[Range]] = {}
+        self.headers: list[int] = []  # of each pair of copies (Turn) the label of the loop
+        self._after = 0  # where the last scratch array ended
+
+    # --- arrays -----------------------------------------------------------------------------------------
+
+    @property
+    def free(self) -> int:
+        """Bytes that the target has beyond those in use at most so far; a guide to the size of scratch
+        arrays."""
+        return self.ctx.target.shared_bytes - self.arena.in_use
+
+    @property
+    def spare(self) -> int:
+        """The same for arrays that may as well be small, and used in several rounds."""
+        left = self.limit - self.arena.in_use
+        return left if left >= ROTATED_BYTES else self.free
+
+    @property
+    def limit(self) -> int:
+        """Bytes that the kernel should stay below, where it can: what lets two work-groups run on a compute
+        unit, or all that there are once that is passed."""
+        warps, bytes = self.ctx.target.paired
+        is_paired = self.ctx.num_warps <= warps and self.arena.high <= bytes
+        return bytes if is_paired else self.ctx.target.shared_bytes
+
+    def take(self, element: Type, size: int, after: int = 0) -> Shared:
+        """An array of `size` elements, until `arena.give_back(array.bytes)`."""
+        most = min(ROTATED_BYTES, self.ctx.target.shared_bytes)
+        bytes = self.arena.take(size * storage_bytes(element), after, most)
+        limit = self.ctx.target.shared_bytes
+        if bytes.end > limit:
+            raise ResourceError(bytes.end, limit, "shared memory")
+        self.ctx.shared_bytes = self.arena.high
+        array = self.ctx.env.shared_array(register_type(element), size, bytes.start)
+        return Shared((), element, array, SharedLayout((), ()), bytes)
+
+    @contextmanager
+    def scratch(self, element: Type, size: int, part: int = 0) -> Iterator[Shared]:
+        """An array of `size` elements for as long as the `with` block is emitted; it has no layout of its
+        own. `part`: elements of it that each warp uses alone, 0 where all warps use all.
+
+        Small arrays take turns over a few kilobytes: who writes one need not wait for readers of the last.
+        """
+        made = self.take(element, size, self._after)
+        seen = Apart(made.bytes.start, made.bytes.end, part * storage_bytes(element))
+        yield replace(made, bytes=seen) if part else made
+        self.arena.give_back(made.bytes)
+        self._after = made.bytes.end
+
+    def buffer(self, value: Value, element: Type, layout: SharedLayout) -> Shared:
+        """An array under `layout` that lives until nothing can read `value` any more."""
+        made = self.take(element, layout.size)
+        end = last_use(value, _may_be_read_later)
+        if end is not None:
+            self._ends.setdefault(end, []).append(made.bytes)
+        return Shared(layout.shape, element, made.array, layout, made.bytes)
+
+    def passed(self, op: Operation) -> None:
+        """`op` is lowered: buffers that it used last are free again."""
+        for bytes in self._ends.pop(op, ()):
+            self.arena.give_back(bytes)
+
+    # --- barriers ---------------------------------------------------------------------------------------
+
+    def writes(self, array: Shared) -> None:
+        """What follows stores to the array; what it stores is evaluated already (it may have barriers)."""
+        self._mark(True, array.bytes)
+
+    def reads(self, array: Shared) -> None:
+        """What follows loads from the array."""
+        self._mark(False, array.bytes)
+
+    def barrier(self) -> None:
+        """A barrier that the program asks for."""
+        self._mark(False, None)
+
+    def touches(self, op: Operation, ptr: Any, writes: bool, layout: Layout | None, releases: bool = False,
+                acquires: bool = False, again: bool = False) -> None:
+        """`op` accesses global memory through `op.ptr`, bound to `ptr`, each lane what it holds under
+        `layout`; all lanes are here. layout: None for a scalar, and for messages, which bring lanes what
+        others asked for.
+
+        `releases`, `acquires`: see `Global`. Where tensors are evaluated between this and the access,
+        barriers of theirs may stand in between: say so once more right behind the access, with `again`.
+        """
+        if self.ctx.lanes_of_program == 1:
+            return
+        roots = self.roots.get(op.ptr, -1)
+        self._mark(writes, Global(roots, owned(ptr, layout), releases, acquires, bool(roots & self.exposed)),
+                   again)
+
+    def _mark(self, writes: bool, bytes: Range | Global | None, again: bool = False) -> None:
+        code = self.ctx.b.module.functions[-1].instructions
+        length = len(code)
+        self.ctx.env.barrier()
+        if len(code) > length:  # nothing where one work-item runs the program
+            self.places.append(Place(code[-1], writes, bytes, again))
+
+    def finish(self, function: Function) -> None:
+        """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
+        meet in shared memory only."""
+        outside = [place for place in self.places if not isinstance(place.bytes, Range)]
+        if not needed_barriers(function.instructions, outside):
+            self.ctx.env.keep_global_private()
+        needed = needed_barriers(function.instructions, self.places, self.headers)
+        dropped = {id(place.barrier) for place in self.places if id(place) not in needed}
+        for place in self.places:
+            if needed.get(id(place)) == OF_WARP:
+                self.ctx.env.narrow_barrier(place.barrier)
+        function.instructions[:] = [words for words in function.instructions if id(words) not in dropped]
+
+    # --- tensors ----------------------------------------------------------------------------------------
+
+    def store(self, array: Shared, fragment: Fragment) -> None:
+        """Write the registers of every lane to the array; what several lanes hold they all write."""
+        ctx = self.ctx
+        layout, runs = vectors(ctx, array, fragment.layout)
+        wide = fragments.rearrange(ctx.b, fragment, layout)
+        places = offsets(ctx, array, layout)
+        for run in runs:
+            ctx.env.shared_store_pieces(array.array, places[run[0]], [wide.registers[r] for r in run])
+
+    def load(self, array: Shared, layout: Layout) -> Fragment:
+        """The tensor that the array holds, under a layout."""
+        ctx = self.ctx
+        wide, runs = vectors(ctx, array, layout)
+        places = offsets(ctx, array, wide)
+        made: dict[int, Register] = {}
+        for run in runs:
+            pieces = ctx.env.shared_load_pieces(array.array, places[run[0]], wide.width, len(run))
+            made.update(zip(run, pieces, strict=True))
+        registers = tuple(from_shared(ctx, array.element, made[r]) for r in range(wide.registers))
+        return fragments.rearrange(ctx.b, Fragment(wide, array.element, registers), layout)
+
+
+def vectors(ctx: Context, array: Shared, layout: Layout) -> tuple[Layout, list[tuple[int, ...]]]:
+    """The layout with elements that are neighbours in the array as components, and which of its registers a
+    lane moves at once: several, where vectors are shorter than that."""
+    memory = array.layout
+    most = ctx.target.lane_bytes // storage_bytes(array.element)
+    most = min([most, *(min(interval, pad & -pad) for interval, pad in memory.padding)])
+    others = [memory.origin, *_placed(memory, (*layout.all_bases, layout.origin))]
+
+    def moved(basis: int) -> int | None:
+        place = span(memory.places, basis)
+        alone = sum(1 for other in others if other & place) == 1
+        return place if alone else None  # else a swizzle turns neighbours round in some lanes
+
+    wide = fragments.grouped(layout, moved, min(most, ctx.target.components))
+    longer = fragments.lengthened(wide, moved, most) if wide.width == ctx.target.components else wide
+    return wide, fragments.runs(wide, longer)
+
+
+def _may_be_read_later(op: Operation) -> bool:
+    """May the results of an operation read its operands' buffers later than where it stands?"""
+    if op.name == "ttg.local_load":
+        return feeds_products(op.results[0])
+    return op.name in RULES and RULES[op.name].kind != "lowers"
+
+
+@question
+def feeds_products(value: Value) -> Asking[bool]:
+    """Is the tensor used by matrix products as an operand, and by element by element operations that are?"""
+    for user, index in value.uses:
+        if user.has("product"):
+            if user.operands[index] is user.c:
+                return False
+            continue
+        entry = RULES.get(user.name)  # none for what ends a region
+        if entry is None or entry.kind != "elementwise" or not (yield from every(user.results)):
+            return False
+    return bool(value.uses)
+
+
+def from_shared(ctx: Context, element: Type, held: Register) -> Register:
+    """Bytes of i1 become Bool; everything else is held in registers as in memory."""
+    if isinstance(element, IntegerType) and element.width == 1:
+        return ctx.b.compare("OpINotEqual", held, 0)
+    assert not isinstance(held.type, Bool)
+    return held
+
+
+def offsets(ctx: Context, array: Shared, layout: Layout) -> list[Register]:
+    """Where component 0 of each register lies in the array, in elements (i32)."""
+    b, memory = ctx.b, array.layout
+    placed = Layout((memory.extent,), step=_placed(memory, layout.step), lane=_placed(memory, layout.lane),
+                    warp=_placed(memory, layout.warp))
+    dynamic = ctx.dynamic_index(placed)
+    moving = 0
+    for basis in (*placed.step, *placed.lane, *placed.warp):
+        moving |= basis
+    known: Register | None = None
+    found = []
+    for index in layout.register_indices:
+        static = memory.origin ^ span(memory.places, index)
+        if dynamic is None:
+            place = b.constant(I32, memory.padded(static))
+        elif static & moving:
+            place = padded(ctx, memory, b.ixor(dynamic, static))
+        else:  # no carries between the two: they are padded one by one
+            known = padded(ctx, memory, dynamic) if known is None else known
+            place = b.iadd(known, memory.padded(static))
+        found.append(place if array.start is None else b.iadd(place, array.start))
+    return found
+
+
+def _placed(memory: SharedLayout, bases: Sequence[int]) -> tuple[int, ...]:
+    return tuple(span(memory.places, basis) for basis in bases)
+
+
+def padded(ctx: Context, memory: SharedLayout, offset: Register) -> Register:
+    """`SharedLayout.padded` of an offset that only run time knows."""
+    b = ctx.b
+    total = offset
+    for interval, pad in memory.padding:
+        total = b.iadd(total, b.imul(b.lshr(offset, interval.bit_length() - 1), pad))
+    return total
+
+
+def resting_layout(shape: tuple[int, ...], element: Type) -> SharedLayout:
+    """Row-major, each row of banks followed by the widest access of a lane."""
+    bytes = storage_bytes(element)
+    return SharedLayout.row_major(shape, ((BANK_BYTES // bytes, max(1, 16 // bytes)),))

@@ -1,0 +1,1 @@
+"""Loads, stores and atomics of global memory, and fetching ahead."""

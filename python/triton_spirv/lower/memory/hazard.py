@@ -1,0 +1,183 @@
+"""May a store overwrite what a load of the same loop still has to read?
+
+A large tensor is walked in steps. Loading, computing and storing in one loop is right only if no step stores
+to memory that a later step loads. Two pointers of one argument can be compared when compiling (`in_place`);
+others are compared when running: if the spans of memory that the load and the store touch are disjoint, or
+the very same, the fused loop is taken, else everything is loaded first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any
+
+from ...analysis.traversal import Asking, answer, every
+from ...ir.model import Operation
+from ...layout import Layout
+from ...spirv.builder import I64
+from ...spirv.control import IfElse
+from ...spirv.module import Value as Register
+from ..addresses.ownership import fixed_bits
+from ..context import Context, named
+from ..registry import RULES
+from ..values.tensor import Affine, Deferred, Pointers
+
+Span = tuple[Register, Register]  # first byte, and one past the last
+
+
+def in_place(op: Operation, *tensors: Any) -> bool:
+    """Does everything that the stored tensors read come through the very pointers that are stored to?
+
+    Then each element is read before it is written, in whatever pieces the tensor is walked, if no two pieces
+    meet (`distinct`).
+    """
+    def is_safe(tensor: Any) -> Asking[bool]:
+        if isinstance(tensor, tuple):
+            return (yield from every(tensor))
+        if isinstance(tensor, Pointers):
+            return (yield from every((tensor.affine, *tensor.terms)))
+        if isinstance(tensor, Affine):
+            return (yield (tensor.exact,))
+        if not isinstance(tensor, Deferred) or tensor.stored is not None or not tensor.reads_memory:
+            return True
+        name = tensor.operation.name
+        if name == "tt.load" and tensor.operation.ptr is op.ptr:
+            return True
+        return RULES[name].kind == "elementwise" and (yield from every(tensor.operands))
+
+    return answer(is_safe, tensors)
+
+
+def span(ctx: Context, pointers: Pointers) -> Span | None:
+    """The bytes that an affine access touches, whatever its mask; None for any other access."""
+    b = ctx.b
+    if pointers.terms:
+        return None
+    size = ctx.env.pointee_bytes(pointers.base)
+    low = ctx.env.address(pointers.base)
+    high = b.iadd(low, size)
+    if pointers.affine is None:
+        return low, high
+    start = b.imul(b.resize(pointers.affine.base, 64), size)
+    low, high = b.iadd(low, start), b.iadd(high, start)
+    for stride, extent in zip(pointers.affine.strides, pointers.affine.shape, strict=True):
+        reach = (extent - 1) * size
+        if isinstance(stride, int):
+            if stride * reach > 0:
+                high = b.iadd(high, stride * reach)
+            elif stride * reach < 0:
+                low = b.iadd(low, stride * reach)
+        elif reach:
+            moved = b.imul(b.resize(stride, 64), reach)
+            zero = b.constant(I64, 0)
+            low = b.iadd(low, ctx.env.math("s_min", moved, zero))
+            high = b.iadd(high, ctx.env.math("s_max", moved, zero))
+    return low, high
+
+
+def _same_walk(x: Pointers, y: Pointers) -> bool:
+    """Do both accesses touch their elements in the same pattern?"""
+    strides = [p.affine.strides if p.affine is not None else (0,) * len(p.shape) for p in (x, y)]
+    return x.shape == y.shape and str(x.element) == str(y.element) and all(
+        s is t or (isinstance(s, int) and s == t) for s, t in zip(*strides, strict=True))
+
+
+def distinct(ctx: Context, ptr: Any, layout: Layout) -> Register | bool:
+    """Have elements that are walked in different steps different addresses? A scalar Bool where strides that
+    are known when running have to be larger than what the smaller ones reach.
+    """
+    b = ctx.b
+    if layout.steps == 1:
+        return True
+    if not isinstance(ptr, Pointers) or ptr.terms or ptr.affine is None:
+        return False
+    strides = [s.constant if isinstance(s, Register) and s.constant is not None else s
+               for s in ptr.affine.strides]
+    fixed = fixed_bits([0 if isinstance(s, Register) else s for s in strides], ptr.shape)
+    if fixed is None:
+        return False
+    unknown: dict[int, Register] = {}
+    for dim, (stride, (low, bits)) in enumerate(zip(strides, layout.dim_bits, strict=True)):
+        if isinstance(stride, Register):
+            fixed &= ~(((1 << bits) - 1) << low)
+            if bits:
+                unknown[dim] = stride
+    if any(basis & fixed for basis in layout.step):
+        return False
+    reach = sum(abs(s) * (size - 1) for s, size in zip(strides, ptr.shape, strict=True) if isinstance(s, int))
+    tests = []
+    for order in (list(unknown)[::-1], list(unknown))[:len(unknown)]:  # row by row, column by column
+        reached, larger = b.constant(I64, reach), []
+        for dim in order:
+            signed = b.resize(unknown[dim], 64)
+            slope = ctx.env.math("s_max", signed, b.isub(b.constant(I64, 0), signed))
+            larger.append(b.compare("OpSLessThan", reached, slope))
+            reached = b.iadd(reached, b.imul(slope, ptr.shape[dim] - 1))
+        tests.append(reduce(b.logical_and, larger))
+    return reduce(b.logical_or, tests) if tests else True
+
+
+def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Layout]]) -> Register | None:
+    """A scalar Bool: no load below `inputs` can read what an earlier step of the store has written. None
+    where it is unknown.
+    """
+    b = ctx.b
+    loads = [(node, layouts) for node, layouts in ctx.requests(inputs)
+             if isinstance(node, Deferred) and node.operation.name == "tt.load"]
+    if not isinstance(ptr, Pointers) or span(ctx, ptr) is None:
+        return None
+    first, last = span(ctx, ptr)  # type: ignore[misc]
+    single = distinct(ctx, ptr, ctx.layout_of(op.ptr.type))
+    safe: Register | None = None
+    for node, layouts in loads:
+        source = named(node.operation, node.operands)[0]
+        if not isinstance(source, Pointers):
+            return None
+        touched = span(ctx, source)
+        if touched is None:
+            return None
+        low, high = touched
+        disjoint = b.logical_or(
+            b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low)
+        )
+        if single is not False and _same_walk(source, ptr) and all(map(ctx.is_natural, layouts)):
+            same = b.compare("OpIEqual", low, first)
+            disjoint = b.logical_or(disjoint, same if single is True else b.logical_and(same, single))
+        safe = disjoint if safe is None else b.logical_and(safe, disjoint)
+    return safe
+
+
+def versioned(
+    ctx: Context, op: Operation, ptr: Any, tensors: Sequence[Any], body: Callable[[], None]
+) -> None:
+    """Run `body`, a loop that stores: fused with the loads below `tensors` where that is safe, behind them
+    where it is not. Where that is known when running only, the second form is brief: few kernels ever take
+    it, and each would pay for compiling it.
+    """
+    layout = ctx.layout_of(op.ptr.type)
+    inputs = [(tensor, layout) for tensor in tensors]
+    if in_place(op, *tensors) and distinct(ctx, ptr, layout) is True:
+        ctx.settle(memory_only=True, op=op)
+        body()
+        return
+    safe = apart(ctx, op, ptr, inputs) if layout.steps > 1 else None
+    if safe is None:
+        ctx.settle(memory_only=True)
+        body()
+        return
+    ctx.settle(memory_only=False, op=op)
+
+    def arm(before: Callable[[], None]) -> None:
+        ctx.push_memo()
+        before()
+        body()
+        ctx.pop_memo()
+
+    branch = IfElse(ctx.b.module, safe)
+    with branch.then():
+        arm(lambda: None)
+    with branch.otherwise():
+        before, ctx.brief = ctx.brief, True
+        arm(lambda: ctx.settle(memory_only=True))
+        ctx.brief = before

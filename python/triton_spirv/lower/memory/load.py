@@ -1,0 +1,322 @@
+"""Loads from global memory, and what stores (store.py) share with them.
+
+A mask that is true everywhere at run time takes the plain access; the masked form is the cold path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...ir.model import IntegerType, Operation, TensorType
+from ...layout import Layout
+from ...spirv.builder import width_of, with_width
+from ...spirv.control import IfElse
+from ...spirv.module import Value as Register
+from ...spirv.types import Bool, Int
+from ..addresses.access import Access, by_memory
+from ..addresses.masks import all_true, by_register, is_predicated, is_proven, is_refuted
+from ..context import Context, named
+from ..intel.block_io import block_load
+from ..lanes import elements
+from ..lanes.exchange import from_owner
+from ..registry import pulled
+from ..values import fragment as fragments
+from ..values.tensor import Deferred, Fragment, Pointers, Uniform, is_anywhere
+from ..values.types import element_of, register_type, storage_type
+from .prefetch import fetch_ahead
+
+
+def true_everywhere(ctx: Context, masks: Any) -> Register:
+    """Is every component of every register true (for this lane)?"""
+    b = ctx.b
+    together = masks[0]
+    for mask in masks[1:]:
+        together = b.logical_and(together, mask)
+    return b.all(together)
+
+
+@pulled("tt.load")
+def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
+    """ptr [...] -> [...]; masked elements give `other` (0 where there is none) and are not touched."""
+    if op.attributes.get("isVolatile"):
+        return _load_volatile(ctx, op, layout, ptr, mask, other)
+    lanes = None if "ts.natural" in op.attributes else layout
+    ctx.shared.touches(op, ptr, False, lanes)
+    made = _load(ctx, op, layout, ptr, mask, other)
+    ctx.shared.touches(op, ptr, False, lanes, again=True)
+    return made
+
+
+def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
+    if layout is None:
+        return _load_scalar(ctx, op, ptr, mask, other)
+    natural = op.attributes.get("ts.natural")
+    if natural is not None and layout == ctx.layout_of(op.results[0].type):
+        made = block_load(ctx, op, layout, ptr, mask, other)
+        if made is not None:
+            return made
+        type = op.results[0].type
+        assert isinstance(type, TensorType)
+        as_was = ctx.layout_of(replace(type, encoding=natural))
+        return ctx.fragment(_load(ctx, op, as_was, ptr, mask, other), layout)
+    return _loaded(ctx, layout, mask, [(op, ptr, other)])[0]
+
+
+def load_together(ctx: Context, nodes: Sequence[Deferred], layout: Layout) -> list[Fragment]:
+    """Loads under one mask and one layout, with nothing between them that stores: one branch for all."""
+    asked = [(node.operation, *named(node.operation, node.operands)) for node in nodes]
+    for op, ptr, *_ in asked:
+        ctx.shared.touches(op, ptr, False, layout)
+    made = _loaded(ctx, layout, asked[0][2], [(op, ptr, other) for op, ptr, _, other in asked])
+    for op, ptr, *_ in asked:
+        ctx.shared.touches(op, ptr, False, layout, again=True)
+    return made
+
+
+def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any,
+                   other: Any) -> Any:
+    """What others may write meanwhile: of lanes that hold an element twice each might see it at another time,
+    and they would go different ways. All take what one of them saw. What the program does afterwards stands
+    behind it, as behind an acquiring operation: loops look at flags in this way."""
+    if ctx.lanes_of_program == 1:
+        return _load(ctx, op, layout, ptr, mask, other)
+    seen = None if layout is None else elements.visited_layout(ctx, op.ptr.type)
+    ctx.shared.touches(op, ptr, False, seen)
+    made = _load(ctx, op, seen, ptr, mask, other)
+    ctx.env.fence("gpu", "acquire")
+    ctx.shared.touches(op, ptr, False, seen, acquires=True, again=True)
+    if layout is None or seen is None:
+        one = ctx.env.address(made) if ctx.is_pointer(made) else made
+        return ctx.as_scalar(from_owner(ctx, one, *elements.EVERYONE), op.results[0].type)
+    copies = elements.redundant(seen)
+    same = tuple(from_owner(ctx, register, *copies) for register in made.registers)
+    return ctx.fragment(Fragment(seen, made.element, same), layout)
+
+
+def _loaded(ctx: Context, layout: Layout, mask: Any,
+            asked: Sequence[tuple[Operation, Any, Any]]) -> list[Fragment]:
+    """The elements of several loads, each (operation, ptr, other), under one mask."""
+    b = ctx.b
+    for _, ptr, other in asked:
+        exchange_first(ctx, layout, ptr, mask, other)
+    loads = [_Load(ctx, op, layout, ptr, mask, other) for op, ptr, other in asked]
+    if layout.step and not is_refuted(ctx, mask, layout):
+        for op, ptr, _ in asked:
+            fetch_ahead(ctx, op, ptr, layout)
+    if is_proven(ctx, mask, layout):
+        return _arranged(loads, [x for load in loads for x in load.plain()])
+    if all(load.predicated for load in loads):
+        return _arranged(loads, [x for load in loads for x in load.where()])
+    if is_refuted(ctx, mask, layout):
+        return _arranged(loads, [x for load in loads for x in load.masked(None)])
+    alone = [load.regions is not None and load.regions[0].registers == 1 for load in loads]
+    test = all_true(ctx, mask, layout) if not all(alone) else None
+    known = ctx.fragment(mask, layout) if test is None and not all(alone) else None
+    if known is not None:
+        test = true_everywhere(ctx, known.registers)
+    if test is None:  # one mask for all registers
+        assert loads[0].regions is not None
+        test = ctx.fragment(mask, loads[0].regions[0]).registers[0]
+    branch = IfElse(b.module, test)
+    with branch.then():
+        branch.yield_([x for load in loads for x in load.plain()])
+    with branch.otherwise():
+        ctx.push_memo()
+        if all(alone):
+            branch.yield_([x for load in loads for x in load.nothing()])
+        elif all(_same_masks(load, loads[0]) for load in loads):
+            branch.yield_(_by_regions(ctx, mask, loads))
+        else:
+            branch.yield_([x for load in loads for x in load.masked(known)])
+        ctx.pop_memo()
+    return _arranged(loads, branch.results)
+
+
+def _same_masks(x: _Load, y: _Load) -> bool:
+    """Are the masks of both told apart by the same registers?"""
+    return x.regions is not None and y.regions is not None and x.regions[0] == y.regions[0]
+
+
+def _arranged(loads: Sequence[_Load], registers: Sequence[Register]) -> list[Fragment]:
+    """The loads' own shares of the registers, under the layout that was asked for."""
+    made, start = [], 0
+    for load in loads:
+        end = start + load.wide.registers
+        found = Fragment(load.wide, load.element, tuple(registers[start:end]))
+        made.append(fragments.rearrange(load.ctx.b, found, load.layout))
+        start = end
+    return made
+
+
+class _Load:
+    """One load under a layout; its methods give the registers of `wide`."""
+
+    def __init__(self, ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> None:
+        self.ctx, self.op, self.layout = ctx, op, layout
+        self.ptr, self.mask, self.other = ptr, mask, other
+        self.element = element_of(op.results[0].type)
+        self.volatile = bool(op.attributes.get("isVolatile", False))
+        self.wide = by_memory(ctx, ptr, layout, self.element)
+        self.access = Access(ctx, ptr, self.wide, self.element, op.ptr)
+        self.regions = None if mask is None else regions_of(ctx, mask, self.wide)
+        self.predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
+
+    def plain(self) -> tuple[Register, ...]:
+        """Every element, whatever the mask says."""
+        return self.held(self.load(range(self.wide.registers)))
+
+    def load(self, registers: Sequence[int]) -> list[Register]:
+        """Registers, as memory holds them."""
+        return self.access.load_all(registers, self.volatile)
+
+    def where(self) -> tuple[Register, ...]:
+        """The elements whose mask is true, each register by messages that its mask governs."""
+        made = self.others()
+        found = by_register(self.mask, self.wide)
+        assert found is not None
+        for here, registers in by_mask(self.ctx, self.mask, found):
+            for r in registers:
+                made[r] = self.access.load_where(r, here, made[r])
+        return self.held(made)
+
+    def nothing(self) -> tuple[Register, ...]:
+        """What masked elements give."""
+        return self.held(self.others())
+
+    def masked(self, known: Fragment | None) -> tuple[Register, ...]:
+        """The elements whose mask is true; `known` is the mask under the layout, if that is at hand."""
+        ctx, b = self.ctx, self.ctx.b
+        if self.regions is not None:
+            return tuple(_by_regions(ctx, self.mask, [self]))
+        if one_by_one(ctx, self.layout):
+            made = _load_elements(ctx, self.op, self.layout, self.ptr, self.mask, self.other)
+            return fragments.rearrange(b, made, self.wide).registers
+        masks = fragments.rearrange(b, known or ctx.fragment(self.mask, self.layout), self.wide).registers
+        others = self.others()
+        return self.held([self.access.load(r, masks[r], others[r], self.volatile)
+                          for r in range(self.wide.registers)])
+
+    def others(self) -> list[Register]:
+        """What masked elements give, as memory holds it."""
+        return _others(self.ctx, self.other, self.layout, self.wide, self.access)
+
+    def held(self, values: Sequence[Register]) -> tuple[Register, ...]:
+        """What memory holds, as registers do."""
+        return _from_memory(self.ctx, self.element, values)
+
+
+Regions = tuple[Layout, list[int]]  # see masks.by_register
+
+
+def regions_of(ctx: Context, mask: Any, layout: Layout) -> Regions | None:
+    """Which registers of a lane are under one mask, for one branch each. None where components have masks of
+    their own, or the target moves masked vectors, or the masks are too many."""
+    if ctx.target.masked_access or layout.steps > 1:
+        return None
+    found = by_register(mask, layout)
+    return None if found is None or found[0].registers > ctx.target.branches else found
+
+
+def by_mask(ctx: Context, mask: Any, regions: Regions) -> list[tuple[Register, list[int]]]:
+    """Each mask, a scalar Bool, with the registers that are under it."""
+    layout, which = regions
+    masks = ctx.fragment(mask, layout).registers
+    return [(x, [r for r, k in enumerate(which) if k == i]) for i, x in enumerate(masks)]
+
+
+def _by_regions(ctx: Context, mask: Any, loads: Sequence[_Load]) -> list[Register]:
+    """All registers of all loads under one mask are loaded behind one branch; its other arm gives what masked
+    elements give. The loads have the same masks in the same registers of the mask."""
+    made = [load.others() for load in loads]
+    spread = [by_mask(ctx, mask, load.regions) for load in loads if load.regions is not None]
+    for parts in zip(*spread, strict=True):
+        places = [(i, r) for i, (_, registers) in enumerate(parts) for r in registers]
+        branch = IfElse(ctx.b.module, parts[0][0])
+        with branch.then():
+            branch.yield_([x for load, (_, registers) in zip(loads, parts, strict=True)
+                           for x in load.load(registers)])
+        with branch.otherwise():
+            branch.yield_([made[i][r] for i, r in places])
+        for (i, r), value in zip(places, branch.results, strict=True):
+            made[i][r] = value
+    return [x for load, registers in zip(loads, made, strict=True) for x in load.held(registers)]
+
+
+def exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
+    """Make what lanes exchange for these tensors, before the lanes part ways over their masks."""
+    for tensor in tensors:
+        if isinstance(tensor, Pointers):
+            exchange_first(ctx, layout, *tensor.terms)
+        elif isinstance(tensor, (Deferred, Fragment)) and layout.lane and not is_anywhere(tensor):
+            ctx.fragment(tensor, layout)
+
+
+def one_by_one(ctx: Context, layout: Layout) -> bool:
+    """Are masked elements better visited by a loop than by a branch each?"""
+    return not ctx.target.masked_access and layout.registers * layout.width > ctx.target.branches
+
+
+def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> Fragment:
+    """The elements whose mask is true, one after the other."""
+    element = element_of(op.results[0].type)
+    kind = register_type(element)
+    nothing = ctx.b.constant(kind, False if isinstance(kind, Bool) else 0)
+
+    def visit(row: list[Any]) -> Register:
+        address, inside, default = row
+        branch = IfElse(ctx.b.module, inside)
+        with branch.then():
+            held = ctx.env.load(ctx.env.pointer(address, storage_type(element)), 1)
+            branch.yield_(_from_memory(ctx, element, [held]))
+        with branch.otherwise():
+            branch.yield_([nothing if default is None else default])
+        return branch.results[0]
+
+    made = elements.visit_elements(ctx, layout, (ptr, mask, other), visit, element)
+    assert made is not None
+    return made
+
+
+def _others(ctx: Context, other: Any, layout: Layout, wide: Layout, access: Access) -> list[Register]:
+    b = ctx.b
+    if other is None:
+        return [b.constant(with_width(access.pointee, wide.width), 0)] * wide.registers
+    if isinstance(other, Uniform):
+        return [to_memory(ctx, b.splat(other.scalar, wide.width))] * wide.registers
+    return [to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(other, layout), wide).registers]
+
+
+def _load_scalar(
+    ctx: Context, op: Operation, ptr: Register, mask: Register | None, other: Register | None
+) -> Register:
+    b = ctx.b
+    type = op.results[0].type
+    volatile = bool(op.attributes.get("isVolatile", False))
+    if mask is None or mask.constant is True:
+        value = ctx.env.load(ptr, 1, volatile)
+    else:
+        branch = IfElse(b.module, mask)
+        with branch.then():
+            branch.yield_([ctx.env.load(ptr, 1, volatile)])
+        with branch.otherwise():
+            default = b.constant(storage_type(type), 0) if other is None else to_memory(ctx, other)
+            branch.yield_([ctx.env.address(default) if ctx.is_pointer(default) else default])
+        value = branch.results[0]
+    return ctx.as_scalar(_from_memory(ctx, type, [value])[0], type)
+
+
+def _from_memory(ctx: Context, element: Any, values: Any) -> tuple[Register, ...]:
+    """Bytes of i1 become Bool; everything else is held in registers as in memory."""
+    if isinstance(element, IntegerType) and element.width == 1:
+        return tuple(ctx.b.compare("OpINotEqual", value, 0) for value in values)
+    return tuple(values)
+
+
+def to_memory(ctx: Context, value: Register) -> Register:
+    """The way back; a pointer is its address."""
+    b = ctx.b
+    if isinstance(getattr(value.type, "element", value.type), Bool):
+        return b.select(value, b.constant(with_width(Int(8), width_of(value.type)), 1), 0)
+    return ctx.env.address(value) if ctx.is_pointer(value) else value

@@ -1,0 +1,350 @@
+"""tt.dot on private arrays: the form for devices where one work-item runs a whole program.
+
+The operands are staged once, in the type that is computed in (operand.py). A micro kernel keeps a tile of
+the result in registers, rows x vectors, over the whole of K; the target says how large a tile its registers
+hold. An accumulator that nothing else reads is updated where it stands, and so is one that is computed from
+such an array element by element, as the rescaled accumulator of attention.
+
+Where the target has instructions that sum neighbours along K, they are used (grouped.py). Elsewhere
+products of 8-bit integers are summed as floats, which every processor multiplies fast: 1024 of them stay
+below 2 ** 24, where f32 counts exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+from ...ir.model import FloatType, IntegerType, Operation, Type, Value, bits_of
+from ...layout import Layout
+from ...spirv.builder import I32, with_width
+from ...spirv.control import For
+from ...spirv.module import Value as Register
+from ...target import Target
+from ..arithmetic.cast import to_float
+from ..context import Context, StepLoop
+from ..intel.matrix_unit import product_on_matrix_unit
+from ..registry import RULES, lowers
+from ..values.tensor import Deferred, Fragment, Stored, Uniform
+from ..values.types import element_of, register_type, shape_of
+from .cooperative import grid_of, product_in_matrices
+from .fma import product_in_lanes
+from .grouped import Grouped, grouped
+from .operand import Block, Operand, Plain, stage_left, stage_right
+from .pairs import either_way, halves, pairs
+
+F32 = FloatType("f32")
+
+#: So many products of two 8-bit integers have a sum that f32 holds exactly: 2 ** 24 / (128 * 128).
+EXACT_PRODUCTS = 1024
+
+#: Steps along K in one turn of the innermost loop.
+UNROLLED = 2
+
+#: What yields a fresh array that the dot may overwrite.
+FRESH = ("tt.dot", "tt.dot_scaled", "scf.for", "scf.if", "scf.while")
+
+
+@lowers("tt.dot")
+def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
+    """a [..., M, K] x b [..., K, N] + c [..., M, N]; narrow floats are exact products summed in f32, integers
+    wrap. `inputPrecision` and `maxNumImpreciseAcc` allow less precision than this has."""
+    grid = grid_of(ctx, op)
+    if grid is not None:
+        return product_in_matrices(ctx, op, grid, a, b, c)
+    result = element_of(op.results[0].type)
+    if "ts.left" in op.attributes:
+        return product_on_matrix_unit(ctx, op, a, b, c)
+    found = grouped(ctx, a, b, result)
+    if found is not None and found[2] == "bf16" and not ctx.options.get("fast_math"):
+        watched = pairs(ctx, *found[:2])
+        if watched is not None:
+            return product_of_pairs(ctx, op, watched, c)
+    elif found is not None:
+        return product(ctx, op, found[0], found[1], c, found[2])
+    compute = compute_type(element_of(op.a.type), result)
+    return product(ctx, op, Plain(a, compute), Plain(b, compute), c)
+
+
+def compute_type(operand: Type, accumulator: Type) -> Type:
+    """The type that products are summed in: every float up to f32 and 8-bit integers in f32."""
+    if str(accumulator) == "f64" or (isinstance(accumulator, IntegerType) and bits_of(operand) > 8):
+        return accumulator
+    return F32
+
+
+def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, form: str = "") -> Any:
+    """left x right + c for any operands; `op` has an operand `c` and one result. `form`: that of the groups
+    that the operands are in."""
+    if ctx.layout_of(op.results[0].type).lane:
+        return product_in_lanes(ctx, op, left, right, c)
+    kernel = kernel_of(ctx, op, left, form)
+    a, b = staged(ctx, op, kernel, left, right)
+    result = Result.of(ctx, op, kernel, c)
+    return result.bound(result.compute(ctx, kernel, a, b))
+
+
+def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Any) -> Any:
+    """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
+    something, pairs are taken apart."""
+    kernel = kernel_of(ctx, op, watched[0], "bf16")
+    a, b = staged(ctx, op, kernel, *watched)
+    result = Result.of(ctx, op, kernel, c)
+    fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
+    return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b),
+                                   lambda: result.compute(ctx, exact, a, b)))
+
+
+def kernel_of(ctx: Context, op: Operation, left: Operand, form: str = "") -> Kernel:
+    """The innermost loop for a left operand and a result."""
+    shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
+    width = min(shape[-1], ctx.target.vector_width)
+    rows, vectors = micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target))
+    compute = element if form else left.target
+    return Kernel(left.target, compute, element, width, left.shape[-1], rows, vectors, form)
+
+
+def staged(ctx: Context, op: Operation, kernel: Kernel, left: Operand, right: Operand) -> tuple[Block, Block]:
+    """Both operands as the innermost loop reads them."""
+    return stage_left(ctx, op, left), stage_right(ctx, op, right, kernel.vectors * kernel.width)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a product goes: into registers, if one tile is all of it, or into an array. old: what it is added
+    to, if that is in registers; accumulate: if there is anything."""
+
+    layout: Layout
+    element: Type
+    array: Stored | None
+    old: Sequence[Register] | None
+    accumulate: bool
+
+    @staticmethod
+    def of(ctx: Context, op: Operation, kernel: Kernel, c: Any) -> Result:
+        """For a product of these tiles on top of c."""
+        shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
+        zero = isinstance(c, Uniform) and c.scalar.constant == 0
+        layout = ctx.default_layout(shape)
+        one_tile = layout.registers == kernel.rows * kernel.vectors and layout.width == kernel.width
+        if one_tile and layout.steps == 1:
+            old = None if zero else [ctx.b.splat(x, kernel.width) for x in ctx.registers(c, layout)]
+            return Result(layout, element, None, old, not zero)
+        array = ctx.allocate(shape, element) if zero else accumulator(ctx, op, c)
+        return Result(layout, element, array, None, not zero)
+
+    def compute(self, ctx: Context, kernel: Kernel, a: Block, b: Block) -> list[Register]:
+        """Multiply; the registers, if it goes there."""
+        if self.array is not None:
+            multiply(ctx, kernel, a, b, self.array, self.accumulate)
+            return []
+        origin = ctx.b.constant(I32, 0)
+        return kernel.run(ctx, a, b, origin, origin, self.old, kernel.offsets(ctx, b, origin))
+
+    def bound(self, registers: Sequence[Register]) -> Stored | Fragment:
+        """The tensor."""
+        return self.array or Fragment(self.layout, self.element, tuple(registers))
+
+
+def micro_tile(target: Target, rows: int, vectors: int, bits: int) -> tuple[int, int]:
+    """Rows and vectors of the result that are summed in registers at a time."""
+    budget = max(1, target.accumulators[0] * target.accumulators[1] * 32 // max(bits, 32))
+    height = min(rows, target.accumulators[0], budget)
+    across = min(vectors, budget // height)
+    return min(rows, budget // across), across
+
+
+# --- accumulators -------------------------------------------------------------------------------------------
+
+
+def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
+    """An array of the dot's own with the elements of c: the array that c is made of, where nothing else needs
+    it, or a new one."""
+    known = overwritable(op, op.c, c)
+    if isinstance(c, Deferred) and c.stored is not None:
+        c = c.stored
+    if known is not None and known is c:
+        return replace(known)
+    array = replace(known) if known is not None else ctx.allocate(c.shape, c.element)
+    layout = ctx.default_layout(c.shape)
+    plan = ctx.plan(op, [(c, layout)])
+    with StepLoop(ctx, len(layout.step)):
+        ctx.write(array, ctx.fragment(c, layout))
+    ctx.finish(plan)
+    return array
+
+
+def overwritable(op: Operation, value: Value, bound: Any) -> Stored | None:
+    """The array that `value` is, or is computed from element by element, if `op` is the last to need it."""
+    if len(value.uses) != 1:
+        return None
+    if isinstance(bound, Deferred) and bound.stored is None:
+        if RULES[bound.operation.name].kind != "elementwise":
+            return None
+        below = zip(bound.operation.operands, bound.operands, strict=True)
+        found = [overwritable(op, operand, each) for operand, each in below]
+        fitting = [x for x in found if x is not None and (x.shape, x.element) == (bound.shape, bound.element)]
+        return fitting[0] if fitting else None
+    if isinstance(bound, Deferred):
+        return bound.stored if isinstance(bound.stored, Stored) and _is_inside(op, value) else None
+    if not isinstance(bound, Stored) or not _is_inside(op, value):
+        return None
+    return bound if value.defining_op is None or value.defining_op.name in FRESH else None
+
+
+def _is_inside(op: Operation, value: Value) -> bool:
+    """Is the value made in the block of `op`? Any other is needed again by the next iteration."""
+    return (value.owner if value.defining_op is None else value.defining_op.parent) is op.parent
+
+
+# --- the loops ----------------------------------------------------------------------------------------------
+
+
+def multiply(ctx: Context, kernel: Kernel, a: Block, b: Block, result: Stored, accumulate: bool) -> None:
+    """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
+    the rows of a pass by."""
+    builder, env = ctx.b, ctx.env
+    rows, columns = result.shape[-2:]
+    width, element = kernel.width, register_type(result.element)
+    panel = kernel.vectors * width
+
+    def at(index: Register, stride: int, base: Register | int = 0) -> Register:
+        return builder.iadd(builder.imul(index, stride), base)
+
+    with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as across:
+        right = at(batch.index, b.batch, at(across.index, b.outer))
+        offsets = kernel.offsets(ctx, b, right)
+        with counted(ctx, rows // kernel.rows) as down:
+            row = at(down.index, kernel.rows)
+            first = at(batch.index, rows * columns, at(row, columns, at(across.index, panel)))
+            places = [builder.iadd(first, i * columns + j * width)
+                      for i in range(kernel.rows) for j in range(kernel.vectors)]
+            old = [env.private_load(result.array, result.width, element, place, width) for place in places] \
+                if accumulate else None
+            left = at(batch.index, a.batch, at(row, a.outer))
+            made = kernel.run(ctx, a, b, left, right, old, offsets)
+            for place, value in zip(places, made, strict=True):
+                env.private_store(result.array, result.width, place, value)
+
+
+def counted(ctx: Context, count: int, step: int = 1, carried: Sequence[Register] = ()) -> For:
+    """for index in range(0, count, step), not unrolled."""
+    bounds = [ctx.b.constant(I32, x) for x in (0, count, step)]
+    return For(ctx.b.module, bounds[0], bounds[1], bounds[2], carried=carried, control="DontUnroll")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The innermost loop: a tile of `rows` x `vectors` of the result, in registers over the whole of K.
+
+    held: the type of operands in their arrays; compute: that of sums; element: that of the result; width:
+    components of a vector; depth: the size of K, in groups; form: of the groups, "" for single elements;
+    apart: products are summed on their own, and added to what there was (f32) at the end; split: pairs of
+    bf16 are multiplied one after the other.
+    """
+
+    held: Type
+    compute: Type
+    element: Type
+    width: int
+    depth: int
+    rows: int
+    vectors: int
+    form: str = ""
+    apart: bool = False
+    split: bool = False
+
+    def run(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
+            old: Sequence[Register] | None, offsets: Sequence[Register]) -> list[Register]:
+        """The tile, in vectors of the result's type, on top of `old`, and of `offsets` in every row; left and
+        right: where k = 0 is."""
+        zeros = [self._zero(ctx)] * (self.rows * self.vectors)
+        if isinstance(self.element, IntegerType) and not isinstance(self.compute, IntegerType):
+            return self._run_exactly(ctx, a, b, left, right, old, zeros)
+        start = zeros
+        if old is not None and not self.apart:
+            start = [_convert(ctx, x, self.element, self.compute) for x in old]
+        if offsets:
+            start = [ctx.b.iadd(x, offsets[i % self.vectors]) for i, x in enumerate(start)]
+        sums = self._sum(ctx, a, b, left, right, self.depth, start)
+        if self.apart and old is not None:
+            return [ctx.b.binary("OpFAdd", x, y) for x, y in zip(sums, old, strict=True)]
+        return [_convert(ctx, x, self.compute, self.element) for x in sums]
+
+    def offsets(self, ctx: Context, b: Block, right: Register) -> list[Register]:
+        """What makes up for the 128 that was added to the left operand of VPDPBUSD: -128 times the sums over
+        the columns of the panel at `right`."""
+        if self.form != "i8":
+            return []
+        builder = ctx.b
+        ones = builder.constant(with_width(I32, self.width), 0x01010101)
+        with counted(ctx, self.depth, carried=[self._zero(ctx)] * self.vectors) as loop:
+            vectors = self._vectors(ctx, b, builder.iadd(right, builder.imul(loop.index, b.depth)))
+            loop.yield_([ctx.env.sum_products(self.form, ones, y, x)
+                         for x, y in zip(loop.carried, vectors, strict=True)])
+        return [builder.imul(x, -128) for x in loop.results]
+
+    def _zero(self, ctx: Context) -> Register:
+        return ctx.b.constant(with_width(register_type(self.compute), self.width), 0)
+
+    def _vectors(self, ctx: Context, b: Block, first: Register) -> list[Register]:
+        """The panel's vectors of one k."""
+        element = register_type(self.held)
+        places = [ctx.b.iadd(first, j * self.width) for j in range(self.vectors)]
+        return [ctx.env.private_load(b.array, b.width, element, place, self.width) for place in places]
+
+    def _run_exactly(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
+                     old: Sequence[Register] | None, zeros: Sequence[Register]) -> list[Register]:
+        """Integers: sums as floats for as long as they are exact, added up as integers."""
+        builder = ctx.b
+        integer = register_type(self.element)
+        if self.depth <= EXACT_PRODUCTS:
+            sums = self._sum(ctx, a, b, left, right, self.depth, zeros)
+            whole = [builder.convert("OpConvertFToS", x, integer) for x in sums]
+            return whole if old is None else [builder.iadd(x, y) for x, y in zip(whole, old, strict=True)]
+        nothing = builder.constant(with_width(integer, self.width), 0)
+        with counted(ctx, self.depth, EXACT_PRODUCTS, carried=old or [nothing] * len(zeros)) as loop:
+            from_left = builder.iadd(left, builder.imul(loop.index, a.depth))
+            from_right = builder.iadd(right, builder.imul(loop.index, b.depth))
+            sums = self._sum(ctx, a, b, from_left, from_right, EXACT_PRODUCTS, zeros)
+            loop.yield_([builder.iadd(builder.convert("OpConvertFToS", x, integer), y)
+                         for x, y in zip(sums, loop.carried, strict=True)])
+        return list(loop.results)
+
+    def _sum(self, ctx: Context, a: Block, b: Block, left: Register, right: Register, depth: int,
+             start: Sequence[Register]) -> list[Register]:
+        """The loop over k; its accumulators are phis."""
+        builder, env = ctx.b, ctx.env
+        element = register_type(self.held)
+        turn = min(depth, UNROLLED)
+        with counted(ctx, depth, turn, carried=start) as loop:
+            sums = list(loop.carried)
+            row = builder.iadd(left, builder.imul(loop.index, a.depth))
+            vector = builder.iadd(right, builder.imul(loop.index, b.depth))
+            for k in range(turn):
+                vectors = self._vectors(ctx, b, builder.iadd(vector, k * b.depth))
+                for i in range(self.rows):
+                    place = builder.iadd(row, i * a.outer + k * a.depth)
+                    factor = builder.splat(env.private_load(a.array, a.width, element, place, 1), self.width)
+                    for j, y in enumerate(vectors):
+                        n = i * self.vectors + j
+                        sums[n] = self._multiply_add(ctx, factor, y, sums[n])
+            loop.yield_(sums)
+        return list(loop.results)
+
+
+    def _multiply_add(self, ctx: Context, x: Register, y: Register, z: Register) -> Register:
+        """x * y + z; floats are fused."""
+        if self.split:
+            for left, right in zip(halves(ctx, x), halves(ctx, y), strict=True):
+                z = ctx.env.multiply_add(left, right, z)
+            return z
+        if self.form:
+            return ctx.env.sum_products(self.form, x, y, z)
+        return ctx.env.multiply_add(x, y, z)
+
+
+def _convert(ctx: Context, value: Register, source: Type, target: Type) -> Register:
+    return value if source == target else to_float(ctx, value, source, target)

@@ -1,0 +1,255 @@
+"""Operands of matrix products: put into private arrays, in the type and in the order that the micro kernel
+reads.
+
+The left operand is read one element at a time, so either order of its dimensions will do: it is kept in the
+order in which it is found. The right operand is read in vectors along N. It is packed into panels, each as
+wide as the micro kernel's tile, so that the kernel walks memory from front to back (Goto and van de Geijn,
+Anatomy of high-performance matrix multiplication, 2008). One that is contiguous along K, as a key matrix in
+attention, is read along K and transposed in registers on the way.
+
+An array that has the right type already is used where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Protocol
+
+from ...analysis.traversal import Asking, question
+from ...ir.model import IntegerType, Operation, Type
+from ...layout import Layout, log2, row_major, transposed
+from ...spirv.module import Value as Register
+from ..addresses.masks import proven_whole
+from ..arithmetic.cast import to_float
+from ..context import CHEAP, Context, StepLoop
+from ..memory.prefetch import prefetch_next
+from ..registry import RULES
+from ..values import fragment as fragments
+from ..values.tensor import Deferred, Fragment, Pointers, Stored
+from ..values.types import register_type
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """An operand in a private array of vectors of `width` components.
+
+    Element (batch, row, k) of a left operand, or the first one of (batch, panel, k) of a right operand, is at
+    the sum of the indices times their strides.
+    """
+
+    array: Register
+    width: int
+    batch: int
+    outer: int
+    depth: int
+
+
+class Operand(Protocol):
+    """A matrix [..., rows, columns]; its elements come in the type of the product."""
+
+    @property
+    def shape(self) -> Shape: ...
+
+    @property
+    def target(self) -> Type:
+        """The type of the product."""
+
+    def stored(self) -> tuple[Stored, bool] | None:
+        """An array that holds the matrix in that type already, and whether it holds it transposed."""
+
+    def contiguous_axis(self) -> int | None:
+        """The dimension along which neighbouring elements are neighbours in memory."""
+
+    def inputs(self, layout: Layout) -> list[tuple[Any, Layout]]:
+        """The tensors that `fragment` will ask for."""
+
+    def fragment(self, ctx: Context, layout: Layout) -> Fragment:
+        """The elements under a layout."""
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A tensor as it is, but for its type."""
+
+    tensor: Any
+    target: Type
+
+    @property
+    def shape(self) -> Shape:
+        return self.tensor.shape
+
+    def stored(self) -> tuple[Stored, bool] | None:
+        tensor, flipped = self.tensor, False
+        while isinstance(tensor, Deferred):
+            if tensor.stored is not None:
+                tensor = tensor.stored
+            elif tensor.operation.name == "tt.trans" and _swaps_last(tensor.operation):
+                tensor, flipped = tensor.operands[0], not flipped
+            else:
+                break
+        found = isinstance(tensor, Stored) and tensor.element == self.target
+        return (tensor, flipped) if found else None
+
+    def contiguous_axis(self) -> int | None:
+        return contiguous_axis(self.tensor)
+
+    def inputs(self, layout: Layout) -> list[tuple[Any, Layout]]:
+        return [(self.tensor, layout)]
+
+    def fragment(self, ctx: Context, layout: Layout) -> Fragment:
+        made = ctx.fragment(self.tensor, layout)
+        registers = [converted(ctx, x, self.tensor.element, self.target) for x in made.registers]
+        return Fragment(layout, self.target, tuple(registers))
+
+
+def converted(ctx: Context, register: Register, source: Type, target: Type) -> Register:
+    """An element in the type that is computed in; integers are signed."""
+    if isinstance(target, IntegerType):
+        return ctx.b.resize(register, target.width)
+    if isinstance(source, IntegerType):
+        return ctx.b.convert("OpConvertSToF", register, register_type(target))
+    return to_float(ctx, register, source, target)
+
+
+# --- staging ------------------------------------------------------------------------------------------------
+
+
+def stage_left(ctx: Context, op: Operation, operand: Operand) -> Block:
+    """The left operand [..., M, K], row by row, or column by column where it is found so."""
+    rows, depth = operand.shape[-2:]
+    flipped = operand.contiguous_axis() == len(operand.shape) - 2 and depth > 1
+    known = operand.stored()
+    if known is not None:
+        stored, flipped = known
+    else:
+        shape = _swapped(operand.shape) if flipped else operand.shape
+        natural = ctx.default_layout(shape)
+        stored = ctx.allocate(shape, operand.target)
+        layout = _flip(natural) if flipped else natural
+
+        def place(made: Fragment) -> Fragment:
+            return replace(made, layout=natural)
+        _copy(ctx, op, operand, layout, stored, place)
+    strides = (1, rows) if flipped else (depth, 1)
+    return Block(stored.array, stored.width, rows * depth, *strides)
+
+
+def stage_right(ctx: Context, op: Operation, operand: Operand, panel: int) -> Block:
+    """The right operand [..., K, N] in panels of `panel` columns."""
+    depth, columns = operand.shape[-2:]
+    known = operand.stored()
+    if known is not None and not known[1]:
+        return Block(known[0].array, known[0].width, depth * columns, panel, columns)
+    packed = (prod(operand.shape[:-2]), columns // panel, depth, panel)
+    stored = ctx.allocate(packed, operand.target)
+
+    def place(made: Fragment) -> Fragment:
+        moved = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
+        return replace(made, layout=moved)
+    layout = ctx.default_layout(operand.shape)
+    side = ctx.target.vector_width
+    if operand.contiguous_axis() == len(operand.shape) - 2 and min(depth, columns) >= side > 1:
+        layout = _squares(operand.shape, side)
+
+        def place_transposed(made: Fragment) -> Fragment:
+            bits = log2(side)
+            across = replace(layout, component=layout.register[:bits], register=layout.component)
+            return place(fragments.rearrange(ctx.b, made, across))
+        _copy(ctx, op, operand, layout, stored, place_transposed)
+    else:
+        _copy(ctx, op, operand, layout, stored, place)
+    return Block(stored.array, stored.width, depth * columns, depth * panel, panel)
+
+
+def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored: Stored,
+          place: Callable[[Fragment], Fragment]) -> None:
+    """Walk the operand under `layout` and write it to the array; `place` says where each fragment goes."""
+    inputs = operand.inputs(layout)
+    compute_before(ctx, op, inputs)
+
+    def walk() -> None:
+        with StepLoop(ctx, len(layout.step)):
+            ctx.write(stored, place(operand.fragment(ctx, layout)))
+            prefetch_next(ctx, inputs)
+    proven_whole(ctx, inputs, walk)
+
+
+def compute_before(ctx: Context, op: Operation, inputs: list[tuple[Any, Layout]]) -> None:
+    """Prepare a loop that asks for each element once, in any order: what `op` is not the last to need is
+    computed now, and registers that the loop indexes are put into arrays."""
+    for node, layouts in ctx.requests(inputs):
+        if isinstance(node, Fragment):
+            if any(any(layout.step) for layout in layouts):
+                ctx.spill(node)
+        elif node.stored is None and _is_expensive(node) and ctx.needed_later(node, op):
+            ctx.materialise([node])
+
+
+def _is_expensive(node: Deferred) -> bool:
+    return node.reads_memory or node.weight > CHEAP
+
+
+# --- orders -------------------------------------------------------------------------------------------------
+
+
+@question
+def contiguous_axis(tensor: Any) -> Asking[int | None]:
+    """The dimension along which neighbours of a tensor are neighbours in memory; None: unknown."""
+    if isinstance(tensor, (Stored, Fragment)):
+        return len(tensor.shape) - 1
+    if not isinstance(tensor, Deferred):
+        return None
+    if tensor.stored is not None:
+        return (yield (tensor.stored,))
+    op = tensor.operation
+    if op.name == "tt.load":
+        pointers = tensor.operands[0]
+        strides = pointers.affine.strides if isinstance(pointers, Pointers) and pointers.affine else ()
+        unit = [d for d, stride in enumerate(strides) if isinstance(stride, int) and stride == 1]
+        return unit[-1] if unit else None
+    if op.name == "tt.trans":
+        inner = yield (tensor.operands[0],)
+        return None if inner is None else list(op.attributes["order"]).index(inner)
+    if RULES[op.name].kind == "elementwise":
+        for operand in tensor.operands:
+            axis = yield (operand,)
+            if axis is not None:
+                return axis
+    return None
+
+
+def _swaps_last(op: Operation) -> bool:
+    """Does this tt.trans exchange the last two dimensions and leave the others?"""
+    order = tuple(op.attributes["order"])
+    return len(order) >= 2 and order == _swapped(tuple(range(len(order))))
+
+
+def _swapped(shape: Shape) -> Shape:
+    return (*shape[:-2], shape[-1], shape[-2])
+
+
+def _flip(layout: Layout) -> Layout:
+    """The same elements, of the transposed matrix."""
+    shape, order = _swapped(layout.shape), _swapped(tuple(range(len(layout.shape))))
+    return layout.map(shape, lambda index: transposed(index, shape, order))
+
+
+def _packed(index: int, depth: int, columns: int, panel: int) -> int:
+    """The row-major index in [batch, N / panel, K, panel] of an element of [batch, K, N]."""
+    index, column = divmod(index, columns)
+    batch, k = divmod(index, depth)
+    return ((batch * (columns // panel) + column // panel) * depth + k) * panel + column % panel
+
+
+def _squares(shape: Shape, side: int) -> Layout:
+    """[..., K, N] walked in squares: components along K, as many registers along N."""
+    whole = row_major(shape, 1)
+    bits, low = log2(side), log2(shape[-1])
+    component = whole.register[low:low + bits]
+    register = whole.register[:bits]
+    step = tuple(basis for basis in whole.register if basis not in component + register)
+    return Layout(shape, component, register, step)

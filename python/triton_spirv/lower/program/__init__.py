@@ -1,0 +1,1 @@
+"""The program in its grid, and what it tells its user."""

@@ -1,0 +1,194 @@
+"""What a kernel tells its user: prints and assertions; and hints, which need no code.
+
+A line of output is Triton's own: `pid (x, y, z) idx (i, j) prefix: value`, one per element. A GPU prints a
+scalar once per thread of the program, and scripts count on it, so one work-item that runs a whole program
+prints it as often (`print_copies`).
+
+A failing assertion writes its number, counted from 1, to the module's assert word, unless an earlier one did;
+the launcher reads the word and raises. The program ends there, with all its lanes, so that what the assertion
+guards is not executed: an access out of bounds would end the process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.model import FloatType, IntegerType, Operation, PointerType, TensorType, Type, bits_of
+from ...spirv.builder import I32
+from ...spirv.control import For, if_
+from ...spirv.module import Value as Register
+from ...spirv.types import Bool, Float
+from ..context import Context, StepLoop
+from ..lanes.elements import guarded, owner, redundant, visit_elements, visited_layout
+from ..lanes.exchange import anywhere
+from ..registry import lowers
+from ..values.numbers import bool_to_int, is_bool, to_arithmetic
+from ..values.tensor import Affine, Uniform
+from ..values.types import element_of, register_type
+
+INDEX = IntegerType(32)
+
+
+# --- tt.print -----------------------------------------------------------------------------------------------
+
+
+@lowers("tt.print")
+def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
+    """args: scalars and tensors of any shapes. `prefix` brings its own spaces and colon."""
+    ctx.prints = True
+    ctx.settle(memory_only=True)
+    pid = [ctx.env.program_id(axis) for axis in range(3)]
+    prefix = op.attributes["prefix"].replace("%", "%%")
+    if not args:
+        _repeated(ctx, f"pid (%u, %u, %u){prefix}\n", pid)
+    signs = op.attributes.get("isSigned") or (True,) * len(args)
+    hex = bool(op.attributes.get("hex", False))
+    for i, (value, bound) in enumerate(zip(op.args, args, strict=True)):
+        element, signed = element_of(value.type), bool(signs[i]) and not hex
+        start = f"pid (%u, %u, %u) idx ({{}}){prefix}" + f"(operand {i}) " * (len(args) > 1)
+        line = start + _form(element, hex, signed) + "\n"
+        if isinstance(value.type, TensorType):
+            _print_tensor(ctx, op, value.type, bound, pid, line, signed)
+        else:
+            _repeated(ctx, line.replace("{}", "", 1), [*pid, _shown(ctx, element, bound, signed)])
+
+
+def _repeated(ctx: Context, line: str, values: list[Register]) -> None:
+    """Once per thread that a GPU would run the program with; lanes that share a program do so anyway."""
+    b = ctx.b
+    copies = int(ctx.options.get("print_copies", 1)) // ctx.lanes_of_program
+    if copies <= 1:
+        ctx.env.printf(line, *values)
+        return
+    zero, one, end = (b.constant(I32, number) for number in (0, 1, copies))
+    loop = For(b.module, zero, end, one, control="DontUnroll")
+    with loop:
+        ctx.env.printf(line, *values)
+        loop.yield_([])
+
+
+def _print_tensor(ctx: Context, op: Operation, type: TensorType, bound: Any, pid: list[Register], line: str,
+                  signed: bool) -> None:
+    """One line per element, in row-major order where one work-item holds them all; `{}` is for the index."""
+    layout = visited_layout(ctx, type)
+    indices = ", ".join(f"%{len(str(size - 1))}d" for size in type.shape)
+    coordinates = [coordinate(ctx, type.shape, axis) for axis in range(len(type.shape))]
+    acts = owner(ctx, *redundant(layout))
+    line = line.replace("{}", indices, 1)  # what follows is the user's text
+
+    def visit(row: list[Any]) -> None:
+        shown = _shown(ctx, type.element, row[0], signed)
+        guarded(ctx, acts, lambda: ctx.env.printf(line, *pid, *row[1:], shown))
+    plan = ctx.plan(op, [(bound, layout)])
+    with StepLoop(ctx, len(layout.step)):
+        visit_elements(ctx, layout, [bound, *coordinates], visit)
+    ctx.finish(plan)
+
+
+def coordinate(ctx: Context, shape: tuple[int, ...], axis: int) -> Affine:
+    """The tensor of each element's index along an axis, i32."""
+    zero = ctx.b.constant(I32, 0)
+    return Affine(shape, INDEX, zero, tuple(int(d == axis) for d in range(len(shape))))
+
+
+def _form(element: Type, hex: bool, signed: bool) -> str:
+    """How printf shows an element."""
+    if isinstance(element, FloatType):
+        return "%a" if hex else "%f"
+    bits = bits_of(element)
+    long = "l" * (bits == 64)
+    if hex or isinstance(element, PointerType):
+        return f"0x%0{max(1, bits // 4)}{long}x"
+    return f"%{long}{'d' if signed and bits > 1 else 'u'}"
+
+
+def _shown(ctx: Context, element: Type, value: Register, signed: bool) -> Register:
+    """The element as C passes it to printf: float as double, small integers as int."""
+    b = ctx.b
+    if isinstance(element, FloatType):
+        value = to_arithmetic(b, value, element)
+        wide = Float(64) if ctx.target.float64 else Float(32)
+        return value if value.type == wide else b.convert("OpFConvert", value, wide)
+    if is_bool(value):
+        return bool_to_int(b, value)
+    if ctx.is_pointer(value):
+        return ctx.env.address(value)
+    return b.resize(value, 32, signed) if bits_of(element) < 32 else value
+
+
+# --- tt.assert ----------------------------------------------------------------------------------------------
+
+
+@lowers("tt.assert")
+def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
+    """Where an element of the condition is false, the program ends and the launch raises."""
+    b = ctx.b
+    ctx.settle(memory_only=True)
+    holds = _all(ctx, op, condition)
+    if holds.constant is True:
+        return
+    fails = b.logical_not(holds)
+    together = not ctx.parted or ctx.lanes_of_program == 1  # who left alone would be missed at a barrier
+    alike = isinstance(condition, (Register, Uniform))
+    somewhere = fails if alike or not together else anywhere(ctx, fails)
+    place = op.location
+    ctx.asserts.append((place.file, place.line, _function(op), op.attributes["message"]))
+    number, zero = b.constant(I32, len(ctx.asserts)), b.constant(I32, 0)
+    with if_(b.module, somewhere):
+        guarded(ctx, None if fails is somewhere else fails, lambda: ctx.env.compare_exchange(
+            ctx.hidden["assert_buffer"], zero, number, "gpu", "relaxed"))
+        if together:
+            b.emit("OpReturn")
+
+
+def _all(ctx: Context, op: Operation, condition: Any) -> Register:
+    """Is the condition true in every element that this work-item holds?"""
+    b = ctx.b
+    if isinstance(condition, Register):
+        return condition
+    if isinstance(condition, Uniform):
+        return condition.scalar
+    layout = visited_layout(ctx, op.operands[0].type)
+    plan = ctx.plan(op, [(condition, layout)])
+    with StepLoop(ctx, len(layout.step), [b.constant(Bool(), True)] if layout.step else []) as loop:
+        together, *others = ctx.fragment(condition, layout).registers
+        for other in others:
+            together = b.logical_and(together, other)
+        here = b.all(together)
+        loop.yield_([b.logical_and(here, loop.carried[0]) if loop.carried else here])
+    ctx.finish(plan)
+    return loop.results[0]
+
+
+def _function(op: Operation) -> str:
+    """The name of the function that an operation stands in."""
+    around = op.parent_op
+    while around is not None and around.name != "tt.func":
+        around = around.parent_op
+    return str(around.attributes["sym_name"]) if around is not None else "?"
+
+
+# --- hints, and values that nobody may read ---------------------------------------------------------------
+
+
+@lowers("llvm.intr.assume")
+def assume(ctx: Context, op: Operation, cond: Any, op_bundle_operands: Any) -> None:
+    """A promise of the user's; not used."""
+
+
+@lowers("tt.grid_dependency_wait", "tt.grid_dependency_launch_dependents")
+def grid_dependency(ctx: Context, op: Operation) -> None:
+    """Launches are in order: what came before is complete."""
+
+
+@lowers("ub.poison")
+def poison(ctx: Context, op: Operation) -> Any:
+    """Any value will do; zero is the same in every run."""
+    type = op.results[0].type
+    element = element_of(type)
+    held = register_type(element)
+    zero = ctx.b.constant(held, False if isinstance(held, Bool) else 0)
+    if isinstance(type, TensorType):
+        return Uniform(type.shape, element, zero)
+    return ctx.as_scalar(zero, type)
+

@@ -1,0 +1,29 @@
+"""Where a program stands in the grid."""
+
+from __future__ import annotations
+
+from ...ir.model import Operation
+from ...spirv.module import Value as Register
+from ..context import Context
+from ..registry import lowers
+
+AXES = {"x": 0, "y": 1, "z": 2}
+
+
+@lowers("tt.get_program_id")
+def program_id(ctx: Context, op: Operation) -> Register:
+    """i32 along axis x, y or z."""
+    return ctx.env.program_id(AXES[op.attributes["axis"]])
+
+
+@lowers("tt.get_num_programs")
+def num_programs(ctx: Context, op: Operation) -> Register:
+    """i32 along axis x, y or z."""
+    return ctx.env.num_programs(AXES[op.attributes["axis"]])
+
+
+@lowers("ttg.barrier", "gpu.barrier")
+def barrier(ctx: Context, op: Operation) -> None:
+    """All lanes and warps of the program arrive; nothing where one work-item runs it."""
+    ctx.settle(memory_only=True)
+    ctx.shared.barrier()

@@ -1,0 +1,1 @@
+"""Operations on whole tensors: reductions, scans, gathers, views, changes of layout."""

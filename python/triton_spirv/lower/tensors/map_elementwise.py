@@ -1,0 +1,83 @@
+"""tt.map_elementwise: a region of scalar operations, run on every element or on packs of neighbours.
+
+A region without control flow runs on whole vectors: of every pack, the first elements stand in one register,
+the second ones in another. A region that branches runs on one pack after the other, in a loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...ir.model import Operation
+from ...layout import Layout, log2, row_major
+from ...spirv.module import Value as Register
+from ..addresses.masks import guarded
+from ..context import Context, StepLoop
+from ..control.region import combine, is_elementwise
+from ..registry import lowers
+from ..values import fragment as fragments
+from ..values.tensor import Fragment
+from ..values.types import element_of
+
+
+@lowers("tt.map_elementwise")
+def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """k tensors [...] -> n tensors [...]; the region takes `pack` neighbours of each, and gives as many."""
+    b = ctx.b
+    pack = op.attributes["pack"]
+    whole = ctx.layout_of(op.results[0].type)
+    if is_elementwise(op.regions[0]) or whole.lane or whole.warp:
+        walk, packed = _vectors(whole, log2(pack))
+    else:
+        ctx.settle(memory_only=False)  # the region opens blocks, in which nothing pending may be computed
+        walk = packed = _one_by_one(whole, log2(pack))
+    inputs = [(src, walk) for src in srcs]
+    elements = [element_of(value.type) for value in op.results]
+    plan = ctx.plan(op, inputs)
+    stored = [ctx.allocate(whole.shape, element) for element in elements] if walk.step else []
+    with StepLoop(ctx, len(walk.step)):
+        flat = guarded(ctx, inputs, [], lambda: [
+            x for src in srcs for x in ctx.fragment(src, walk).registers])
+        rows = []
+        for i, value in enumerate(op.srcs):
+            registers = tuple(flat[i * walk.registers:(i + 1) * walk.registers])
+            held = Fragment(walk, element_of(value.type), registers)
+            rows.append(fragments.rearrange(b, held, packed).registers)
+        made = [fragments.rearrange(b, Fragment(packed, element, tuple(registers)), walk)
+                for element, registers in zip(elements, _run(ctx, op, rows, pack), strict=True)]
+        for array, piece in zip(stored, made, strict=False):
+            ctx.write(array, piece)
+    ctx.finish(plan)
+    return tuple((stored or made) if whole.step else [ctx.fragment(x, whole) for x in stored or made])
+
+
+def _vectors(whole: Layout, bits: int) -> tuple[Layout, Layout]:
+    """The layout to walk in vectors, and the same with the lowest register bits counting through a pack."""
+    if bits > len(whole.component) + len(whole.register):
+        whole = whole.without_steps()
+    if bits > len(whole.component) + len(whole.register):  # a pack would lie in several lanes
+        lanes, warps = len(whole.lane), len(whole.warp)
+        threads = [1 << i for i in range(bits, log2(whole.numel))] + [0] * (lanes + warps)
+        packs = Layout(whole.shape, (), tuple(1 << i for i in range(bits)), (), tuple(threads[:lanes]),
+                       tuple(threads[lanes:lanes + warps]))
+        return packs, packs
+    held = whole.component + whole.register
+    rest = held[bits:]
+    width = len(whole.component)
+    return whole, replace(whole, component=rest[:width], register=held[:bits] + rest[width:])
+
+
+def _one_by_one(whole: Layout, bits: int) -> Layout:
+    """One pack in a turn, in registers of one component."""
+    return row_major(whole.shape, 1, 1 << bits, 1 << bits)
+
+
+def _run(ctx: Context, op: Operation, rows: list[tuple[Register, ...]], pack: int) -> list[list[Register]]:
+    """Per result the registers that the region makes of `rows`, `pack` registers of each at a time."""
+    made: list[list[Register]] = [[] for _ in op.results]
+    for start in range(0, len(rows[0]), pack):
+        results = combine(ctx, op.regions[0], [x for row in rows for x in row[start:start + pack]])
+        for i, registers in enumerate(made):
+            registers += results[i * pack:(i + 1) * pack]
+    return made

@@ -1,0 +1,220 @@
+"""From tensors to registers: `fragment(tensor, layout)` yields registers of any tensor under any layout.
+
+Deferred operations are evaluated, private arrays read, registers that exist already rearranged; each once per
+scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...analysis.traversal import Asking, question
+from ...errors import LoweringError
+from ...layout import Elimination, Layout
+from ...spirv.module import Value as Register
+from ..registry import RULES
+from ..state import Plan, named
+from ..values import fragment as fragments
+from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Shared, Stored, Uniform
+from ..values.types import storage_bytes
+from .arrays import Arrays
+
+
+class Evaluation(Arrays):
+    """Evaluating tensors under layouts."""
+
+    def fragment(self, tensor: Any, layout: Layout) -> Fragment:
+        """Registers of `tensor` under `layout`; emits what is needed, once per scope."""
+        key = (id(tensor), layout)
+        for scope in reversed(self.scopes):
+            if key in scope.fragments:
+                return scope.fragments[key]
+        made = self._fragment(tensor, layout)
+        if made.layout != layout:
+            raise LoweringError(f"a fragment under {made.layout} where {layout} was asked for")
+        self.scopes[-1].fragments[key] = made
+        self.memo_roots.append(tensor)  # keeps id(tensor) unique
+        return made
+
+    def _fragment(self, tensor: Any, layout: Layout) -> Fragment:
+        if isinstance(tensor, Uniform):
+            scalar = self.env.address(tensor.scalar) if self.is_pointer(tensor.scalar) else tensor.scalar
+            return Fragment(layout, tensor.element, (self.b.splat(scalar, layout.width),) * layout.registers)
+        if isinstance(tensor, Deferred) and tensor.stored is not None:
+            if tensor.ahead:
+                from ..memory.prefetch import fetch_kept
+                fetch_kept(self, tensor, layout)  # type: ignore[arg-type]  # a Context
+            return self.fragment(tensor.stored, layout)
+        bare = fragments.without_broadcast(layout)
+        if bare != layout:
+            return fragments.broadcast(self.b, self.fragment(tensor, bare), layout)
+        if isinstance(tensor, Affine):
+            return (
+                self.fragment(tensor.exact, layout)
+                if tensor.exact is not None
+                else self._affine(tensor, layout)
+            )
+        if isinstance(tensor, Pointers):
+            return self._addresses(tensor, layout)
+        if isinstance(tensor, Shared):
+            self.shared.reads(tensor)
+            return self.shared.load(tensor, layout)
+        if isinstance(tensor, Fragment):
+            if not _stays_in_threads(tensor.layout, layout):
+                return self._other_threads(tensor, layout)
+            if any(layout.step):
+                return self.fragment(self.spill(tensor), layout)
+            return fragments.rearrange(self.b, tensor, layout)
+        if isinstance(tensor, Stored):
+            return self._read(tensor, layout)
+        assert isinstance(tensor, Deferred), tensor
+        return self._evaluate(tensor, layout)
+
+    def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
+        """The registers of a fragment under a layout of other lanes or warps."""
+        from ..tensors.convert_layout import convert
+        moved = convert(self, tensor, layout.without_steps())  # type: ignore[arg-type]  # a Context
+        return self.fragment(moved, layout)
+
+    def _evaluate(self, node: Deferred, layout: Layout) -> Fragment:
+        self.budget.check(node.operation)
+        if node.depth > DEEP + 1 and not self.from_below:
+            self._evaluate_below(node, layout)
+        op = node.operation
+        entry = RULES[op.name]
+        location = self.b.module.location
+        self.b.module.location = op.location
+        wider = self._wider(node, layout)
+        if wider is not None:
+            made = self.fragment(self.fragment(node, wider), layout)
+        elif entry.kind == "elementwise":
+            rows = [self.registers(x, layout) for x in node.operands]
+            registers = [
+                self.b.splat(entry.function(self, op, *column), layout.width)
+                for column in zip(*rows, strict=True)
+            ]
+            made = Fragment(layout, node.element, tuple(registers))
+        else:
+            every = entry.function(self, op, layout, *named(op, node.operands))
+            made = every[node.index] if isinstance(every, tuple) else every
+            if isinstance(every, tuple):
+                for sibling, fragment in zip(node.siblings, every, strict=True):
+                    self._keep(sibling, fragment)
+                self.b.module.location = location
+                return made
+        self._keep(node, made)
+        self.b.module.location = location
+        return made
+
+    def _evaluate_below(self, node: Deferred, layout: Layout) -> None:
+        """What a value waits for, first to last: a chain of formulas may be longer than Python's stack."""
+        self.from_below = True
+        for tensor, layouts in reversed(self.requests([(node, layout)])):  # type: ignore[attr-defined]
+            for asked in layouts if tensor is not node else ():
+                self.fragment(tensor, asked)
+        self.from_below = False
+
+    def _wider(self, node: Deferred, layout: Layout) -> Layout | None:
+        """Of a tensor that is made of larger elements which other lanes hold, their layout: it is made there,
+        so that the smaller elements are exchanged.
+        """
+        larger: list[Any] = [x for x in node.operands if not isinstance(x, Register)]
+        if RULES[node.operation.name].kind != "elementwise" or len(larger) != 1:
+            return None
+        held = _held(larger[0])
+        if held is None or storage_bytes(node.element) >= storage_bytes(larger[0].element) or any(held.step):
+            return None
+        return None if _stays_in_threads(held, layout) else held
+
+    def _keep(self, node: Deferred, made: Fragment) -> None:
+        """Remember a fragment just evaluated; write it to its array where it is a by-product of the current
+        loop.
+        """
+        key = (id(node), made.layout)
+        if key in self.scopes[-1].fragments:
+            return
+        self.scopes[-1].fragments[key] = made
+        self.memo_roots.append(node)
+        for plan in self.plans:
+            if node in plan.stored and self.is_natural(made.layout) and self._in_every_turn(plan):
+                self._write_by_product(plan, node, made)
+
+    def _in_every_turn(self, plan: Plan) -> bool:
+        """Does every turn of a plan's walk come to where code is being emitted, or to its like elsewhere?"""
+        return all(scope.walks for scope in self.scopes[plan.scopes:])
+
+    def _write_by_product(self, plan: Plan, node: Deferred, made: Fragment) -> None:
+        self.write(plan.stored[node], made)
+        self.scopes[-1].written.add((plan, node))
+
+    def is_written(self, plan: Plan, node: Deferred) -> bool:
+        """Do all ways to where code is being emitted lead through a write of this by-product?"""
+        return any((plan, node) in scope.written for scope in self.scopes[plan.scopes - 1:])
+
+    def complete(self) -> None:
+        """At the end of a turn of the innermost walk, on the way that is being emitted: write the by-products
+        that nothing has asked for on it.
+        """
+        plan = self.plans[-1] if self.plans else None
+        if plan is None or not self._in_every_turn(plan):
+            return
+        bits = sum(bits for _, bits in self.step_pieces[:len(self.step_pieces) - plan.pieces])
+        for node in plan.stored:
+            layout = plan.layouts[node]
+            if len(layout.step) != bits or self.is_written(plan, node):
+                continue
+            made = self.fragment(node, layout)
+            if not self.is_written(plan, node):  # known before the walk, or kept by another one inside it
+                self._write_by_product(plan, node, made)
+
+    def registers(self, operand: Any, layout: Layout) -> Sequence[Register]:
+        """Registers of an operand under a layout; scalars and uniform tensors stay scalar registers."""
+        if isinstance(operand, Uniform):
+            return (operand.scalar,) * layout.registers
+        if isinstance(operand, Register):
+            return (operand,) * layout.registers
+        return self.fragment(operand, layout).registers
+
+    def _addresses(self, tensor: Pointers, layout: Layout) -> Fragment:
+        """64-bit addresses of a tensor of pointers."""
+        from ..addresses.access import element_offsets
+        b = self.b
+        size = self.env.pointee_bytes(tensor.base)
+        base = b.splat(self.env.address(tensor.base), layout.width)
+        offsets = element_offsets(self, tensor, layout)  # type: ignore[arg-type]  # a Context
+        return Fragment(layout, tensor.element, tuple(
+            base if o is None else b.iadd(base, b.imul(b.splat(o, layout.width), size)) for o in offsets))
+
+
+@question
+def _held(tensor: Any) -> Asking[Layout | None]:
+    """The layout of the registers that a tensor is computed from, element by element."""
+    if isinstance(tensor, Fragment):
+        return tensor.layout
+    if not isinstance(tensor, Deferred):
+        return None
+    if tensor.stored is not None:
+        return (yield (tensor.stored,))
+    if RULES[tensor.operation.name].kind != "elementwise":
+        return None
+    for operand in tensor.operands:
+        layout = yield (operand,)
+        if layout is not None:
+            return layout
+    return None
+
+
+def _stays_in_threads(have: Layout, want: Layout) -> bool:
+    """Does every lane hold under `have` what it needs under `want`? (No lanes: all of them hold the same.)"""
+    def own(bases: tuple[int, ...]) -> tuple[int, ...]:
+        return bases if any(bases) else ()
+    if own(have.lane) != own(want.lane) or own(have.warp) != own(want.warp):
+        return False
+    if not have.moving or have.origin or want.origin:
+        return True
+    mine = {*have.component, *have.register}
+    if mine.issuperset((*want.component, *want.register)):
+        return True
+    space = Elimination(mine)
+    return all(space.solve(basis) is not None for basis in (*want.component, *want.register))

@@ -1,0 +1,159 @@
+"""What a walk asks for: the deferred values below its inputs, under which layouts, and whether in every turn.
+
+`plan` (walking.py) decides by this what is computed before a walk, and what a walk keeps as a by-product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...analysis.traversal import Asking, Known, answer
+from ...layout import Layout
+from ...spirv.module import Value as Register
+from ..registry import RULES, SOURCE_LAYOUTS
+from ..values import fragment as fragments
+from ..values.tensor import Affine, Deferred, Fragment, Pointers
+from .evaluation import Evaluation
+
+#: A deferred value whose evaluation costs at most this many instructions is computed again rather than kept.
+CHEAP = 6
+
+Request = tuple[Any, Layout]
+
+
+@dataclass
+class Asked:
+    """The deferred values below the inputs of a walk: `always` those that every turn asks for, with the
+    layout; `elsewhere` those that a path of its own asks for, or that are asked for in another form too.
+    """
+
+    always: dict[Deferred, Layout] = field(default_factory=dict)
+    elsewhere: set[Deferred] = field(default_factory=set)
+
+
+class Requests(Evaluation):
+    """What is asked of the tensors below the inputs of a walk."""
+
+    def requests(self, inputs: Iterable[Request]) -> list[tuple[Any, set[Layout]]]:
+        """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before
+        producers. Nothing is asked of what lies below a value that is computed before the walk.
+        """
+        found: dict[Any, set[Layout]] = {}
+        order: list[Any] = []
+        known: Known = {}
+
+        def visit(tensor: Any, layout: Layout) -> Asking[None]:
+            if isinstance(tensor, Deferred) and tensor.stored is not None:
+                yield tensor.stored, layout
+            elif isinstance(tensor, (Deferred, Fragment)):
+                key = tensor if isinstance(tensor, Deferred) else _Identity(tensor)
+                found.setdefault(key, set()).add(layout)
+                if isinstance(tensor, Fragment) or not self.is_astray(tensor, layout):
+                    yield from below(tensor, layout)
+                order.append(key)
+            else:
+                yield from below(tensor, layout)
+
+        for tensor, layout in inputs:
+            answer(visit, tensor, layout, known=known)
+        return [(key.tensor if isinstance(key, _Identity) else key, found[key]) for key in reversed(order)]
+
+    def is_astray(self, node: Any, layout: Layout) -> bool:
+        """Would a walk come to this value in another order than its own? Then it is computed before."""
+        worth_keeping = isinstance(node, Deferred) and is_worth_keeping(node)
+        return worth_keeping and layout.steps > 1 and not self.is_natural(layout)
+
+    def asked(self, inputs: Iterable[Request], optional: Sequence[Any] = ()) -> Asked:
+        """What every turn of a walk over the inputs asks for, and what not every turn does, or not as it is.
+
+        A turn does not come to a mask that is proven for it, nor to what masked elements give where there are
+        none, and an access whose elements are neighbours asks for the offset of each register's first. None
+        of the `optional` inputs need be asked for.
+        """
+        result = Asked()
+        known: Known = {}
+
+        def visit(tensor: Any, layout: Layout, always: bool) -> Asking[None]:
+            if isinstance(tensor, Pointers) and tensor.terms:
+                from ..addresses.access import asks_for_all
+                whole = always and asks_for_all(self, tensor, layout)  # type: ignore[arg-type]  # a Context
+                for term in tensor.terms:
+                    yield term, layout, whole
+            elif isinstance(tensor, Affine):
+                yield tensor.exact, layout, always
+            elif isinstance(tensor, Deferred) and tensor.stored is None:
+                if not always or result.always.setdefault(tensor, layout) != layout:
+                    result.elsewhere.add(tensor)
+                skipped = _skipped(tensor, layout)
+                for operand, asked in below(tensor, layout):
+                    yield operand, asked, always and all(operand is not x for x in skipped)
+
+        for tensor, layout in inputs:
+            answer(visit, tensor, layout, all(tensor is not x for x in optional), known=known)
+        return result
+
+
+def _skipped(node: Deferred, layout: Layout) -> list[Any]:
+    """The operands that not every evaluation under a layout asks for."""
+    from ..addresses.masks import is_provable
+    from ..context import named
+    if node.operation.name != "tt.load":
+        return []
+    _, mask, other = named(node.operation, node.operands)
+    return [other, mask] if is_provable(mask, layout) else [other]
+
+
+def below(tensor: Any, layout: Layout) -> list[Request]:
+    """What evaluating a tensor under a layout asks for; nothing, of one that is in registers or an array."""
+    if isinstance(tensor, Pointers):
+        return [(part, layout) for part in (tensor.affine, *tensor.terms) if part is not None]
+    if isinstance(tensor, Affine):
+        return [] if tensor.exact is None else [(tensor.exact, layout)]
+    if not isinstance(tensor, Deferred):
+        return []
+    source = SOURCE_LAYOUTS.get(tensor.operation.name)
+    asked = fragments.without_broadcast(source(tensor.operation, layout)) if source else layout
+    return [(x, asked) for x in tensor.operands if x is not None and not isinstance(x, Register)]
+
+
+def walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
+    """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not
+    visited.
+    """
+    left = [(tensor, layout)]
+    while left:
+        tensor, layout = left.pop()
+        if isinstance(tensor, Deferred):
+            if (id(tensor), layout) in seen:
+                continue
+            seen.add((id(tensor), layout))
+            yield tensor, layout
+            if tensor.stored is not None:
+                continue
+        left += reversed(below(tensor, layout))
+
+
+def is_worth_keeping(node: Deferred) -> bool:
+    """Is it cheaper to keep a value than to compute it again?"""
+    return node.stored is None and not is_view(node) and (node.reads_memory or node.weight > CHEAP)
+
+
+def is_view(node: Deferred) -> bool:
+    """A view of one tensor, or its bits as another type: the operand is worth keeping, not the view."""
+    entry = RULES[node.operation.name]
+    return (entry.kind == "pulled" and entry.weight == 0) or entry.name == "tt.bitcast"
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """A tensor compared by identity, as a key."""
+
+    tensor: Any
+
+    def __hash__(self) -> int:
+        return id(self.tensor)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.tensor is self.tensor

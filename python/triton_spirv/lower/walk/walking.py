@@ -1,0 +1,275 @@
+"""Walking large tensors: which loop computes what.
+
+Before a loop opens, `plan` decides which deferred values are computed inside it, which of those are kept in
+an array as a by-product, and which must be computed before. `settle` computes what may not move across a
+write or into a region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any
+
+from ...analysis.traversal import Asking, Known, answer
+from ...errors import InternalError
+from ...ir.model import Operation, Value
+from ...layout import Layout
+from ...spirv.module import Value as Register
+from ..state import Plan
+from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Stored
+from ..values.types import register_type
+from .requests import CHEAP, Requests, below, is_view, is_worth_keeping, walk
+from .step_loop import StepLoop
+
+
+class Walking(Requests):
+    """Plans, by-products, and values computed ahead of time."""
+
+    def plan(
+        self,
+        op: Operation | None,
+        inputs: Iterable[tuple[Any, Layout]],
+        stored: Iterable[Deferred] = (),
+        optional: Sequence[Any] = (),
+    ) -> Plan:
+        """Prepare a loop in which `op` consumes tensors under layouts.
+
+        Deferred values that are expensive and needed again afterwards become by-products when every turn of
+        the loop comes to them, in their natural order; in any other order they are computed before the loop.
+        Small tensors that the loop indexes by its step are put into arrays. `stored` are by-products that are
+        wanted anyway, after `straighten`; `optional` are those of the inputs that not every turn asks for.
+        Close with `finish`.
+        """
+        inputs = list(inputs)
+        requests = self.straighten(inputs)
+        asked = self.asked(inputs, optional)
+        result = Plan(scopes=len(self.scopes), pieces=len(self.step_pieces))
+        for node in stored:
+            result.stored[node] = self.allocate(node.shape, node.element)
+            result.layouts[node] = self._own_layout(node)
+        kept = []
+        for node, layouts in requests:
+            if isinstance(node, Fragment):
+                if any(any(layout.step) for layout in layouts):
+                    self.spill(node)
+            elif is_worth_keeping(node) and all(self.is_natural(layout) for layout in layouts):
+                always = asked.always.get(node)
+                if always is not None and node not in result.stored and self.needed_later(node, op, result):
+                    result.stored[node] = None  # type: ignore[assignment]  # its array is named below
+                    result.layouts[node] = always
+                    kept.append(node)
+        dying = self._dying(op, inputs, result)
+        for node in kept:
+            taken = None if node in asked.elsewhere else self._taken_over(node, dying)
+            result.stored[node] = taken or self.allocate(node.shape, node.element)
+        self.plans.append(result)
+        return result
+
+    def straighten(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
+        """Compute what a walk over the inputs would come to in another order than its own; the requests that
+        are left."""
+        inputs = list(inputs)
+        requests = self.requests(inputs)
+        while astray := [x for x, asked in requests if any(self.is_astray(x, layout) for layout in asked)]:
+            self.materialise(astray[:1])
+            requests = self.requests(inputs)  # what lies below it is asked for by this walk no longer
+        return requests
+
+    def _dying(
+        self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]], plan: Plan
+    ) -> list[Deferred]:
+        """Values in arrays that this walk reads element by element in natural order, and nothing reads after
+        it: what is computed from them is done, or among the plan's by-products.
+
+        They belong to the block of `op`; an outer array is read again by the next iteration.
+        """
+        found: dict[Deferred, bool] = {}
+        seen: set[tuple[int, Layout]] = set()
+        for tensor, layout in inputs:
+            for node, asked in walk(tensor, layout, seen):
+                if isinstance(node.stored, Stored):
+                    found[node] = found.get(node, True) and self.is_natural(asked)
+        return [node for node, natural in found.items()
+                if natural and op is not None and node.operation.parent is op.parent
+                and not self.needed_later(node, op, plan)]
+
+    def _taken_over(self, node: Deferred, dying: list[Deferred]) -> Stored | None:
+        """The array of a dying value that only `node` is computed from: each element is read before it is
+        written, and nothing computes `node` again.
+
+        A value that anything else of the walk reads too may not be overwritten: that may come after.
+        """
+        for value in dying:
+            stored = value.stored
+            assert isinstance(stored, Stored)
+            same_size = prod(stored.shape) == prod(node.shape)
+            if (same_size and register_type(stored.element) == register_type(node.element)
+                    and self._feeds_only(value, node)):
+                dying.remove(value)
+                return Stored(node.shape, node.element, stored.array, stored.width)
+        return None
+
+    def _feeds_only(self, value: Deferred, node: Deferred) -> bool:
+        """Is every use of `value` that is still to come a step of one chain that ends in `node`?"""
+        while value is not node:
+            users = {user for user, _ in value.operation.results[value.index].uses if not self._is_done(user)}
+            if len(users) != 1:
+                return False
+            bound = [self.frame.values.get(result) for result in users.pop().results]
+            if len(bound) != 1 or not isinstance(bound[0], Deferred):
+                return False
+            value = bound[0]
+        return True
+
+    def _is_done(self, user: Operation) -> bool:
+        """Has an operation been executed, or its value been kept, so that it asks for its operands no
+        more?
+        """
+        values = [self.frame.values.get(result) for result in user.results]
+        waits = any(
+            isinstance(x, (Pointers, Affine)) or (isinstance(x, Deferred) and x.stored is None)
+            for x in values
+        )
+        return user in self.frame.lowered and not waits
+
+    def finish(self, plan: Plan) -> None:
+        """The loop is over: its by-products are arrays from now on."""
+        self.plans.remove(plan)
+        for node, stored in plan.stored.items():
+            if not self.is_written(plan, node):
+                op = node.operation
+                raise InternalError(f"{op.location}: {op.name}: the walk that was to write its value to an "
+                                    "array does not, on one of its ways")
+            assert node.stored is None, "computed before the walk that was to write its array"
+            self.keep(node, stored)
+
+    def needed_later(self, node: Deferred, op: Operation | None, plan: Plan | None = None) -> bool:
+        """Will an operation other than `op` ask for the node again, directly or through what is not kept?"""
+        waiting = [user for user, _ in node.operation.results[node.index].uses]
+        seen = {op}
+        while waiting:
+            user = waiting.pop()
+            if user in seen:
+                continue
+            seen.add(user)
+            if user not in self.frame.lowered:
+                return True
+            for result in user.results:
+                bound = self.frame.values.get(result)
+                if isinstance(bound, Affine):
+                    bound = bound.exact
+                kept = isinstance(bound, Deferred) and (
+                    bound.stored is not None or (plan is not None and bound in plan.stored)
+                )
+                if isinstance(bound, (Pointers, Deferred)) and not kept:
+                    waiting += [user for user, _ in result.uses]
+        return False
+
+    def precompute(self, nodes: Iterable[Deferred]) -> None:
+        """Compute values now, or what they are views of where that is worth keeping."""
+        chosen = []
+        for node in nodes:
+            viewed, views = node, 0
+            while is_view(viewed) and isinstance(viewed.operands[0], Deferred):
+                viewed, views = viewed.operands[0], views + 1
+            if views < DEEP and is_worth_keeping(viewed):
+                node.depth = 1 + views
+                chosen.append(viewed)
+            else:
+                chosen.append(node)
+        self.materialise(chosen)
+
+    def materialise(self, nodes: Sequence[Deferred]) -> None:
+        """Compute deferred tensors now, those of one size in one loop, and keep them."""
+        groups: dict[int, list[Deferred]] = {}
+        for node in nodes:
+            groups.setdefault(prod(node.shape), []).append(node)
+        for group in groups.values():
+            if self._own_layout(group[0]).steps == 1:
+                for node in group:
+                    if node.stored is None:
+                        self.keep(node, self.fragment(node, self._own_layout(node)))
+            else:
+                self._materialise_large(group)
+
+    def _own_layout(self, node: Deferred) -> Layout:
+        return self.layout_of(node.operation.results[node.index].type)
+
+    def _materialise_large(self, group: Sequence[Deferred]) -> None:
+        """Tensors of one size, in one loop. What one of them, or of an earlier group, needs in another order
+        than its own is computed before, and may be one of them."""
+        from ..addresses.masks import guarded
+
+        inputs: list[tuple[Any, Layout]] = []
+        left = [node for node in group if node.stored is None]
+        while left:
+            inputs = [x for node in left for x in below(node, self._own_layout(node))]
+            self.straighten(inputs)
+            group, left = left, [node for node in left if node.stored is None]
+            if len(group) == len(left):
+                break
+        if not left:
+            return
+        plan = self.plan(None, inputs, left)
+        with StepLoop(self, len(self._own_layout(left[0]).step)):
+
+            def evaluate() -> list[Register]:
+                for node in left:
+                    self.fragment(node, self._own_layout(node))
+                return []
+
+            guarded(self, inputs, [], evaluate)  # type: ignore[arg-type]  # a Context
+        self.finish(plan)
+
+    def settle(self, memory_only: bool, op: Operation | None = None) -> None:
+        """Compute what is pending before code runs that it must not move across: a write (memory_only) or a
+        region.
+        """
+        kept = []
+        chosen = []
+        for node in self.frame.pending:
+            if node.stored is not None:
+                continue
+            kept.append(node)
+        taken = Plan()
+        for node in reversed(kept):
+            expensive = node.reads_memory or (not memory_only and node.weight > CHEAP)
+            if expensive and not is_view(node) and self.needed_later(node, op, taken):
+                taken.stored[node] = None  # type: ignore[assignment]
+                chosen.append(node)
+        self.materialise(chosen)
+        over: Known = {}
+        self.frame.pending = [
+            node for node in self.frame.pending
+            if (node.stored is None or self.is_kept_for_now(node))
+            and (node.reads_memory or node.weight > CHEAP) and not is_view(node)
+            and not answer(self._is_over, node.operation.results[node.index], known=over)]
+
+    def _is_over(self, value: Value) -> Asking[bool]:
+        """Will nothing ask for a value again, nor for what is computed from it, kept or not?"""
+        for user, _ in value.uses:
+            if user not in self.frame.lowered:
+                return False
+            for result in user.results:
+                if isinstance(self.frame.values.get(result), (Deferred, Pointers, Affine)) and not (
+                        yield (result,)):
+                    return False
+        return True
+
+    def stored(self, tensor: Any) -> Stored:
+        """The tensor in a private array; large ones are computed in one loop."""
+        if isinstance(tensor, Stored):
+            return tensor
+        if isinstance(tensor, Deferred) and isinstance(tensor.stored, Stored):
+            return tensor.stored
+        if isinstance(tensor, Deferred):
+            self.materialise([tensor])
+            return self.stored(tensor.stored)
+        if isinstance(tensor, Fragment):
+            return self.spill(tensor)
+        layout = self.default_layout(tensor.shape)
+        made = self.allocate(tensor.shape, tensor.element)
+        with StepLoop(self, len(layout.step)):
+            self.write(made, self.fragment(tensor, layout))
+        return made
