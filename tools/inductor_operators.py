@@ -4,8 +4,7 @@
     python tools/inductor_operators.py --from 100 --to 140 --dtype int64 --samples 5
     python tools/inductor_operators.py --only softmax,cumsum --blocks 7
 
-Inductor writes Triton kernels for the CPU when a backend named `cpu` exists; `use_triton_on_the_cpu` adds one
-in memory. With `--blocks SEED` each kernel gets block sizes drawn at random. Operators run in a child;
+With `--blocks SEED` each kernel gets block sizes drawn at random. Operators run in a child;
 after a crash or a hang the next child goes on. The database needs the package expecttest. Outcomes:
 
 passed    the values of eager mode, and at least one Triton kernel was launched
@@ -28,8 +27,9 @@ import signal
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 from typing import Any
+
+import triton_spirv
 
 #: (relative, absolute): Inductor sums in another order and rounds at other places than eager mode
 TOLERANCES = {"float32": (1e-4, 1e-4), "float16": (1e-2, 1e-2), "bfloat16": (5e-2, 5e-2)}
@@ -38,35 +38,6 @@ TOLERANCES = {"float32": (1e-4, 1e-4), "float16": (1e-2, 1e-2), "bfloat16": (5e-
 BLOCKS, LARGEST_TILE = (1, 8, 64, 128, 256, 512, 1024, 2048, 4096), 32768
 
 launched = 0
-
-
-def use_triton_on_the_cpu() -> None:
-    """Inductor writes Triton for CPU tensors from here on, and this package compiles it."""
-    os.environ["TRITON_SPIRV_BACKEND"] = "1"
-    import triton.backends
-    from torch._dynamo import device_interface
-    from torch._inductor import config
-    from torch._inductor.codegen import common, cpu_device_op_overrides
-    from triton.runtime import driver
-
-    target = driver.active.get_current_target()
-
-    class Interface(device_interface.get_interface_for_device("cpu")):  # type: ignore[misc]
-        @staticmethod
-        def get_compute_capability(device: Any = None) -> Any:
-            return target.arch
-
-    class Overrides(cpu_device_op_overrides.CpuDeviceOpOverrides):
-        def import_get_raw_stream_as(self, name: str) -> str:
-            return f"{name} = lambda device: 0"
-
-    common.get_device_op_overrides("cpu")  # registers torch's own, once; ours comes after it
-    common.register_device_op_overrides("cpu", Overrides())
-    device_interface.register_interface_for_device("cpu", Interface)
-    # no compiler: for the target "cpu" Triton asks each backend, and exactly one may answer
-    nobody = SimpleNamespace(supports_target=lambda target: False)
-    triton.backends.backends["cpu"] = SimpleNamespace(compiler=nobody, driver=type(driver.active))
-    config.cpu_backend = "triton"
 
 
 def set_up_inductor() -> None:
@@ -175,7 +146,7 @@ def check(op: Any, dtype: str, samples: int) -> tuple[str, str]:
 def child(arguments: argparse.Namespace) -> None:
     """Check operators `--from` to `--to`; a line of JSON before and after each."""
     if not arguments.cpp:
-        use_triton_on_the_cpu()
+        triton_spirv.inductor.enable()
     set_up_inductor()
     generator = random.Random()
     if arguments.blocks is not None:

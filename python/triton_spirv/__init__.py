@@ -21,10 +21,15 @@ _HOMES = {
     "precompile": "precompilation",
 }
 
-__all__ = [*_HOMES, "__version__"]
+#: public modules that are imported when they are used
+_MODULES = ("inductor",)
+
+__all__ = [*_HOMES, *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)

@@ -15,7 +15,7 @@ from .concurrency import once
 
 #: parts of the package that do not change what is emitted
 _WITHOUT_INFLUENCE = ("runtime", "cli", "aot", "isa", "standalone", "arrays.py", "plugin.py", "switch.py",
-                      "__main__.py")
+                      "inductor.py", "__main__.py")
 
 
 @functools.cache

@@ -1,0 +1,59 @@
+"""Tests of torch.compile through the package: each in a process of its own, with empty caches."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+pytest.importorskip("torch")
+pytest.importorskip("triton_spirv_inductor")
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+#: what scripts of these tests may call
+COUNTING = """
+compiled, launched = [], []
+
+def count():
+    "From here on: what triton-spirv compiles in this process, and the kernels that Inductor launches."
+    import triton_spirv
+    from torch._inductor.runtime import triton_heuristics
+    compile, run = triton_spirv.compile, triton_heuristics.CachingAutotuner.run
+
+    def counted(text, *arguments, **named):
+        compiled.append(hash(text))
+        return compile(text, *arguments, **named)
+
+    def noted(self, *arguments, **named):
+        launched.append(self.fn.__name__)
+        return run(self, *arguments, **named)
+
+    triton_spirv.compile = counted
+    triton_heuristics.CachingAutotuner.run = noted
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    """`script(text, NAME="value")` runs a script in a process of its own, with caches that last for the test;
+    None leaves a variable unset. Compile workers are off unless the test asks for them."""
+    path = tmp_path / "script.py"
+    (tmp_path / "counting.py").write_text(COUNTING)
+
+    def run(text: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
+        path.write_text(text)
+        wanted = {"TRITON_SPIRV_BACKEND": None, "TRITON_SPIRV_DEVICE": None, "TRITON_SPIRV_TARGET": None,
+                  "TRITON_CACHE_DIR": None, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "inductor"),
+                  "TORCHINDUCTOR_COMPILE_THREADS": "1", **variables}
+        environment = {name: value for name, value in os.environ.items() if name not in wanted}
+        environment.update({name: value for name, value in wanted.items() if value is not None})
+        return subprocess.run([sys.executable, str(path)], capture_output=True, text=True, env=environment,
+                              timeout=250)
+
+    return run

@@ -1,0 +1,75 @@
+"""What Inductor is told about the CPU as a device of Triton: its processor, its streams, and no C++ wrapper.
+
+All of it stands beside torch's own registrations and is without effect on Inductor's C++ backend.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+from triton_spirv.errors import UnsupportedOperation
+
+#: what is said to AOTInductor
+NO_LAUNCHER = (
+    "AOTInductor and torch._inductor.config.cpp_wrapper launch kernels from C++, through a library for each "
+    "kernel, which triton-spirv does not make: compile this model with Inductor's C++ backend "
+    "(torch._inductor.config.cpu_backend = 'cpp', outside of triton_spirv.inductor.enabled()), or use "
+    "torch.compile without the C++ wrapper")
+
+
+@functools.cache
+def register() -> None:
+    """Once in a process."""
+    _name_the_processor()
+    _write_streams_in_one_line()
+    _refuse_the_cpp_wrapper()
+
+
+def _name_the_processor() -> None:
+    """The target of Inductor's kernels names the processor, as that of other launches does; torch says ""
+    for a CPU, and kernels would know of no instructions beyond x86-64's first."""
+    from torch._dynamo import device_interface
+    from triton_spirv_backend.targets import current_target
+
+    class Interface(device_interface.get_interface_for_device("cpu")):  # type: ignore[misc]
+
+        @staticmethod
+        def get_compute_capability(device: Any = None) -> Any:
+            return current_target().arch
+
+    device_interface.register_interface_for_device("cpu", Interface)
+
+
+def _write_streams_in_one_line() -> None:
+    """torch pastes this text into indented code, where its own of several lines is a syntax error."""
+    from torch._inductor.codegen import common, cpu_device_op_overrides
+
+    class Overrides(cpu_device_op_overrides.CpuDeviceOpOverrides):
+
+        def import_get_raw_stream_as(self, name: str) -> str:
+            return f"{name} = lambda device: 0"
+
+    common.get_device_op_overrides("cpu")  # registers torch's own, once; ours comes after it
+    common.register_device_op_overrides("cpu", Overrides())
+
+
+def _refuse_the_cpp_wrapper() -> None:
+    """Before anything is compiled; torch's own message comes after all kernels and names a missing file."""
+    from torch._inductor import config
+    from torch._inductor.codegen import common
+
+    common.init_backend_registration()
+    known = common.device_codegens["cpu"]
+    wrapper: Any = known.cpp_wrapper_codegen
+
+    class Refusing(wrapper):
+
+        @staticmethod
+        def create(*arguments: Any, **named: Any) -> Any:
+            if config.cpu_backend == "triton":
+                raise UnsupportedOperation(NO_LAUNCHER)
+            return wrapper.create(*arguments, **named)
+
+    common.device_codegens["cpu"] = dataclasses.replace(known, cpp_wrapper_codegen=Refusing)

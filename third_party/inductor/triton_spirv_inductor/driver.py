@@ -1,0 +1,17 @@
+"""Triton's driver contract for the backend named `cpu`: triton-spirv's own driver, which Triton never picks.
+
+Inductor makes it active by name, before it compiles or launches a kernel for CPU tensors. Triton imports this
+file whenever it is imported itself.
+"""
+
+from __future__ import annotations
+
+from triton_spirv_backend import driver
+
+
+class CPUDriver(driver.SPIRVDriver):
+    """Launches as the driver of the backend `spirv`."""
+
+    @staticmethod
+    def is_active() -> bool:
+        return False  # two active drivers are refused, and the other one may be active
