@@ -44,6 +44,9 @@ class Artifact:
     asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of
                  one that failed
     waits        may a program wait for another one of the same launch?
+    assumes_disjoint
+                 are barriers left out because no argument that it writes overlaps another one? A launch for
+                 which that does not hold needs the kernel compiled with overlapping=True
     follows      where it first accesses memory at an address that no argument gave it, one that it loads or
                  makes of a number: file, line and column; empty: nowhere
     place        where its function begins: file and line
@@ -68,6 +71,7 @@ class Artifact:
     formats: tuple[tuple[str, tuple[str, ...]], ...] = ()
     counts_programs: bool = False
     waits: bool = False
+    assumes_disjoint: bool = False
     follows: str = ""
     place: str = ""
     target: Target | None = field(default=None, compare=False)

@@ -56,7 +56,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     """Lower the kernel in `text` (TTIR, or TTGIR for targets with lanes) for a target.
 
     options: num_stages (loops fetch the operands of a matrix unit so many iterations ahead, less one),
-    block_io (False: operands are not loaded by 2D block messages), enable_fp_fusion (a multiplication and an
+    block_io (False: operands are not loaded by 2D block messages), overlapping (True: any two pointer
+    arguments may overlap in memory), enable_fp_fusion (a multiplication and an
     addition may become one instruction with one rounding), fast_math (division, roots and elementary
     functions of f32 may be wrong by thousands of units in the last place, and products of bf16 take denormal
     numbers as zero: docs/accuracy.md), print_copies (how often a work-item that runs a
@@ -127,7 +128,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     b.emit("OpReturn")
     _check_private(b.module, target, local_size)
     require_definite(b.module, b.module.functions[-1])
-    ctx.shared.finish(b.module.functions[-1])
+    assumes_disjoint = ctx.shared.finish(b.module.functions[-1])
     large = target.grf_mode(ctx.register_bytes, ctx.num_warps) == "256"
     live_bytes = lessen_pressure(b.module, b.module.functions[-1], target, large)
     if target.lanes:
@@ -153,6 +154,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         formats=tuple(env.formats),
         counts_programs=env.counts_programs,
         waits=waits(module),
+        assumes_disjoint=assumes_disjoint,
         follows=follows(module),
         place=f"{kernel.location.file}:{kernel.location.line}" if kernel.location.known else "",
         target=target,

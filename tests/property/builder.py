@@ -67,7 +67,6 @@ class Builder:
         self.reuse = 3  # of six wanted variables so many are old ones, if there are any
         self.places: dict[str, np.ndarray] = {}  # variables whose values are known: indices
         self.masks: list[str] = []  # variables that mask an access
-        self.overlaps = True  # may arguments view one array?
         self.wraps = True  # do masks compare numbers that wrap?
         self.turning: list[tuple[str, range]] = []  # the counters of the loops around
 

@@ -32,7 +32,7 @@ class Memory(Positions, Builder):
         index, size = self.place(shape, injective)
         if old and self.chance(3):  # what other steps read or write: in place, or shifted
             buffer = self.choice(old[::-1])
-            if self.overlaps and self.chance(3):
+            if self.chance(3):
                 buffer = self.alias(buffer)
             buffer.grow(size)
         else:

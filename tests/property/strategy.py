@@ -39,7 +39,6 @@ class Programs(Waiting, Elementwise, Views, Axes, Products):
         """`lanes` of a warp; 0: a program runs in one work-item. `slow`: nothing executes quickly here."""
         super().__init__(draw, 1)
         self.lanes, self.slow = lanes, slow
-        self.overlaps = lanes == 0  # lanes wait for each other by argument only
 
     def build(self, steps: int) -> Program:
         self.program.warps = self.choice((4, 1, 8, 2))

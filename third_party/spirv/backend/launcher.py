@@ -10,6 +10,7 @@ from typing import Any
 
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime import devices
+from triton_spirv.runtime.extents import sharing
 from triton_spirv.runtime.processor import cores
 from triton_spirv.target import Requirement
 
@@ -80,35 +81,46 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     bound: Function | None = None
     run: Any = None
     requires = [Requirement(*row) for row in metadata.artifact["requires"]]
-    without: Any = None  # the same without 2D block messages, for arguments that they cannot serve
+    pointers = [kind == "ptr" for _, kind in metadata.artifact["parameters"]]
+    shares = sharing(metadata.artifact["written"], pointers)
+    disjoint = metadata.artifact["assumes_disjoint"]
+    others: dict[tuple[bool, bool], Launch] = {}  # the same kernel, for arguments that this one cannot serve
 
     def launch(x: int, y: int, z: int, stream: int, function: Function, packed_metadata: Any,
                launch_metadata: Any, enter_hook: Any, exit_hook: Any, *arguments: Any) -> None:
-        nonlocal bound, run, without
+        nonlocal bound, run
         if function is not bound:
             run, bound = function.bind(metadata), function
         if enter_hook is not None:
             enter_hook(launch_metadata)
         values = select(arguments) if select else arguments
-        if requires and not all(requirement.holds(values) for requirement in requires):
-            without = without or without_block_io(source, metadata)
-            without(x, y, z, values)
-        else:
+        block_io = not requires or all(requirement.holds(values) for requirement in requires)
+        overlapping = disjoint and shares(values)
+        if block_io and not overlapping:
             run(x, y, z, values)
+        else:
+            other = others.get((block_io, overlapping))
+            if other is None:
+                other = compiled_again(source, metadata, block_io, overlapping)
+                others[block_io, overlapping] = other
+            other(x, y, z, values)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
     return observed(launch)
 
 
-def without_block_io(source: Any, metadata: Any) -> Callable[..., None]:
-    """The runtime's launch function of the kernel compiled without 2D block messages."""
+def compiled_again(source: Any, metadata: Any, block_io: bool, overlapping: bool) -> Launch:
+    """The runtime's launch function of the kernel compiled with or without 2D block messages, for arguments
+    that may overlap or not."""
     import triton
 
     from .options import SPIRVOptions
 
     known = {field.name: getattr(metadata, field.name, None) for field in dataclasses.fields(SPIRVOptions)}
-    made = triton.compile(source, target=metadata.target, options={**known, "block_io": False})
+    changed = {"num_warps": metadata.asked_warps, "block_io": block_io and known["block_io"],
+               "overlapping": overlapping}
+    made = triton.compile(source, target=metadata.target, options={**known, **changed})
     made._init_handles()
     return made.function.bind(made.metadata)
 

@@ -42,6 +42,7 @@ class SPIRVOptions:
     grf_mode: str = "default"
     build_flags: str = ""
     block_io: bool = True
+    overlapping: bool = False
     fast_math: bool = False
     # ---- accepted without meaning here
     launch_cooperative_grid: bool = False

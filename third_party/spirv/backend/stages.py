@@ -90,6 +90,7 @@ class Pipeline:
         self.source = str(stage)
         module = getattr(stage, "module", stage)
         unit, warps = self.target.matrix, self.options.num_warps
+        metadata["asked_warps"] = warps
         if unit is not None and unit.columns in self.target.sub_group_sizes and "tt.dot " in self.source:
             # sub-groups are those of the matrix unit; as many lanes as asked for share a program
             warps *= max(1, self.target.sub_group_size // unit.columns)
@@ -142,6 +143,7 @@ def emitter_options(options: Any) -> dict[str, Any]:
     """The same, of options or of a compiled kernel's metadata."""
     return {"num_warps": options.num_warps, "enable_fp_fusion": options.enable_fp_fusion,
             "num_stages": options.num_stages, "block_io": options.block_io, "fast_math": options.fast_math,
+            "overlapping": options.overlapping,
             "print_copies": options.num_warps * options.warp_size}
 
 

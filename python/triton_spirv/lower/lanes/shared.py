@@ -32,6 +32,9 @@ from .barriers import OF_WARP, Global, Place, needed_barriers
 if TYPE_CHECKING:
     from ..context import Context
 
+#: The roots of pointers that may come from any argument.
+ANYWHERE = -1
+
 #: bytes: arrays start at a multiple of it, so that a lane can move 16 bytes at once
 ALIGNMENT = 16
 
@@ -140,7 +143,7 @@ class SharedMemory:
         """
         if self.ctx.lanes_of_program == 1:
             return
-        roots = self.roots.get(op.ptr, -1)
+        roots = ANYWHERE if self.ctx.options.get("overlapping") else self.roots.get(op.ptr, ANYWHERE)
         self._mark(writes, Global(roots, owned(ptr, layout), releases, acquires, bool(roots & self.exposed)),
                    again)
 
@@ -151,18 +154,30 @@ class SharedMemory:
         if len(code) > length:  # nothing where one work-item runs the program
             self.places.append(Place(code[-1], writes, bytes, again))
 
-    def finish(self, function: Function) -> None:
+    def finish(self, function: Function) -> bool:
         """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
-        meet in shared memory only."""
+        meet in shared memory only. Would more be needed if arguments overlapped?"""
         outside = [place for place in self.places if not isinstance(place.bytes, Range)]
         if not needed_barriers(function.instructions, outside):
             self.ctx.env.keep_global_private()
         needed = needed_barriers(function.instructions, self.places, self.headers)
+        assumes_disjoint = self._needs_more(function, needed)
         dropped = {id(place.barrier) for place in self.places if id(place) not in needed}
         for place in self.places:
             if needed.get(id(place)) == OF_WARP:
                 self.ctx.env.narrow_barrier(place.barrier)
         function.instructions[:] = [words for words in function.instructions if id(words) not in dropped]
+        return assumes_disjoint
+
+    def _needs_more(self, function: Function, needed: dict[int, int]) -> bool:
+        """Would other barriers be needed if any two arguments might overlap?"""
+        if len({place.bytes.roots for place in self.places if isinstance(place.bytes, Global)}) < 2:
+            return False
+        overlapping = [replace(place, bytes=replace(place.bytes, roots=ANYWHERE, exposed=bool(self.exposed)))
+                       if isinstance(place.bytes, Global) else place for place in self.places]
+        found = needed_barriers(function.instructions, overlapping, self.headers)
+        return any(needed.get(id(place)) != found.get(id(other))
+                   for place, other in zip(self.places, overlapping, strict=True))
 
     # --- tensors ----------------------------------------------------------------------------------------
 

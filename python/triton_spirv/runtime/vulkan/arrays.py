@@ -38,6 +38,10 @@ class DeviceArray:
         """The address of the first element, on the device."""
         return self.address
 
+    def extent(self) -> tuple[int, int]:
+        """Address and bytes of the allocation, on the device."""
+        return self.allocation.address, self.allocation.size
+
     def stride(self, dimension: int | None = None) -> Any:
         """Strides in elements, all or one, as torch gives them."""
         return self.strides if dimension is None else self.strides[dimension]
