@@ -33,6 +33,9 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "`cpu`, `gpu`, `vulkan`, `vulkan:INDEX`, `vulkan:NAME`, an index, or a part of a name",
                  "the CPU device", "The device that kernels run on. `triton-spirv devices` lists them. Every "
                  "launch reads the variable."),
+        Variable("TRITON_SPIRV_INDUCTOR", "`0`, `1`", "`0`",
+                 "`1`: torch.compile compiles for the CPU with this package, as after "
+                 "`triton_spirv.inductor.enable()`. Needs the extra `inductor`."),
         Variable("TRITON_SPIRV_TARGET", "a name from `python -m triton_spirv --list-targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "
