@@ -89,6 +89,6 @@ class ResourceError(TritonSpirvError):
 
 
 class UsageError(TritonSpirvError):
-    """What was asked for cannot be meant: an unknown target, a signature that does not fit the kernel, a file
+    """The request makes no sense: an unknown target, a signature that does not fit the kernel, a file
     that is not there. One line that says what may be written instead; the command ends with status 2.
     """

@@ -26,5 +26,5 @@ def front_end(module: str = "aot") -> ModuleType:
                 raise
             raise UsageError("compiling from Python source needs Triton: pip install 'triton>=3.6,<3.10'; "
                              "IR files (.ttir, .ttgir) compile without it") from None
-    raise UsageError("triton-spirv is not installed, so Triton's half of it is not found: "
-                     "pip install -e . in its folder")
+    raise UsageError("triton-spirv is not installed in this environment, so Triton cannot find it: "
+                     "run 'pip install -e .' in its folder")

@@ -244,7 +244,7 @@ def test_autotuner_skips_what_cannot_be_built(fake: Fake, monkeypatch: pytest.Mo
     double.device_caches.clear()
     x, out = zeros(64), zeros(64)
     x.numpy()[:] = 3
-    with pytest.warns(RuntimeWarning, match="of no use"):
+    with pytest.warns(RuntimeWarning, match="cannot use the cached binary"):
         tuned[(1,)](x, out, 50, generate_native_code=True, native_device="pvc")
     assert tuned.best_config is configs[1] and out.numpy()[0] == 6
 
@@ -253,11 +253,11 @@ def test_autotuner_skips_what_cannot_be_built(fake: Fake, monkeypatch: pytest.Mo
 
 def test_refused_binary_is_rebuilt_once(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.answer(output=binary())
-    with pytest.warns(RuntimeWarning, match=r"double is of no use to .*again from SPIR-V") as seen:
+    with pytest.warns(RuntimeWarning, match=r"the cached binary of double.*again from SPIR-V") as seen:
         kernel = lane_launch(monkeypatch)
     assert len(seen) == 1 and kernel.asm["spv"] == binary() and kernel.n_regs == 128
     monkeypatch.setattr(opencl.Library, "program_with_il", None)  # what was rebuilt is cached, too
-    with pytest.warns(RuntimeWarning, match="of no use"):
+    with pytest.warns(RuntimeWarning, match="cannot use the cached binary"):
         lane_launch(monkeypatch)
     assert len(fake.calls()) == 1
 
@@ -272,7 +272,7 @@ def test_damaged_binary(fake: Fake, cache: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.warns(RuntimeWarning, match="binary of double is damaged"):
         lane_launch(monkeypatch)
     assert not file.with_suffix(".json").exists()
-    with pytest.warns(RuntimeWarning, match="of no use"):
+    with pytest.warns(RuntimeWarning, match="cannot use the cached binary"):
         lane_launch(monkeypatch)
     assert file.read_bytes() == binary() and len(fake.calls()) == 2
 

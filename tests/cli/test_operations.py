@@ -39,7 +39,7 @@ def test_reasons_speak_of_known_operations() -> None:
 
 
 @pytest.mark.parametrize(("option", "expected"), [
-    ("--list-rules", r"tt\.load +pulled +lower/memory\.py:\d+"), ("--list-targets", "cpu-simt"),
+    ("--list-rules", r"tt\.load +pulled +lower/memory/\w+\.py:\d+"), ("--list-targets", "cpu-simt"),
     ("--operations-table", "# Operations"),
 ])
 def test_commands(option: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ def run(tmp_path: Path, script: str, **environment: str) -> subprocess.Completed
                           env={**os.environ, **environment})
 
 
-MESSAGE = "triton-spirv: the processor reports a fault"
+MESSAGE = "triton-spirv: the process crashes"
 
 
 @pytest.mark.parametrize("programs", [1, 300])

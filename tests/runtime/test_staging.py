@@ -177,7 +177,7 @@ class Foreign:
 @pytest.mark.parametrize("bare", [int, Foreign])
 def test_bare_addresses_are_refused(two_results: launch.Kernel, bare: Any) -> None:
     x = zeros(COUNT)
-    with pytest.raises(LaunchError, match=r"argument 1 \(a\): 0x\w+ is a bare address .* pass the array"):
+    with pytest.raises(LaunchError, match=r"argument 1 \(a\): 0x\w+ is a bare address.* pass the array"):
         two_results.launch(1, 1, 1, (x, bare(x.data_ptr()), x))
 
 

@@ -25,17 +25,17 @@ ACTIONS = ("ls", "rm", "verify")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=ACTIONS, help="list; remove; check every checksum")
+    parser.add_argument("action", choices=ACTIONS, help="ls: list; rm: remove; verify: check every file")
     parser.add_argument("names", nargs="*", metavar="NAME",
-                        help="only kernels whose names contain one of these, "
-                        "or whose folders begin so")
+                        help="only kernels whose name contains this, or whose "
+                        "folder's name begins with it")
     parser.add_argument("--all", action="store_true",
-                        help="rm: every kernel of this package, and the drivers' "
-                        "binaries")
-    parser.add_argument("--older", type=float, metavar="DAYS", help="only what is older")
+                        help="rm: remove every kernel of this package, and all "
+                        "binaries that drivers made")
+    parser.add_argument("--older", type=float, metavar="DAYS", help="only files older than this")
     parser.add_argument("--rm", action="store_true",
-                        help="verify: remove what is damaged, so that it is made again")
-    parser.add_argument("--json", action="store_true", help="ls, verify: for other programs")
+                        help="verify: remove damaged files; they are made again when needed")
+    parser.add_argument("--json", action="store_true", help="ls, verify: print JSON")
 
 
 #: how drivers' binaries of every version of this package begin

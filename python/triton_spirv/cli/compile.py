@@ -34,29 +34,31 @@ KINDS = {"ttir": (".ttir", True), "ttgir": (".ttgir", True), "spvasm": (".spvasm
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FILE.py::KERNEL | FILE.ttir | FILE.ttgir",
-                        help="a @triton.jit function of a Python file, which is run to find it; or Triton's "
-                             "IR")
+                        help="a @triton.jit function in a Python file (the file is run), or a file of "
+                             "Triton's IR")
     parser.add_argument("-s", "--signature",
-                        help="of every parameter in order: a type, :16 behind what is divisible "
-                        "by 16, a number for a constexpr; as Triton's own compiler has it")
+                        help="an item for each parameter: a type; :16 after it if the value is always "
+                        "divisible by 16; or the value of a constexpr")
     parser.add_argument("-t", "--target", action="append", default=[],
                         help="a name of 'python -m triton_spirv "
-                        "--list-targets', cpu:ARCHITECTURE or host; may be repeated; default cpu")
-    parser.add_argument("-e", "--emit", choices=KINDS, default="bundle", help="what to write; default bundle")
+                        "--list-targets', cpu:ARCHITECTURE or host; may be repeated; default: cpu")
+    parser.add_argument("-e", "--emit", choices=KINDS, default="bundle",
+                        help="what to write; default: bundle")
     parser.add_argument("-o", "--output",
-                        help="file, or folder of a bundle; - for the standard output, which is "
-                        "the default for text")
-    parser.add_argument("-w", "--num-warps", type=int, help="default 4")
-    parser.add_argument("--num-stages", type=int, help="default 3")
+                        help="the file to write, or the bundle's folder; - means standard output, the "
+                        "default for text")
+    parser.add_argument("-w", "--num-warps", type=int, help="default: 4")
+    parser.add_argument("--num-stages", type=int, help="default: 3")
     parser.add_argument("--config", action="append", default=[], metavar="NAME=VALUE,...",
-                        help="constexprs and launch options of one variant; may be repeated, for bundles")
+                        help="constexprs and launch options of one variant of a bundle; may be repeated")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE",
-                        help="another option of a launch, such as enable_fp_fusion=False")
+                        help="another launch option, such as enable_fp_fusion=False")
     parser.add_argument("--grf-mode", default="default", choices=("default", "128", "256", "512", "auto"),
-                        help="registers of native code for Intel GPUs")
-    parser.add_argument("--no-native", action="store_true", help="a bundle of SPIR-V alone")
-    parser.add_argument("-j", "--processes", type=int, help="that compile at a time; default one per core")
-    parser.add_argument("--cluster", metavar="ADDRESS", help="of a dask scheduler that has the work done")
+                        help="registers of a thread, in native code for Intel GPUs")
+    parser.add_argument("--no-native", action="store_true", help="put no native code into the bundle")
+    parser.add_argument("-j", "--processes", type=int,
+                        help="how many processes compile; default: one for each core")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="compile on the cluster of this dask scheduler")
 
 
 def run(options: argparse.Namespace, out: Output) -> int:

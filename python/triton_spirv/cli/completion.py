@@ -15,7 +15,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="the shell that is to complete")
+    parser.add_argument("shell", choices=SHELLS, help="your shell")
 
 
 def run(options: argparse.Namespace, out: Output) -> int:

@@ -34,8 +34,8 @@ ABILITIES = {
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true",
-                        help="for other programs: a list, an object for each device")
-    parser.add_argument("--all", action="store_true", help="with every extension")
+                        help="print JSON: a list with an object for each device")
+    parser.add_argument("--all", action="store_true", help="print every extension")
 
 
 def run(options: argparse.Namespace, out: Output) -> int:

@@ -73,8 +73,8 @@ COUNT = 1000
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for other programs: a list of findings")
-    parser.add_argument("--no-run", action="store_true", help="look only; open no device")
+    parser.add_argument("--json", action="store_true", help="print JSON: a list of findings")
+    parser.add_argument("--no-run", action="store_true", help="do not run kernels")
 
 
 def run(options: argparse.Namespace, out: Output) -> int:
@@ -88,7 +88,8 @@ def run(options: argparse.Namespace, out: Output) -> int:
     if options.json:
         out.json([asdict(finding) for finding in found])
     else:
-        out.line(f"{len(bad)} to mend" if bad else "all is well", "bad" if bad else "good")
+        found_bad = f"{len(bad)} {'problem' if len(bad) == 1 else 'problems'} found"
+        out.line(found_bad if bad else "all is well", "bad" if bad else "good")
     return 1 if bad else 0
 
 

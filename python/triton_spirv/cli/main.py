@@ -19,15 +19,15 @@ from .output import Output
 #: command -> one line of help. The module of the same name has `EXAMPLES`, `arguments(parser)` and
 #: `run(options, out) -> status`.
 COMMANDS = {
-    "devices": "the devices that kernels can run on, and what each can do",
-    "doctor": "what is installed, what is missing and how to get it; runs a kernel on each device",
-    "compile": "a kernel, ahead of time: for named targets, into one file or a bundle that runs by itself",
-    "show": "a cached kernel: your source, its IR and its listing side by side, or as one HTML page",
-    "stats": "registers, spills, SIMD width, the mix of instructions and the hot loop on an Intel GPU",
-    "cache": "what is kept of compiled kernels: list, remove, verify",
-    "replay": "recorded launches once more, and whether they give what they gave",
-    "ops": "which of Triton's operations can be compiled",
-    "completion": "a script that completes this command's words in your shell",
+    "devices": "list the devices that kernels can run on, and what each can do",
+    "doctor": "check the installation, say how to get what is missing, run a kernel on each device",
+    "compile": "compile a kernel ahead of time, into one file or a bundle that needs no Triton",
+    "show": "show a cached kernel: your source, its IR and its SPIR-V side by side, or as an HTML page",
+    "stats": "count the registers, spills and instructions of a kernel's machine code",
+    "cache": "list, remove or verify the compiled kernels on disk",
+    "replay": "repeat recorded launches and compare the results with the recording",
+    "ops": "list Triton's operations and say which can be compiled",
+    "completion": "print a completion script for your shell",
 }
 
 
@@ -43,10 +43,9 @@ def build_parser() -> Parser:
     from .. import __version__
 
     parser = Parser(prog="triton-spirv",
-                    description="Triton kernels as SPIR-V: compile, look at, check, run again.",
+                    description="Compile Triton kernels to SPIR-V, look at them, and repeat their launches.",
                     epilog="'triton-spirv COMMAND --help' shows a command's options and examples. Exit "
-                           "status: 0 "
-                           "done, 1 failed, 2 not a possible request.")
+                           "status: 0 success, 1 a problem was found, 2 the request makes no sense.")
     parser.add_argument("--version", action="version", version=f"triton-spirv {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, help in COMMANDS.items():

@@ -13,11 +13,11 @@ EXAMPLES = ("ops", "ops tt.dot math.", "ops --missing", "ops --of kernel.ttir", 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME",
-                        help="only operations whose names contain one of these")
-    parser.add_argument("--missing", action="store_true", help="only operations without a rule")
+                        help="only operations whose name contains this")
+    parser.add_argument("--missing", action="store_true", help="only operations that cannot be compiled")
     parser.add_argument("--of", type=Path, metavar="FILE",
-                        help="only the operations of a .ttir or .ttgir file")
-    parser.add_argument("--json", action="store_true", help="for other programs")
+                        help="only the operations in this .ttir or .ttgir file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace, out: Output) -> int:

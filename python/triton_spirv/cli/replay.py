@@ -31,13 +31,13 @@ sys.exit(replay.main())
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, help="a recorded launch, or a folder of several: what "
-                        "TRITON_SPIRV_RECORD=FOLDER python my_kernel.py has left")
+    parser.add_argument("folder", type=Path, help="a recorded launch, or a folder of several, made by "
+                        "TRITON_SPIRV_RECORD=FOLDER python my_kernel.py")
     parser.add_argument("--device", default="",
-                        help="part of a device's name or platform; default: one of the kind "
-                        "that it was recorded on")
-    parser.add_argument("--repeat", type=int, default=1, help="launches to time")
-    parser.add_argument("--tolerance", type=float, default=0.0, help="that floats may differ by; default 0")
+                        help="a part of a device's name or platform; default: a device of the "
+                        "recorded kind")
+    parser.add_argument("--repeat", type=int, default=1, help="how many launches to time")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="how much floats may differ; default: 0")
 
 
 def run(options: argparse.Namespace, out: Output) -> int:

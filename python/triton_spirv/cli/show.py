@@ -17,18 +17,18 @@ EXAMPLES = ("show softmax_rows", "show softmax_rows --html softmax.html", "show 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kernel",
-                        help="name of a kernel in Triton's cache, the newest of that name; or the beginning "
-                        "of its folder's name, see 'triton-spirv cache ls'")
+                        help="the name of a kernel in Triton's cache (the newest is taken), or the "
+                        "beginning of its folder's name: see 'triton-spirv cache ls'")
     parser.add_argument("--html", type=Path, metavar="FILE",
-                        help="write one page with the three columns, linked by "
-                        "line")
+                        help="write an HTML page; the lines of the three columns "
+                        "are linked")
     parser.add_argument("--ir", choices=("ttir", "ttgir"), default=None,
-                        help="which IR; default: the one that the "
-                        "code was made of")
+                        help="the IR to show; default: the one that "
+                        "was compiled")
     parser.add_argument("--only", choices=("source", "ttir", "ttgir", "spvasm"),
-                        help="print one column as it is")
+                        help="print one column alone")
     parser.add_argument("--lines", type=int, default=12,
-                        help="of IR and listing for each line of the source; 0: all")
+                        help="the most lines of IR and listing for a line of the source; 0: all")
 
 
 def run(options: argparse.Namespace, out: Output) -> int:

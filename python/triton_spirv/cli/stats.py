@@ -26,21 +26,20 @@ EXAMPLES = (
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FILE.py::KERNEL | FILE.ttir | FILE.ttgir | FILE.spv | NAME",
-                        help="what 'triton-spirv compile' takes, a SPIR-V module, or a kernel in Triton's "
-                             "cache "
-                        "(compiled for the target from its TTIR)")
-    parser.add_argument("-s", "--signature", help="of FILE.py::KERNEL, as for 'triton-spirv compile'")
+                        help="what 'triton-spirv compile' takes, a SPIR-V module, or the name of a kernel "
+                             "in Triton's cache")
+    parser.add_argument("-s", "--signature", help="for FILE.py::KERNEL, as in 'triton-spirv compile'")
     parser.add_argument("-t", "--target",
                         help="an Intel GPU, or cpu, host: the CPU device at hand; default: that of "
                         "a cached kernel, else pvc")
-    parser.add_argument("-w", "--num-warps", type=int, help="default 4")
-    parser.add_argument("--num-stages", type=int, help="default 3")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of a launch")
+    parser.add_argument("-w", "--num-warps", type=int, help="default: 4")
+    parser.add_argument("--num-stages", type=int, help="default: 3")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="a launch option")
     parser.add_argument("--grf-mode", default="default", choices=("default", "128", "256", "512", "auto"),
                         help="registers of a thread")
-    parser.add_argument("--kernel", help="of a .spv file with a kernel of another name than the file's")
-    parser.add_argument("--isa", type=Path, metavar="FILE", help="write the ISA text")
-    parser.add_argument("--json", action="store_true", help="for other programs")
+    parser.add_argument("--kernel", help="the kernel's name, if a .spv file has another name")
+    parser.add_argument("--isa", type=Path, metavar="FILE", help="write the machine code as text")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(options: argparse.Namespace, out: Output) -> int:

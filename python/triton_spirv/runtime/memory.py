@@ -43,9 +43,9 @@ class Staging:
         """An argument of the launch: an address in the memory (address, bytes). LaunchError where it is not
         known how much memory there is."""
         if extent is None:
-            raise LaunchError(f"{pointer:#x} is a bare address of the host's memory, which "
-                              f"{self._context.device.name} does not share, and nothing says how much is to "
-                              "be copied there; pass the array or the tensor itself")
+            raise LaunchError(f"{pointer:#x} is a bare address. {self._context.device.name} does not share "
+                              "the host's memory, and an address does not say how many bytes to copy; "
+                              "pass the array or the tensor itself")
         start, size = extent
         if not start <= pointer <= start + size:
             raise LaunchError(f"its address, {pointer:#x}, is outside of its memory, {size} bytes at "

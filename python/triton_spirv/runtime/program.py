@@ -158,7 +158,7 @@ def _from_cache(context: Context, name: str, entry: str, options: str) -> Progra
 
 def say_rebuilt(entry: str, device: Device, reason: object) -> None:
     """The message of a binary that is of no use and is made anew."""
-    warnings.warn(f"the cached binary of {entry} is of no use to {device.name} "
+    warnings.warn(f"{device.name} cannot use the cached binary of {entry} "
                   f"(driver {device.driver_version}): {reason}; it is built again from SPIR-V",
                   RuntimeWarning, stacklevel=2)
 

@@ -32,15 +32,15 @@ INTERRUPTION = 2  # SIGINT
 SIGNAL_INFORMATION, ALTERNATE_STACK, HAS_RESTORER = 0x4, 0x0800_0000, 0x0400_0000
 RT_SIGACTION = 13  # the system call
 
-HEAD = "\ntriton-spirv: the processor reports a fault, as of a wrong address, while this runs:\n"
+HEAD = "\ntriton-spirv: the process crashes (often because of a wrong address) while this kernel runs:\n"
 FOOT = """\
-A kernel that accesses memory beyond its arguments ends so: look at its masks, and at the sizes and strides
-that it was given. TRITON_INTERPRET=1 runs it in Triton's interpreter, where each value can be looked at.
+The usual cause is a kernel that accesses memory outside its arguments: check its masks, and the sizes and
+strides that you passed. TRITON_INTERPRET=1 runs it in Triton's interpreter, where you can look at each value.
 """
 AGAIN = "\ntriton-spirv: interrupted twice while a kernel ran; the process ends.\n"
 
-FORKED = ("this process was forked from one in which other threads launched, and the driver's threads are "
-          "not in it: fork before, or start processes by multiprocessing's \"spawn\" or \"forkserver\"")
+FORKED = ("this process was forked while other threads launched kernels, and it lacks the driver's threads: "
+          "fork earlier, or start processes with multiprocessing's \"spawn\" or \"forkserver\"")
 
 #: one word for each thread: 0, or the address of the text of the kernel that it runs
 table = array.array("Q", bytes(8 * THREADS))
