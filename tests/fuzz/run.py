@@ -12,9 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import queue
 import resource
-import subprocess
 import sys
 import threading
 import time
@@ -24,6 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from children import End, reports
 
 from fuzz import seeds as seed_texts
 from fuzz.check import FINDINGS, check
@@ -49,47 +48,23 @@ def worker(arguments: argparse.Namespace) -> None:
                           "seconds": round(time.process_time() - start, 2)}), flush=True)
 
 
-def queued_lines(child: subprocess.Popen[str]) -> queue.Queue[str | None]:
-    """Lines of a child's output as they come, then None."""
-    lines: queue.Queue[str | None] = queue.Queue()
-
-    def read() -> None:
-        assert child.stdout
-        for line in child.stdout:
-            lines.put(line)
-        lines.put(None)
-
-    threading.Thread(target=read, daemon=True).start()
-    return lines
-
-
 def batch(first: int, count: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """The lines of one child; of a child that dies, a line for the text that it died of, and no more."""
     command = [sys.executable, __file__, "--worker", "--first", str(first), "--count", str(count),
                "--seed", str(arguments.seed), "--out", str(arguments.out),
                "--seconds", str(arguments.seconds), "--validate", str(arguments.validate)]
-    child = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    found, running, lines = [], None, queued_lines(child)
-    complaints: list[str] = []
-    assert child.stderr
-    threading.Thread(target=lambda: complaints.extend(child.stderr or ()), daemon=True).start()
-    kind = "crashed"
-    try:
-        while (line := lines.get(timeout=10 * arguments.seconds + 60)) is not None:
-            said = json.loads(line)
-            if "begin" in said:
-                running = said["begin"]
-            else:
-                found.append(said)
-                running = None
-    except queue.Empty:
-        kind = "hung"
-        child.kill()
-    code = child.wait()
-    if running is not None or code:
-        found.append({"text": first if running is None else running, "kind": kind, "where": "process",
-                      "message": f"the process ended with {code}: {''.join(complaints)[-500:]}", "target": "",
-                      "seed": "", "seconds": 0.0})
+    found, running = [], None
+    for said in reports(command, 10 * arguments.seconds + 60):
+        if isinstance(said, End):
+            if running is not None or said.code:
+                found.append({"text": first if running is None else running, "seed": "", "seconds": 0.0,
+                              "kind": "hung" if said.hung else "crashed", "where": "process", "target": "",
+                              "message": f"the process ended with {said.code}: {said.complaints}"})
+        elif "begin" in said:
+            running = said["begin"]
+        else:
+            found.append(said)
+            running = None
     return found
 
 

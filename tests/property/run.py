@@ -1,11 +1,12 @@
-"""The long run: `python -m tests.property.run --modes vector,simt8 --count 5000`.
+"""The long run: `python -m tests.property.run --modes vector,simt8 --count 5000 --jobs 8`.
 
 Kernel number n of a mode is the same in every run of this version; a run begins at a random number, which
-it prints, or at --first. Kernels run in child processes, a batch in each; one that crashes or hangs is a
-finding and costs itself alone. Every result is a line of `log.jsonl` in the folder of the run, and a run
-goes on where the log ends. What fails is shrunk and saved beside it, as a Python file with a kernel,
-arguments and expected numbers. `--summary` prints the counts of a log; `--only 17` runs one kernel again,
-and shows it.
+it prints, or at --first. Kernels run in child processes, a batch in each, --jobs of them at a time; one that
+crashes or hangs is a finding and costs itself alone. Every result is a line of `log.jsonl` in the folder of
+the run, and a run goes on with what the log lacks. `report.md` beside it says what was found so far: counts
+by mode, refusals, and each failure with its kernel. What fails is shrunk and saved, as a Python file with a
+kernel, arguments and expected numbers. `--summary` prints the counts of a log; `--only 17` runs one kernel
+again, and shows it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import queue
 import random
 import shutil
 import subprocess
@@ -28,85 +28,56 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from children import End, reports
+
+from property.report import FAILURES, counts, page
 from property.worker import environment
 
 MODES = "vector"
 WORKER = Path(__file__).with_name("worker.py")
-DEATHS = ("crashed", "hung")  # the process ends with them
-FAILURES = ("disagreed", "failed", *DEATHS)
-
-
-def queued_lines(child: subprocess.Popen[str]) -> queue.Queue[str | None]:
-    """Lines of a child's output as they come, then None. (A file's own buffer can hold lines that `select` on
-    its descriptor does not know of, so that a child would seem to hang.)"""
-    lines: queue.Queue[str | None] = queue.Queue()
-
-    def read() -> None:
-        assert child.stdout
-        for line in child.stdout:
-            lines.put(line)
-        lines.put(None)
-
-    threading.Thread(target=read, daemon=True).start()
-    return lines
 
 
 def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Results of one child process; of a child that dies, a result for the kernel that it died of."""
+    """Results of one child process; of a child that dies, a result for the kernel that it died of, and no
+    more."""
     cache = tempfile.mkdtemp(prefix="generated-cache-")
+    current = arguments.out / f"current-{mode}-{first}.py"
     command = [
-        sys.executable, str(arguments.worker), "--mode", mode, "--first", str(first),
-        "--count", str(count), "--out", str(arguments.out), "--shrink-seconds", str(arguments.shrink_seconds),
-        "--deadline", str(arguments.deadline),
+        sys.executable, str(arguments.worker), "--mode", mode, "--first", str(first), "--count", str(count),
+        "--out", str(arguments.out), "--current", str(current),
+        "--shrink-seconds", str(arguments.shrink_seconds), "--deadline", str(arguments.deadline),
     ]
     ours = ("TRITON_SPIRV_", "TRITON_INTERPRET")
     variables = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
-    errors = arguments.out / f"stderr-{mode}.txt"
-    with errors.open("w") as kept:
-        child = subprocess.Popen(
-            command, env={**variables, **environment(mode), "TRITON_CACHE_DIR": cache}, text=True,
-            stdout=subprocess.PIPE, stderr=kept,
-        )
-    running, found, hung = None, None, False
-    lines = queued_lines(child)
+    running, found = None, None
     try:
-        while True:
-            try:
-                line = lines.get(timeout=arguments.timeout)
-            except queue.Empty:
-                hung = child.poll() is None
-                break
-            if line is None:
-                break
-            if not line.startswith("{"):
-                continue
-            report = json.loads(line)
-            if "begin" in report:
+        for report in reports(command, arguments.timeout,
+                              {**variables, **environment(mode), "TRITON_CACHE_DIR": cache}):
+            if isinstance(report, End):
+                if running is not None and found:  # it ended while a smaller one was looked for
+                    yield found
+                elif running is not None or report.code:
+                    yield _death(mode, first if running is None else running, report, current)
+            elif "begin" in report:
                 running, found = report["begin"], None
             elif "found" in report:
                 found = report["found"]
             else:
                 yield report
                 running = None
-        if hung:
-            child.kill()
-        code = child.wait()
-        if running is not None and found:  # it ended while a smaller one was looked for
-            yield found
-        elif running is not None or code:
-            number = first if running is None else running
-            result = "hung" if hung else "crashed"
-            path = arguments.out / f"{result}-{mode}-{number}.py"
-            current = arguments.out / f"current-{mode}.py"
-            if current.exists():
-                current.replace(path)
-            why = f"the process ended with {code}: {errors.read_text()[-600:]}"
-            yield {"kernel": number, "mode": mode, "result": result, "why": why, "file": path.name}
     finally:
-        if child.poll() is None:
-            child.kill()
-            child.wait()
         shutil.rmtree(cache, ignore_errors=True)
+        current.unlink(missing_ok=True)
+
+
+def _death(mode: str, kernel: int, end: End, current: Path) -> dict[str, Any]:
+    """The result of a kernel that ended its process, which is kept."""
+    result = "hung" if end.hung else "crashed"
+    path = current.with_name(f"{result}-{mode}-{kernel}.py")
+    if current.exists():
+        current.replace(path)
+    why = f"the process ended with {end.code}: {end.complaints}"
+    return {"kernel": kernel, "mode": mode, "result": result, "why": why, "file": path.name}
 
 
 def current_revision() -> str:
@@ -120,53 +91,89 @@ def read(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
+class Run:
+    """What the log of a folder lacks of a number of kernels in each mode, a batch at a time for each job."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments, self.log = arguments, arguments.out / "log.jsonl"
+        self.entries = read(self.log)
+        if arguments.first is None:
+            arguments.first = min((e["kernel"] for e in self.entries), default=random.randrange(1 << 31))
+        self.weight = Counter(arguments.modes)
+        every = range(arguments.first, arguments.first + arguments.count)
+        done = {(entry["mode"], entry["kernel"]) for entry in self.entries}
+        self.done = {mode: sum((mode, n) in done for n in every) for mode in self.weight}
+        self.pending = {mode: [n for n in every if (mode, n) not in done][::-1] for mode in self.weight}
+        self.handed = Counter(self.done)
+        self.failures, self.start, self.revision = 0, time.monotonic(), ""
+        self.lock = threading.Lock()
+
+    def next(self) -> tuple[str, int, int] | None:
+        """Mode, first kernel and number of kernels of another batch; the mode that is furthest behind."""
+        with self.lock:
+            modes = [mode for mode in self.weight if self.pending[mode]]
+            stops = time.time() > self.arguments.deadline or (self.failures and self.arguments.stop)
+            if not modes or stops:
+                return None
+            if (found := current_revision()) != self.revision:
+                self.revision = found
+                print(f"at {found}", flush=True)
+            mode = min(modes, key=lambda m: self.handed[m] / self.weight[m])
+            left = self.pending[mode]
+            first, count = left.pop(), 1
+            while count < self.arguments.batch and left and left[-1] == first + count:
+                left.pop()
+                count += 1
+            self.handed[mode] += count
+            return mode, first, count
+
+    def work(self) -> None:
+        """A job: batches until none is left. Behind a kernel that ended its process a batch goes on."""
+        while (given := self.next()) is not None:
+            mode, first, count = given
+            left, last = range(first, first + count), -1
+            while left and left[0] != last and not (self.failures and self.arguments.stop):
+                last = left[0]
+                for entry in batch(mode, left[0], len(left), self.arguments):
+                    self.note(entry)
+                    left = range(entry["kernel"] + 1, first + count)
+            self.show()
+
+    def note(self, entry: dict[str, Any]) -> None:
+        with self.lock, self.log.open("a") as file:
+            entry = {**entry, "revision": self.revision}
+            file.write(json.dumps(entry) + "\n")
+            self.entries.append(entry)
+            self.done[entry["mode"]] += 1
+            if entry["result"] in FAILURES:
+                self.failures += 1
+                print(f"  {entry.get('file')}: {entry['why'].splitlines()[0][:150]}", flush=True)
+
+    def show(self) -> None:
+        """A line of the terminal, and the report."""
+        with self.lock:
+            shown = ", ".join(f"{m} {self.done[m]}" for m in self.weight)
+            taken = time.monotonic() - self.start
+            print(f"{taken:.0f} s: {shown}; {self.failures} failed", flush=True)
+            heading = (f"Asked for: {self.arguments.count} kernels in each mode, from --first "
+                       f"{self.arguments.first}; {self.arguments.jobs} processes, {taken:.0f} s.")
+            written = self.arguments.out / "report.new"
+            written.write_text(page(self.entries, self.arguments.out, heading))
+            written.replace(self.arguments.out / "report.md")
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Run what the log lacks; the number of failures."""
-    log = arguments.out / "log.jsonl"
-    entries = read(log)
-    if arguments.first is None:
-        arguments.first = min((e["kernel"] for e in entries), default=random.randrange(1 << 31))
-        print(f"kernels from --first {arguments.first}", flush=True)
-    done = Counter(dict.fromkeys(arguments.modes, arguments.first))
-    for entry in entries:
-        done[entry["mode"]] = max(done[entry["mode"]], entry["kernel"] + 1)
-    failures, last = 0, arguments.first + arguments.count
-    start, arguments.deadline = time.monotonic(), time.time() + arguments.seconds
-    weight, revision = Counter(arguments.modes), ""
-    while pending := [mode for mode in weight if done[mode] < last]:
-        if time.time() > arguments.deadline or (failures and arguments.stop):
-            break
-        mode = min(pending, key=lambda m: (done[m] - arguments.first) / weight[m])
-        if (found := current_revision()) != revision:
-            revision = found
-            print(f"at {revision}", flush=True)
-        count = min(arguments.batch, last - done[mode])
-        with log.open("a") as file:
-            for entry in batch(mode, done[mode], count, arguments):
-                file.write(json.dumps({**entry, "revision": revision}) + "\n")
-                file.flush()
-                done[mode] = entry["kernel"] + 1
-                if entry["result"] in FAILURES:
-                    failures += 1
-                    print(f"  {entry.get('file')}: {entry['why'].splitlines()[0][:150]}", flush=True)
-        shown = ", ".join(f"{m} {done[m] - arguments.first}" for m in weight)
-        print(f"{time.monotonic() - start:.0f} s: {shown}; {failures} failed", flush=True)
-    return failures
-
-
-def summary(log: Path) -> str:
-    """A line for each mode: kernels by result, comparisons by oracle."""
-    results: dict[str, Counter[str]] = {}
-    oracles: dict[str, Counter[str]] = {}
-    for entry in read(log):
-        results.setdefault(entry["mode"], Counter())[entry["result"]] += 1
-        oracles.setdefault(entry["mode"], Counter()).update(entry.get("checks", ()))
-    lines = []
-    for mode, counts in results.items():
-        shown = ", ".join(f"{n} {name}" for name, n in counts.most_common())
-        agreed = ", ".join(f"{name} {n}" for name, n in oracles[mode].most_common())
-        lines.append(f"{mode}: {sum(counts.values())} kernels: {shown}. Comparisons that agreed: {agreed}")
-    return "\n".join(lines)
+    arguments.deadline = time.time() + arguments.seconds
+    made = Run(arguments)
+    print(f"kernels from --first {arguments.first}", flush=True)
+    others = [threading.Thread(target=made.work, daemon=True) for _ in range(arguments.jobs)]
+    for thread in others:
+        thread.start()
+    for thread in others:
+        thread.join()
+    made.show()
+    return made.failures
 
 
 def only(arguments: argparse.Namespace) -> int:
@@ -191,6 +198,7 @@ def main() -> int:
     )
     parser.add_argument("--count", type=int, default=2000, help="kernels to run in each mode")
     parser.add_argument("--first", type=int, help="number of the first kernel; without it, any")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no kernel after so long")
     parser.add_argument("--stop", action="store_true", help="end with the batch of the first failure")
     parser.add_argument("--batch", type=int, default=50, help="kernels in one process")
@@ -203,12 +211,12 @@ def main() -> int:
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     if arguments.summary:
-        print(summary(arguments.out / "log.jsonl"))
+        print(counts(read(arguments.out / "log.jsonl")))
         return 0
     if arguments.only is not None:
         return 1 if only(arguments) else 0
     failures = run(arguments)
-    print(summary(arguments.out / "log.jsonl"))
+    print(counts(read(arguments.out / "log.jsonl")))
     return 1 if failures else 0
 
 

@@ -9,19 +9,20 @@ from typing import Any
 import pytest
 
 from property import run
+from property.report import page
 from property.shrink import Choices, shrunk
 from property.worker import lanes_of, program_of
 
 WORKER = """
 import argparse, json, os, time
 parser = argparse.ArgumentParser()
-for name in ("mode", "first", "count", "out", "shrink-seconds", "deadline"):
+for name in ("mode", "first", "count", "out", "current", "shrink-seconds", "deadline"):
     parser.add_argument("--" + name)
 given = parser.parse_args()
 for number in range(int(given.first), int(given.first) + int(given.count)):
     print(json.dumps({"begin": number}), flush=True)
     if number in (2, 5):
-        open(f"{given.out}/current-{given.mode}.py", "w").write(f"# kernel {number}")
+        open(given.current, "w").write(f"# kernel {number}")
     if number == 2:
         os._exit(9)
     if number == 5:
@@ -55,6 +56,29 @@ def test_processes_that_die_are_findings_and_the_run_goes_on(entries, tmp_path, 
     assert (tmp_path / "hung-vector-5.py").read_text() == "# kernel 5"
     counts = "vector: 8 kernels: 6 agreed, 1 crashed, 1 hung. Comparisons that agreed: numpy 6"
     assert counts in capsys.readouterr().out
+
+
+def test_several_processes_share_the_kernels_and_one_report(entries, tmp_path):
+    found = entries("--count", "9", "--modes", "vector,simt8", "--jobs", "3", "--batch", "4")
+    assert sorted((e["mode"], e["kernel"]) for e in found) == [(m, n) for m in ("simt8", "vector")
+                                                               for n in range(9)]
+    said = (tmp_path / "report.md").read_text()
+    assert "18 kernels, 4 failures" in said and "vector: 9 kernels: 7 agreed, 1" in said
+    assert "--modes simt8 --only 2`" in said and "# kernel 5" in said
+    assert not list(tmp_path.glob("current-*"))
+
+
+def test_the_report_says_what_was_refused_and_what_failed(tmp_path):
+    (tmp_path / "disagreed-simt-3.py").write_text("kernel_text = 1\n")
+    entries = [
+        {"kernel": 1, "mode": "simt", "result": "refused", "why": "512 bytes are too many"},
+        {"kernel": 2, "mode": "simt", "result": "refused", "why": "4096 bytes are too many"},
+        {"kernel": 3, "mode": "simt", "result": "disagreed", "why": "p1: 3 of 4", "revision": "abc",
+         "file": "disagreed-simt-3.py"},
+    ]
+    said = page(entries, tmp_path, "Asked for: all.")
+    assert "simt, 2 times, first kernel 1: N bytes are too many" in said and "Revisions: unknown, abc" in said
+    assert "### disagreed: simt, kernel 3" in said and "kernel_text = 1" in said
 
 
 def test_a_run_goes_on_where_its_log_ends(entries):

@@ -119,11 +119,11 @@ def _entry(found: dict[str, Any], mode: str) -> dict[str, Any]:
     return {**{k: v for k, v in found.items() if k not in ("text", "draws", "program")}, "mode": mode}
 
 
-def shrink(found: dict[str, Any], mode: str, path: Path, seconds: float) -> dict[str, Any]:
+def shrink(found: dict[str, Any], mode: str, path: Path, seconds: float, current: Path) -> dict[str, Any]:
     """The smallest kernel that still fails in the same way: fewer and smaller draws, then fewer steps.
 
     Each is written to the path, since the next may end the process."""
-    smallest, number, current = found, found["kernel"], path.with_name(f"current-{mode}.py")
+    smallest, number = found, found["kernel"]
 
     def keep(again: dict[str, Any]) -> bool:
         nonlocal smallest
@@ -163,7 +163,7 @@ def run_all(arguments: argparse.Namespace, current: Path) -> None:
             found["file"] = path.name
             # shrinking may end the process
             print(json.dumps({"found": _entry(found, arguments.mode)}), flush=True)
-            found = shrink(found, arguments.mode, path, arguments.shrink_seconds)
+            found = shrink(found, arguments.mode, path, arguments.shrink_seconds, current)
         print(json.dumps(_entry(found, arguments.mode)), flush=True)
 
 
@@ -173,13 +173,14 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--out", type=Path, default=Path("generated"))
+    parser.add_argument("--current", type=Path, help="file for the kernel that is being run")
     parser.add_argument("--shrink-seconds", type=float, default=60)
     parser.add_argument("--deadline", type=float, default=float("inf"), help="no kernel after this time()")
     arguments = parser.parse_args()
     os.environ.update(environment(arguments.mode))
     if arguments.mode == family.NARROW:
         family.add_narrow(os.environ["TRITON_SPIRV_DEVICE"])
-    current = arguments.out / f"current-{arguments.mode}.py"
+    current = arguments.current or arguments.out / f"current-{arguments.mode}.py"
     with machine_hook(arguments.mode):
         run_all(arguments, current)
     current.unlink(missing_ok=True)
