@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .analysis.foreign_pointers import follows
-from .analysis.pointers import pointer_roots, written_arguments
-from .analysis.support import require_float64, require_rules
-from .analysis.waiting import exposed_roots, waits
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
 from .deep_stack import deepened
@@ -15,6 +11,9 @@ from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
 from .environment.memory_types import type_bytes
 from .errors import InternalError, LoweringError, ResourceError, TritonSpirvError
+from .facts.foreign_pointers import follows
+from .facts.pointers import pointer_roots, written_arguments
+from .facts.program_waits import exposed_roots, waits
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.budget import Budget
@@ -23,6 +22,7 @@ from .lower.control.blocks import run_function
 from .lower.control.loop_limit import LoopLimit
 from .lower.lanes.convergence import check_convergence
 from .lower.ordering import lessen_pressure
+from .lower.support import require_float64, require_rules
 from .lower.values.types import storage_type
 from .passes.pipeline import run_passes
 from .recordings import keep_compilation

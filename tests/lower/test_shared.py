@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from triton_spirv.analysis.allocation import Apart, Range, Turn
 from triton_spirv.lower.addresses.ownership import Owned
 from triton_spirv.lower.lanes.barriers import Global, Place, needed_barriers
+from triton_spirv.lower.values.allocation import Apart, Range, Turn
 
 LABEL, BRANCH, BRANCH_CONDITIONAL, BARRIER = 248, 249, 250, 224
 LOW, HIGH, BOTH = Range(0, 16), Range(16, 32), Range(8, 24)

@@ -6,8 +6,8 @@ import gc
 import weakref
 
 import pytest
-from triton_spirv.analysis.axis import AxisFacts, axis_facts
 from triton_spirv.errors import InternalError, UsageError
+from triton_spirv.facts.axis import AxisFacts, axis_facts
 from triton_spirv.ir import IntegerType, Module, Operation, parse
 from triton_spirv.passes import pipeline
 from triton_spirv.target import TARGETS, find_target

@@ -42,7 +42,7 @@ class MatrixUnits:
 
     def multiply_matrices(self, form: str, depth: int, a: Value, b: Value, c: Value) -> Value:
         """c + a x b for one block, by the whole sub-group; form: "f16", "bf16", "i8" or "tf32", depth:
-        elements along K. For a target with a `matrix` unit; analysis/matrix_layout.py says what a lane holds.
+        elements along K. For a target with a `matrix` unit; matrices/layout.py says what a lane holds.
         """
         raise NotImplementedError(f"{type(self).__name__} has no matrix unit")
 

@@ -4,7 +4,7 @@ Operations know their operands by the dialect's names (`op.ptr`, `op.mask`; see 
 operations compare by identity. Types and attributes are re-exported from types.py.
 
 Whoever changes a function does it by the methods here: they keep the lists of uses, and count the function's
-generation up, so that what was known of an earlier one is not taken for the new one's (analysis/axis.py).
+generation up, so that what was known of an earlier one is not taken for the new one's (facts/axis.py).
 """
 
 from __future__ import annotations

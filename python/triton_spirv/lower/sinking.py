@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from ..analysis.traversal import Asking, answer
+from ..traversal import Asking, answer
 from .pressure import Block, Step, arriving, id_places, numbers
 
 #: What is computed again in each block that uses it, if there are no more of them than COPIES.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..analysis.waiting import waits
 from ..environment.base import Environment, Parameter
+from ..facts.program_waits import waits
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Block, Module, Operation, PointerType, TensorType, Type, Value
 from ..layout import Layout, row_major

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from triton_spirv.analysis.traversal import Asking, question
+from triton_spirv.traversal import Asking, question
 
 from ..ir.model import Block, DenseAttr, IntegerType, Operation, TensorType, Type, Value
 from .copies import Copies, inserter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.edges import edges
+from ..facts.edges import edges
 from ..ir.model import Module, Operation, TensorType, Value
 
 CONVERSION = "ttg.convert_layout"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from triton_spirv.analysis.traversal import Asking, Known, answer
+from triton_spirv.traversal import Asking, Known, answer
 
 from ..ir.model import Block, Operation, Region, Value
 

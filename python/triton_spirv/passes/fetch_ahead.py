@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from triton_spirv.analysis.traversal import Asking, answer
+from triton_spirv.traversal import Asking, answer
 
 from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
 from .carried_pointers import number

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..analysis.matrix_layout import FORMS, Tiling, is_matrix, transposed
-from ..analysis.traversal import Asking, question, some
 from ..ir.model import Encoding, Module, Operation, TensorType, Value, bits_of, shape_of
 from ..layout import log2
+from ..matrices.layout import FORMS, Tiling, is_matrix, transposed
 from ..target import Matrix, Target
+from ..traversal import Asking, question, some
 from .carried_pointers import carry_pointer
 from .conversions import CONVERSION, convert_at_edges
 from .copies import copied

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ..analysis.traversal import Asking, every, question
 from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
+from ..traversal import Asking, every, question
 from .copies import copied
 
 #: A kernel of more operations is left as it is: all of them would be compiled twice.

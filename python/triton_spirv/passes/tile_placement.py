@@ -8,9 +8,9 @@ The layout spreads over what is computed from the result, as in matrix_placement
 
 from __future__ import annotations
 
-from ..analysis.matrix_grid import PLACED, find_grid, layout_of_grid
 from ..ir.model import Encoding, Module, Operation, TensorType, Value, shape_of
 from ..layout import Layout
+from ..matrices.grid import PLACED, find_grid, layout_of_grid
 from ..target import Target
 from .conversions import convert_at_edges
 from .matrix_placement import assign, is_chained, is_placed_product, spread

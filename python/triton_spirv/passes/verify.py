@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis.edges import edges
 from ..errors import InternalError, TritonSpirvError
+from ..facts.edges import edges
 from ..ir import parse
 from ..ir.dialects import OPERATIONS
 from ..ir.dominance import undominated

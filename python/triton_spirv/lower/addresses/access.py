@@ -1,7 +1,7 @@
 """One access to global memory: which components are neighbours there, and the pointers that reach them.
 
 Accesses are found contiguous from the affine part of their pointers, and from what is known of the other
-offsets (analysis/axis.py): neighbouring components whose offsets differ by one element move as one vector.
+offsets (facts/axis.py): neighbouring components whose offsets differ by one element move as one vector.
 Other offsets (a gather) move one element per component.
 """
 
@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...analysis.axis import axis_facts
-from ...analysis.traversal import Asking, question
+from ...facts.axis import axis_facts
 from ...ir.model import Operation, Value
 from ...layout import Layout, log2
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
+from ...traversal import Asking, question
 from ..context import Context
 from ..registry import RULES
 from ..values import fragment as fragments

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
-from ...analysis.traversal import Asking, answer, every, question
 from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I64
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
+from ...traversal import Asking, answer, every, question
 from ..arithmetic.symbolic import as_affine
 from ..context import Context, named
 from ..registry import SOURCE_LAYOUTS

@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...analysis.traversal import Asking, question
 from ...ir.model import IntegerType, Operation, PointerType, bits_of
 from ...layout import Layout
 from ...spirv.module import Value as Register
+from ...traversal import Asking, question
 from ..arithmetic.symbolic import as_affine, combined
 from ..context import Context
 from ..registry import elementwise, pulled, symbolic

@@ -12,12 +12,12 @@ not matter who writes there meanwhile.
 
 from __future__ import annotations
 
-from ...analysis.traversal import Asking, Known, answer
-from ...analysis.uniform import uniform_step
+from ...facts.uniform import uniform_step
 from ...ir.model import Block, Operation, Value
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
+from ...traversal import Asking, Known, answer
 from ..context import Context
 from ..registry import RULES
 from ..values.tensor import Uniform

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...analysis.axis import axis_facts
+from ...facts.axis import axis_facts
 from ...ir.model import DenseAttr, FloatType, IntegerType, Operation, PointerType
 from ...ir.numbers import to_bits
 from ...layout import Layout

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...analysis.traversal import Asking, answer
 from ...errors import LoweringError
 from ...ir.model import Block, Operation, Region, Type, Value
 from ...spirv.builder import I32, I64
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Pointer
+from ...traversal import Asking, answer
 from ..context import Context
 from .carry import Carrier, StoredCarrier, carrier_of, write_stored
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from ...analysis.traversal import Asking, answer, some
 from ...ir.model import PointerType, TensorType, Type
 from ...spirv.builder import I32, I64, with_width
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Int
 from ...spirv.types import Type as SpirvType
+from ...traversal import Asking, answer, some
 from ..addresses.masks import guarded
 from ..context import Context, StepLoop
 from ..registry import SOURCE_LAYOUTS

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.uniform import uniform_step
 from ...errors import LoweringError
+from ...facts.uniform import uniform_step
 from ...ir.model import Operation, TensorType
 from ...spirv.control import For, IfElse, While
 from ...spirv.module import Value as Register

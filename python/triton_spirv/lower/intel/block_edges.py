@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...analysis.axis import axis_facts
-from ...analysis.traversal import Asking, answer, every
+from ...facts.axis import axis_facts
 from ...layout import Layout
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
+from ...traversal import Asking, answer, every
 from ..context import Context
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Deferred, Uniform

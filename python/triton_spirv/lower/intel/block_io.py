@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...analysis.axis import axis_facts
+from ...facts.axis import axis_facts
 from ...ir.model import Block, Operation
 from ...layout import Layout
 from ...spirv.builder import I32, I64, with_width

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...analysis.axis import axis_facts
+from ...facts.axis import axis_facts
 from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.module import Value as Register

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...analysis.axis import axis_facts
-from ...analysis.traversal import Asking, question
+from ...facts.axis import axis_facts
 from ...ir.model import Block, Operation, Value
+from ...traversal import Asking, question
 from ..values.types import shape_of
 
 #: Views through which an index, a bound or a mask is the same.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...analysis.axis import axis_facts
-from ...analysis.axis_info import LARGEST
+from ...facts.axis import axis_facts
+from ...facts.axis_info import LARGEST
 from ...ir.model import Block, Operation, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...analysis.axis import axis_facts
-from ...analysis.matrix_layout import is_matrix
+from ...facts.axis import axis_facts
 from ...ir.model import Operation, TensorType
 from ...layout import Layout
+from ...matrices.layout import is_matrix
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..context import Context

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...analysis.axis import axis_facts
-from ...analysis.axis_info import LARGEST
-from ...analysis.traversal import Asking, every, question
+from ...facts.axis import axis_facts
+from ...facts.axis_info import LARGEST
 from ...ir.model import Operation, Value
 from ...spirv.module import Value as Register
+from ...traversal import Asking, every, question
 from ..values.tensor import Affine, Deferred, Pointers, Uniform
 from ..values.types import shape_of
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...analysis.axis import axis_facts
-from ...analysis.traversal import Asking, answer
+from ...facts.axis import axis_facts
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
+from ...traversal import Asking, answer
 from ..context import Context
 from ..values.tensor import Uniform
 from ..values.types import shape_of

@@ -9,9 +9,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
-from ...analysis.matrix_layout import FORMS, Tiling
 from ...ir.model import Operation, bits_of
 from ...layout import Layout
+from ...matrices.layout import FORMS, Tiling
 from ...spirv.builder import scalar_type, width_of, with_width
 from ...spirv.module import Value as Register
 from ...spirv.types import Float, Int

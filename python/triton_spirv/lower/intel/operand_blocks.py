@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...analysis.conversion import moves
 from ...ir.model import Operation, Type, Value
 from ...layout import Layout, SharedLayout, log2
 from ...spirv.builder import scalar_type, with_width
@@ -21,6 +20,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..context import Context
 from ..lanes.block_exchange import ROWS, block_layout, inside
+from ..lanes.conversion import moves
 from ..lanes.shared import offsets
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Fragment, Shared, is_anywhere

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...analysis.allocation import Apart, Range, Turn
 from ...spirv import grammar
 from ..addresses.ownership import Owned
+from ..values.allocation import Apart, Range, Turn
 
 Words = list[int]
 

@@ -1,7 +1,7 @@
 """Buffers in shared memory that the program names: ttg.local_* and the views of memory descriptors.
 
 A memory descriptor is an array with a layout (`tensor.Shared`); views change the layout, or where it starts,
-and move nothing. A buffer lives from its allocation to its last use (analysis/allocation.py), whatever
+and move nothing. A buffer lives from its allocation to its last use (lower/values/allocation.py), whatever
 ttg.local_dealloc says; barriers are placed where they are needed (shared.py).
 """
 

@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...analysis.allocation import Apart, Arena, Range, last_use
-from ...analysis.traversal import Asking, every, question
 from ...errors import ResourceError
 from ...ir.model import IntegerType, Operation, Type, Value
 from ...layout import Layout, SharedLayout, span
@@ -22,9 +20,11 @@ from ...spirv.builder import I32
 from ...spirv.module import Function
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
+from ...traversal import Asking, every, question
 from ..addresses.ownership import owned
 from ..registry import RULES
 from ..values import fragment as fragments
+from ..values.allocation import Apart, Arena, Range, last_use
 from ..values.tensor import Fragment, Shared
 from ..values.types import register_type, storage_bytes
 from .barriers import OF_WARP, Global, Place, needed_barriers

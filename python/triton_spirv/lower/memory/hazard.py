@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any
 
-from ...analysis.traversal import Asking, answer, every
 from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I64
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
+from ...traversal import Asking, answer, every
 from ..addresses.ownership import fixed_bits
 from ..context import Context, named
 from ..registry import RULES

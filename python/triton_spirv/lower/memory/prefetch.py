@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...analysis.traversal import Asking, answer, some
 from ...ir.model import Operation, TensorType
 from ...layout import Layout
 from ...spirv.module import Value as Register
+from ...traversal import Asking, answer, some
 from ..addresses.access import Access, growth
 from ..addresses.pointer_motion import distance, in_reach, to_next_program
 from ..context import Context

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.matrix_layout import is_matrix
 from ...ir.model import Operation, TensorType
 from ...layout import Layout
+from ...matrices.layout import is_matrix
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ..addresses.access import Access, by_memory

@@ -14,7 +14,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...analysis.allocation import Turn
 from ...ir.model import Operation, TensorType
 from ...layout import Layout, SharedLayout
 from ...spirv.builder import I32
@@ -22,6 +21,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..lanes.shared import ALIGNMENT, feeds_products, resting_layout
+from ..values.allocation import Turn
 from ..values.tensor import Shared
 from ..values.types import storage_bytes
 from .cooperative import memory_for_matrices, rests_for_matrices

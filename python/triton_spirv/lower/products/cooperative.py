@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from math import gcd
 from typing import Any
 
-from ...analysis.matrix_grid import Grid, find_grid, placed_grid
 from ...ir.model import Block, Operation, TensorType, Type, Value
 from ...layout import Layout, SharedLayout, log2
+from ...matrices.grid import Grid, find_grid, placed_grid
 from ...spirv.module import Value as Register
 from ...spirv.types import Type as SpirvType
 from ..context import Context

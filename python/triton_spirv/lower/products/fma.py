@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...analysis.traversal import Asking, answer, every, question
 from ...ir.model import FloatType, IntegerType, Operation
 from ...layout import Layout, log2, span
 from ...spirv.module import Value as Register
+from ...traversal import Asking, answer, every, question
 from ..arithmetic.cast import to_float
 from ..context import Context, StepLoop
 from ..values.tensor import Affine, Deferred, Fragment, Shared, Stored, Uniform

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Protocol
 
-from ...analysis.traversal import Asking, question
 from ...ir.model import IntegerType, Operation, Type
 from ...layout import Layout, log2, row_major, transposed
 from ...spirv.module import Value as Register
+from ...traversal import Asking, question
 from ..addresses.masks import proven_whole
 from ..arithmetic.cast import to_float
 from ..context import CHEAP, Context, StepLoop

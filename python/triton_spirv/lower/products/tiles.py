@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...analysis.matrix_grid import Grid, layout_of_grid
 from ...ir.model import Operation, Type
 from ...layout import log2
+from ...matrices.grid import Grid, layout_of_grid
 from ...spirv.module import Value as Register
 from ..addresses.access import invariant
 from ..context import Context

@@ -1,9 +1,9 @@
 """ttg.convert_layout: the same elements in other lanes, by the cheapest way that there is.
 
 Where no element leaves its sub-group, registers change places inside a lane and sub-group shuffles do the
-rest (analysis/conversion.py plans it, most often without a single shuffle); otherwise the tensor goes through
-shared memory. Values that are known without registers (uniform, affine, cheap index arithmetic on those) do
-not move at all: each consumer makes them where it needs them.
+rest (lower/lanes/conversion.py plans it, most often without a single shuffle); otherwise the tensor goes
+through shared memory. Values that are known without registers (uniform, affine, cheap index arithmetic on
+those) do not move at all: each consumer makes them where it needs them.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...analysis.allocation import Apart
-from ...analysis.conversion import Moves, moves
-from ...analysis.traversal import Asking, answer
 from ...ir.model import Operation, Type, Value
 from ...layout import Layout, SharedLayout, log2, span
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
+from ...traversal import Asking, answer
 from ..context import Context
 from ..lanes.block_exchange import through_blocks
+from ..lanes.conversion import Moves, moves
 from ..lanes.shared import BANK_BYTES, WORD_BYTES, feeds_products, resting_layout
 from ..products.cooperative import memory_for_matrices, rests_for_matrices, rows_of_warps
 from ..registry import lowers
 from ..values import fragment as fragments
+from ..values.allocation import Apart
 from ..values.tensor import Affine, Fragment, Pointers, Shared, is_anywhere
 from ..values.types import element_of, shape_of, storage_bytes
 

@@ -20,11 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...analysis.allocation import Range
-from ...analysis.traversal import Asking, every, question
 from ...ir.model import Operation, Type
 from ...layout import Layout, SharedLayout
 from ...spirv.module import Value as Register
+from ...traversal import Asking, every, question
+from .allocation import Range
 
 
 @dataclass(frozen=True)

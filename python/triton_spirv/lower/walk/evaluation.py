@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...analysis.traversal import Asking, question
 from ...errors import LoweringError
 from ...layout import Elimination, Layout
 from ...spirv.module import Value as Register
+from ...traversal import Asking, question
 from ..registry import RULES
 from ..state import Plan, named
 from ..values import fragment as fragments

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...analysis.traversal import Asking, Known, answer
 from ...layout import Layout
 from ...spirv.module import Value as Register
+from ...traversal import Asking, Known, answer
 from ..registry import RULES, SOURCE_LAYOUTS
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Deferred, Fragment, Pointers

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
-from ...analysis.traversal import Asking, Known, answer
 from ...errors import InternalError
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ...spirv.module import Value as Register
+from ...traversal import Asking, Known, answer
 from ..state import Plan
 from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Stored
 from ..values.types import register_type

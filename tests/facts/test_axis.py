@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from analysis.evaluate import Evaluator, Overflow
+from facts.evaluate import Evaluator, Overflow
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from triton_spirv.analysis.axis import AxisInfo, axis_info
-from triton_spirv.analysis.axis_shapes import lengths, unit
+from triton_spirv.facts.axis import AxisInfo, axis_info
+from triton_spirv.facts.axis_shapes import lengths, unit
 from triton_spirv.ir import Value, parse
 
 POINTER = "%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}"

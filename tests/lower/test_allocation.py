@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from triton_spirv.analysis.allocation import Arena, Range, last_use
 from triton_spirv.ir import Operation, parse
+from triton_spirv.lower.values.allocation import Arena, Range, last_use
 
 
 def test_ranges_overlap_where_they_share_a_byte() -> None:

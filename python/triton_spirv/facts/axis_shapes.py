@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from triton_spirv.analysis.axis_info import AxisInfo, of_constant
+from triton_spirv.facts.axis_info import AxisInfo, of_constant
 from triton_spirv.ir.model import (
     FloatType,
     IntegerType,

@@ -1,4 +1,4 @@
-"""analysis/traversal.py: each value is asked once, in the order of a recursion, however long the chain is."""
+"""traversal.py: each value is asked once, in the order of a recursion, however long the chain is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from triton_spirv.analysis.traversal import Asking, Known, answer, every, question, some
+from triton_spirv.traversal import Asking, Known, answer, every, question, some
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ..ir.model import MemDescType, Operation, Value
+from ...ir.model import MemDescType, Operation, Value
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from triton_spirv.analysis.axis_info import LARGEST, AxisInfo
-from triton_spirv.analysis.axis_shapes import constant_of, elementwise, lengths, unit
+from triton_spirv.facts.axis_info import LARGEST, AxisInfo
+from triton_spirv.facts.axis_shapes import constant_of, elementwise, lengths, unit
 from triton_spirv.ir.model import IndexType, IntegerType, Operation, PointerType, element_type
 
 

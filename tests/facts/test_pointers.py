@@ -1,9 +1,9 @@
-"""analysis/pointers.py: which arguments a kernel may write through, for every way that a pointer can go."""
+"""facts/pointers.py: which arguments a kernel may write through, for every way that a pointer can go."""
 
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.pointers import written_arguments
+from triton_spirv.facts.pointers import written_arguments
 from triton_spirv.ir import parse
 
 POINTERS = "%a: !tt.ptr<f32>, %b: !tt.ptr<f32>, %n: i32"

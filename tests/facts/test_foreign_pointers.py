@@ -1,9 +1,9 @@
-"""analysis/foreign_pointers.py: does a kernel follow addresses that no argument gave it?"""
+"""facts/foreign_pointers.py: does a kernel follow addresses that no argument gave it?"""
 
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.foreign_pointers import follows
+from triton_spirv.facts.foreign_pointers import follows
 from triton_spirv.ir import parse
 
 HEAD = """%x = arith.constant 1.0 : f32

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from triton_spirv.analysis import axis_views as views
-from triton_spirv.analysis.axis_info import LARGEST, AxisInfo, of_constant, power_of_two_divisor, unknown
-from triton_spirv.analysis.axis_shapes import constant_of, elementwise, gcds, lengths, unit
+from triton_spirv.facts import axis_views as views
+from triton_spirv.facts.axis_info import LARGEST, AxisInfo, of_constant, power_of_two_divisor, unknown
+from triton_spirv.facts.axis_shapes import constant_of, elementwise, gcds, lengths, unit
 from triton_spirv.ir.dialects import OPERATIONS
 from triton_spirv.ir.model import DenseAttr, Operation, TensorType
 

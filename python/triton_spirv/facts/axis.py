@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from triton_spirv.analysis.axis_info import AxisInfo, hinted, meet, meet_all, power_of_two_divisor, unknown
-from triton_spirv.analysis.axis_rules import rule_for
-from triton_spirv.analysis.axis_shapes import lengths, unit
 from triton_spirv.errors import InternalError
+from triton_spirv.facts.axis_info import AxisInfo, hinted, meet, meet_all, power_of_two_divisor, unknown
+from triton_spirv.facts.axis_rules import rule_for
+from triton_spirv.facts.axis_shapes import lengths, unit
 from triton_spirv.ir.model import Block, DenseAttr, Operation, Region, Value, function_of
 
 __all__ = ["AxisFacts", "AxisInfo", "axis_facts", "axis_info"]

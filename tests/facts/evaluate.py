@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from triton_spirv.analysis.axis_shapes import unit
+from triton_spirv.facts.axis_shapes import unit
 from triton_spirv.ir import Block, IntegerType, Operation, PointerType, Value, element_type, shape_of
 
 

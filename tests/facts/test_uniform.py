@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triton_spirv.analysis.uniform import is_uniform, uniform_step
+from triton_spirv.facts.uniform import is_uniform, uniform_step
 from triton_spirv.ir import Module, Operation, Value, parse
 
 POINTERS = "tensor<16x!tt.ptr<f32>>"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from triton_spirv.analysis.conversion import Moves, moves
 from triton_spirv.layout import Layout, log2, span
+from triton_spirv.lower.lanes.conversion import Moves, moves
 
 
 def carried_out(plan: Moves, source: Layout, target: Layout, warp: int) -> list[list[int]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.support import missing, require_float64, require_rules
 from triton_spirv.errors import MissingCapability, UnsupportedOperation
 from triton_spirv.ir import parse
+from triton_spirv.lower.support import missing, require_float64, require_rules
 
 TEXT = """
 #blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [16], warpsPerCTA = [4], order = [0]}>

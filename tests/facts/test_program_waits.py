@@ -1,9 +1,9 @@
-"""analysis/waiting.py: which kernels need more than one worker to be sure to end."""
+"""facts/program_waits.py: which kernels need more than one worker to be sure to end."""
 
 from __future__ import annotations
 
 import pytest
-from triton_spirv.analysis.waiting import waits
+from triton_spirv.facts.program_waits import waits
 from triton_spirv.ir import parse
 
 POLL = "%d = tt.atomic_poll acquire, gpu, %a, %i : !tt.ptr<i32>, i32 -> i1"

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..layout import Elimination, Layout, span
+from ...layout import Elimination, Layout, span
 
 Map = tuple[int, ...]  # the image of each bit, least significant first
 
