@@ -43,6 +43,8 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": {"recordings", "standalone", "target", "errors", "artifact", "arrays", "tensors", "native"},
     "plugin": {"errors"},
     "inductor": {"errors"},
+    "torch_as_cuda": {"plugin"},
+    "pytest": {"errors", "plugin", "torch_as_cuda"},
     "precompilation": {"errors", "plugin", "runtime", "workers", "progress"},
     "progress": set(),
     "standalone": set(),
@@ -54,7 +56,10 @@ ALLOWED: dict[str, set[str]] = {
 #: parts that bring everything together
 OPEN = {"__init__", "__main__", "cli"}
 #: what may be imported beside the standard library, and by which part; None: everywhere
-OUTSIDE: dict[str, set[str] | None] = {"numpy": None, "pyopencl": {"runtime", "arrays", "standalone"}}
+OUTSIDE: dict[str, set[str] | None] = {
+    "numpy": None, "pyopencl": {"runtime", "arrays", "standalone"}, "pytest": {"pytest"},
+    "torch": {"torch_as_cuda"},
+}
 
 
 def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, bool]]:

@@ -1,10 +1,10 @@
 """A pytest plugin for tools/upstream_tests.py: Triton's own test files, unmodified, on a backend whose
 tensors are torch's CPU tensors.
 
-It computes nothing. The files call torch.cuda where they mean "the device": those calls become harmless,
-device="cuda" becomes "cpu", and worker processes get the same treatment. Tests that cannot pass on such a
-backend, whatever it does, are skipped with the reason of SKIPPED. Each verdict is a line of JSON in the file
-that UPSTREAM_RESULTS names, with the seconds of processor time that each part of the chain took.
+It computes nothing. `triton_spirv.torch_cpu_as_cuda` makes device "cuda" the CPU, in worker processes, too.
+Tests that cannot pass on such a backend, whatever it does, are skipped with the reason of SKIPPED. Each
+verdict is a line of JSON in the file that UPSTREAM_RESULTS names, with the seconds of processor time that
+each part of the chain took.
 
 UPSTREAM_EVERY=n keeps every n-th test. UPSTREAM_NOTHING=1 replaces launches by nothing at all: what passes
 then proves nothing when it passes otherwise.
@@ -17,12 +17,12 @@ import functools
 import json
 import os
 import time
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from triton_spirv import torch_cpu_as_cuda
 
 #: the start of what follows "file::" in a test's name -> why no backend on CPU tensors can pass it as written
 SKIPPED = {
@@ -50,12 +50,11 @@ COSTS = {"front end": 0.0, "passes": 0.0, "emitter": 0.0, "driver's build": 0.0,
 def pytest_configure(config: pytest.Config) -> None:
     import triton._internal_testing as helpers
 
-    quiet_cuda()
     helpers.default_alloc_fn = lambda size, align, stream: cpu_bytes(size)
     helpers._run_in_process_worker = in_process
     helpers._run_in_replenishing_process_worker = in_pool
     stack = contextlib.ExitStack()
-    stack.enter_context(redirected())
+    stack.enter_context(torch_cpu_as_cuda())
     config.add_cleanup(stack.close)
     if os.environ.get("TRITON_SPIRV_BACKEND") == "1":
         count_costs()
@@ -64,46 +63,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # ---- the device
-
-
-def quiet_cuda() -> None:
-    """torch.cuda's questions have answers, and its waits do not wait."""
-    import torch
-
-    facts = types.SimpleNamespace(name="cpu", major=0, minor=0, multi_processor_count=os.cpu_count() or 1,
-                                  total_memory=1 << 33, shared_memory_per_block_optin=1 << 20)
-    answers = {"synchronize": None, "current_device": 0, "set_device": None, "get_device_capability": (0, 0),
-               "get_device_name": "cpu", "get_device_properties": facts, "device": contextlib.nullcontext()}
-    for name, answer in answers.items():
-        setattr(torch.cuda, name, lambda *_, answer=answer, **__: answer)
-    torch.Tensor.cuda = lambda self, *_, **__: self  # type: ignore[assignment]
-
-
-@contextlib.contextmanager
-def redirected() -> Iterator[None]:
-    """What is asked for on "cuda" is made on the CPU."""
-    import torch
-    from torch.overrides import TorchFunctionMode
-
-    def on_cpu(device: Any) -> Any:
-        named = isinstance(device, (str, torch.device)) and str(device).startswith("cuda")
-        return "cpu" if named else device
-
-    class OnCpu(TorchFunctionMode):
-
-        def __torch_function__(self, function: Any, kinds: Any, arguments: Any = (),
-                               named: Any = None) -> Any:
-            named = dict(named or {})
-            if "device" in named:
-                named["device"] = on_cpu(named["device"])
-            if named.get("pin_memory"):
-                named["pin_memory"] = False
-            if getattr(function, "__name__", "") == "to":
-                arguments = tuple(map(on_cpu, arguments))
-            return function(*arguments, **named)
-
-    with OnCpu():
-        yield
 
 
 def cpu_bytes(size: int) -> Any:
@@ -117,8 +76,7 @@ def in_process(*arguments: Any) -> None:
     """Stands for the function that a worker process runs; there, the original is in place."""
     import triton._internal_testing as helpers
 
-    quiet_cuda()
-    with redirected():
+    with torch_cpu_as_cuda():
         helpers._run_in_process_worker(*arguments)
 
 
@@ -126,8 +84,7 @@ def in_pool(*arguments: Any) -> None:
     """The same for processes that serve many tests."""
     import triton._internal_testing as helpers
 
-    quiet_cuda()
-    with redirected():
+    with torch_cpu_as_cuda():
         helpers._run_in_replenishing_process_worker(*arguments)
 
 

@@ -19,6 +19,7 @@ _HOMES = {
     "asarray": "placement", "empty": "placement", "zeros": "placement", "Array": "arrays",
     "devices": "runtime.devices",
     "precompile": "precompilation",
+    "torch_cpu_as_cuda": "torch_as_cuda",
 }
 
 #: public modules that are imported when they are used

@@ -26,6 +26,7 @@ COMMANDS = {
     "stats": "count the registers, spills and instructions of a kernel's machine code",
     "cache": "list, remove or verify the compiled kernels on disk",
     "replay": "repeat recorded launches and compare the results with the recording",
+    "run": "run a program that was written for CUDA, with its tensors on the CPU",
     "ops": "list Triton's operations and say which can be compiled",
     "completion": "print a completion script for your shell",
 }

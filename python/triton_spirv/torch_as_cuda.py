@@ -1,0 +1,124 @@
+"""Programs written for CUDA, with torch's CPU tensors: `with triton_spirv.torch_cpu_as_cuda():`.
+
+A tensor that is asked for on "cuda" is made on the CPU, `.to("cuda")` and `.cuda()` give the tensor itself,
+and torch.cuda's streams, events and waits are those of the device that kernels run on. Nothing is computed.
+`torch.cuda.is_available()` stays False unless asked, so that libraries do not take the paths of one vendor.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import Any
+
+from . import plugin
+
+#: what stands for an attribute that was not there
+_ABSENT = object()
+
+
+@contextmanager
+def torch_cpu_as_cuda(*, available: bool = False, is_cuda: bool = False,
+                      capability: tuple[int, int] = (0, 0)) -> Iterator[None]:
+    """Device "cuda" means torch's CPU in this block, or in the function that this decorates.
+
+    available: torch.cuda.is_available() says True, and device_count() 1.
+    is_cuda: Tensor.is_cuda says True. `tensor.device` is the CPU all the same.
+    capability: what torch.cuda.get_device_capability() says.
+
+    In this thread and process only; it is not for models on a real GPU, which it hides.
+    """
+    with ExitStack() as stack:
+        for owner, name, value in _replacements(available, is_cuda, capability):
+            stack.enter_context(_replaced(owner, name, value))
+        stack.enter_context(_redirected())
+        yield
+
+
+def where_torch_is(**settings: Any) -> AbstractContextManager[None]:
+    """`torch_cpu_as_cuda`, or nothing where torch is not installed."""
+    if importlib.util.find_spec("torch") is None:
+        return nullcontext()
+    return torch_cpu_as_cuda(**settings)
+
+
+def _replacements(available: bool, is_cuda: bool,
+                  capability: tuple[int, int]) -> Iterator[tuple[Any, str, Any]]:
+    """(owner, attribute, what it is for a while)."""
+    import torch
+
+    device = plugin.front_end("targets").current_interface()
+    facts = device.get_device_properties()
+    facts.__dict__.update(
+        major=capability[0], minor=capability[1], warp_size=32, shared_memory_per_block_optin=1 << 20,
+        total_memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536)
+
+    def answer(value: Any) -> Any:
+        return lambda *arguments, **named: value
+
+    def unchanged(tensor: Any, *arguments: Any, **named: Any) -> Any:
+        return tensor
+
+    answers = {"current_device": 0, "set_device": None, "get_device_capability": capability,
+               "get_device_name": facts.name, "get_device_properties": facts, "empty_cache": None,
+               "manual_seed": None, "manual_seed_all": None, "reset_peak_memory_stats": None,
+               "is_available": available, "device_count": int(available), "is_initialized": available}
+    for name, value in answers.items():
+        yield torch.cuda, name, answer(value)
+    for name in ("device", "device_of"):
+        yield torch.cuda, name, lambda *arguments: nullcontext()
+    for name in ("Event", "Stream", "current_stream", "default_stream", "stream", "synchronize"):
+        yield torch.cuda, name, getattr(device, name)
+    for name in ("cuda", "pin_memory"):
+        yield torch.Tensor, name, unchanged
+    yield torch.Tensor, "record_stream", answer(None)
+    if is_cuda:
+        yield torch.Tensor, "is_cuda", property(lambda tensor: True)
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    before = owner.__dict__.get(name, _ABSENT)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if before is _ABSENT:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
+
+
+def _on_cpu(device: Any) -> Any:
+    """A device as an argument has it: a number is one of CUDA's, as torch has it."""
+    import torch
+
+    if isinstance(device, bool):
+        return device
+    if isinstance(device, int):
+        return "cpu"
+    named = isinstance(device, (str, torch.device)) and str(device).partition(":")[0] == "cuda"
+    return "cpu" if named else device
+
+
+def _redirected() -> Any:
+    """The mode in which torch's functions take "cuda" for the CPU."""
+    from torch.overrides import TorchFunctionMode
+
+    class OnCpu(TorchFunctionMode):
+
+        def __torch_function__(self, function: Any, kinds: Any, arguments: Any = (),
+                               named: Any = None) -> Any:
+            named = dict(named or {})
+            if "device" in named:
+                named["device"] = _on_cpu(named["device"])
+            if named.get("pin_memory"):
+                named["pin_memory"] = False
+            if getattr(function, "__name__", "") == "to" and len(arguments) > 1:
+                arguments = (arguments[0], _on_cpu(arguments[1]), *arguments[2:])
+            return function(*arguments, **named)
+
+    return OnCpu()

@@ -1,0 +1,152 @@
+"""Programs and tests that were written for CUDA, unmodified, on the CPU."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton")
+torch = pytest.importorskip("torch")
+
+from triton_spirv import torch_cpu_as_cuda
+
+KERNELS = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def double(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)
+
+@triton.jit
+def assembly(out):
+    i = tl.arange(0, 4)
+    tl.store(out + i, tl.inline_asm_elementwise("shl.b32 $0, $1, 1;", "=r,r", [i], tl.int32, True, 1))
+"""
+
+#: a project's file of tests
+TESTS = KERNELS + """
+import pytest
+
+@pytest.mark.parametrize("n", [1, 1000])
+def test_double(n):
+    torch.manual_seed(0)
+    x = torch.randn(n, device="cuda:0")
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    with torch.cuda.device(x.device.index), torch.cuda.stream(torch.cuda.Stream()):
+        start.record()
+        out = torch.empty_like(x, device=torch.device("cuda"))
+        double[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
+        end.record()
+    torch.cuda.synchronize()
+    assert start.elapsed_time(end) >= 0
+    torch.testing.assert_close(out.cuda(), 2 * x.to("cuda", torch.float32))
+
+def test_assembly():
+    assembly[(1,)](torch.empty(4, dtype=torch.int32, device="cuda"))
+
+def test_that_is_wrong():
+    assert torch.zeros(1, device="cuda") == 1
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_that_asks():
+    assert torch.ones(1, device="cuda").is_cuda
+"""
+
+
+def run_tests(folder: Path, *options: str) -> str:
+    """What pytest prints for TESTS."""
+    (folder / "test_project.py").write_text(TESTS)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_SPIRV")}
+    command = [sys.executable, "-m", "pytest", "-p", "triton_spirv.pytest", "-p", "no:cacheprovider", "-rs",
+               *options]
+    environment.update(TRITON_CACHE_DIR=str(folder / "cache"), PYTEST_ADDOPTS="")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=250, env=environment)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", ["vector", "simt", pytest.param("vulkan", marks=pytest.mark.vulkan)])
+def test_the_plugin(mode: str, tmp_path: Path) -> None:
+    printed = run_tests(tmp_path, "-n", "0", f"--triton-spirv={mode}", ".")
+    assert "1 failed, 2 passed, 2 skipped" in printed, printed
+    assert "test_that_is_wrong" in printed
+    assert re.search(r"refused in 1 tests: .*tt.elementwise_inline_asm", printed), printed
+    assert f"triton-spirv, {mode}" in printed
+    assert "1 kernels compiled in 2 variants" in printed, printed
+
+
+def test_the_plugin_in_workers(tmp_path: Path) -> None:
+    """pytest-xdist: what workers compile is in the summary; a folder after the option is no mode."""
+    printed = run_tests(tmp_path, "-n", "2", "--triton-spirv", ".")
+    assert "1 failed, 2 passed, 2 skipped" in printed, printed
+    assert "1 kernels compiled in 2 variants" in printed, printed
+
+
+def test_the_plugin_as_asked(tmp_path: Path) -> None:
+    """CUDA is there for those who ask, what is refused fails; and without the option, nothing happens."""
+    printed = run_tests(tmp_path, "-n", "0", "--triton-spirv", "--triton-spirv-cuda", "--triton-spirv-strict")
+    assert "2 failed, 3 passed" in printed, printed
+    printed = run_tests(tmp_path, "-n", "0", "-k", "asks")
+    assert "1 skipped" in printed and "triton-spirv," not in printed, printed
+    printed = run_tests(tmp_path, "-n", "0", "-k", "asks", "--triton-spirv")
+    assert "No kernel was compiled" in printed, printed
+    printed = run_tests(tmp_path, "-n", "0", "--triton-spirv=opencl")
+    assert "error" in printed
+
+
+def test_the_command(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text(KERNELS)
+    (tmp_path / "program.py").write_text("""
+import sys, torch
+from helper import double
+assert __name__ == "__main__" and torch.cuda.is_available() and torch.cuda.get_device_capability() == (8, 0)
+x = torch.arange(10.0).cuda()
+out = torch.empty_like(x)
+double[(1,)](x, out, 10, BLOCK=16)
+print(out.sum().item(), x.is_cuda, sys.argv)
+sys.exit(3)
+""")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_SPIRV")}
+    base = [sys.executable, "-m", "triton_spirv", "run"]
+    named = [str(tmp_path / "program.py"), "--steps", "1"]
+    done = subprocess.run([*base, "--cuda", "--capability", "8.0", *named],
+                          capture_output=True, text=True, env=environment)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout == f"90.0 True {named}\n"
+    done = subprocess.run([*base, "--cuda", "--capability", "8.0", "-m", "program"], cwd=tmp_path,
+                          capture_output=True, text=True, env=environment)
+    assert done.returncode == 3 and done.stdout.startswith("90.0 True"), done.stderr
+    done = subprocess.run([*base, "nothing.py"], capture_output=True, text=True, env=environment)
+    assert done.returncode == 2 and done.stderr == "triton-spirv run: there is no file nothing.py\n"
+
+
+def test_torch_as_it_was_before() -> None:
+    before = dict(vars(torch.cuda)), torch.Tensor.cuda, "is_cuda" in vars(torch.Tensor)
+    with torch_cpu_as_cuda(available=True, is_cuda=True, capability=(9, 0)):
+        with torch_cpu_as_cuda():
+            assert not torch.cuda.is_available()
+        assert torch.cuda.is_available() and torch.cuda.device_count() == 1
+        assert torch.zeros(1).is_cuda and torch.cuda.get_device_properties(0).major == 9
+    assert before == (dict(vars(torch.cuda)), torch.Tensor.cuda, "is_cuda" in vars(torch.Tensor))
+
+
+@torch_cpu_as_cuda()
+def test_ways_to_name_the_device() -> None:
+    """Each gives a tensor on the CPU."""
+    x = torch.zeros(3, device=0)
+    model = torch.nn.Linear(3, 2, device="cuda").cuda().to("cuda").to(torch.device("cuda", 0))
+    with torch.device("cuda"):
+        made = torch.ones(3)
+    for tensor in (x, made, x.cuda(non_blocking=True), x.to(0), x.to("cuda", non_blocking=True),
+                   x.to(device="cuda", dtype=torch.float64), x.new_ones(2, device="cuda"), model(x),
+                   x.pin_memory(), torch.empty(4, pin_memory=True), torch.full_like(x, 2, device="cuda:1")):
+        assert tensor.device.type == "cpu"
+    assert x.to(torch.int32).dtype == torch.int32  # what is no device stays
+    torch.cuda.current_stream().wait_stream(torch.cuda.Stream())
+    with pytest.raises(RuntimeError):
+        torch.zeros(1, device="no such device")
