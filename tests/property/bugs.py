@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from property.planting import Bug, Set, entry, like, nothing, rule, swapped, within
+from property.planting import Bug, Set, entry, like, nothing, on, rule, swapped, within
 
 
 def _late_loads(put: Set) -> None:
@@ -26,41 +26,43 @@ def _one_too_far(put: Set) -> None:
     put(ORDERED, "slt", ("OpSLessThanEqual", True))
 
 
-VARIABLES = r"[vc]\d+ %s [vc]\d+"
+BETWEEN = r"^\w+ %s \w+$"  # two variables
 LARGE = (r"\b(512|1024|2048|4096|8192)\b",)  # only tensors that are walked in steps can show it
 
 BUGS: tuple[Bug, ...] = (
     # operands, signs, comparisons
-    Bug("a subtraction of floats swaps its operands", rule("arith.subf", swapped), (" - ", "float")),
+    Bug("a subtraction of floats swaps its operands", rule("arith.subf", swapped), (on(" - ", "f", "bf"),)),
     Bug("a subtraction of integers swaps its operands", rule("arith.subi", swapped), (" - ",)),
-    Bug("unsigned < is signed", entry("COMPARE_INTEGERS", "ult", "OpSLessThan"), ("uint", VARIABLES % "<")),
-    Bug("unsigned // is signed", entry("INTEGER", "arith.divui", "OpSDiv"), ("uint", "//")),
+    Bug("unsigned < is signed", entry("COMPARE_INTEGERS", "ult", "OpSLessThan"),
+        (on(BETWEEN % "<", "u"),)),
+    Bug("unsigned // is signed", entry("INTEGER", "arith.divui", "OpSDiv"), (on("//", "u"),)),
     Bug(
         "the remainder has the sign of the divisor",
         entry("INTEGER", "arith.remsi", "OpSMod"),
-        (r"[vc]\d+ % ", "int"),
+        (on(" % ", "i"),),
     ),
     Bug(
         "a signed right shift fills with zeros",
         entry("INTEGER", "arith.shrsi", "OpShiftRightLogical"),
-        (">>",),
+        (on(">>", "i"),),
     ),
     Bug(
         "the unsigned maximum is signed",
         entry("INTEGER_FUNCTION", "arith.maxui", "s_max"),
-        ("uint", "maximum|largest"),
+        (on("maximum|largest", "u"),),
     ),
     Bug(
         "the high half of a product is signed",
         entry("INTEGER_FUNCTION", "tt.mulhiui", "s_mul_hi"),
         ("umulhi",),
     ),
-    Bug("< holds for NaN", entry("COMPARE_FLOATS", "olt", "OpFUnordLessThan"), (VARIABLES % "<", "float")),
+    Bug("< holds for NaN", entry("COMPARE_FLOATS", "olt", "OpFUnordLessThan"),
+        (on(BETWEEN % "<", "f", "bf"),)),
     Bug("!= does not hold for NaN", entry("COMPARE_FLOATS", "une", "OpFOrdNotEqual"), ("!=",)),
     Bug(
         "the remainder of floats rounds its quotient",
         entry("FLOAT_FUNCTION", "arith.remf", "remainder"),
-        (r"[vc]\d+ % ", "float"),
+        (on(" % ", "f", "bf"),),
     ),
     Bug("signed integers widen with zeros", like("arith.extsi", "arith.extui"), (r"\.to\(tl\.u?int",)),
     # rounding
@@ -99,7 +101,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a gather takes the neighbour",
         within(
-            "gather", "_places",
+            "tensors.gather", "_places",
             lambda right: lambda ctx, *rest: [ctx.b.ixor(x, 1) for x in right(ctx, *rest)],
         ),
         ("tl.gather",),

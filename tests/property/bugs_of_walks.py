@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from property.bugs import LARGE
-from property.planting import Bug, Set, entry, like, within
+from property.planting import Bug, Set, entry, like, on, within
+from property.positions import WRAPPING
 
 STORES = ("tl.store",)
+WRAPS = "|".join(map(str, (*WRAPPING, 21474)))  # numbers of masks that wrap
 
 
 def _always(value: Any) -> Callable[[Any], Any]:
@@ -132,12 +134,12 @@ def _untransposed(right: Any) -> Any:
     return source
 
 
-WALKS = "walking"
-HELD = "evaluation"
+WALKS = "walk.walking"
+HELD = "walk.evaluation"
 
 BUGS: tuple[Bug, ...] = (
     # mends taken back
-    Bug("a mask is proven by one end of a window", _one_end, ("mask=", *LARGE)),
+    Bug("a mask is proven by one end of a window", _one_end, ("mask=", WRAPS, *LARGE)),
     Bug("a by-product that a path does not ask for is not written there",
         within(HELD, "Evaluation.complete", _always(None)), LARGE),
     Bug("a by-product is written on one path only", within(HELD, "Evaluation._in_every_turn", _always(True)),
@@ -178,8 +180,9 @@ BUGS: tuple[Bug, ...] = (
     # conversions and comparisons
     Bug("unsigned integers widen with their sign", like("arith.extui", "arith.extsi"), ("uint|int1",)),
     Bug("unsigned integers become floats as if signed", like("arith.uitofp", "arith.sitofp"), ("uint|int1",)),
-    Bug("signed >= is >", entry("COMPARE_INTEGERS", "sge", "OpSGreaterThan"), (">=",)),
-    Bug("signed <= is unsigned", entry("COMPARE_INTEGERS", "sle", "OpULessThanEqual"), ("<=",)),
+    Bug("signed >= is >", entry("COMPARE_INTEGERS", "sge", "OpSGreaterThan"), (on(">=", "i"),)),
+    Bug("signed <= is unsigned", entry("COMPARE_INTEGERS", "sle", "OpULessThanEqual"),
+        (on(r"^\w+ <= \w+$", "i"),)),
     Bug("the smaller integer is the unsigned one", entry("INTEGER_FUNCTION", "arith.minsi", "u_min"),
         ("minimum|smallest|clamp",)),
     Bug("the smaller float is the larger", entry("FLOAT_FUNCTION", "arith.minnumf", "fmax"),

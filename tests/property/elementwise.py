@@ -9,17 +9,30 @@ import numeric
 import numpy as np
 
 from property import meaning
-from property.builder import DTYPES, Builder, computes, level_of, whole
+from property.builder import DTYPES, NUMBERS, Builder, computes, level_of, whole
 from property.meaning import approximate, arithmetic, is_float
 from property.steps import BITS, PAYLOAD, ROUNDED, TL, ZERO, Kind, Value
 
 Named = tuple[str, Callable[..., Any]]  # how Triton spells a function, and numpy's
 
 
+#: sorts of dtypes, by how their names begin: instructions differ between them
+SORTS = (("u",), ("i",), ("f", "bf"))
+
+
 class Elementwise(Builder):
+    def operand(self, accepts: Callable[[Kind], bool]) -> str:
+        """A tensor; of half of them the sort is drawn first, so that rare ones meet all operations."""
+        sorts = [sort for sort in SORTS
+                 if any(d.startswith(sort) and accepts(Kind(d, (16,))) for d in NUMBERS)]
+        if len(sorts) < 2 or not self.chance(2):
+            return self.tensor(accepts)
+        sort = self.choice(sorts)
+        return self.tensor(lambda k: accepts(k) and k.dtype.startswith(sort) and k.dtype in NUMBERS)
+
     def binary(self) -> None:
         accepts = (lambda k: k.level < ROUNDED) if self.chance(2) else computes
-        x = (self.any(accepts) if self.chance(4) else None) or self.tensor(accepts)
+        x = (self.any(accepts) if self.chance(4) else None) or self.operand(accepts)
         kind = self.kinds[x]
         y = self.want(kind.dtype, kind.shape)
         level = max(kind.level, self.kinds[y].level, ZERO if kind.dtype in numeric.FP8 else PAYLOAD)
@@ -39,7 +52,7 @@ class Elementwise(Builder):
 
     def divide(self) -> None:
         """By a number, or by data; 0 and -1 have no meaning there."""
-        x = self.tensor(whole)
+        x = self.operand(whole)
         kind = self.kinds[x]
         bits = numeric.DTYPES[kind.dtype].bits
         if self.chance(2):
@@ -75,7 +88,7 @@ class Elementwise(Builder):
         self.emit(Kind(kind.dtype, kind.shape), f"({text}).to({TL[kind.dtype]})", [x, y], kept)
 
     def extreme(self) -> None:
-        x = self.tensor(computes)
+        x = self.operand(computes)
         kind = self.kinds[x]
         y = self.want(kind.dtype, kind.shape)
         known: tuple[Named, ...] = (("tl.maximum({0}, {1})", np.fmax), ("tl.minimum({0}, {1})", np.fmin))
@@ -114,7 +127,7 @@ class Elementwise(Builder):
         )
 
     def compare(self) -> None:
-        x = self.tensor(computes)
+        x = self.operand(computes)
         kind = self.kinds[x]
         y = self.want(kind.dtype, kind.shape)
         known: tuple[Named, ...] = (

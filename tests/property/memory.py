@@ -9,6 +9,7 @@ from typing import Any
 import numeric
 import numpy as np
 
+from property import meaning
 from property.builder import DTYPES, Builder, level_of
 from property.meaning import is_float, rounded
 from property.positions import Positions
@@ -115,6 +116,34 @@ class Memory(Positions, Builder):
     def load_any(self) -> None:
         kind = self.kinds[self.tensor()]
         self.load(self.choice((kind.dtype, "f32", "i32", self.choice(DTYPES))), kind.shape)
+
+    def handed(self) -> None:
+        """A store, and a load of that memory in another order, perhaps through another argument: elements go
+        from lane to lane. Then perhaps a store over what was loaded."""
+        value = self.any(lambda k: bool(k.shape) and k.level <= ZERO and k.dtype != "i1")
+        if self.tile or value is None:
+            return self.store_any()
+        kind = self.kinds[value]
+        index, size = self.place(kind.shape, True)
+        buffer = self.buffer(kind.dtype, size)
+        buffer.level = kind.level
+        self.steps.append(Access(buffer.name, index, self.mask(kind.shape, index), value=value))
+        other, most = index, size
+        how = self.integer(0, 3)
+        if how < 2:
+            other = self.emit(Kind("i32", kind.shape), f"{size - 1} - {{0}}", [index],
+                              meaning.arithmetic(lambda v: size - 1 - v, "i32"))
+        elif how == 2:
+            other, most = self.place(kind.shape, False)
+        seen, target = self.alias(buffer) if self.chance(3) else buffer, self.name()
+        seen.grow(most)
+        self.steps.append(Access(seen.name, other, None, target=target))
+        self.kinds[target] = Kind(kind.dtype, kind.shape,
+                                  level_of(kind.dtype, max(kind.level, ZERO) if self.depth else kind.level))
+        if self.chance(2):
+            again = self.want(kind.dtype, kind.shape)
+            buffer.level = max(buffer.level, self.kinds[again].level)
+            self.steps.append(Access(buffer.name, index, None, value=again))
 
     # ---- blocks of a tensor in memory
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+
+from property.header import HEADER
+from property.program import Program
+from property.steps import Step, each
 
 Set = Callable[[Any, str, Any], None]  # of an object's attribute, or of a table's entry
 
@@ -16,12 +21,26 @@ Set = Callable[[Any, str, Any], None]  # of an object's attribute, or of a table
 class Bug:
     """`plant(set)` makes the mistake; it is looked for in kernels of `mode`.
 
-    Kernels whose source lacks one of the patterns `needs` cannot show it: they count, and are not run."""
+    Kernels that lack one of the `needs`, a pattern of the source or a question to the program, cannot show
+    it: they count, and are not run."""
 
     name: str
     plant: Callable[[Set], None]
-    needs: tuple[str, ...] = ()
+    needs: tuple[str | Callable[[Program], bool], ...] = ()
     mode: str = "vector"
+
+    def may_show(self, program: Program) -> bool:
+        source = program.source()[len(HEADER):]
+        return all(re.search(need, source) if isinstance(need, str) else need(program) for need in self.needs)
+
+
+def on(pattern: str, *dtypes: str) -> Callable[[Program], bool]:
+    """Has a step of this text an operand of one of these dtypes (how their names begin)?"""
+    def asks(program: Program) -> bool:
+        return any(re.search(pattern, step.text) and program.kinds[name].dtype.startswith(dtypes)
+                   for step in each(program.steps) if isinstance(step, Step)
+                   for name in step.args if name in program.kinds)
+    return asks
 
 
 def entry(table: str, key: str, value: Any) -> Callable[[Set], None]:

@@ -319,10 +319,14 @@ class State:
     buffers: dict[str, Value]
 
 
-def calls(steps: Iterable[Any]) -> Iterable[Call]:
-    """Every call below, those that others make first."""
+def each(steps: Iterable[Any]) -> Iterable[Any]:
+    """Every step, those inside of others before these."""
     for step in steps:
         for part in ("body", "then", "otherwise"):
-            yield from calls(getattr(step, part, ()))
-        if isinstance(step, Call):
-            yield step
+            yield from each(getattr(step, part, ()))
+        yield step
+
+
+def calls(steps: Iterable[Any]) -> Iterable[Call]:
+    """Every call below, those that others make first."""
+    return (step for step in each(steps) if isinstance(step, Call))

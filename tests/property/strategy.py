@@ -115,14 +115,15 @@ ELEMENTWISE: tuple[Callable[[Programs], None], ...] = (
 )
 FAMILIES: dict[str, tuple[Callable[[Programs], None], ...]] = {
     "sharing": (_B.shared, _B.shared, _B.deep, _B.store_any),
-    "memory": (_B.store_any, _B.store_any, _B.load_any, _B.load_any, _B.together_again),
+    "memory": (_B.store_any, _B.store_any, _B.load_any, _B.load_any, _B.together_again,
+               _B.handed, _B.handed),
     "loops": (_B.loop, _B.swap, _B.swap, _B.repeat, _B.move_pointers),
-    "arms": (_B.branch, _B.branch, _B.call, _B.repeat, _B.branch),
+    "arms": (_B.branch, _B.branch, _B.call, _B.repeat, _B.branch, _B.handed),
     "axes": (_B.reduce, _B.reduce, _B.reduce_all, _B.arg_reduce, _B.scan, _B.several_at_once, _B.recurrence,
              _B.sort),
     "views": (_B.reshape, _B.permute, _B.expand, _B.join, _B.split, _B.flip, _B.gather, _B.histogram),
     "products": (_B.dot, _B.dot, _B.dot_scaled),
-    "meetings": (_B.atomic, _B.atomic_old, _B.met, _B.met, _B.relay, _B.lock, _B.last),
+    "meetings": (_B.atomic, _B.atomic_old, _B.met, _B.met, _B.relay, _B.lock, _B.last, _B.handed),
     "elementwise": (_B.chain, _B.chain),
 }
 ALWAYS = (*ELEMENTWISE[::3], _B.store_any, _B.store_any, _B.load_any)

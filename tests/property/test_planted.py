@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from property.planted import BUGS
+from property.planting import planted
+
 TREE = Path(__file__).parents[2]
 
 
@@ -27,6 +30,13 @@ def test_a_planted_bug_is_found(bug, within):
     done = subprocess.run(command, cwd=TREE, capture_output=True, text=True, timeout=600)
     assert f": {bug}" in done.stdout, done.stderr[-2000:]
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_every_bug_can_be_planted(bug):
+    """What it replaces is there still."""
+    with planted(bug):
+        pass
 
 
 def test_without_a_bug_the_same_kernels_agree():
