@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import pickle
+import signal
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -113,6 +115,48 @@ def test_memory_that_runs_out_is_not_a_defect(monkeypatch: pytest.MonkeyPatch) -
     broken(monkeypatch, MemoryError())
     with pytest.raises(MemoryError):
         triton_spirv.compile(TEXT)
+
+
+class Late(Exception):
+    """What a user's handler raises."""
+
+
+class Watch:
+    def handler(self, signum: int, frame: Any) -> NoReturn:
+        self.late()
+
+    def late(self) -> NoReturn:
+        raise Late
+
+
+def plain(signum: int, frame: Any) -> NoReturn:
+    raise TimeoutError("too long")
+
+
+def of_any(*arguments: Any) -> NoReturn:
+    raise Late
+
+
+@pytest.mark.parametrize("handler, kind", [(plain, TimeoutError), (Watch().handler, Late), (of_any, Late),
+                                           (functools.partial(of_any, 5), Late)])
+@pytest.mark.parametrize("within", ["a rule", "a pass"])
+def test_what_a_signal_handler_raises_passes_through(monkeypatch: pytest.MonkeyPatch, handler: Any,
+                                                     kind: type[Exception], within: str) -> None:
+    def interrupted(*arguments: Any) -> Any:
+        signal.raise_signal(signal.SIGUSR1)
+        return None
+
+    if within == "a rule":
+        rule = dataclasses.replace(RULES["tt.load"], function=interrupted)
+        monkeypatch.setitem(RULES, "tt.load", rule)
+    else:
+        monkeypatch.setattr("triton_spirv.compiler.run_passes", interrupted)
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        with pytest.raises(kind):
+            triton_spirv.compile(TEXT)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 @pytest.mark.parametrize("error", [InternalError("m", "folder"), LoweringError("m", "place")])

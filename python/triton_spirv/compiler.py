@@ -10,7 +10,7 @@ from .deep_stack import deepened
 from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
 from .environment.memory_types import type_bytes
-from .errors import InternalError, LoweringError, ResourceError, TritonSpirvError
+from .errors import InternalError, LoweringError, ResourceError, TritonSpirvError, is_interruption
 from .facts.foreign_pointers import follows
 from .facts.pointers import pointer_roots, written_arguments
 from .facts.program_waits import exposed_roots, waits
@@ -73,6 +73,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     except (TritonSpirvError, MemoryError):
         raise
     except Exception as error:
+        if is_interruption(error):
+            raise
         defect = InternalError(f"{type(error).__name__}: {error}")
         defect.__cause__ = error
     defect.recorded = keep_compilation(text, target, {"num_warps": num_warps, **options}, str(defect.args[0]))

@@ -6,6 +6,10 @@ it, running a tool, launching. Catch `TritonSpirvError` for all of them.
 
 from __future__ import annotations
 
+import inspect
+from types import FrameType
+from typing import Any
+
 
 class TritonSpirvError(Exception):
     """Base class of every error that this package raises on purpose."""
@@ -92,3 +96,24 @@ class UsageError(TritonSpirvError):
     """The request makes no sense: an unknown target, a signature that does not fit the kernel, a file
     that is not there. One line that says what may be written instead; the command ends with status 2.
     """
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Was it raised in a signal handler, as by signal.alarm()? Python calls a handler with the frame that it
+    interrupts, its own caller, which no other call does."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        if _is_given(traceback.tb_next.tb_frame, traceback.tb_frame):
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _is_given(called: FrameType, caller: FrameType) -> bool:
+    """Is its caller's frame among the arguments of a call?"""
+    code, values = called.f_code, called.f_locals
+    takes_any = bool(code.co_flags & inspect.CO_VARARGS)
+    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount + takes_any]
+    given: list[Any] = [values.get(name) for name in names]
+    rest = given.pop() if takes_any else ()
+    return any(value is caller for value in (*given, *(rest or ())))

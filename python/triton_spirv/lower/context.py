@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import InternalError, LoweringError, TritonSpirvError
+from ..errors import InternalError, LoweringError, TritonSpirvError, is_interruption
 from ..ir.model import Block, Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
@@ -67,6 +67,8 @@ class Context(Walking):
         except (TritonSpirvError, MemoryError, RecursionError):
             raise
         except Exception as error:
+            if is_interruption(error):
+                raise
             raise InternalError(f"{_place(op)}: {type(error).__name__}: {error}") from error
         self.frame.lowered.add(op)
         self.shared.passed(op)
