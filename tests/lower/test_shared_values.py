@@ -262,7 +262,7 @@ def promise_what_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forget_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(State, "pop_memo", lambda self: self.scopes.pop())
+    monkeypatch.setattr(State, "close_scope", lambda self: self.scopes.pop())
 
 
 NOTICED = (

@@ -40,7 +40,7 @@ def _kept_memo(put: Set) -> None:
     """What an arm has kept counts as kept behind it."""
     from triton_spirv.lower.state import State
 
-    put(State, "pop_memo", lambda self: self.scopes.pop())
+    put(State, "close_scope", lambda self: self.scopes.pop())
 
 
 def _fewer_barriers(keep: Callable[[int], bool]) -> Callable[[Set], None]:

@@ -30,7 +30,7 @@ TOGETHER = (("OpGroupNonUniformElect", "OpGroupNonUniformQuadSwap"),
             ("OpSubgroupShuffleINTEL", "OpSubgroupShuffleXorINTEL"))
 
 #: Instructions of sub-groups whose result all lanes share: votes, and reductions of all lanes.
-SHARED = (("OpGroupNonUniformElect", "OpGroupNonUniformBallot"),
+SHARED = (("OpGroupNonUniformAll", "OpGroupNonUniformBallot"),
           ("OpGroupNonUniformIAdd", "OpGroupNonUniformLogicalXor"))
 REDUCE = 0  # GroupOperation
 

@@ -212,11 +212,11 @@ class State:
 
     # --- scopes ---------------------------------------------------------------------------------------------
 
-    def push_memo(self, walks: bool = False) -> None:
+    def open_scope(self, walks: bool = False) -> None:
         """Enter a scope whose code does not dominate what follows it."""
         self.scopes.append(Scope(walks))
 
-    def pop_memo(self) -> Scope:
+    def close_scope(self) -> Scope:
         """Leave it: what was evaluated in it is not, for what follows."""
         scope = self.scopes.pop()
         for node in scope.kept:

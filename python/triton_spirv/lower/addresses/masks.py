@@ -239,25 +239,25 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
         return registers
 
     with branch.then():
-        ctx.push_memo(walks=True)
+        ctx.open_scope(walks=True)
         ctx.proven.append(proven)
         branch.yield_(turn())
         ctx.proven.pop()
-        hot = ctx.pop_memo()
+        hot = ctx.close_scope()
     with branch.otherwise():
-        ctx.push_memo(walks=True)
+        ctx.open_scope(walks=True)
         refuted, ctx.refuted = ctx.refuted, next(iter(proven)) if len(proven) == 1 else None
         nothing = all_false(ctx, *idle) if idle is not None else None
         if nothing is None:
             branch.yield_(turn())
         else:
             with if_(ctx.b.module, ctx.b.logical_not(nothing)):
-                ctx.push_memo()
+                ctx.open_scope()
                 body()
-                ctx.pop_memo()
+                ctx.close_scope()
             branch.yield_([])
         ctx.refuted = refuted
-        cold = ctx.pop_memo()
+        cold = ctx.close_scope()
     ctx.scopes[-1].written |= hot.written & cold.written
     return branch.results
 
@@ -317,8 +317,8 @@ def proven_whole(ctx: Context, inputs: Iterable[tuple[Any, Layout]], walk: Calla
     branch = IfElse(ctx.b.module, together)
     for arm, known in ((branch.then, proven), (branch.otherwise, set())):
         with arm():
-            ctx.push_memo()
+            ctx.open_scope()
             ctx.proven.append(known)
             walk()
             ctx.proven.pop()
-            ctx.pop_memo()
+            ctx.close_scope()

@@ -169,9 +169,9 @@ class _Graph:
 
     @contextmanager
     def _scope(self) -> Iterator[None]:
-        self.ctx.push_memo()
+        self.ctx.open_scope()
         yield
-        self.ctx.pop_memo()
+        self.ctx.close_scope()
 
     def _leave(self, node: Node, op: Operation) -> None:
         ctx = self.ctx

@@ -78,7 +78,7 @@ def for_loop(
         if copies.turn is not None:
             ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]
     with loop:
-        ctx.push_memo()
+        ctx.open_scope()
         ctx.bind(body.arguments[0], loop.index)
         for argument, bound in zip(body.arguments[1:], _split(loop.carried, carriers, counts), strict=True):
             ctx.bind(argument, bound)
@@ -93,7 +93,7 @@ def for_loop(
             offset += count
         following, _ = _pack(ctx, carriers, values)
         ctx.leave(terminator)
-        ctx.pop_memo()
+        ctx.close_scope()
         loop.yield_(following)
     results = _split(loop.results, carriers, counts)
     for copies in staged.values():
@@ -124,11 +124,11 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
     ):
         with arm():
             if region is not None and region.blocks:
-                ctx.push_memo()
+                ctx.open_scope()
                 terminator = ctx.lower_block(region.entry)
                 registers, counts = _pack(ctx, carriers, [ctx.value(v) for v in terminator.operands])
                 ctx.leave(terminator)
-                ctx.pop_memo()
+                ctx.close_scope()
                 branch.yield_(registers)
     return tuple(_split(branch.results, carriers, counts))
 
@@ -142,7 +142,7 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
     registers, counts = _pack(ctx, carriers, init)
     loop = While(ctx.b.module, carried=registers)
     forward = [carrier_of(ctx, value.type) for value in op.results]
-    ctx.push_memo()
+    ctx.open_scope()
     with loop.before():
         for argument, bound in zip(before.arguments, _split(loop.carried, carriers, counts), strict=True):
             ctx.bind(argument, bound)
@@ -160,7 +160,7 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
         ctx.leave(condition)
         ctx.leave(terminator)
         loop.yield_(following)
-    ctx.pop_memo()
+    ctx.close_scope()
     return tuple(_split(loop.results, forward, forward_counts))
 
 

@@ -54,12 +54,12 @@ def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Any], visit:
     array = _array(ctx, register_type(result), layout) if result is not None else None
     loop = For(b.module, b.constant(I32, 0), b.constant(I32, count), b.constant(I32, 1), control="DontUnroll")
     with loop:
-        ctx.push_memo()
+        ctx.open_scope()
         made_here = visit([column(loop.index) for column in columns])
         if array is not None:
             assert made_here is not None
             ctx.env.private_store(array, layout.width, loop.index, made_here)
-        ctx.pop_memo()
+        ctx.close_scope()
         loop.yield_([])
     if array is None:
         return None
@@ -122,9 +122,9 @@ def guarded(ctx: Context, condition: Register | None, action: Callable[[], objec
         action()
         return
     with if_(ctx.b.module, condition):
-        ctx.push_memo()
+        ctx.open_scope()
         action()
-        ctx.pop_memo()
+        ctx.close_scope()
 
 
 def _array(ctx: Context, element: Any, layout: Layout) -> Register:

@@ -169,10 +169,10 @@ def versioned(
     ctx.settle(memory_only=False, op=op)
 
     def arm(before: Callable[[], None]) -> None:
-        ctx.push_memo()
+        ctx.open_scope()
         before()
         body()
-        ctx.pop_memo()
+        ctx.close_scope()
 
     branch = IfElse(ctx.b.module, safe)
     with branch.then():

@@ -123,14 +123,14 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
     with branch.then():
         branch.yield_([x for load in loads for x in load.plain()])
     with branch.otherwise():
-        ctx.push_memo()
+        ctx.open_scope()
         if all(alone):
             branch.yield_([x for load in loads for x in load.nothing()])
         elif all(_same_masks(load, loads[0]) for load in loads):
             branch.yield_(_by_regions(ctx, mask, loads))
         else:
             branch.yield_([x for load in loads for x in load.masked(known)])
-        ctx.pop_memo()
+        ctx.close_scope()
     return _arranged(loads, branch.results)
 
 

@@ -152,9 +152,9 @@ def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value
         with if_(ctx.b.module, inside):
             ctx.env.store(ctx.env.pointer(address, held), to_memory(ctx, put))
 
-    ctx.push_memo()
+    ctx.open_scope()
     elements.visit_elements(ctx, layout, (ptr, value, mask), visit)
-    ctx.pop_memo()
+    ctx.close_scope()
 
 
 def _store_scalar(ctx: Context, ptr: Register, value: Register, mask: Register | None) -> None:

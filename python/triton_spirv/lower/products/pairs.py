@@ -121,7 +121,7 @@ def either_way(ctx: Context, left: Grouped, right: Grouped, by_pairs: Callable[[
     branch = IfElse(b.module, test)
     for arm, run in ((branch.then, by_pairs), (branch.otherwise, general)):
         with arm():
-            ctx.push_memo()
+            ctx.open_scope()
             branch.yield_(run())
-            ctx.pop_memo()
+            ctx.close_scope()
     return branch.results

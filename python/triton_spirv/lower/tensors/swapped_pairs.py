@@ -81,7 +81,7 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
     try:
         yield
     finally:
-        ctx.pop_memo()
+        ctx.close_scope()
         ctx.step_pieces, (ctx.scopes, ctx.proven, ctx.plans) = pieces, known
 
 

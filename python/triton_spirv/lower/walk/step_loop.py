@@ -43,7 +43,7 @@ class StepLoop:
             self.index, self.carried = self._loop.index, list(self._loop.carried)
             step = b.isub((1 << self.bits) - 1, self.index) if self.reverse else self.index
             self.ctx.step_pieces.insert(0, (step, self.bits))
-            self.ctx.push_memo(walks=True)
+            self.ctx.open_scope(walks=True)
         return self
 
     def yield_(self, values: Sequence[Register]) -> None:
@@ -56,7 +56,7 @@ class StepLoop:
         if exception[0] is None:
             self.ctx.complete()
         if self._loop is not None:
-            turn = self.ctx.pop_memo()
+            turn = self.ctx.close_scope()
             self.ctx.scopes[-1].written |= turn.written  # there is a first turn
             self.ctx.step_pieces.pop(0)
             self._loop.__exit__(*exception)
