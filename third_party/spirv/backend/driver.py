@@ -28,7 +28,7 @@ class SPIRVDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
-        from . import concurrency, installation_key
+        from . import autotuning, concurrency, installation_key
         from .binding import explain_refused_arguments
         from .launcher import SPIRVUtils, make_launcher
         from .targets import current_device, current_interface
@@ -36,6 +36,7 @@ class SPIRVDriver(DriverBase):
         explain_refused_arguments()
         installation_key.keep()
         concurrency.serve_threads()
+        autotuning.tune_by_racing()
         self.utils = SPIRVUtils()
         self.launcher_cls = make_launcher
         self.get_current_device = current_device  # type: ignore[method-assign]
@@ -87,9 +88,9 @@ class SPIRVDriver(DriverBase):
         return args
 
     def get_benchmarker(self) -> Any:
-        from triton.testing import do_bench
+        from .autotuning import benchmark
 
-        return do_bench
+        return benchmark
 
     def get_empty_cache_for_benchmark(self) -> Any:
         from . import interface, vulkan_interface

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -137,30 +138,52 @@ def get_device_properties(device: Any = None) -> SimpleNamespace:
     return SimpleNamespace(name="cpu", multi_processor_count=cores(), major=0, minor=0)
 
 
+#: at most so much is filled to empty the caches, and so little at least: what a large server's last level
+#: holds for all of its processors takes longer to fill than the kernels that are measured
+MOST_FILLED, LEAST_FILLED = 32 << 20, 2 << 20
+
+
 def memory_beyond_caches() -> Any:
-    """An array with `fill(0)` that no cache holds: filling it between two measurements empties the caches."""
-    size = 2 * _last_level_cache()
+    """An array with `fill(0)`: filling it between two measurements empties the caches. It is in memory
+    already, so that the first time takes no longer than the next."""
+    return _filled(2 * _caches("0-9"))
+
+
+def private_caches() -> Any:
+    """The same for the caches that a processor has for itself; the last level keeps what is in it."""
+    return _filled(2 * cores() * _caches("0-2"))
+
+
+def _filled(size: int) -> Any:
+    size = max(LEAST_FILLED, min(size, MOST_FILLED))
+    array: Any
     if "torch" in sys.modules:
         import torch
 
-        return _Filled(torch.empty(size // 4, dtype=torch.int32))
-    import numpy
+        array = _Filled(torch.empty(size // 4, dtype=torch.int32))
+    else:
+        import numpy
 
-    return numpy.empty(size // 4, numpy.int32)
+        array = numpy.empty(size // 4, numpy.int32)
+    array.fill(0)
+    return array
 
 
 class _Filled:
     """A torch tensor; `fill` as numpy spells it."""
 
     def __init__(self, tensor: Any) -> None:
-        self.tensor, self.fill = tensor, tensor.fill_
+        self.tensor, self.fill, self.nbytes = tensor, tensor.fill_, tensor.nbytes
 
 
-def _last_level_cache() -> int:
-    """Bytes of the largest cache that processor 0 sees, at least 8 MiB, at most 128."""
-    sizes = [8 << 20]
-    for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
-        text = path.read_text().strip()
-        if text.endswith("K") and text[:-1].isdecimal():
+def _caches(levels: str) -> int:
+    """Bytes of the largest cache of these levels that processor 0 sees, at least 1 MiB."""
+    sizes = [1 << 20]
+    for folder in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        try:
+            level, text = (folder / "level").read_text().strip(), (folder / "size").read_text().strip()
+        except OSError:
+            continue
+        if re.fullmatch(f"[{levels}]", level) and text.endswith("K") and text[:-1].isdecimal():
             sizes.append(int(text[:-1]) << 10)
-    return min(max(sizes), 128 << 20)
+    return max(sizes)
