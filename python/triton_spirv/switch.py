@@ -8,7 +8,9 @@ Triton asks for its driver, and says it here. `enable()` and `disable()` turn th
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -44,7 +46,11 @@ def choose() -> None:
 
 
 def enable() -> None:
-    """Triton kernels compile to SPIR-V and run through OpenCL from here on."""
+    """Triton kernels compile to SPIR-V and run through OpenCL from here on. ModuleNotFoundError where Triton
+    is not installed."""
+    if "triton" not in sys.modules and importlib.util.find_spec("triton") is None:
+        raise ModuleNotFoundError("triton-spirv runs the kernels of Triton, which is not installed: "
+                                  "pip install 'triton-spirv[cpu]'", name="triton")
     _turn("1")
 
 

@@ -262,3 +262,18 @@ assert kernel.asm["spv"][:4] == b"\\x03\\x02\\x23\\x07"
 assert triton.runtime.driver.active.utils.get_device_properties("cpu")["multiprocessor_count"] >= 1
 """, TRITON_SPIRV_BACKEND="1")
     assert done.returncode == 0, done.stderr
+
+
+def test_without_triton_enable_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+    import os
+    import sys
+
+    from triton_spirv import switch
+
+    monkeypatch.delitem(sys.modules, "triton", raising=False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.delenv(switch.VARIABLE, raising=False)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'triton-spirv\[cpu\]'"):
+        switch.enable()
+    assert switch.VARIABLE not in os.environ
