@@ -58,7 +58,8 @@ def project_files() -> list[str]:
     """Every file of the project, by git; without a repository, every file in the folder."""
     if (ROOT / ".git").exists():
         return run("git", "ls-files", "--cached", folder=ROOT).splitlines()
-    hidden = re.compile(r"(^|/)(__pycache__|\.venv|\.hypothesis|build|dist|site|[^/]*\.egg-info|\.[a-z_]+_cache)(/|$)")
+    made = r"__pycache__|\.venv|\.hypothesis|\.[a-z_]+_cache|build|dist|[^/]*\.egg-info"
+    hidden = re.compile(rf"(^|/)({made})(/|$)")
     names = (path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*") if path.is_file())
     return [name for name in names if not hidden.search(name)]
 
