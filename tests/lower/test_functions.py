@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 import triton_spirv
 from triton_spirv.errors import LoweringError
+from triton_spirv.lower.control import control_flow
 from versions import needs_triton
 
 
@@ -139,3 +140,17 @@ def test_recursion_is_refused(callee):
     """Of itself, and by way of another function. Triton's front end writes none; IR files may have it."""
     with pytest.raises(LoweringError, match="first calls itself; recursion has no rule"):
         triton_spirv.compile(RECURSIVE.format(callee))
+
+
+def test_calls_of_calls_have_a_limit(monkeypatch):
+    """Each function calls the next one twice: the last is lowered 2^20 times."""
+    inner = "".join(f"tt.func private @f{i + 1}(%x: i32) -> i32 {{\n%a = tt.call @f{i}(%x) : (i32) -> i32\n"
+                    f"%b = tt.call @f{i}(%a) : (i32) -> i32\ntt.return %b : i32\n}}\n" for i in range(20))
+    text = ("module {\ntt.func private @f0(%x: i32) -> i32 {\n%y = arith.muli %x, %x : i32\n"
+            "tt.return %y : i32\n}\n" + inner + "tt.func public @k(%p: !tt.ptr<i32>) {\n"
+            "%x = tt.load %p : !tt.ptr<i32>\n%r = tt.call @DEEP(%x) : (i32) -> i32\n"
+            "tt.store %p, %r : !tt.ptr<i32>\ntt.return\n}\n}")
+    monkeypatch.setattr(control_flow, "MOST_CALLED", 2000)
+    triton_spirv.compile(text.replace("DEEP", "f8"))
+    with pytest.raises(LoweringError, match=r"more than 2000 operations here: call f\d+, or what"):
+        triton_spirv.compile(text.replace("DEEP", "f20"))

@@ -91,6 +91,7 @@ class State:
         self.refuted: tuple[int, Layout] | None = None  # a mask that is not true everywhere in this window
         self.brief = False  # this code hardly ever runs: short rather than fast
         self.call_stack: list[str] = []
+        self.called = 0  # operations of called functions so far
         self.asserts: list[tuple[str, int, str, str]] = []
         self.num_warps = 1
         self.parted = False  # lanes may have parted ways, so that no barrier may stand here

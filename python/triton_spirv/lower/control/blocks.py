@@ -78,13 +78,17 @@ class _Graph:
     def __init__(self, ctx: Context, region: Region, result_types: Sequence[Type]) -> None:
         self.ctx, self.blocks = ctx, list(region.blocks)
         self.results: list[Any] = []
-        self.end = len(self.blocks)
+        self.end, self.numbers = len(self.blocks), {block: i for i, block in enumerate(region.blocks)}
         self.successors = [self._successors(block) for block in self.blocks] + [[]]
         self.order = self._topological()
-        self.edges = [sum(other.count(node) for other in self.successors) for node in range(self.end + 1)]
+        self.before: list[list[Node]] = [[] for _ in self.successors]
+        for node, successors in enumerate(self.successors):
+            for successor in successors:
+                self.before[successor].append(node)
         self.children = self._dominator_tree()
         self.result_types = result_types
         self.joins: dict[Node, _Join] = {}
+        self.selects: bool | None = None  # not asked yet
         self.selector: Register | None = None
 
     def _successors(self, block: Block) -> list[Node]:
@@ -93,7 +97,7 @@ class _Graph:
             return [self.end]
         if op.name not in ("cf.br", "cf.cond_br"):
             raise LoweringError("ends a block and has no rule", f"{op.location}: {op.name}")
-        return [self.blocks.index(successor) for successor in op.successors]
+        return [self.numbers[successor] for successor in op.successors]
 
     def _topological(self) -> list[Node]:
         """The nodes that can be reached, each before its successors."""
@@ -116,14 +120,22 @@ class _Graph:
         return found[::-1]
 
     def _dominator_tree(self) -> dict[Node, list[Node]]:
-        """Per node the nodes that it dominates immediately, in order."""
-        above: dict[Node, list[Node]] = {0: [0]}  # the dominators of each, outermost first
+        """Per node the nodes that it dominates immediately, in order. (Cooper, Harvey and Kennedy, "A Simple,
+        Fast Dominance Algorithm", for a graph without cycles.)"""
+        place = {node: i for i, node in enumerate(self.order)}
+        above: dict[Node, Node] = {}  # the immediate dominator of each
         children: dict[Node, list[Node]] = {node: [] for node in self.order}
         for node in self.order[1:]:
-            ways = [above[other] for other in self.order if other in above and node in self.successors[other]]
-            common = [dominator for dominator in ways[0] if all(dominator in way for way in ways)]
-            above[node] = [*common, node]
-            children[common[-1]].append(node)
+            ways = [other for other in self.before[node] if other in place]
+            meeting = ways[0]
+            for other in ways[1:]:
+                while meeting != other:
+                    if place[meeting] > place[other]:
+                        meeting = above[meeting]
+                    else:
+                        other = above[other]
+            above[node] = meeting
+            children[meeting].append(node)
         return children
 
     def _always(self, node: Node, place: Node) -> bool:
@@ -144,7 +156,7 @@ class _Graph:
             self.results = self.joins[node].bound()
             return
         block = self.blocks[node]
-        inner = [child for child in self.children[node] if self.edges[child] > 1 or child == self.end]
+        inner = [child for child in self.children[node] if len(self.before[child]) > 1 or child == self.end]
         for child in inner:
             types = self.result_types if child == self.end else [a.type for a in self.blocks[child].arguments]
             self.joins[child] = _Join(ctx, types)
@@ -203,9 +215,11 @@ class _Graph:
         self.emit(target)
 
     def _selects(self) -> bool:
-        """Is there a block that some ways to its selection's end do not lead to? Makes the selector."""
-        if self.selector is None and any(
-                self.edges[child] > 1 and not self._always(node, child)
-                for node, children in self.children.items() for child in children):
-            self.selector = self.ctx.b.module.variable(I32)
-        return self.selector is not None
+        """Is there a block that some ways to its selection's end do not lead to? The first time, makes the
+        selector."""
+        if self.selects is None:
+            self.selects = any(len(self.before[child]) > 1 and not self._always(node, child)
+                               for node, children in self.children.items() for child in children)
+            if self.selects:
+                self.selector = self.ctx.b.module.variable(I32)
+        return self.selects

@@ -174,9 +174,14 @@ def execute_region(ctx: Context, op: Operation) -> Any:
 # --- calls --------------------------------------------------------------------------------------------------
 
 
+#: Operations of called functions, each as often as it is lowered: a driver takes minutes to build so many.
+MOST_CALLED = 100_000
+
+
 @lowers("tt.call")
 def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
-    """A function is lowered in place; a recursive one is refused."""
+    """A function is lowered in place, so two calls of one that calls another twice are four of that; a
+    recursive one is refused, and too many."""
     name = op.attributes["callee"]
     if name in ctx.call_stack:
         raise LoweringError(f"{name} calls itself; recursion has no rule: write a loop",
@@ -184,6 +189,11 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
     function = ctx.functions[name]
     if not function.regions:
         raise LoweringError(f"{name} has no body in this module")
+    ctx.called += sum(len(block.operations) for block in function.regions[0].blocks)
+    if ctx.called > MOST_CALLED:
+        raise LoweringError("functions are lowered where they are called, which comes to more than "
+                            f"{MOST_CALLED} operations here: call {name}, or what calls it, less often, or in"
+                            " a loop")
     ctx.settle(memory_only=False)
     ctx.call_stack.append(name)
     ctx.frames.append(Frame())
