@@ -27,6 +27,7 @@ class Artifact:
 
     words        the module
     listing      the same, readable
+    plan         what was decided before the words were made: lower/plan/records.py, as text
     passing      "struct": one by-value struct with the natural alignment of C; "arguments": one kernel
                  argument per parameter; "push": that struct as push constants, from offset 0; "buffer": that
                  struct in a buffer, whose 64-bit address is the only push constant
@@ -74,6 +75,7 @@ class Artifact:
     assumes_disjoint: bool = False
     follows: str = ""
     place: str = ""
+    plan: str = ""
     target: Target | None = field(default=None, compare=False)
 
     @property
@@ -91,7 +93,7 @@ class Artifact:
     def to_json(self) -> dict[str, Any]:
         """Everything but the module, as plain data."""
         plain = asdict(self)
-        for name in ("words", "listing", "target"):
+        for name in ("words", "listing", "plan", "target"):
             del plain[name]
         plain["parameters"] = [[p.name, p.type] for p in self.parameters]
         return plain

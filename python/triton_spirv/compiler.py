@@ -22,6 +22,7 @@ from .lower.control.blocks import run_function
 from .lower.control.loop_limit import LoopLimit
 from .lower.lanes.convergence import check_convergence
 from .lower.ordering import lessen_pressure
+from .lower.plan.text import plan_text
 from .lower.support import require_float64, require_rules
 from .lower.values.types import storage_type
 from .passes.pipeline import run_passes
@@ -128,6 +129,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         b.module.watch = LoopLimit(ctx)
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
+    plan = ctx.recorder.finish(kernel, target.name)
     _check_private(b.module, target, local_size)
     require_definite(b.module, b.module.functions[-1])
     assumes_disjoint = ctx.shared.finish(b.module.functions[-1])
@@ -139,6 +141,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     return Artifact(
         words=b.module.words(),
         listing=listing(b.module),
+        plan=plan_text(plan),
         entry=name,
         parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters),
         passing=env.passing,

@@ -18,6 +18,7 @@ from ..spirv.types import Pointer
 from ..target import MOST, Requirement, Target
 from .budget import Budget
 from .lanes.shared import SharedMemory
+from .plan.recorder import Recorder
 from .values.tensor import Deferred, Fragment, Stored
 from .values.types import storage_type
 
@@ -64,11 +65,15 @@ class Scope:
 @dataclass(eq=False)
 class Plan:
     """By-products of one walk: deferred values that the loop also writes into arrays; `layouts`: of the walk,
-    where it comes to them. `scopes`, `pieces`: how many scopes and pieces of the step there were before it.
+    where it comes to them. `taken_over`: values whose arrays others take. `scopes`, `pieces`: how many scopes
+    and pieces of the step there were before it.
     """
+
+    operation: Operation | None = None
 
     stored: dict[Deferred, Stored] = field(default_factory=dict)
     layouts: dict[Deferred, Layout] = field(default_factory=dict)
+    taken_over: dict[Deferred, Stored] = field(default_factory=dict)
     scopes: int = 0
     pieces: int = 0
 
@@ -96,6 +101,7 @@ class State:
         self.num_warps = 1
         self.parted = False  # lanes may have parted ways, so that no barrier may stand here
         self.budget = Budget()
+        self.recorder = Recorder()
         self.from_below = False  # what is evaluated has all that it waits for
         self.scalars: set[int] = set()  # ids of what all lanes of the program have the same of
         self.options: dict[str, Any] = {}
@@ -197,6 +203,8 @@ class State:
             self.frame.pending.append(bound)
         elif isinstance(bound, Register) and not self.parted:
             self.scalars.add(bound.id)
+        elif isinstance(bound, Stored):
+            self.recorder.name(bound, value)
         self.frame.values[value] = bound
 
     def is_pointer(self, register: Register) -> bool:

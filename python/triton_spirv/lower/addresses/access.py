@@ -18,6 +18,7 @@ from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ...traversal import Asking, question
 from ..context import Context
+from ..plan.records import Access as Accessed
 from ..registry import RULES
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Deferred, Pointers, Uniform
@@ -233,6 +234,13 @@ class Access:
             firsts.append(moved)
             self.steps.append(step)
         return firsts
+
+    def record(self, op: Operation, kind: str, layout: Layout, way: str, cold: str = "",
+               streams: bool = False) -> None:
+        """Write the access down: by which way, where a test fails by which other."""
+        wide = self.layout
+        self.ctx.recorder.add(Accessed(op, kind, way, layout, wide.registers, wide.width, self.run,
+                                       self.alignment, max(map(len, self.runs)), cold, streams))
 
     def pointer(self, register: int, component: int = 0) -> Register:
         """The address of one component."""

@@ -240,12 +240,15 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
 
     with branch.then():
         ctx.open_scope(walks=True)
+        ctx.recorder.open()
         ctx.proven.append(proven)
         branch.yield_(turn())
         ctx.proven.pop()
+        arms = [("hot", ctx.recorder.close())]
         hot = ctx.close_scope()
     with branch.otherwise():
         ctx.open_scope(walks=True)
+        ctx.recorder.open()
         refuted, ctx.refuted = ctx.refuted, next(iter(proven)) if len(proven) == 1 else None
         nothing = all_false(ctx, *idle) if idle is not None else None
         if nothing is None:
@@ -253,11 +256,16 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
         else:
             with if_(ctx.b.module, ctx.b.logical_not(nothing)):
                 ctx.open_scope()
+                ctx.recorder.open()
                 body()
+                some = ctx.recorder.close()
                 ctx.close_scope()
+            ctx.recorder.versions("is anything stored?", [("some", some), ("nothing", ())], may_skip=True)
             branch.yield_([])
         ctx.refuted = refuted
+        arms.append(("cold", ctx.recorder.close()))
         cold = ctx.close_scope()
+    ctx.recorder.versions("do all masks hold in this window?", arms)
     ctx.scopes[-1].written |= hot.written & cold.written
     return branch.results
 
@@ -315,10 +323,14 @@ def proven_whole(ctx: Context, inputs: Iterable[tuple[Any, Layout]], walk: Calla
     for test in tests[1:]:
         together = ctx.b.logical_and(together, test)
     branch = IfElse(ctx.b.module, together)
-    for arm, known in ((branch.then, proven), (branch.otherwise, set())):
+    arms = []
+    for name, arm, known in (("hot", branch.then, proven), ("cold", branch.otherwise, set())):
         with arm():
             ctx.open_scope()
+            ctx.recorder.open()
             ctx.proven.append(known)
             walk()
             ctx.proven.pop()
+            arms.append((name, ctx.recorder.close()))
             ctx.close_scope()
+    ctx.recorder.versions("do all masks hold in all of it?", arms)

@@ -21,6 +21,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Pointer
 from ...traversal import Asking, answer
 from ..context import Context
+from ..plan.records import Node as Planned
 from .carry import Carrier, StoredCarrier, carrier_of, write_stored
 
 #: A block by its position in the function; the end of the function behind the last one.
@@ -171,7 +172,10 @@ class _Graph:
             assert self.selector is not None
             chosen = ctx.b.emit("OpLoad", self.selector, type=I32)
             with if_(ctx.b.module, ctx.b.compare("OpIEqual", chosen, child)), self._scope():
+                ctx.recorder.open()
                 self._enter(child)
+                entered = ctx.recorder.close()
+            ctx.recorder.versions("does the way lead here?", [("here", entered), ("past", ())], may_skip=True)
 
     def _enter(self, child: Node) -> None:
         if child != self.end:
@@ -197,10 +201,14 @@ class _Graph:
         # What both ways pass on is fetched before they part.
         arguments = [values(op.true_dest_operands), values(op.false_dest_operands)]
         branch = IfElse(ctx.b.module, ctx.value(op.operands[0]))
+        arms: list[tuple[str, tuple[Planned, ...]]] = []
         for arm, target, given in zip((branch.then, branch.otherwise), self.successors[node], arguments,
                                       strict=True):
             with arm(), self._scope():
+                ctx.recorder.open()
                 self._go(target, given)
+                arms.append(("otherwise" if arms else "then", ctx.recorder.close()))
+        ctx.recorder.region(op, *arms)
 
     def _go(self, target: Node, values: list[Any]) -> None:
         """The edge to a block from where the module stands."""

@@ -19,6 +19,7 @@ from ...spirv.types import Type as SpirvType
 from ...traversal import Asking, answer, some
 from ..addresses.masks import guarded
 from ..context import Context, StepLoop
+from ..plan.recorder import Recorder
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Uniform
 from ..values.types import register_type, storage_type
@@ -122,6 +123,7 @@ class StoredCarrier:
     """A large tensor: its array is written before the edge, and holds the value after it."""
 
     array: Stored
+    recorder: Recorder
 
     @property
     def types(self) -> list[SpirvType]:
@@ -131,7 +133,9 @@ class StoredCarrier:
         return []
 
     def bound(self, registers: Sequence[Register]) -> Any:
-        return replace(self.array)  # a new object: fragments of the old contents must not be found for it
+        bound = replace(self.array)  # a new object: fragments of the old contents must not be found for it
+        self.recorder.renames(self.array, bound)
+        return bound
 
 
 @dataclass
@@ -179,7 +183,7 @@ def can_move(initial: Any, ctx: Context) -> bool:
 def carrier_of(ctx: Context, type: Type) -> Carrier:
     """The carrier for a value of an IR type; large tensors get a new array."""
     if isinstance(type, TensorType) and ctx.layout_of(type).steps > 1:
-        return StoredCarrier(ctx.allocate(type.shape, type.element))
+        return StoredCarrier(ctx.allocate(type.shape, type.element), ctx.recorder)
     made: Carrier = FragmentCarrier(ctx, type) if isinstance(type, TensorType) else ScalarCarrier(ctx, type)
     return WordsCarrier(ctx, made) if ctx.target.carries_words and WordsCarrier.takes(made) else made
 
@@ -191,11 +195,8 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
     from the arrays that it replaces, element by element. A value that reads such an array in any other order
     is computed into an array of its own first.
     """
-    pairs = [
-        (array, bound)
-        for array, bound in pairs
-        if not (isinstance(bound, Stored) and bound.array is array.array)
-    ]
+    there = [pair for pair in pairs if isinstance(pair[1], Stored) and pair[1].array is pair[0].array]
+    pairs = [pair for pair in pairs if not any(pair is other for other in there)]
     arrays = {id(array.array): array for array, _ in pairs}
     for array, bound in pairs:
         if (
@@ -221,6 +222,8 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
                 return []
             guarded(ctx, inputs, [], write)
         ctx.finish(plan)
+    for array, bound in there:
+        ctx.recorder.renames(bound, array)
 
 
 def _reads_elsewhere(tensor: Any, arrays: Mapping[int, Stored], shape: tuple[int, ...]) -> bool:

@@ -16,6 +16,7 @@ from ...spirv.control import For, IfElse, While
 from ...spirv.module import Value as Register
 from ..context import Context, Frame
 from ..intel.block_io import prepare_loads
+from ..plan.records import Node
 from ..products.carried_operands import staged_carriers
 from ..products.cooperative import hold_operands, tiles_carrier, without_tiles
 from ..registry import lowers
@@ -79,6 +80,7 @@ def for_loop(
             ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]
     with loop:
         ctx.open_scope()
+        ctx.recorder.open()
         ctx.bind(body.arguments[0], loop.index)
         for argument, bound in zip(body.arguments[1:], _split(loop.carried, carriers, counts), strict=True):
             ctx.bind(argument, bound)
@@ -95,6 +97,7 @@ def for_loop(
         ctx.leave(terminator)
         ctx.close_scope()
         loop.yield_(following)
+    ctx.recorder.region(op, ("body", ctx.recorder.close()), loops=True)
     results = _split(loop.results, carriers, counts)
     for copies in staged.values():
         copies.release()
@@ -118,11 +121,13 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
     carriers = [carrier_of(ctx, value.type) for value in op.results]
     branch = IfElse(ctx.b.module, condition)
     counts: list[int] = []
+    arms: list[tuple[str, tuple[Node, ...]]] = []
     for arm, region in (
         (branch.then, op.regions[0]),
         (branch.otherwise, op.regions[1] if len(op.regions) > 1 else None),
     ):
         with arm():
+            ctx.recorder.open()
             if region is not None and region.blocks:
                 ctx.open_scope()
                 terminator = ctx.lower_block(region.entry)
@@ -130,6 +135,8 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
                 ctx.leave(terminator)
                 ctx.close_scope()
                 branch.yield_(registers)
+            arms.append(("otherwise" if arms else "then", ctx.recorder.close()))
+    ctx.recorder.region(op, *arms)
     return tuple(_split(branch.results, carriers, counts))
 
 
@@ -143,6 +150,7 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
     loop = While(ctx.b.module, carried=registers)
     forward = [carrier_of(ctx, value.type) for value in op.results]
     ctx.open_scope()
+    ctx.recorder.open()
     with loop.before():
         for argument, bound in zip(before.arguments, _split(loop.carried, carriers, counts), strict=True):
             ctx.bind(argument, bound)
@@ -150,6 +158,8 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
         go_on, *values = [ctx.value(v) for v in condition.operands]
         forwarded, forward_counts = _pack(ctx, forward, values)
         loop.condition(go_on, forwarded)
+    before_body = ctx.recorder.close()
+    ctx.recorder.open()
     with loop.body():
         for argument, bound in zip(
             after.arguments, _split(loop.arguments, forward, forward_counts), strict=True
@@ -160,6 +170,7 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
         ctx.leave(condition)
         ctx.leave(terminator)
         loop.yield_(following)
+    ctx.recorder.region(op, ("before", before_body), ("after", ctx.recorder.close()), loops=True)
     ctx.close_scope()
     return tuple(_split(loop.results, forward, forward_counts))
 
@@ -167,7 +178,9 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
 @lowers("scf.execute_region")
 def execute_region(ctx: Context, op: Operation) -> Any:
     """A region run once, in place."""
+    ctx.recorder.open()
     terminator = ctx.lower_block(op.regions[0].entry)
+    ctx.recorder.region(op, ("body", ctx.recorder.close()))
     return tuple(ctx.value(v) for v in terminator.operands)
 
 
@@ -197,10 +210,12 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
     ctx.settle(memory_only=False)
     ctx.call_stack.append(name)
     ctx.frames.append(Frame())
+    ctx.recorder.open()
     for parameter, bound in zip(function.regions[0].entry.arguments, arguments, strict=True):
         ctx.bind(parameter, bound)
     results = run_function(ctx, function.regions[0], [value.type for value in op.results])
     ctx.settle(memory_only=True)  # the caller's writes wait for its own loads only, not for these
+    ctx.recorder.region(op, (name, ctx.recorder.close()))
     ctx.frames.pop()
     ctx.call_stack.pop()
     return tuple(results)

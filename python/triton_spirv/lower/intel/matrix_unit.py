@@ -16,6 +16,7 @@ from ...spirv.builder import scalar_type, width_of, with_width
 from ...spirv.module import Value as Register
 from ...spirv.types import Float, Int
 from ..context import Context
+from ..plan.records import Product
 from ..values import fragment as fragments
 from ..values.encoding import layout_of_encoding
 from ..values.tensor import Fragment
@@ -52,6 +53,10 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
                     inside = _inside(depth, unit.columns, n)
                     y = columns[column] = operand_words(ctx, right, start * n + column, inside, 32)
                 sums[r] = ctx.env.multiply_matrices(form, depth, x, y, sums[r])
+        left_place, right_place = (
+            "shared memory" if isinstance(x, Waiting) else "registers" for x in (left, right))
+        tile = unit.rows, unit.columns, depth
+        ctx.recorder.add(Product(op, "matrix unit", tile, (left_place, right_place), str(operand)))
         for array in arrays[:-1]:  # until here
             ctx.shared.reads(array)
     reading = sum(_bytes(x.layout, bits) // (k // depth if isinstance(x, Waiting) else 1)

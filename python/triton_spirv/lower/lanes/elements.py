@@ -79,6 +79,7 @@ def lookup(ctx: Context, tensor: Any, type: Any) -> Iterator[Callable[[Register]
     layout = ctx.layout_of(type)
     if not layout.lane:
         stored = ctx.stored(tensor)
+        ctx.recorder.reads(stored, None)
         kind = register_type(stored.element)
         yield lambda place: ctx.env.private_load(stored.array, stored.width, kind, place, 1)
         return

@@ -20,6 +20,7 @@ from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, every
 from ..addresses.ownership import fixed_bits
 from ..context import Context, named
+from ..plan.records import Fused
 from ..registry import RULES
 from ..values.tensor import Affine, Deferred, Pointers
 
@@ -159,25 +160,35 @@ def versioned(
     inputs = [(tensor, layout) for tensor in tensors]
     if in_place(op, *tensors) and distinct(ctx, ptr, layout) is True:
         ctx.settle(memory_only=True, op=op)
+        ctx.recorder.add(Fused(op, "in place"))
         body()
         return
     safe = apart(ctx, op, ptr, inputs) if layout.steps > 1 else None
     if safe is None:
         ctx.settle(memory_only=True)
+        ctx.recorder.add(Fused(op, "before"))
         body()
         return
+    loads = tuple(node.operation for node, _ in ctx.requests(inputs)
+                  if isinstance(node, Deferred) and node.operation.name == "tt.load")
     ctx.settle(memory_only=False, op=op)
 
-    def arm(before: Callable[[], None]) -> None:
+    arms = []
+
+    def arm(name: str, before: Callable[[], None], fused: Fused) -> None:
         ctx.open_scope()
+        ctx.recorder.open()
         before()
+        ctx.recorder.add(fused)
         body()
+        arms.append((name, ctx.recorder.close()))
         ctx.close_scope()
 
     branch = IfElse(ctx.b.module, safe)
     with branch.then():
-        arm(lambda: None)
+        arm("apart", lambda: None, Fused(op, "apart", loads))
     with branch.otherwise():
         before, ctx.brief = ctx.brief, True
-        arm(lambda: ctx.settle(memory_only=True))
+        arm("overlapping", lambda: ctx.settle(memory_only=True), Fused(op, "before"))
         ctx.brief = before
+    ctx.recorder.versions("does the memory of the store lie apart from that of its loads?", arms)

@@ -21,6 +21,7 @@ from ..context import Context, named
 from ..intel.block_io import block_load
 from ..lanes import elements
 from ..lanes.exchange import from_owner
+from ..plan.records import Access as Accessed
 from ..registry import pulled
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Fragment, Pointers, Uniform, is_anywhere
@@ -56,6 +57,7 @@ def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: An
     if natural is not None and layout == ctx.layout_of(op.results[0].type):
         made = block_load(ctx, op, layout, ptr, mask, other)
         if made is not None:
+            ctx.recorder.add(Accessed(op, "load", "block", layout, layout.registers, layout.width))
             return made
         type = op.results[0].type
         assert isinstance(type, TensorType)
@@ -106,10 +108,13 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
         for op, ptr, _ in asked:
             fetch_ahead(ctx, op, ptr, layout)
     if is_proven(ctx, mask, layout):
+        _record(loads, "plain" if mask is None else "proven")
         return _arranged(loads, [x for load in loads for x in load.plain()])
     if all(load.predicated for load in loads):
+        _record(loads, "predicated")
         return _arranged(loads, [x for load in loads for x in load.where()])
     if is_refuted(ctx, mask, layout):
+        _record(loads, None)
         return _arranged(loads, [x for load in loads for x in load.masked(None)])
     alone = [load.regions is not None and load.regions[0].registers == 1 for load in loads]
     test = all_true(ctx, mask, layout) if not all(alone) else None
@@ -119,6 +124,7 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
     if test is None:  # one mask for all registers
         assert loads[0].regions is not None
         test = ctx.fragment(mask, loads[0].regions[0]).registers[0]
+    _record(loads, "proven", "nothing" if all(alone) else None)
     branch = IfElse(b.module, test)
     with branch.then():
         branch.yield_([x for load in loads for x in load.plain()])
@@ -132,6 +138,14 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
             branch.yield_([x for load in loads for x in load.masked(known)])
         ctx.close_scope()
     return _arranged(loads, branch.results)
+
+
+def _record(loads: Sequence[_Load], way: str | None, cold: str | None = "") -> None:
+    """Write down how loads are made; None: by the way of each that needs no test."""
+    for load in loads:
+        own = load.way_without_test()
+        load.access.record(load.op, "load", load.layout, own if way is None else way,
+                           own if cold is None else cold)
 
 
 def _same_masks(x: _Load, y: _Load) -> bool:
@@ -162,6 +176,10 @@ class _Load:
         self.access = Access(ctx, ptr, self.wide, self.element, op.ptr)
         self.regions = None if mask is None else regions_of(ctx, mask, self.wide)
         self.predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
+
+    def way_without_test(self) -> str:
+        """How elements are loaded whose mask is not known to hold: see `masked`."""
+        return way_without_test(self.ctx, self.regions, self.layout)
 
     def plain(self) -> tuple[Register, ...]:
         """Every element, whatever the mask says."""
@@ -258,6 +276,11 @@ def one_by_one(ctx: Context, layout: Layout) -> bool:
     return not ctx.target.masked_access and layout.registers * layout.width > ctx.target.branches
 
 
+def way_without_test(ctx: Context, regions: Regions | None, layout: Layout) -> str:
+    """How elements are moved whose mask is not known to hold."""
+    return "regions" if regions is not None else "one by one" if one_by_one(ctx, layout) else "masked"
+
+
 def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> Fragment:
     """The elements whose mask is true, one after the other."""
     element = element_of(op.results[0].type)
@@ -293,6 +316,7 @@ def _load_scalar(
 ) -> Register:
     b = ctx.b
     type = op.results[0].type
+    ctx.recorder.add(Accessed(op, "load", "scalar"))
     volatile = bool(op.attributes.get("isVolatile", False))
     if mask is None or mask.constant is True:
         value = ctx.env.load(ptr, 1, volatile)

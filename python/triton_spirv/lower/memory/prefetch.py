@@ -17,6 +17,7 @@ from ...traversal import Asking, answer, some
 from ..addresses.access import Access, growth
 from ..addresses.pointer_motion import distance, in_reach, to_next_program
 from ..context import Context
+from ..plan.records import Fetch
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Deferred, Pointers
 from ..values.types import element_of, shape_of, storage_bytes
@@ -54,6 +55,7 @@ def fetch_ahead(ctx: Context, load: Operation, pointers: Any, layout: Layout, so
         return
     access = None if moved is None else _following(ctx, load, pointers, layout, moved)
     if access is not None:
+        ctx.recorder.add(Fetch(load, "next round"))
         _fetch(ctx, access, layout, soon)
 
 
@@ -81,6 +83,7 @@ def _fetch_page(ctx: Context, load: Operation, pointers: Any, layout: Layout) ->
     if along * storage_bytes(element) < PAGE:
         return
     access = Access(ctx, pointers, layout, element, load.ptr)
+    ctx.recorder.add(Fetch(load, "page ahead"))
     env = ctx.env
     ahead = ctx.b.iadd(env.address(access.pointer(0)), PAGES_AHEAD * PAGE)
     env.prefetch(env.pointer(ctx.b.iand(ahead, -PAGE), access.pointee), soon=True)
@@ -131,6 +134,7 @@ def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
             continue
         access = _following(ctx, load, pointers, layout, moved, last or 0)
         if access is not None:
+            ctx.recorder.add(Fetch(load, "next program" if moved is last else "next round"))
             _fetch(ctx, access, layout, soon=False)
 
 
@@ -158,6 +162,7 @@ def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -
         return
     access = _following(ctx, store, pointers, replace(layout, register=(), step=()), moved)
     if access is not None:
+        ctx.recorder.add(Fetch(store, "next round"))
         for place in (*range(0, layout.numel, PAGE // access.size), layout.numel - 1):
             ctx.env.prefetch(access.pointer(0, place), soon=False)
 

@@ -16,12 +16,21 @@ from ..addresses.masks import by_register, guarded, is_predicated, is_provable, 
 from ..context import Context, StepLoop
 from ..intel.block_store import block_store
 from ..lanes import elements
+from ..plan.records import Access as Accessed
 from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.tensor import Deferred
 from ..values.types import element_of, storage_type
 from .hazard import versioned
-from .load import by_mask, exchange_first, one_by_one, regions_of, to_memory, true_everywhere
+from .load import (
+    by_mask,
+    exchange_first,
+    one_by_one,
+    regions_of,
+    to_memory,
+    true_everywhere,
+    way_without_test,
+)
 from .prefetch import touch_ahead
 
 
@@ -39,12 +48,14 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
 def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     if isinstance(ptr, Register):
         ctx.settle(memory_only=True)
-        _store_scalar(ctx, ptr, value, mask)
+        _store_scalar(ctx, op, ptr, value, mask)
         return
     by_blocks = block_store(ctx, op, ptr, mask)
     if by_blocks is not None:
         ctx.settle(memory_only=True)
         by_blocks(value)
+        layout = ctx.layout_of(op.value.type)
+        ctx.recorder.add(Accessed(op, "store", "block", layout, layout.registers, layout.width))
         return
     tensors = [x for x in (ptr, value, mask) if x is not None]
     exchange_first(ctx, ctx.layout_of(op.ptr.type), ptr, value, mask)
@@ -96,6 +107,7 @@ def _store_registers(
     access = Access(ctx, ptr, wide, pointee, op.ptr)
     values = [to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(value, layout), wide).registers]
     if not is_proven(ctx, mask, layout) and is_predicated(ctx, op, ptr, mask, layout):
+        access.record(op, "store", layout, "predicated")
         found = by_register(mask, wide)
         assert found is not None
         for here, registers in by_mask(ctx, mask, found):
@@ -104,6 +116,7 @@ def _store_registers(
         return []
     regions = None if is_proven(ctx, mask, layout) else regions_of(ctx, mask, wide)
     if regions is not None:
+        access.record(op, "store", layout, "regions")
         for here, registers in by_mask(ctx, mask, regions):
             with if_(b.module, here):
                 access.store_all({r: values[r] for r in registers})
@@ -121,6 +134,7 @@ def _store_registers(
 
     if masks is None:
         streams = None if ctx.brief else access.streams(op)
+        access.record(op, "store", layout, "plain" if mask is None else "proven", streams=streams is not None)
         if streams is None:
             each(None)
             return []
@@ -132,9 +146,12 @@ def _store_registers(
         with branch.otherwise():
             each(None)
         return []
+    way = way_without_test(ctx, regions, layout)
     if is_refuted(ctx, mask, layout):
+        access.record(op, "store", layout, way)
         each(masks)
         return []
+    access.record(op, "store", layout, "proven", way)
     branch = IfElse(ctx.b.module, true_everywhere(ctx, masks))
     with branch.then():
         each(None)
@@ -157,7 +174,9 @@ def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value
     ctx.close_scope()
 
 
-def _store_scalar(ctx: Context, ptr: Register, value: Register, mask: Register | None) -> None:
+def _store_scalar(ctx: Context, op: Operation, ptr: Register, value: Register,
+                  mask: Register | None) -> None:
+    ctx.recorder.add(Accessed(op, "store", "scalar"))
     held = to_memory(ctx, value)
     acts = elements.acting(ctx)
     if mask is not None and mask.constant is not True:

@@ -20,6 +20,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..lanes.shared import ALIGNMENT
+from ..plan.records import Product
 from ..values.tensor import Fragment, Shared, Uniform
 from ..values.types import element_of, register_type, storage_bytes
 from .tiles import Tiles, as_fragment, corner, is_by_row
@@ -52,6 +53,9 @@ def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any,
             if isinstance(array, Shared):
                 ctx.shared.reads(array)
         _accumulate(ctx, grid, left, right, sums)
+    where = "matrices" if isinstance(left, Held) else "shared memory"
+    tile = grid.rows * grid.m, grid.columns * grid.n, grid.k
+    ctx.recorder.add(Product(op, "matrices", tile, (where, "shared memory"), grid.operand))
     made = Tiles(grid, element, tuple(sums))
     if isinstance(c, Tiles):
         return made

@@ -26,6 +26,7 @@ from ...target import Target
 from ..arithmetic.cast import to_float
 from ..context import Context, StepLoop
 from ..intel.matrix_unit import product_on_matrix_unit
+from ..plan.records import Product
 from ..registry import RULES, lowers
 from ..values.tensor import Deferred, Fragment, Stored, Uniform
 from ..values.types import element_of, register_type, shape_of
@@ -83,6 +84,7 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, 
     kernel = kernel_of(ctx, op, left, form)
     a, b = staged(ctx, op, kernel, left, right)
     result = Result.of(ctx, op, kernel, c)
+    _record(ctx, op, kernel, a, b)
     return result.bound(result.compute(ctx, kernel, a, b))
 
 
@@ -92,6 +94,7 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
     kernel = kernel_of(ctx, op, watched[0], "bf16")
     a, b = staged(ctx, op, kernel, *watched)
     result = Result.of(ctx, op, kernel, c)
+    _record(ctx, op, kernel, a, b)
     fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
     return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b),
                                    lambda: result.compute(ctx, exact, a, b)))
@@ -104,6 +107,11 @@ def kernel_of(ctx: Context, op: Operation, left: Operand, form: str = "") -> Ker
     rows, vectors = micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target))
     compute = element if form else left.target
     return Kernel(left.target, compute, element, width, left.shape[-1], rows, vectors, form)
+
+
+def _record(ctx: Context, op: Operation, kernel: Kernel, a: Block, b: Block) -> None:
+    tile = kernel.rows, kernel.vectors * kernel.width, min(kernel.depth, UNROLLED)
+    ctx.recorder.add(Product(op, "arrays", tile, (a.staging, b.staging), kernel.form))
 
 
 def staged(ctx: Context, op: Operation, kernel: Kernel, left: Operand, right: Operand) -> tuple[Block, Block]:
@@ -137,7 +145,12 @@ class Result:
 
     def compute(self, ctx: Context, kernel: Kernel, a: Block, b: Block) -> list[Register]:
         """Multiply; the registers, if it goes there."""
+        for operand in (a, b):
+            ctx.recorder.reads(operand.stored, None)
         if self.array is not None:
+            if self.accumulate:
+                ctx.recorder.reads(self.array, None)
+            ctx.recorder.writes(self.array, None)
             multiply(ctx, kernel, a, b, self.array, self.accumulate)
             return []
         origin = ctx.b.constant(I32, 0)
@@ -166,7 +179,9 @@ def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
     if isinstance(c, Deferred) and c.stored is not None:
         c = c.stored
     if known is not None and known is c:
-        return replace(known)
+        array = replace(known)
+        ctx.recorder.renames(known, array)
+        return array
     array = replace(known) if known is not None else ctx.allocate(c.shape, c.element)
     layout = ctx.default_layout(c.shape)
     plan = ctx.plan(op, [(c, layout)])

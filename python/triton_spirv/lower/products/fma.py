@@ -18,6 +18,7 @@ from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, every, question
 from ..arithmetic.cast import to_float
 from ..context import Context, StepLoop
+from ..plan.records import Product
 from ..values.tensor import Affine, Deferred, Fragment, Shared, Stored, Uniform
 from ..values.types import element_of, shape_of
 from .operand import Operand, converted
@@ -48,6 +49,8 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
         _announce(ctx, tensor)
     sums = [converted(ctx, x, element, target) for x in ctx.registers(c, layout)]
     slices = _slices(ctx, tensors, rows, columns, inner)
+    ctx.recorder.add(Product(op, "lanes", (1, layout.registers, slices[0][0]),
+                             (_place(left, rows), _place(right, columns))))
     with StepLoop(ctx, len(rows.step), sums) as loop:
         made = list(loop.carried)
         for count, some_rows, some_columns in slices:
@@ -56,6 +59,11 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
         loop.yield_(made)
     results = [_rounded(ctx, x, target, element) for x in loop.results]
     return Fragment(layout, element, tuple(results))
+
+
+def _place(operand: Operand, layout: Layout) -> str:
+    inputs = [tensor for tensor, _ in operand.inputs(layout)]
+    return "shared memory" if any(isinstance(x, Shared) for x in inputs) else "registers"
 
 
 def _operand_layout(result: Layout, shape: tuple[int, ...], inner: Sequence[int],

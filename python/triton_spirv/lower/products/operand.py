@@ -38,14 +38,22 @@ class Block:
     """An operand in a private array of vectors of `width` components.
 
     Element (batch, row, k) of a left operand, or the first one of (batch, panel, k) of a right operand, is at
-    the sum of the indices times their strides.
+    the sum of the indices times their strides. staging: how it came there.
     """
 
-    array: Register
-    width: int
+    stored: Stored
+    staging: str
     batch: int
     outer: int
     depth: int
+
+    @property
+    def array(self) -> Register:
+        return self.stored.array
+
+    @property
+    def width(self) -> int:
+        return self.stored.width
 
 
 class Operand(Protocol):
@@ -135,7 +143,8 @@ def stage_left(ctx: Context, op: Operation, operand: Operand) -> Block:
             return replace(made, layout=natural)
         _copy(ctx, op, operand, layout, stored, place)
     strides = (1, rows) if flipped else (depth, 1)
-    return Block(stored.array, stored.width, rows * depth, *strides)
+    staging = "where it is" if known is not None else "by columns" if flipped else "by rows"
+    return Block(stored, staging, rows * depth, *strides)
 
 
 def stage_right(ctx: Context, op: Operation, operand: Operand, panel: int) -> Block:
@@ -143,17 +152,17 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, panel: int) -> Bl
     depth, columns = operand.shape[-2:]
     known = operand.stored()
     if known is not None and not known[1]:
-        return Block(known[0].array, known[0].width, depth * columns, panel, columns)
+        return Block(known[0], "where it is", depth * columns, panel, columns)
     packed = (prod(operand.shape[:-2]), columns // panel, depth, panel)
     stored = ctx.allocate(packed, operand.target)
 
     def place(made: Fragment) -> Fragment:
         moved = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
         return replace(made, layout=moved)
-    layout = ctx.default_layout(operand.shape)
+    layout, staging = ctx.default_layout(operand.shape), "panels"
     side = ctx.target.vector_width
     if operand.contiguous_axis() == len(operand.shape) - 2 and min(depth, columns) >= side > 1:
-        layout = _squares(operand.shape, side)
+        layout, staging = _squares(operand.shape, side), "panels, transposed in squares"
 
         def place_transposed(made: Fragment) -> Fragment:
             bits = log2(side)
@@ -162,7 +171,7 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, panel: int) -> Bl
         _copy(ctx, op, operand, layout, stored, place_transposed)
     else:
         _copy(ctx, op, operand, layout, stored, place)
-    return Block(stored.array, stored.width, depth * columns, depth * panel, panel)
+    return Block(stored, staging, depth * columns, depth * panel, panel)
 
 
 def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored: Stored,

@@ -21,6 +21,7 @@ from ..context import Context
 from ..lanes.block_exchange import through_blocks
 from ..lanes.conversion import Moves, moves
 from ..lanes.shared import BANK_BYTES, WORD_BYTES, feeds_products, resting_layout
+from ..plan.records import Exchange
 from ..products.cooperative import memory_for_matrices, rests_for_matrices, rows_of_warps
 from ..registry import lowers
 from ..values import fragment as fragments
@@ -107,6 +108,7 @@ def convert(ctx: Context, source: Fragment, layout: Layout) -> Fragment:
     plan = moves(source.layout, target)
     by_blocks = through_blocks(ctx, source, layout) if plan is None else None
     if by_blocks is not None:
+        ctx.recorder.add(Exchange("blocks", source.shape, str(source.element)))
         return by_blocks
     made = through_memory(ctx, source, target) if plan is None else within_warps(ctx, source, target, plan)
     return fragments.rearrange(ctx.b, replace(made, layout=fragments.flat(layout)), layout)
@@ -126,6 +128,10 @@ def within_warps(ctx: Context, source: Fragment, target: Layout, plan: Moves) ->
     """Registers picked by lane, one shuffle a register, registers turned by lane: what is not needed is not
     emitted."""
     env = ctx.env
+    shuffles = target.registers if plan.crosses else sum(
+        span(plan.lane_round, q) ^ plan.lane_origin != 0 for q in range(target.registers))
+    ctx.recorder.add(Exchange("shuffles" if shuffles else "registers", source.shape, str(source.element),
+                              shuffles))
     held = _added(ctx, source.registers, plan.pick, plan.pick_warp)
     sent = [held[span(plan.register, q) ^ plan.register_origin] for q in range(target.registers)]
     offsets = [span(plan.lane_round, q) ^ plan.lane_origin for q in range(target.registers)]
@@ -181,6 +187,8 @@ def through_memory(ctx: Context, source: Fragment, target: Layout) -> Fragment:
     mask = sum(apart)
     registers: list[Register | None] = [None] * target.registers
     indices, wanted = source.layout.register_indices, target.register_indices
+    ctx.recorder.add(Exchange("shared memory", source.shape, str(source.element), 1 << len(apart),
+                              memory.size * bytes))
     with ctx.shared.scratch(source.element, memory.size) as array:
         view = replace(array, shape=source.shape, layout=memory)
         for part in sorted({index & mask for index in wanted}):

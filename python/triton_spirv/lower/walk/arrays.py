@@ -27,6 +27,7 @@ class Arrays(Indices):
     def write(self, stored: Stored, fragment: Fragment) -> None:
         """Write the registers of a fragment (at the current step) to their places."""
         b, layout = self.b, fragment.layout
+        self.recorder.writes(stored, layout)
         count = min(fragments.contiguous(layout), stored.width)
         dynamic = self._dynamic_place(layout)
         for register, base in zip(fragment.registers, layout.register_indices, strict=True):
@@ -42,6 +43,7 @@ class Arrays(Indices):
 
     def _read(self, stored: Stored, layout: Layout) -> Fragment:
         b = self.b
+        self.recorder.reads(stored, layout)
         count = min(fragments.contiguous(layout), stored.width)
         dynamic = self._dynamic_place(layout)
         element = register_type(stored.element)

@@ -44,6 +44,7 @@ class StepLoop:
             step = b.isub((1 << self.bits) - 1, self.index) if self.reverse else self.index
             self.ctx.step_pieces.insert(0, (step, self.bits))
             self.ctx.open_scope(walks=True)
+            self.ctx.recorder.open()
         return self
 
     def yield_(self, values: Sequence[Register]) -> None:
@@ -57,6 +58,7 @@ class StepLoop:
             self.ctx.complete()
         if self._loop is not None:
             turn = self.ctx.close_scope()
+            self.ctx.recorder.turns(1 << self.bits, self.ctx.recorder.close())
             self.ctx.scopes[-1].written |= turn.written  # there is a first turn
             self.ctx.step_pieces.pop(0)
             self._loop.__exit__(*exception)

@@ -16,6 +16,7 @@ from ...ir.model import Operation, Value
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, Known, answer
+from ..plan.records import Kept, Walk
 from ..state import Plan
 from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Stored
 from ..values.types import register_type
@@ -44,7 +45,7 @@ class Walking(Requests):
         inputs = list(inputs)
         requests = self.straighten(inputs)
         asked = self.asked(inputs, optional)
-        result = Plan(scopes=len(self.scopes), pieces=len(self.step_pieces))
+        result = Plan(op, scopes=len(self.scopes), pieces=len(self.step_pieces))
         for node in stored:
             result.stored[node] = self.allocate(node.shape, node.element)
             result.layouts[node] = self._own_layout(node)
@@ -61,9 +62,14 @@ class Walking(Requests):
                     kept.append(node)
         dying = self._dying(op, inputs, result)
         for node in kept:
-            taken = None if node in asked.elsewhere else self._taken_over(node, dying)
-            result.stored[node] = taken or self.allocate(node.shape, node.element)
+            over = None if node in asked.elsewhere else self._taken_over(node, dying)
+            if over is not None:
+                result.taken_over[node] = over
+                result.stored[node] = Stored(node.shape, node.element, over.array, over.width)
+            else:
+                result.stored[node] = self.allocate(node.shape, node.element)
         self.plans.append(result)
+        self.recorder.open()
         return result
 
     def straighten(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
@@ -107,7 +113,7 @@ class Walking(Requests):
             if (same_size and register_type(stored.element) == register_type(node.element)
                     and self._feeds_only(value, node)):
                 dying.remove(value)
-                return Stored(node.shape, node.element, stored.array, stored.width)
+                return stored
         return None
 
     def _feeds_only(self, value: Deferred, node: Deferred) -> bool:
@@ -136,6 +142,7 @@ class Walking(Requests):
     def finish(self, plan: Plan) -> None:
         """The loop is over: its by-products are arrays from now on."""
         self.plans.remove(plan)
+        self._record(plan)
         for node, stored in plan.stored.items():
             if not self.is_written(plan, node):
                 op = node.operation
@@ -143,6 +150,18 @@ class Walking(Requests):
                                     "array does not, on one of its ways")
             assert node.stored is None, "computed before the walk that was to write its array"
             self.keep(node, stored)
+
+    def _record(self, plan: Plan) -> None:
+        """Write down what a walk was."""
+        recorder = self.recorder
+        keeps = tuple(
+            Kept(node.operation, node.index, recorder.array(stored),
+                 recorder.name(stored, node.operation.results[node.index]),
+                 recorder.content(plan.taken_over[node]) if node in plan.taken_over else None)
+            for node, stored in plan.stored.items())
+        body = recorder.close()
+        if body:
+            recorder.add(Walk(plan.operation, keeps, body))
 
     def needed_later(self, node: Deferred, op: Operation | None, plan: Plan | None = None) -> bool:
         """Will an operation other than `op` ask for the node again, directly or through what is not kept?"""

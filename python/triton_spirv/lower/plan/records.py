@@ -1,0 +1,204 @@
+"""What the compiler decides, one frozen record for each decision.
+
+A plan is a tree in the order of the code. Its leaves say how memory is accessed, which arrays are written and
+read, how a product is computed, how elements travel between lanes. Its inner nodes are the loops and branches
+around them: those of the kernel (`Region`), walks of a tensor in steps (`Walk`, `Turns`), and forms of the
+same code of which a test chooses one when the kernel runs (`Versions`).
+
+    plan            Region*, Walk*, ...
+    Region          a loop, branch or call of the kernel: its bodies
+    Walk            one operation, or several values, walked: the arrays that it fills, its loops
+    Turns           a loop over steps
+    Versions        arms, of which one runs
+    Access, Fused, Fetch, ArrayUse, Renamed, Product, Exchange     leaves
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...ir.model import Operation
+from ...layout import Layout
+
+#: How the elements of an access are moved.
+#:   plain        there is no mask
+#:   proven       there is a mask, which a test around this code has shown true
+#:   predicated   by messages that a mask governs
+#:   regions      a branch for each group of registers that share a mask
+#:   masked       by masked vector accesses, or a branch for each element
+#:   one by one   a loop over the elements with a branch
+#:   nothing      masked elements give a value and touch no memory
+#:   block        by 2D block messages, whose surface ends where the mask does
+#:   scalar       one element, of a scalar pointer
+WAYS = ("plain", "proven", "predicated", "regions", "masked", "one by one", "nothing", "block", "scalar")
+
+
+@dataclass(frozen=True)
+class Access:
+    """One load, store or atomic operation, once.
+
+    layout     under which elements it is asked for; None: a scalar, or a message that brings lanes what
+               others asked for
+    registers  values of `width` components each; `run` of them are neighbours in memory, at addresses that
+               are multiples of `alignment` bytes; `joined`: registers that one access moves
+    cold       the way where a test that the access makes itself fails; "": it makes none
+    streams    is there a form that bypasses the caches, for streams that are large?
+    """
+
+    operation: Operation
+    kind: str
+    way: str
+    layout: Layout | None = None
+    registers: int = 1
+    width: int = 1
+    run: int = 1
+    alignment: int = 0
+    joined: int = 1
+    cold: str = ""
+    streams: bool = False
+
+    def __post_init__(self) -> None:
+        if self.way not in WAYS or self.cold not in ("", *WAYS):
+            raise ValueError(f"no way {self.way!r} {self.cold!r}")
+
+
+@dataclass(frozen=True)
+class Fused:
+    """How the walk of a store stands to the loads that its value is made of.
+
+    way: "in place", each element is read through the pointers that are stored to; "apart", a test has shown
+    that what `loads` read is not stored to; "before", all loads are done.
+    """
+
+    operation: Operation
+    way: str
+    loads: tuple[Operation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """Memory that a load or a store will touch later is fetched. way: "next round" of a loop of the kernel,
+    "next program", "page ahead"."""
+
+    operation: Operation
+    way: str
+
+
+@dataclass(frozen=True)
+class ArrayUse:
+    """A private array is read, or written, under a layout (None: in any order). content: which of the tensors
+    that the array holds in turn."""
+
+    array: int
+    content: int
+    writes: bool
+    layout: Layout | None = None
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """What the array holds is from here on another tensor: the value of the next round of a loop, or a sum
+    that is added to in place."""
+
+    array: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A value that a walk writes to an array besides. over: the value whose array it takes over, None: a new
+    array."""
+
+    operation: Operation
+    index: int
+    array: int
+    content: int
+    over: int | None = None
+
+
+@dataclass(frozen=True)
+class Product:
+    """A matrix product.
+
+    way: "arrays" (one work-item, operands in packed arrays), "lanes" (each its own elements), "matrix unit",
+    "matrices" (cooperative matrices). tile: rows and columns of the result that are summed at a time, and the
+    depth of one step. staging: where the operands lie meanwhile. form: of operands in groups, "" for single
+    elements.
+    """
+
+    operation: Operation
+    way: str
+    tile: tuple[int, int, int]
+    staging: tuple[str, str]
+    form: str = ""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Elements of `shape` change lanes. way: "registers", "shuffles" (how many of them: count), "blocks",
+    "shared memory" (in `count` rounds of `bytes`)."""
+
+    way: str
+    shape: tuple[int, ...]
+    element: str
+    count: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Turns:
+    """A loop over steps, from the first or the last on; `count` 1 is straight code."""
+
+    count: int
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Tensors are walked for an operation (None: to compute values ahead of time). keeps: values that it
+    also writes to arrays."""
+
+    operation: Operation | None
+    keeps: tuple[Kept, ...]
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One of several ways."""
+
+    name: str
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """Of these arms one runs; each does the same, unless `may_skip`: then there is nothing to do in those
+    that are empty."""
+
+    question: str
+    arms: tuple[Arm, ...]
+    may_skip: bool = False
+
+
+@dataclass(frozen=True)
+class Region:
+    """A loop, a branch or a call of the kernel, with its bodies; `loops`: they run any number of times."""
+
+    operation: Operation
+    arms: tuple[Arm, ...]
+    loops: bool = False
+
+
+Node = (Access | Fused | Fetch | ArrayUse | Renamed | Product | Exchange | Turns | Walk | Versions | Region)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was decided for one kernel. contents: what each tensor in an array is called."""
+
+    kernel: Operation
+    target: str
+    body: tuple[Node, ...]
+    contents: tuple[str, ...] = ()

@@ -1,0 +1,165 @@
+"""The text of a plan: a line for each decision, indented by the loops and branches around it.
+
+    plan of softmax_rows for cpu
+    walk for tt.reduce softmax.py:12:8, keeps %x in array 0
+      64 turns
+        versions: do all masks hold in this window?
+          hot
+            load %x softmax.py:10:16: proven, 4 of 16 x f32, runs of 16, alignment 64
+            write array 0 (%x)
+
+`4 of 16 x f32`: four values of sixteen components. Arrays are numbered in the order in which they appear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ...ir.model import Operation, PointerType, TensorType
+from .records import (
+    Access,
+    ArrayUse,
+    Exchange,
+    Fetch,
+    Fused,
+    Kept,
+    Node,
+    Plan,
+    Product,
+    Region,
+    Renamed,
+    Turns,
+    Versions,
+    Walk,
+)
+
+#: In words, what `Fused.way` says.
+FUSED = {"in place": "each element is loaded before it is stored to, through the same pointers",
+         "before": "all loads are done",
+         "apart": "loads and stores share its loop"}
+
+
+def plan_text(plan: Plan) -> str:
+    """The whole plan."""
+    printer = _Printer(plan)
+    lines = [f"plan of {plan.kernel.attributes['sym_name']} for {plan.target}", *printer.nodes(plan.body, "")]
+    return "\n".join(lines) + "\n"
+
+
+def called(operation: Operation) -> str:
+    """An operation by its result, if it has one, and its place: `load %x a.py:3:4`, `store a.py:5:6`."""
+    name = operation.name.removeprefix("tt.")
+    result = f" %{operation.results[0].name}" if operation.results else ""
+    return f"{name}{result} {operation.location}" if operation.location.known else f"{name}{result}"
+
+
+class _Printer:
+    def __init__(self, plan: Plan) -> None:
+        self.contents = plan.contents
+
+    def nodes(self, nodes: Sequence[Node], indent: str) -> Iterator[str]:
+        """The lines of a body; the same array read twice in a row is one line."""
+        last = ""
+        for node in nodes:
+            head, body = PRINT[type(node)](self, node)
+            if head != last or body:
+                yield indent + head
+            last = head
+            for name, inner in body:
+                deeper = indent + "  "
+                if name:
+                    yield deeper + name
+                    deeper += "  "
+                yield from self.nodes(inner, deeper)
+
+    def content(self, number: int) -> str:
+        name = self.contents[number]
+        return f" ({name})" if name else ""
+
+    def kept(self, kept: Kept) -> str:
+        over = "" if kept.over is None else f", which held {self.contents[kept.over] or 'another value'}"
+        return f"keeps %{kept.operation.results[kept.index].name} in array {kept.array}{over}"
+
+
+_Body = list[tuple[str, tuple[Node, ...]]]
+
+
+def _access(printer: _Printer, node: Access) -> tuple[str, _Body]:
+    way = node.way + (f" where a test holds, else {node.cold}" if node.cold else "")
+    parts = [way]
+    if node.layout is not None:
+        values = f"{node.registers} of {node.width}" if node.registers > 1 else f"{node.width}"
+        parts.append(f"{values} x {_element(node.operation)}")
+        if node.run > 1:
+            parts.append(f"runs of {node.run}")
+        if node.joined > 1:
+            parts.append(f"{node.joined} at once")
+        if node.alignment:
+            parts.append(f"alignment {node.alignment}")
+    if node.streams:
+        parts.append("past the caches in large streams")
+    return f"{called(node.operation)}: {', '.join(parts)}", []
+
+
+def _element(operation: Operation) -> str:
+    type: Any = operation.ptr.type
+    pointer = type.element if isinstance(type, TensorType) else type
+    return str(pointer.pointee) if isinstance(pointer, PointerType) else str(pointer)
+
+
+def _fused(printer: _Printer, node: Fused) -> tuple[str, _Body]:
+    return f"{called(node.operation)}: {FUSED[node.way]}", []
+
+
+def _fetch(printer: _Printer, node: Fetch) -> tuple[str, _Body]:
+    return f"fetch {node.way} of {called(node.operation)}", []
+
+
+def _use(printer: _Printer, node: ArrayUse) -> tuple[str, _Body]:
+    return f"{'write' if node.writes else 'read'} array {node.array}{printer.content(node.content)}", []
+
+
+def _renamed(printer: _Printer, node: Renamed) -> tuple[str, _Body]:
+    return f"array {node.array} goes on{printer.content(node.after)}", []
+
+
+def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
+    rows, columns, depth = node.tile
+    form = f", {node.form}" if node.form else ""
+    left, right = node.staging
+    return (f"{called(node.operation)}: {node.way}{form}, tiles of {rows}x{columns}x{depth}, left {left}, "
+            f"right {right}"), []
+
+
+def _exchange(printer: _Printer, node: Exchange) -> tuple[str, _Body]:
+    shape = "x".join(map(str, node.shape))
+    how = {"shuffles": f"{node.count} shuffles", "registers": "registers change places",
+           "blocks": "shared memory, read in blocks",
+           "shared memory": f"shared memory, {node.bytes} bytes"
+                            + (f", {node.count} rounds" if node.count > 1 else "")}
+    return f"exchange {shape}x{node.element}: {how[node.way]}", []
+
+
+def _turns(printer: _Printer, node: Turns) -> tuple[str, _Body]:
+    return f"{node.count} turns", [("", node.body)]
+
+
+def _walk(printer: _Printer, node: Walk) -> tuple[str, _Body]:
+    head = "walk" if node.operation is None else f"walk for {called(node.operation)}"
+    return ", ".join([head, *map(printer.kept, node.keeps)]), [("", node.body)]
+
+
+def _versions(printer: _Printer, node: Versions) -> tuple[str, _Body]:
+    return f"versions: {node.question}", [(arm.name, arm.body) for arm in node.arms if arm.body]
+
+
+def _region(printer: _Printer, node: Region) -> tuple[str, _Body]:
+    arms = [(arm.name if len(node.arms) > 1 else "", arm.body) for arm in node.arms if arm.body]
+    return f"{node.operation.name} {node.operation.location}", arms
+
+
+PRINT: dict[type, Callable[[_Printer, Any], tuple[str, _Body]]] = {
+    Access: _access, Fused: _fused, Fetch: _fetch, ArrayUse: _use, Renamed: _renamed, Product: _product,
+    Exchange: _exchange, Turns: _turns, Walk: _walk, Versions: _versions, Region: _region,
+}
