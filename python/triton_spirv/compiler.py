@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from .artifact import Artifact
@@ -22,10 +23,12 @@ from .lower.control.blocks import run_function
 from .lower.control.loop_limit import LoopLimit
 from .lower.lanes.convergence import check_convergence
 from .lower.ordering import lessen_pressure
+from .lower.plan.records import Plan
 from .lower.plan.text import plan_text
+from .lower.plan.verify import verify_plan
 from .lower.support import require_float64, require_rules
 from .lower.values.types import storage_type
-from .passes.pipeline import run_passes
+from .passes.pipeline import debug_words, run_passes
 from .recordings import keep_compilation
 from .spirv.asm import listing
 from .spirv.builder import Builder
@@ -130,6 +133,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
     plan = ctx.recorder.finish(kernel, target.name)
+    _check_plan(plan)
     _check_private(b.module, target, local_size)
     require_definite(b.module, b.module.functions[-1])
     assumes_disjoint = ctx.shared.finish(b.module.functions[-1])
@@ -164,6 +168,15 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         place=f"{kernel.location.file}:{kernel.location.line}" if kernel.location.known else "",
         target=target,
     )
+
+
+def _check_plan(plan: Plan) -> None:
+    """What TRITON_SPIRV_DEBUG asks for."""
+    wanted = debug_words()
+    if wanted & {"print", "print:plan"}:
+        print(plan_text(plan), file=sys.stderr)
+    if "verify" in wanted:
+        verify_plan(plan)
 
 
 def _check_private(module: SpirvModule, target: Target, work_items: int) -> None:

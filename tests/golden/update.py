@@ -3,8 +3,8 @@
     python tests/golden/update.py [PART OF A NAME ...]     writes the lower halves anew; read `git diff` then
 
 A file begins with comments, the last of which names the target, changed where that shows the subject better:
-`// target: cpu stream_bytes=0`. What stands below the line of dashes is the listing without its head
-(capabilities follow from use and are tested elsewhere).
+`// target: cpu stream_bytes=0`. Below the line of dashes stand the plan, and the listing without its
+head (capabilities follow from use and are tested elsewhere).
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ class Case:
         return find_target(name).with_options(**{field: int(number) for field, number in fields.items()})
 
     def emitted(self) -> str:
-        """What the emitter gives for the source today."""
-        head, _, rest = compile(self.source, self.target).listing.partition("\n\n")
+        """The plan and the listing that the emitter gives for the source today."""
+        artifact = compile(self.source, self.target)
+        head, _, rest = artifact.listing.partition("\n\n")
         assert head.startswith("; SPIR-V"), head
         lines = [line for line in rest.splitlines() if not line.strip().startswith("; <unknown>")]
-        return "\n".join([*lines, ""])
+        return "\n".join([artifact.plan, *lines, ""])
 
 
 def read(path: Path) -> Case:

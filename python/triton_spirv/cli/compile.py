@@ -23,12 +23,13 @@ EXAMPLES = (
     "compile matmul.py::matmul --signature '*fp16:16,*fp16:16,*fp32:16,i32:16' --config BLOCK=64,num_warps=4 "
     "--config BLOCK=128,num_warps=8 --target cpu --target cpu:x86_64-v4",
     "compile kernel.ttir --emit spv -o kernel.spv",
+    "compile kernel.ttir --emit plan",
     "compile kernel.ttgir --target cpu-simt --emit spvasm",
 )
 
 #: what can be written: ending of the file, is it text?
-KINDS = {"ttir": (".ttir", True), "ttgir": (".ttgir", True), "spvasm": (".spvasm", True),
-         "spv": (".spv", False),
+KINDS = {"ttir": (".ttir", True), "ttgir": (".ttgir", True), "plan": (".plan", True),
+         "spvasm": (".spvasm", True), "spv": (".spv", False),
          "zebin": (".bin", False), "bundle": (".bundle", False)}
 
 
@@ -179,7 +180,8 @@ def _stage(plan: Plan, kind: str) -> bytes:
             raise UsageError(f"the source is later than {kind}")
         return text.encode()
     variant: Variant = _compiled(plan)
-    forms: dict[str, Callable[[], bytes]] = {"spvasm": variant.artifact.listing.encode,
+    forms: dict[str, Callable[[], bytes]] = {"plan": variant.artifact.plan.encode,
+                                             "spvasm": variant.artifact.listing.encode,
                                              "spv": lambda: variant.artifact.words,
                                              "zebin": lambda: variant.native}
     return forms[kind]()

@@ -22,6 +22,8 @@ _PLACE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 _ALIAS = re.compile(r"#loc\d*\b")
 #: the location behind an operation; block arguments have theirs in the middle of a line
 _TRAILING = re.compile(r" loc\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)")
+#: file, line and column, as plans have them
+_PLAN_PLACE = re.compile(r"(\S+):(\d+):\d+")
 _COMMENT = re.compile(r"^\s*; (\S.*):(\d+)$")
 
 
@@ -75,10 +77,12 @@ class Locations:
 
 
 def linked(kernel: Cached, stage: str = "ttir") -> Linked:
-    """The three columns of a cached kernel; `stage` is ttir or ttgir."""
-    text = kernel.text(stage)
+    """The three columns of a cached kernel; `stage` is ttir, ttgir or plan."""
+    text = kernel.text("ttir" if stage == "plan" else stage)
     locations = Locations(text)
     ir = tuple(ir_lines(text, locations))
+    if stage == "plan":
+        ir = tuple(plan_lines(kernel.text("plan"), locations.files))
     if not any(line.keys for line in ir):
         locations = Locations(kernel.text("ttir"))
         tuple(ir_lines(kernel.text("ttir"), locations))  # the source is found all the same
@@ -122,6 +126,16 @@ def listing_lines(text: str, files: Sequence[Path]) -> Iterator[Line]:
             keys = ((by_name[match[1]], int(match[2])),)
         elif not line.strip() or line.startswith("kernel "):
             keys = ()
+        yield Line(line, keys, number)
+
+
+def plan_lines(text: str, files: Sequence[Path]) -> Iterator[Line]:
+    """The plan; a line that names no place belongs to the one above it."""
+    by_name = {path.name: index for index, path in reversed(list(enumerate(files)))}
+    keys: tuple[Key, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        places = [(by_name[file], int(row)) for file, row in _PLAN_PLACE.findall(line) if file in by_name]
+        keys = tuple(places) or keys
         yield Line(line, keys, number)
 
 

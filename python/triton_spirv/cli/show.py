@@ -22,10 +22,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--html", type=Path, metavar="FILE",
                         help="write an HTML page; the lines of the three columns "
                         "are linked")
-    parser.add_argument("--ir", choices=("ttir", "ttgir"), default=None,
-                        help="the IR to show; default: the one that "
+    parser.add_argument("--ir", choices=("ttir", "ttgir", "plan"), default=None,
+                        help="the IR to show, or the plan; default: the one that "
                         "was compiled")
-    parser.add_argument("--only", choices=("source", "ttir", "ttgir", "spvasm"),
+    parser.add_argument("--only", choices=("source", "ttir", "ttgir", "plan", "spvasm"),
                         help="print one column alone")
     parser.add_argument("--lines", type=int, default=12,
                         help="the most lines of IR and listing for a line of the source; 0: all")
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, out: Output) -> int:
     from .cached import find
 
     kernel = find(options.kernel)
-    if options.only in ("ttir", "ttgir", "spvasm"):
+    if options.only in ("ttir", "ttgir", "plan", "spvasm"):
         print(kernel.text(options.only), end="", file=out.stream)
         return 0
     stage = options.ir or ("ttgir" if kernel.metadata["artifact"].get("sub_group_size", 1) > 1 else "ttir")

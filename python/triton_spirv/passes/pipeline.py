@@ -6,7 +6,7 @@ commas between its words, shows and checks that:
 
     verify        verify.py behind each pass (the tests set it)
     read-back     what is printed behind each pass is read back as the same
-    print         the IR behind each pass, to stderr; print:NAME for one pass
+    print         the IR behind each pass and the plan, to stderr; print:NAME for one pass, print:plan
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def pipeline_of(target: Target) -> tuple[Pass, ...]:
 
 def run_passes(module: Module, target: Target, warps: int) -> None:
     """Rewrite the module in place; InternalError where a pass leaves what is no IR, if that is checked."""
-    wanted = _wanted()
+    wanted = debug_words()
     layouts = True
     _check(module, wanted, "reading", layouts)
     for each in pipeline_of(target):
@@ -73,10 +73,10 @@ def run_passes(module: Module, target: Target, warps: int) -> None:
             print(f"// after {each.name}\n{print_module(module, locations=False)}", file=sys.stderr)
 
 
-def _wanted() -> set[str]:
+def debug_words() -> set[str]:
     """The words of the variable; UsageError for one that means nothing."""
     words = {word.strip() for word in os.environ.get(VARIABLE, "").split(",")} - {""}
-    known = {"verify", "read-back", "print", *(f"print:{each.name}" for each in PASSES)}
+    known = {"verify", "read-back", "print", "print:plan", *(f"print:{each.name}" for each in PASSES)}
     if words - known:
         raise UsageError(f"{VARIABLE}: {', '.join(sorted(words - known))} means nothing; there are "
                          f"{', '.join(sorted(known))}")

@@ -1,6 +1,6 @@
 """Triton's compiler contract: from Triton IR to SPIR-V words, in stages that Triton keeps in its cache.
 
-    ttir ──stock passes──▶ ttir ──▶ ttgir ──▶ spvasm ──▶ spv
+    ttir ──stock passes──▶ ttir ──▶ ttgir ──▶ plan ──▶ spvasm ──▶ spv
 
 `spvasm` is a listing to read, `spv` the module. Triton imports this file whenever it is imported itself, with
 the switch on or off, so everything that takes time is imported by the methods that use it.

@@ -71,6 +71,7 @@ class Pipeline:
         each."""
         stages["ttir"] = self.ttir
         stages["ttgir"] = self.ttgir
+        stages["plan"] = self.plan
         stages["spvasm"] = self.spvasm
         stages["spv"] = self.spv
 
@@ -112,8 +113,8 @@ class Pipeline:
             self.source = str(module)
         return str(module)
 
-    def spvasm(self, stage: Any, metadata: dict[str, Any]) -> str:
-        """The emitter's work; the listing is what this stage shows of it."""
+    def plan(self, stage: Any, metadata: dict[str, Any]) -> str:
+        """The emitter's work; what it decided is what this stage shows of it."""
         if not self.source:
             raise UnsupportedOperation(f"target {self.target.name} compiles Triton IR (.ttir), not TTGIR")
         with as_triton_errors():
@@ -124,7 +125,12 @@ class Pipeline:
                         shared=artifact.shared_bytes or EXCHANGE_BYTES * exchanges)
         for scratch in ("global_scratch", "profile_scratch"):
             metadata.update({f"{scratch}_size": 0, f"{scratch}_align": 1})
-        return artifact.listing
+        return artifact.plan
+
+    def spvasm(self, stage: Any, metadata: dict[str, Any]) -> str:
+        """The listing of the module."""
+        assert self.artifact is not None
+        return self.artifact.listing
 
     def spv(self, stage: Any, metadata: dict[str, Any]) -> bytes:
         """The module's words, or the native binary that is made of them."""

@@ -149,6 +149,11 @@ def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Lay
     return safe
 
 
+def _record(ctx: Context, op: Operation, layout: Layout, way: str) -> None:
+    if layout.steps > 1:
+        ctx.recorder.add(Fused(op, way))
+
+
 def versioned(
     ctx: Context, op: Operation, ptr: Any, tensors: Sequence[Any], body: Callable[[], None]
 ) -> None:
@@ -160,13 +165,13 @@ def versioned(
     inputs = [(tensor, layout) for tensor in tensors]
     if in_place(op, *tensors) and distinct(ctx, ptr, layout) is True:
         ctx.settle(memory_only=True, op=op)
-        ctx.recorder.add(Fused(op, "in place"))
+        _record(ctx, op, layout, "in place")
         body()
         return
     safe = apart(ctx, op, ptr, inputs) if layout.steps > 1 else None
     if safe is None:
         ctx.settle(memory_only=True)
-        ctx.recorder.add(Fused(op, "before"))
+        _record(ctx, op, layout, "before")
         body()
         return
     loads = tuple(node.operation for node, _ in ctx.requests(inputs)

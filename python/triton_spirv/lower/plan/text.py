@@ -35,9 +35,9 @@ from .records import (
 )
 
 #: In words, what `Fused.way` says.
-FUSED = {"in place": "each element is loaded before it is stored to, through the same pointers",
-         "before": "all loads are done",
-         "apart": "loads and stores share its loop"}
+FUSED = {"in place": "loads in its loop go through the same pointers",
+         "before": "everything is loaded before its loop",
+         "apart": "loads in its loop lie apart"}
 
 
 def plan_text(plan: Plan) -> str:
