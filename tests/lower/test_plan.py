@@ -1,0 +1,199 @@
+"""Plans: that of a kernel says what was decided, and a wrong one is noticed without a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lower import plans
+from lower.plans import changed, plan_of
+from property.bugs import BUGS as PLAIN
+from property.bugs_of_walks import BUGS as OF_WALKS
+from property.planting import planted
+from triton_spirv.errors import InternalError
+from triton_spirv.lower.plan.records import Access, ArrayUse, Fused, Node, Plan, Region, Renamed, Turns, Walk
+from triton_spirv.lower.plan.text import plan_text
+from triton_spirv.lower.plan.verify import defects, verify_plan
+
+KERNELS = {name: getattr(plans, name)
+           for name in ("SOFTMAX", "IN_PLACE", "COPY", "TWO_STORES", "SMALL", "LOOP", "BRANCH")}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_right_plans(name: str) -> None:
+    assert defects(plan_of(KERNELS[name])) == []
+
+
+def test_text_of_softmax() -> None:
+    """Three walks, one array, and a load that is made once on every way."""
+    assert plan_text(plan_of(plans.SOFTMAX)) == """\
+plan of kernel for cpu
+"""
+
+
+# --- plans with one decision changed ------------------------------------------------------------------------
+
+
+def is_access(node: Node, kind: str) -> bool:
+    return isinstance(node, Access) and node.kind == kind
+
+
+def without_store(plan: Plan) -> Plan:
+    return changed(plan, lambda node: [] if is_access(node, "store") else [node])
+
+
+def cold_arm_without_store(plan: Plan) -> Plan:
+    return changed(plan, lambda node: [] if is_access(node, "store") and node.way != "proven" else [node])
+
+
+def stored_twice(plan: Plan) -> Plan:
+    return changed(plan, lambda node: [node, node] if is_access(node, "store") else [node])
+
+
+def volatile_twice(plan: Plan) -> Plan:
+    return changed(plan, lambda node: [node, node] if is_access(node, "load")
+                   and node.operation.attributes.get("isVolatile") else [node])
+
+
+def first_store_last(plan: Plan) -> Plan:
+    """The first store, with its walk, behind everything."""
+    first = next(node for node in plan.body if isinstance(node, Walk) and node.operation is not None
+                 and node.operation.name == "tt.store")
+    return replace(plan, body=(*(node for node in plan.body if node is not first), first))
+
+
+def load_behind_store(plan: Plan) -> Plan:
+    load, *rest = plan.body
+    return replace(plan, body=(*rest, load))
+
+
+def store_before_its_load(plan: Plan) -> Plan:
+    body = [node for node in plan.body if not is_access(node, "load")]
+    return replace(plan, body=tuple(body))
+
+
+def taken_over_too_early(plan: Plan) -> Plan:
+    """In each turn that writes a value over another one the old one is read behind the write."""
+    def swap(node: Node) -> list[Node]:
+        if isinstance(node, Turns) and [type(x) for x in node.body] == [ArrayUse, ArrayUse]:
+            return [replace(node, body=node.body[::-1])]
+        return [node]
+
+    return changed(plan, swap)
+
+
+def read_before_it_is_made(plan: Plan) -> Plan:
+    """The walk that makes a by-product behind the one that reads it."""
+    first, second, *rest = plan.body
+    return replace(plan, body=(second, first, *rest))
+
+
+def by_product_of_one_arm(plan: Plan) -> Plan:
+    """The cold arm does not write it."""
+    def drop(node: Node) -> list[Node]:
+        return [node]
+
+    seen: list[Node] = []
+
+    def change(node: Node) -> list[Node]:
+        if isinstance(node, ArrayUse) and node.writes:
+            seen.append(node)
+            return [] if len(seen) == 2 else [node]
+        return drop(node)
+
+    return changed(plan, change)
+
+
+def reader_after_take_over(plan: Plan) -> Plan:
+    """The last walk reads what the second one has overwritten."""
+    walks = [node for node in plan.body if isinstance(node, Walk)]
+    old = walks[0].keeps[0].content
+
+    def change(node: Node) -> list[Node]:
+        return [replace(node, content=old)] if isinstance(node, ArrayUse) and not node.writes else [node]
+
+    last = changed(replace(plan, body=(walks[-1],)), change).body[0]
+    return replace(plan, body=tuple(last if node is walks[-1] else node for node in plan.body))
+
+
+def other_order(plan: Plan) -> Plan:
+    """A turn reads other elements of the old value than those that it overwrites."""
+    def change(node: Node) -> list[Node]:
+        if isinstance(node, ArrayUse) and not node.writes and node.layout is not None and node.layout.step:
+            return [replace(node, layout=replace(node.layout, step=node.layout.step[::-1]))]
+        return [node]
+
+    return changed(plan, change)
+
+
+def unjustified(plan: Plan) -> Plan:
+    return changed(plan, lambda node: [] if isinstance(node, Fused) else [node])
+
+
+def in_place_elsewhere(plan: Plan) -> Plan:
+    return changed(plan, lambda node: [replace(node, way="in place")] if isinstance(node, Fused) else [node])
+
+
+def apart_from_nothing(plan: Plan) -> Plan:
+    return changed(plan, lambda node: [replace(node, loads=())] if isinstance(node, Fused) else [node])
+
+
+def load_in_the_loop(plan: Plan) -> Plan:
+    """A load that stands before a loop of the kernel is made in it, too."""
+    loads: list[Node] = []
+
+    def change(node: Node) -> list[Node]:
+        if is_access(node, "load"):
+            loads.append(node)
+        if isinstance(node, Region) and node.loops:
+            (arm,) = node.arms
+            return [replace(node, arms=(replace(arm, body=(loads[0], *arm.body)),))]
+        return [node]
+
+    return changed(plan, change)
+
+
+def last_round_lost(plan: Plan) -> Plan:
+    """A loop goes on with the array of its first round."""
+    return changed(plan, lambda node: [] if isinstance(node, Renamed) else [node])
+
+
+def arm_without_store(plan: Plan) -> Plan:
+    def change(node: Node) -> list[Node]:
+        if isinstance(node, Region):
+            then, other = node.arms
+            return [replace(node, arms=(then, replace(other, body=())))]
+        return [node]
+
+    return changed(plan, change)
+
+
+@pytest.mark.parametrize(("kernel", "mistake", "says"), [
+    ("COPY", without_store, "is not made on every way"),
+    ("SOFTMAX", cold_arm_without_store, "is not made on every way"),
+    ("COPY", stored_twice, "is made twice"),
+    ("SMALL", volatile_twice, "is made twice"),
+    ("TWO_STORES", first_store_last, "is made behind"),
+    ("SMALL", load_behind_store, "is made behind"),
+    ("SMALL", store_before_its_load, "which it needs"),
+    ("SOFTMAX", taken_over_too_early, "where it holds"),
+    ("SOFTMAX", read_before_it_is_made, "where it holds nothing"),
+    ("SOFTMAX", by_product_of_one_arm, "does not on every way"),
+    ("SOFTMAX", reader_after_take_over, "is read for %v where it holds %e"),
+    ("SOFTMAX", other_order, "another order"),
+    ("IN_PLACE", unjustified, "share a walk"),
+    ("COPY", in_place_elsewhere, "share a walk"),
+    ("COPY", apart_from_nothing, "share a walk"),
+    ("LOOP", load_in_the_loop, "outside its block"),
+    ("LOOP", last_round_lost, "where it holds"),
+    ("BRANCH", arm_without_store, "is not made on every way"),
+])
+def test_wrong_plans(kernel: str, mistake: Callable[[Plan], Plan], says: str) -> None:
+    right = plan_of(KERNELS[kernel])
+    wrong = mistake(right)
+    assert wrong != right
+    assert any(says in found for found in defects(wrong)), defects(wrong)
+    with pytest.raises(InternalError, match="the plan of kernel is wrong"):
+        verify_plan(wrong)
