@@ -28,6 +28,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import crowded
 import family
+import simulated_gpu
 from machine import targets as machine_targets
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -73,6 +74,9 @@ MODES.update({"xe": {"TRITON_SPIRV_TARGET": "cpu-xe"}, "xe8": {"TRITON_SPIRV_TAR
 
 #: kernels compiled for targets that may not be here, executed by tests/machine
 MODES.update(machine_targets.MODES)
+
+#: GPUs of Intel's, simulated behind OpenCL: real targets, memory of their own, every call checked
+MODES.update(simulated_gpu.MODES)
 
 
 VULKAN_NEEDED = "a Vulkan device is missing: apt-get install libvulkan1 mesa-vulkan-drivers"
@@ -188,8 +192,13 @@ def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         folder = Path(__file__).parent / "emulation"
         for prefix, file in EMULATIONS.items():
             monkeypatch.setitem(program.LIBRARIES, prefix, (folder / file).read_text())
-    with machine_hook(request.param.mode):
+    with machine_hook(request.param.mode), simulated(request.param.mode):
         yield request.param
+
+
+def simulated(mode: str) -> contextlib.AbstractContextManager[None]:
+    """Simulated GPUs are there for their modes; afterwards nothing may have been wrong."""
+    return simulated_gpu.checked() if mode in simulated_gpu.MODES else contextlib.nullcontext()
 
 
 def machine_hook(mode: str) -> contextlib.AbstractContextManager[None]:
@@ -199,6 +208,13 @@ def machine_hook(mode: str) -> contextlib.AbstractContextManager[None]:
     from machine import hook
 
     return hook.installed()
+
+
+@pytest.fixture
+def gpu() -> Iterator[str]:
+    """What chooses a simulated GPU; afterwards nothing that it was asked may have been wrong."""
+    with simulated_gpu.checked():
+        yield simulated_gpu.DEVICES["gpu-bmg"]
 
 
 @pytest.fixture
@@ -277,6 +293,8 @@ def skip_where_refused(mode: str, error: Exception) -> None:
     """The tests' own target refuses 64-bit floats by name; test_family.py tests that it is right to. So do
     targets of the machine; and it says itself which instructions it does not know."""
     if mode == family.NAME and family.refuses(error):
+        pytest.skip(f"{mode}: {error}")
+    if simulated_gpu.refuses(mode, error):
         pytest.skip(f"{mode}: {error}")
     if machine_targets.is_machine(mode) and (
             type(error).__name__ == "Unsupported" or "has no 64-bit floats" in str(error)):

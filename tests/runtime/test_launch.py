@@ -18,7 +18,7 @@ from triton_spirv.errors import DeviceError, LaunchError
 from triton_spirv.runtime import launch, loader
 from triton_spirv.runtime.arguments import bfloat16_bits
 
-PATHS = ["short", "arguments", "staged", "staged arguments"]
+PATHS = ["short", "arguments", "staged", "staged arguments", "simulated GPU", "simulated GPU, arguments"]
 
 
 @pytest.fixture(params=PATHS)
@@ -26,8 +26,10 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> l
     """out[i] = x[i] + y[i] * scale, launched on each of the runtime's paths."""
     if "staged" in request.param:
         monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
-    kernel = handmade.bind(handmade.scaled_add("arguments" if "arguments" in request.param else "struct"))
-    assert kernel.shared == ("staged" not in request.param)
+    device = request.getfixturevalue("gpu") if "GPU" in request.param else "cpu"
+    made = handmade.scaled_add("arguments" if "arguments" in request.param else "struct")
+    kernel = handmade.bind(made, device)
+    assert kernel.shared == (device == "cpu" and "staged" not in request.param)
     return kernel
 
 
@@ -185,6 +187,13 @@ def test_pyopencl_arrays(kernel: launch.Kernel) -> None:
     np.testing.assert_array_equal(out.get()[:50], expected(x, y, 1.0))
 
 
+@pytest.fixture(params=["shared", "staged", "simulated GPU"])
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What chooses a device, whose memory is the host's or is not."""
+    monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", str(int(request.param == "shared")))
+    return request.getfixturevalue("gpu") if request.param == "simulated GPU" else "cpu"
+
+
 @pytest.mark.parametrize(("kind", "value", "layout", "stored"), [
     ("i1", True, "B", 1), ("i1", False, "B", 0),
     ("i8", -3, "b", -3), ("i8", 200, "b", -56), ("i16", 70_000, "h", 4464),
@@ -196,13 +205,10 @@ def test_pyopencl_arrays(kernel: launch.Kernel) -> None:
     ("bf16", 1.0, "H", 0x3F80), ("bf16", float("inf"), "H", 0x7F80), ("bf16", -1e39, "H", 0xFF80),
     ("bf16", 2, "H", 0x4000),
 ])
-@pytest.mark.parametrize("memory", ["shared", "staged"])
-def test_scalars(kind: str, value: Any, layout: str, stored: Any, memory: str,
-                 monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scalars(kind: str, value: Any, layout: str, stored: Any, device: str) -> None:
     """Integers wrap to the parameter's width, floats round to it and overflow to infinity."""
-    monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", str(int(memory == "shared")))
     out = zeros(8, "uint8")
-    handmade.bind(handmade.store(kind)).launch(1, 1, 1, (out, value))
+    handmade.bind(handmade.store(kind), device).launch(1, 1, 1, (out, value))
     assert struct.unpack_from(layout, out.numpy().tobytes())[0] == stored
 
 
@@ -216,12 +222,9 @@ def test_bfloat16_rounds_to_nearest_even(bits: int) -> None:
     assert bfloat16_bits(float("nan")) & 0x7FFF > 0x7F80
 
 
-@pytest.mark.parametrize("memory", ["shared", "staged"])
-def test_device_assertion(memory: str, monkeypatch: pytest.MonkeyPatch,
-                          capfd: pytest.CaptureFixture[str]) -> None:
+def test_device_assertion(device: str, capfd: pytest.CaptureFixture[str]) -> None:
     """An exception, the user's line, also on the file descriptor of stderr; the next launch starts afresh."""
-    monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", str(int(memory == "shared")))
-    kernel, out = handmade.bind(handmade.asserting()), zeros(8, "uint8")
+    kernel, out = handmade.bind(handmade.asserting(), device), zeros(8, "uint8")
     text = "kernel.py:12: checked: device-side assert: x must be positive"
     for _ in range(2):
         with pytest.raises(RuntimeError) as caught:

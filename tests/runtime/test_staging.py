@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import handmade
 import numpy as np
 import pytest
 import triton_spirv
+import ttgir
 from numpy.lib.stride_tricks import as_strided
+from staged_kernels import TWO_RESULTS, UNUSED
 from triton_spirv.arrays import asarray, zeros
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime import launch, memory
@@ -29,35 +31,26 @@ SPIRV_MODES = ("vector",)
 #: elements that the kernel works on
 COUNT = 16
 
-#: a = x + 1, then b = x * 2; x is read first
-TWO_RESULTS = """
-module {
-  tt.func public @two_results(%x: !tt.ptr<f32>, %a: !tt.ptr<f32>, %b: !tt.ptr<f32>) {
-    %one = arith.constant dense<1.000000e+00> : tensor<16xf32>
-    %two = arith.constant dense<2.000000e+00> : tensor<16xf32>
-    %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
-    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
-    %xp = tt.addptr %xs, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
-    %v = tt.load %xp : tensor<16x!tt.ptr<f32>>
-    %v1 = arith.addf %v, %one : tensor<16xf32>
-    %v2 = arith.mulf %v, %two : tensor<16xf32>
-    %as = tt.splat %a : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
-    %ap = tt.addptr %as, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
-    tt.store %ap, %v1 : tensor<16x!tt.ptr<f32>>
-    %bs = tt.splat %b : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
-    %bp = tt.addptr %bs, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
-    tt.store %bp, %v2 : tensor<16x!tt.ptr<f32>>
-    tt.return
-  }
-}
-"""
+
+#: lanes of the simulated GPU, and warps of its kernels
+LANES, WARPS = 16, 1
+
+
+@pytest.fixture(params=["CPU device", "simulated GPU"])
+def bind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], launch.Kernel]:
+    """The kernel of a text, launched on copies."""
+    monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
+    if request.param == "CPU device":
+        return lambda text: handmade.bind(triton_spirv.compile(text))
+    gpu = request.getfixturevalue("gpu")
+    return lambda text: handmade.bind(
+        triton_spirv.compile(ttgir.spread(text, LANES, WARPS), "opencl-gpu", num_warps=WARPS), gpu)
 
 
 @pytest.fixture
-def two_results(monkeypatch: pytest.MonkeyPatch) -> launch.Kernel:
-    """The kernel, launched on copies."""
-    monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
-    kernel = handmade.bind(triton_spirv.compile(TWO_RESULTS))
+def two_results(bind: Callable[[str], launch.Kernel]) -> launch.Kernel:
+    """The kernel of two results."""
+    kernel = bind(TWO_RESULTS)
     assert not kernel.shared
     return kernel
 
@@ -181,28 +174,13 @@ def test_bare_addresses_are_refused(two_results: launch.Kernel, bare: Any) -> No
         two_results.launch(1, 1, 1, (x, bare(x.data_ptr()), x))
 
 
-def test_null_and_empty_arguments(two_results: launch.Kernel) -> None:
+def test_null_and_empty_arguments(bind: Callable[[str], launch.Kernel]) -> None:
     """They have no memory, and need none where nothing is accessed."""
-    kernel, x = handmade.bind(triton_spirv.compile(UNUSED)), zeros(4)
+    kernel, x = bind(UNUSED), zeros(4)
     for nothing in (None, 0, zeros(0), torch.zeros(0), torch.zeros(8)[8:]):
         x.numpy()[:] = 0
         kernel.launch(1, 1, 1, (nothing, nothing, x))
         assert (x.numpy() == 1).all()
-
-
-#: the third argument's first element is 1; the others are not accessed
-UNUSED = """
-module {
-  tt.func public @unused(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %out: !tt.ptr<f32>) {
-    %one = arith.constant dense<1.000000e+00> : tensor<4xf32>
-    %i = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>
-    %s = tt.splat %out : !tt.ptr<f32> -> tensor<4x!tt.ptr<f32>>
-    %p = tt.addptr %s, %i : tensor<4x!tt.ptr<f32>>, tensor<4xi32>
-    tt.store %p, %one : tensor<4x!tt.ptr<f32>>
-    tt.return
-  }
-}
-"""
 
 
 class Announcements:
@@ -242,10 +220,11 @@ def announcements(two_results: launch.Kernel, monkeypatch: pytest.MonkeyPatch) -
     yield Announcements(two_results.context.device.library, monkeypatch)
 
 
-def test_freed_allocations_are_not_announced(announcements: Announcements) -> None:
+def test_freed_allocations_are_not_announced(announcements: Announcements,
+                                             bind: Callable[[str], launch.Kernel]) -> None:
     """A launch without memory follows one with memory: the driver is not left with allocations that are
     gone. It would make them resident, and touch what was freed."""
-    without = handmade.bind(triton_spirv.compile(UNUSED.replace("tt.store %p, %one", "// tt.store %p, %one")))
+    without = bind(UNUSED.replace("tt.store %p, %one", "// tt.store %p, %one"))
     x = zeros(4)
     without.launch(1, 1, 1, (x, x, x))
     without.launch(1, 1, 1, (None, None, None))

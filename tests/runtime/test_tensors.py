@@ -21,7 +21,7 @@ COUNT = 64
 Add = Callable[[Any, Any, Any], None]
 
 
-@pytest.fixture(params=["short", "arguments", "staged", "vulkan"])
+@pytest.fixture(params=["short", "arguments", "staged", "simulated GPU", "vulkan"])
 def add(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Add:
     if request.param == "vulkan":
         from handmade_vulkan import vector_add
@@ -34,7 +34,9 @@ def add(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Add:
         return lambda x, y, out: kernel.launch(1, 1, 1, (x, y, out, COUNT))
     if request.param == "staged":
         monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
-    kernel = handmade.bind(handmade.scaled_add("arguments" if request.param == "arguments" else "struct"))
+    device = request.getfixturevalue("gpu") if request.param == "simulated GPU" else "cpu"
+    made = handmade.scaled_add("arguments" if request.param == "arguments" else "struct")
+    kernel = handmade.bind(made, device)
     return lambda x, y, out: kernel.launch(COUNT, 1, 1, (x, y, out, 1.0))
 
 
