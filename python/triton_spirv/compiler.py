@@ -21,18 +21,18 @@ from .lower.budget import Budget
 from .lower.context import Context
 from .lower.control.blocks import run_function
 from .lower.control.loop_limit import LoopLimit
-from .lower.lanes.convergence import check_convergence
-from .lower.ordering import lessen_pressure
 from .lower.plan.records import Plan
 from .lower.plan.text import plan_text
 from .lower.plan.verify import verify_plan
 from .lower.support import require_float64, require_rules
+from .spirv.passes.convergence import check_convergence
+from .spirv.passes.register_pressure import lessen_pressure
 from .lower.values.types import storage_type
 from .passes.pipeline import debug_words, run_passes
 from .recordings import keep_compilation
 from .spirv.asm import listing
 from .spirv.builder import Builder
-from .spirv.definite import require_definite
+from .spirv.passes.definite_assignment import require_definite
 from .spirv.module import Module as SpirvModule
 from .spirv.types import Array
 from .target import CPU, Target, find_target

@@ -15,8 +15,8 @@ import triton
 import triton.language as tl
 import triton_spirv
 from ir.corpus import texts
-from triton_spirv.lower import ordering
-from triton_spirv.lower.pressure import id_places, peak, read
+from triton_spirv.spirv.passes import register_pressure as ordering
+from triton_spirv.spirv.passes.liveness import id_places, peak, read
 from triton_spirv.spirv.module import Module
 from triton_spirv.spirv.operands import opcode
 from triton_spirv.spirv.types import Float, Int, Pointer, Void

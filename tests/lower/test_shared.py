@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triton_spirv.lower.addresses.ownership import Owned
-from triton_spirv.lower.lanes.barriers import Global, Place, needed_barriers
+from triton_spirv.spirv.passes.barriers import Global, Place, needed_barriers
 from triton_spirv.lower.values.allocation import Apart, Range, Turn
 
 LABEL, BRANCH, BRANCH_CONDITIONAL, BARRIER = 248, 249, 250, 224

@@ -9,7 +9,7 @@ import pytest
 from triton_spirv.errors import InternalError
 from triton_spirv.spirv.builder import I32, Builder
 from triton_spirv.spirv.control import For, IfElse, if_
-from triton_spirv.spirv.definite import require_definite
+from triton_spirv.spirv.passes.definite_assignment import require_definite
 from triton_spirv.spirv.module import Module, Value
 from triton_spirv.spirv.types import Array, Bool, Pointer, Vector, Void
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ...spirv.builder import I32, I64, Builder, scalar_type, width_of
 from ...spirv.module import Function, Module, Value
-from ...spirv.permuted_phis import separate_phis
+from ...spirv.passes.permuted_phis import separate_phis
 from ...spirv.types import Array, Float, Int, Pointer, Struct, Type, Vector, Void
 from ...target import Target
 from ..base import Parameter

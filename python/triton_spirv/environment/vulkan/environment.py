@@ -17,11 +17,11 @@ from ...spirv.operands import opcode
 from ...spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ...target import Target
 from ..base import Parameter
-from ..contraction import control_floats
-from ..extended_products import extended_products
+from ...spirv.passes.contraction import control_floats
+from ...spirv.passes.extended_products import extended_products
 from ..glsl.functions import GlslMath
 from ..glsl.integers import quotient, remainder, reversed_bits
-from ..joined_conversions import bits_of, joined_conversions
+from ...spirv.passes.joined_conversions import bits_of, joined_conversions
 from ..memory_types import PARAMETER_TYPES, type_bytes
 from .matrices import VulkanMatrices
 

@@ -27,7 +27,7 @@ from ..values import fragment as fragments
 from ..values.allocation import Apart, Arena, Range, last_use
 from ..values.tensor import Fragment, Shared
 from ..values.types import register_type, storage_bytes
-from .barriers import OF_WARP, Global, Place, needed_barriers
+from ...spirv.passes.barriers import OF_WARP, Global, Place, needed_barriers
 
 if TYPE_CHECKING:
     from ..context import Context

@@ -16,12 +16,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Set
 from itertools import chain
 
-from ..spirv.builder import I32, scalar_type
-from ..spirv.module import Function, Module, Value
-from ..spirv.operands import opcode
-from ..spirv.types import Float, Type, Vector
-from ..target import Target
-from .glsl.number import GLSL
+from ..builder import I32, scalar_type
+from ..module import Function, Module, Value
+from ..operands import opcode
+from ..types import Float, Type, Vector
+from ...target import Target
+from ...environment.glsl.number import GLSL
 
 Words = list[int]
 #: The integer whose bits flip the sign of a float type, which no driver knows.

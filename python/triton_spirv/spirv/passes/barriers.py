@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ...spirv import grammar
-from ..addresses.ownership import Owned
-from ..values.allocation import Apart, Range, Turn
+from ...lower.values.allocation import Apart, Range, Turn
+from .. import grammar
+from ...lower.addresses.ownership import Owned
 
 Words = list[int]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..spirv.module import Function
-from ..spirv.operands import opcode
-from ..spirv.types import Float, Type, Vector
+from ..module import Function
+from ..operands import opcode
+from ..types import Float, Type, Vector
 
 Words = list[int]
 

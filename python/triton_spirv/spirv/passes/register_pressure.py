@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from ..spirv.module import Function, Module
-from ..spirv.operands import opcode
-from ..target import Target
-from .pressure import Block, Step, Words, find_live, peak, read, truths
-from .sinking import sink
+from ..module import Function, Module
+from ..operands import opcode
+from ...target import Target
+from .liveness import Block, Step, Words, find_live, peak, read, truths
+from .move_to_uses import sink
 
 #: Registers of a thread, in the default mode.
 REGISTERS = 128

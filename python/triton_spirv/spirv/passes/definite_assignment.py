@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from ..errors import InternalError
-from .module import Function, Module
-from .operands import opcode
-from .types import Array, Float, Int, Type, Vector
-from .values import Words
+from ...errors import InternalError
+from ..module import Function, Module
+from ..operands import opcode
+from ..types import Array, Float, Int, Type, Vector
+from ..values import Words
 
 Bit = tuple[int, int]  # of the number of a loop's turn: the number's id, which bit; (id, WHOLE): of any value
 Bases = frozenset[tuple[Bit, int]]  # what each bit toggles in the number of an element

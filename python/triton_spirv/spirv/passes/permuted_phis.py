@@ -11,10 +11,10 @@ and fails once a driver is right: this file may go then.
 
 from __future__ import annotations
 
-from .module import Function, Module
-from .operands import TERMINATORS, opcode
-from .types import Pointer
-from .values import Words
+from ..module import Function, Module
+from ..operands import TERMINATORS, opcode
+from ..types import Pointer
+from ..values import Words
 
 LABEL, PHI, VARIABLE, LOAD, STORE = (
     opcode(f"Op{name}") for name in ("Label", "Phi", "Variable", "Load", "Store"))

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from ..spirv import grammar
-from ..spirv.module import Function
-from ..spirv.operands import TERMINATORS, opcode
-from ..spirv.types import Bool, Float, Int, Pointer, Type, Vector
+from .. import grammar
+from ..module import Function
+from ..operands import TERMINATORS, opcode
+from ..types import Bool, Float, Int, Pointer, Type, Vector
 
 Words = list[int]
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..spirv.module import Function
-from ..spirv.operands import opcode
-from ..spirv.types import Int, Type, Vector
+from ..module import Function
+from ..operands import opcode
+from ..types import Int, Type, Vector
 
 Words = list[int]
 

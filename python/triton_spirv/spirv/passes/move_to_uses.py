@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from ..traversal import Asking, answer
-from .pressure import Block, Step, arriving, id_places, numbers
+from ...traversal import Asking, answer
+from .liveness import Block, Step, arriving, id_places, numbers
 
 #: What is computed again in each block that uses it, if there are no more of them than COPIES.
 CHEAP = ("OpIAdd", "OpISub", "OpBitwiseXor", "OpBitwiseAnd", "OpBitwiseOr", "OpShiftLeftLogical",

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from ...errors import InternalError
-from ...spirv import grammar
-from ...spirv.builder import I32
-from ...spirv.module import Function
-from ...spirv.operands import opcode
-from ...spirv.types import Pointer, Type
-from ..context import Context
-from ..pressure import Words, id_places
+from .. import grammar
+from ..builder import I32
+from ..module import Function
+from ..operands import opcode
+from ..types import Pointer, Type
+from ...lower.context import Context
+from .liveness import Words, id_places
 
 #: How far lanes agree on a value: all of the program, those of each warp, none.
 PROGRAM, WARP, LANE = range(3)
