@@ -1,5 +1,5 @@
 """A target whose threads have few registers, so that nearly every kernel crowds them: its instructions are
-ordered again (lower/ordering.py). The CPU device runs it (`--spirv-modes crowded`).
+ordered again (spirv/passes/register_pressure.py). The CPU device runs it (`--spirv-modes crowded`).
 """
 
 from __future__ import annotations

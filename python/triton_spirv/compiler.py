@@ -15,6 +15,7 @@ from .errors import InternalError, LoweringError, ResourceError, TritonSpirvErro
 from .facts.foreign_pointers import follows
 from .facts.pointers import pointer_roots, written_arguments
 from .facts.program_waits import exposed_roots, waits
+from .inspection import Inspection
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
 from .lower.budget import Budget
@@ -24,20 +25,22 @@ from .lower.control.loop_limit import LoopLimit
 from .lower.plan.records import Plan
 from .lower.plan.text import plan_text
 from .lower.plan.verify import verify_plan
+from .lower.program.finishing import Finishing
 from .lower.support import require_float64, require_rules
-from .spirv.passes.convergence import check_convergence
-from .spirv.passes.register_pressure import lessen_pressure
 from .lower.values.types import storage_type
-from .passes.pipeline import debug_words, run_passes
+from .passes.pipeline import PASSES, run_passes
 from .recordings import keep_compilation
 from .spirv.asm import listing
 from .spirv.builder import Builder
-from .spirv.passes.definite_assignment import require_definite
 from .spirv.module import Module as SpirvModule
+from .spirv.passes.pipeline import NAMES
 from .spirv.types import Array
 from .target import CPU, Target, find_target
 
 ENVIRONMENTS: dict[str, type[Environment]] = {"opencl": OpenCL, "vulkan": Vulkan}
+
+#: Of what can be printed: the IR behind each pass, the plan, the finished function behind each pass.
+PASS_NAMES = (*(each.name for each in PASSES), "plan", *NAMES)
 
 #: Operations that have no rule of their own: they end regions, or wrap everything.
 STRUCTURE = frozenset(
@@ -101,7 +104,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     module = parse(text)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
-    run_passes(module, target, warps)
+    inspection = Inspection.asked(PASS_NAMES)
+    run_passes(module, target, warps, inspection)
     if not target.float64:
         require_float64(module, target.name)
     kernel = module.entry
@@ -133,14 +137,10 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
     plan = ctx.recorder.finish(kernel, target.name)
-    _check_plan(plan)
+    _check_plan(plan, inspection)
     _check_private(b.module, target, local_size)
-    require_definite(b.module, b.module.functions[-1])
-    assumes_disjoint = ctx.shared.finish(b.module.functions[-1])
-    large = target.grf_mode(ctx.register_bytes, ctx.num_warps) == "256"
-    live_bytes = lessen_pressure(b.module, b.module.functions[-1], target, large)
-    if target.lanes:
-        check_convergence(ctx, b.module.functions[-1])
+    finishing = Finishing(ctx)
+    finishing.run(inspection.verify, inspection.printed)
     env.end_kernel()
     return Artifact(
         words=b.module.words(),
@@ -157,25 +157,24 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         num_warps=ctx.num_warps if target.lanes else num_warps,
         requires=tuple(sorted(ctx.requires)),
         register_bytes=ctx.register_bytes,
-        grf_mode=target.grf_mode(max(ctx.register_bytes, live_bytes * 3 // 4), ctx.num_warps),
+        grf_mode=target.grf_mode(max(ctx.register_bytes, finishing.live_bytes * 3 // 4), ctx.num_warps),
         asserts=tuple(ctx.asserts),
         prints=ctx.prints,
         formats=tuple(env.formats),
         counts_programs=env.counts_programs,
         waits=waits(module),
-        assumes_disjoint=assumes_disjoint,
+        assumes_disjoint=finishing.assumes_disjoint,
         follows=follows(module),
         place=f"{kernel.location.file}:{kernel.location.line}" if kernel.location.known else "",
         target=target,
     )
 
 
-def _check_plan(plan: Plan) -> None:
-    """What TRITON_SPIRV_DEBUG asks for."""
-    wanted = debug_words()
-    if wanted & {"print", "print:plan"}:
+def _check_plan(plan: Plan, inspection: Inspection) -> None:
+    """What is asked to be seen of it."""
+    if "plan" in inspection.printed:
         print(plan_text(plan), file=sys.stderr)
-    if "verify" in wanted:
+    if inspection.verify:
         verify_plan(plan)
 
 

@@ -88,7 +88,7 @@ class Target:
                      not ask for it: "Exp2"
     contracts        how a product and the sum behind it become one operation on Vulkan, where the kernel
                      allows that: "fma", as GLSL's Fma; "mode", by the driver, for which they say
-                     AllowContract (it takes FloatControls2); "", not at all. See environment/contraction.py
+                     AllowContract (it takes FloatControls2); "", not at all. See spirv/passes/contraction.py
     keeps_loops      loops of products say DontUnroll: an NVIDIA driver (580) repeats thousands of
                      instructions four times, and then they do not fit into the cache for instructions
     knows_extensions  its compiler takes checks of sums and products of extended integers for instructions

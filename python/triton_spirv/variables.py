@@ -54,8 +54,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_RECORD_LAUNCHES", "a number", "1", "How many launches of each kernel to "
                  "record."),
         Variable("TRITON_SPIRV_DEBUG", "words with commas between them: `verify`, `read-back`, `print`, "
-                 "`print:PASS`, `print:plan`", "none", "Check or print the IR after each compiler pass, "
-                 "and the plan."),
+                 "`print:PASS`, `print:plan`", "none", "Check or print the IR, or the SPIR-V function, after "
+                 "each compiler pass, and the plan."),
         Variable("TRITON_SPIRV_COMPILE_SECONDS", "seconds; `0`: never", "60",
                  "Warn if a kernel takes longer than this to lower."),
         Variable("TRITON_SPIRV_FAULT_MESSAGE", "`0`, `1`", "`1`",

@@ -27,6 +27,25 @@ def test_text(kind: str, target: str, marks: list[str], command) -> None:
         assert mark in done.out
 
 
+@pytest.mark.parametrize(("asked", "printed"), [
+    (["simplify", "needed-barriers"], ["// after simplify", "; after needed-barriers"]),
+    (["all"], ["// after simplify", "// after single-rounds", "; after definite-assignment",
+               "; after needed-barriers", "; after convergence", "; after separated-phis"]),
+])
+def test_print_after(asked: list[str], printed: list[str], command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_DEBUG", "verify")
+    words = [word for name in asked for word in ("--print-after", name)]
+    done = command("compile", *ADD, "--emit", "spvasm", "--target", "cpu-simt", *words)
+    assert done.status == 0, done.error
+    assert [line for line in done.error.splitlines() if " after " in line] == printed
+    assert done.out.startswith("; SPIR-V 1.3") and "; SPIR-V 1.3" in done.error
+
+
+def test_print_after_a_pass_that_there_is_not(command) -> None:
+    done = command("compile", *ADD, "--emit", "spvasm", "--print-after", "barriers")
+    assert done.status != 0 and "there is no pass 'barriers'; there are simplify, single-" in done.error
+
+
 def test_spv(command, tmp_path: Path) -> None:
     done = command("compile", *ADD, "--emit", "spv", "-o", tmp_path / "add.spv")
     assert done.status == 0

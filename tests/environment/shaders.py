@@ -9,6 +9,7 @@ from triton_spirv.artifact import Parameter as ArtifactParameter
 from triton_spirv.environment import Parameter, Vulkan
 from triton_spirv.spirv import Float
 from triton_spirv.spirv.builder import Builder
+from triton_spirv.spirv.passes.pipeline import run_passes
 from triton_spirv.target import LAVAPIPE, Target
 
 
@@ -18,6 +19,7 @@ def module(parameters: list[Parameter], body: Any, target: Target = LAVAPIPE) ->
     env = Vulkan(b, target)
     body(b, env, env.begin_kernel("kernel", parameters, target.sub_group_size))
     b.emit("OpReturn")
+    run_passes(b.module, b.module.functions[-1], env.passes(), verified=True)
     env.end_kernel()
     lanes = target.sub_group_size
     return Artifact(b.module.words(), "", "kernel",

@@ -1,4 +1,5 @@
-"""environment/contraction.py: what modules tell a driver about floating-point arithmetic."""
+"""spirv/passes/contraction.py, vulkan/float_controls.py: what a driver is told about floating-point
+arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""lower/lanes/convergence.py: a barrier or an exchange where lanes may have parted is refused."""
+"""spirv/passes/convergence.py: a barrier or an exchange where lanes may have parted is refused."""
 
 from __future__ import annotations
 

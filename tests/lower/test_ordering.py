@@ -15,10 +15,11 @@ import triton
 import triton.language as tl
 import triton_spirv
 from ir.corpus import texts
-from triton_spirv.spirv.passes import register_pressure as ordering
-from triton_spirv.spirv.passes.liveness import id_places, peak, read
 from triton_spirv.spirv.module import Module
 from triton_spirv.spirv.operands import opcode
+from triton_spirv.spirv.passes import register_pressure
+from triton_spirv.spirv.passes.graph import Graph, id_places
+from triton_spirv.spirv.passes.liveness import peak, read
 from triton_spirv.spirv.types import Float, Int, Pointer, Void
 from triton_spirv.target import find_target
 from triton_spirv.tools import spirv_tools
@@ -73,15 +74,15 @@ def test_numbers_of_a_crowded_kernel(few_registers, n):
 def peaks(monkeypatch, name: str, target) -> tuple[int, int, triton_spirv.Artifact]:
     """Bytes that are live at once in a kernel of the corpus before and after it is ordered."""
     found = []
-    whole = ordering.lessen_pressure
+    whole = register_pressure.lessen_pressure
 
-    def watched(module, function, target, large):
-        blocks, sizes = read(function, module.types, target.sub_group_size, target.register_bytes // 128)
+    def watched(graph, lanes, register_bytes, new_id, large):
+        blocks, sizes = read(graph, lanes, register_bytes // 128)
         found.append(max(peak(block.body, block.live, sizes) for block in blocks))
-        found.append(whole(module, function, target, large))
+        found.append(whole(graph, lanes, register_bytes, new_id, large))
         return found[-1]
 
-    monkeypatch.setattr("triton_spirv.compiler.lessen_pressure", watched)
+    monkeypatch.setattr("triton_spirv.lower.program.finishing.lessen_pressure", watched)
     made = triton_spirv.compile(texts(name)["ttgir"], target)
     return found[0], found[1], made
 
@@ -98,7 +99,7 @@ def test_less_is_live(monkeypatch, name, target):
 def test_room_is_left_as_it_is(monkeypatch):
     """A kernel that does not crowd the registers keeps the order of its rules."""
     made = triton_spirv.compile(texts("vector_add")["ttgir"], "pvc")
-    monkeypatch.setattr("triton_spirv.compiler.lessen_pressure", lambda *_: 0)
+    monkeypatch.setattr("triton_spirv.lower.program.finishing.lessen_pressure", lambda *_: 0)
     assert triton_spirv.compile(texts("vector_add")["ttgir"], "pvc").words == made.words
 
 
@@ -109,7 +110,7 @@ def test_the_same_is_computed(monkeypatch):
         return Counter(line.split("= ")[1].split()[0] for line in lines if "= Op" in line)
 
     ordered = count(triton_spirv.compile(texts("descriptor_rows")["ttgir"], "tgl"))
-    monkeypatch.setattr("triton_spirv.compiler.lessen_pressure", lambda *_: 0)
+    monkeypatch.setattr("triton_spirv.lower.program.finishing.lessen_pressure", lambda *_: 0)
     plain = count(triton_spirv.compile(texts("descriptor_rows")["ttgir"], "tgl"))
     more = ordered - plain
     assert not plain - ordered
@@ -131,7 +132,9 @@ def test_accesses_keep_their_order():
         second = m.emit("OpFAdd", second, value, type=F32)
     m.emit("OpStore", pointer, second, ("Aligned", 4))
     m.emit("OpReturn")
-    most = ordering.lessen_pressure(m, kernel, crowded.TARGET)
+    target = crowded.TARGET
+    graph = Graph(m, kernel)
+    most = register_pressure.lessen_pressure(graph, target.sub_group_size, target.register_bytes, m.new_id)
     accesses = [opcode(name) for name in ("OpLoad", "OpStore")]
     names = [words[0] & 0xFFFF for words in kernel.instructions if words[0] & 0xFFFF in accesses]
     assert names == [opcode(name) for name in ("OpLoad", "OpLoad", "OpStore", "OpLoad", "OpStore")]

@@ -1,4 +1,5 @@
-"""spirv/permuted_phis.py: loops that hand one carried value to another, in kernels left as they are."""
+"""spirv/passes/permuted_phis.py: loops that hand one carried value to another, in kernels left as they are.
+"""
 
 from __future__ import annotations
 
@@ -113,14 +114,14 @@ def swapped(x, out, rounds, N: tl.constexpr):
 
 
 def test_driver_still_mixes_them_up(run, monkeypatch):
-    """Once this fails, Intel's CPU runtime is right, and spirv/permuted_phis.py may go."""
+    """Once this fails, Intel's CPU runtime is right, and spirv/passes/permuted_phis.py may go."""
     x, out = numeric.random(64, "i32"), numeric.poisoned(128, "i32")
     made = run(swapped, 1, numeric.tensor(x, "i32"), out, 3, 64)
     expected = np.concatenate([x + 1, x])
     numeric.assert_same(out, expected)
     for separates in (True, False):
         if not separates:
-            monkeypatch.setattr(opencl, "separate_phis", lambda module, function: None)
+            monkeypatch.setattr(opencl, "separate_phis", lambda module, graph: None)
         target = emitter_target(current_target()).with_options(optimised_size=0)
         again = triton_spirv.compile(made.asm["ttgir"], target)
         handmade.bind(again).launch(1, 1, 1, [numeric.tensor(x, "i32"), out, 3])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from triton_spirv.lower.addresses.ownership import Owned
-from triton_spirv.spirv.passes.barriers import Global, Place, needed_barriers
+from triton_spirv.lower.lanes.meeting import Global, LaneMeetings
 from triton_spirv.lower.values.allocation import Apart, Range, Turn
+from triton_spirv.spirv import Function, FunctionType, Module, Void
+from triton_spirv.spirv.passes.barriers import Place, needed_barriers
+from triton_spirv.spirv.passes.graph import Graph, instruction
 
-LABEL, BRANCH, BRANCH_CONDITIONAL, BARRIER = 248, 249, 250, 224
 LOW, HIGH, BOTH = Range(0, 16), Range(16, 32), Range(8, 24)
 
 
@@ -22,19 +24,25 @@ class Program:
     def block(self, label: int, *accesses: tuple[str, str, Range | Global | None],
               to: tuple[int, ...] = ()) -> None:
         """Accesses are (name, "r" or "w", bytes); a barrier of the program has no bytes."""
-        self.code.append([LABEL, label])
+        self.code.append(instruction("OpLabel", label))
         for name, kind, bytes in accesses:
-            words = [BARRIER, len(self.code)]
+            words = instruction("OpControlBarrier", len(self.code))
             self.code.append(words)
             self.places.append(Place(words, kind == "w", bytes))
             self.names[id(self.places[-1])] = name
-        self.code.append([BRANCH, *to] if len(to) == 1 else [BRANCH_CONDITIONAL, 99, *to])
+        ends = {0: ("OpReturn",), 1: ("OpBranch", *to), 2: ("OpBranchConditional", 99, *to)}
+        self.code.append(instruction(*ends[len(to)]))
+
+    def found(self) -> dict[int, int]:
+        function = Function(98, FunctionType(Void(), ()), "kernel")
+        function.instructions, function.variables_at = [instruction("OpFunction"), *self.code], 2
+        return needed_barriers(Graph(Module(), function), self.places, LaneMeetings(), self.headers)
 
     def needed(self) -> str:
-        return " ".join(self.names[place] for place in needed_barriers(self.code, self.places, self.headers))
+        return " ".join(self.names[place] for place in self.found())
 
     def widths(self) -> list[int]:
-        return list(needed_barriers(self.code, self.places, self.headers).values())
+        return list(self.found().values())
 
 
 def test_straight_code() -> None:

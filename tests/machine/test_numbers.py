@@ -14,6 +14,7 @@ from triton_spirv.environment import OpenCL
 from triton_spirv.environment.base import Parameter
 from triton_spirv.spirv.builder import I64, Builder
 from triton_spirv.spirv.module import Value
+from triton_spirv.spirv.passes.pipeline import run_passes
 from triton_spirv.spirv.types import Bool, Float, Int, Type
 from triton_spirv.target import CPU
 
@@ -117,6 +118,7 @@ def kernel(type: Type, names: list[str], made: dict[str, Formula]) -> Any:
         bits = b.bitcast(value, Int(value.type.width))  # type: ignore[attr-defined]
         env.store(env.offset(out, b.iadd(i, k * COUNT)), b.resize(bits, 64, signed=False))
     b.emit("OpReturn")
+    run_passes(b.module, b.module.functions[-1], env.passes(), verified=True)
     env.end_kernel()
     return artifact(b.module.words(), "numbers", [(name, "ptr") for name in ("x", "y", "z", "out")])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from passes.update import Case, cases
+from triton_spirv import inspection
 from triton_spirv.ir import parse
 from triton_spirv.passes import pipeline
 from triton_spirv.target import find_target
@@ -25,7 +26,7 @@ def test_every_operation_stays_ir(target: str, monkeypatch: pytest.MonkeyPatch) 
     pytest.importorskip("triton")
     from ir.corpus import KERNELS, texts
 
-    monkeypatch.setenv(pipeline.VARIABLE, "verify, read-back")
+    monkeypatch.setenv(inspection.VARIABLE, "verify, read-back")
     chosen = find_target(target)
     for name in KERNELS:
         text = texts(name).get("ttgir" if chosen.lanes else "ttir")

@@ -6,6 +6,7 @@ import gc
 import weakref
 
 import pytest
+from triton_spirv import inspection
 from triton_spirv.errors import InternalError, UsageError
 from triton_spirv.facts.axis import AxisFacts, axis_facts
 from triton_spirv.ir import IntegerType, Module, Operation, parse
@@ -60,16 +61,16 @@ def loses_a_use(module: Module, *_: object) -> None:
 
 def test_the_verifier_runs_behind_a_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "PASSES", (pipeline.Pass("forgetful", loses_a_use),))
-    monkeypatch.setenv(pipeline.VARIABLE, "")
+    monkeypatch.setenv(inspection.VARIABLE, "")
     pipeline.run_passes(parse(KERNEL), find_target("cpu"), 1)
-    monkeypatch.setenv(pipeline.VARIABLE, "verify")
+    monkeypatch.setenv(inspection.VARIABLE, "verify")
     with pytest.raises(InternalError, match=r"after pass forgetful: .*tt\.load"):
         pipeline.run_passes(parse(KERNEL), find_target("cpu"), 1)
 
 
 def test_the_ir_is_printed_behind_a_pass(monkeypatch: pytest.MonkeyPatch,
                                          capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv(pipeline.VARIABLE, "print:single-rounds, read-back")
+    monkeypatch.setenv(inspection.VARIABLE, "print:single-rounds, read-back")
     pipeline.run_passes(parse(KERNEL), find_target("cpu"), 1)
     printed = capsys.readouterr().err
     assert printed.startswith("// after single-rounds\nmodule") and "simplify" not in printed
@@ -77,7 +78,7 @@ def test_the_ir_is_printed_behind_a_pass(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_word_that_means_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(pipeline.VARIABLE, "verfy")
+    monkeypatch.setenv(inspection.VARIABLE, "verfy")
     with pytest.raises(UsageError, match="verfy means nothing; there are print, print:fetch-ahead, "):
         pipeline.run_passes(parse(KERNEL), find_target("cpu"), 1)
 

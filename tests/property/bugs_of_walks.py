@@ -59,7 +59,7 @@ def _fewer_barriers(keep: Callable[[int], bool]) -> Callable[[Set], None]:
 
 def _unseen_global(put: Set) -> None:
     """Accesses of global memory never meet."""
-    from triton_spirv.spirv.passes.barriers import Global
+    from triton_spirv.lower.lanes.meeting import Global
 
     put(Global, "overlaps", lambda self, other: False)
 

@@ -1,4 +1,5 @@
-"""spirv/definite.py: which reads of private arrays are refused, and which walks are followed."""
+"""spirv/passes/definite_assignment.py: which reads of private arrays are refused, which walks are
+followed."""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ import pytest
 from triton_spirv.errors import InternalError
 from triton_spirv.spirv.builder import I32, Builder
 from triton_spirv.spirv.control import For, IfElse, if_
-from triton_spirv.spirv.passes.definite_assignment import require_definite
 from triton_spirv.spirv.module import Module, Value
+from triton_spirv.spirv.passes.definite_assignment import require_definite
+from triton_spirv.spirv.passes.graph import Graph
 from triton_spirv.spirv.types import Array, Bool, Pointer, Vector, Void
 
 PART = Vector(I32, 4)
@@ -51,7 +53,7 @@ class Kernel:
 
     def check(self) -> None:
         self.m.emit("OpReturn")
-        require_definite(self.m, self.function)
+        require_definite(Graph(self.m, self.function), self.m)
 
 
 def walk_all(k: Kernel) -> None:

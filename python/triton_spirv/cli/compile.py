@@ -25,6 +25,7 @@ EXAMPLES = (
     "compile kernel.ttir --emit spv -o kernel.spv",
     "compile kernel.ttir --emit plan",
     "compile kernel.ttgir --target cpu-simt --emit spvasm",
+    "compile kernel.ttgir --target cpu-simt --emit spvasm --print-after needed-barriers",
 )
 
 #: what can be written: ending of the file, is it text?
@@ -57,6 +58,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grf-mode", default="default", choices=("default", "128", "256", "512", "auto"),
                         help="registers of a thread, in native code for Intel GPUs")
     parser.add_argument("--no-native", action="store_true", help="put no native code into the bundle")
+    parser.add_argument("--print-after", action="append", default=[], metavar="PASS",
+                        help="print the IR, or the SPIR-V function, behind this pass to the standard error; "
+                             "all: behind every one; may be repeated")
     parser.add_argument("-j", "--processes", type=int,
                         help="how many processes compile; default: one for each core")
     parser.add_argument("--cluster", metavar="ADDRESS", help="compile on the cluster of this dask scheduler")
@@ -64,8 +68,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, out: Output) -> int:
     """Write what is asked for."""
+    from .. import inspection
     from ..aot import compile_plans
+    from ..compiler import PASS_NAMES
 
+    inspection.ask_to_print(options.print_after, PASS_NAMES)
     targets = options.target or ["cpu"]
     plans = plans_of(options, targets)
     if options.emit != "bundle":

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from ..spirv.builder import I32, Builder, Operand, scalar_type, width_of
 from ..spirv.control import While
 from ..spirv.module import Module, Value
+from ..spirv.passes.graph import Graph
+from ..spirv.passes.pipeline import Pass
+from ..spirv.passes.private_memory import order_shared_memory
 from ..spirv.types import Float, Int, Type
 from ..target import Target
 from .masked_access import MaskedAccess
 from .matrix_units import MatrixUnits
-
-CONTROL_BARRIER = 224  # OpControlBarrier
 
 #: Combiners that devices may have instructions for -> what follows OpGroupNonUniform in their names.
 REDUCTIONS = {
@@ -91,9 +92,13 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
     def begin_kernel(self, name: str, parameters: Sequence[Parameter], local_size: int) -> list[Value]:
         """Open the entry point; the values of the parameters, pointers as `pointer_type` has them."""
 
+    def passes(self) -> tuple[Pass, ...]:
+        """What is done to the instructions of a kernel that are complete: passes of spirv/passes."""
+        return ()
+
     @abstractmethod
     def end_kernel(self) -> None:
-        """Close the entry point opened by `begin_kernel`."""
+        """Close the entry point opened by `begin_kernel`; its `passes` have run."""
 
     @abstractmethod
     def program_id(self, axis: int) -> Value:
@@ -222,16 +227,14 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         """
         return
 
-    def keep_global_private(self) -> None:
+    def keep_global_private(self, graph: Graph) -> None:
         """Called when the kernel is complete, where no access to global memory meets one of another lane of
         the program: barriers need not order them. An atomic operation that orders memory still does.
         """
         if self.orders_memory:
             return
         everything, shared = (self.b.constant(I32, bits).id for bits in self.barrier_semantics)
-        for words in self.b.module.functions[-1].instructions:
-            if words[0] & 0xFFFF == CONTROL_BARRIER and words[3] == everything:
-                words[3] = shared
+        order_shared_memory(graph, everything, shared)
 
     @abstractmethod
     def shared_array(self, element: Type, size: int, offset: int = 0) -> Value:

@@ -1,22 +1,17 @@
 """The passes that rewrite a kernel's IR before it is lowered, and which of them run for a target, in order.
 
 A pass has a name, a function that rewrites a module in place, and a condition on the target. What a pass
-decides is IR too: operations, types and attributes that print and can be read back. TRITON_SPIRV_DEBUG, with
-commas between its words, shows and checks that:
-
-    verify        verify.py behind each pass (the tests set it)
-    read-back     what is printed behind each pass is read back as the same
-    print         the IR behind each pass and the plan, to stderr; print:NAME for one pass, print:plan
+decides is IR too: operations, types and attributes that print and can be read back. inspection.py says how
+that is looked at, and checked, behind each pass.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import UsageError
+from ..inspection import Inspection
 from ..ir.model import Module
 from ..ir.printer import print_module
 from ..target import Target
@@ -27,8 +22,6 @@ from .simplify import simplify
 from .single_rounds import without_single_rounds
 from .tile_placement import place_tiles
 from .verify import read_back, verify
-
-VARIABLE = "TRITON_SPIRV_DEBUG"
 
 
 @dataclass(frozen=True)
@@ -60,31 +53,22 @@ def pipeline_of(target: Target) -> tuple[Pass, ...]:
     return tuple(each for each in PASSES if each.applies(target))
 
 
-def run_passes(module: Module, target: Target, warps: int) -> None:
-    """Rewrite the module in place; InternalError where a pass leaves what is no IR, if that is checked."""
-    wanted = debug_words()
+def run_passes(module: Module, target: Target, warps: int, inspection: Inspection | None = None) -> None:
+    """Rewrite the module in place; InternalError where a pass leaves what is no IR, if that is checked.
+    inspection: what is looked at, where that is not for the environment's variable to say."""
+    inspection = inspection or Inspection.asked(each.name for each in PASSES)
     layouts = True
-    _check(module, wanted, "reading", layouts)
+    _check(module, inspection, "reading", layouts)
     for each in pipeline_of(target):
         each.run(module, target, warps)
         layouts &= not each.mixes_layouts
-        _check(module, wanted, f"pass {each.name}", layouts)
-        if "print" in wanted or f"print:{each.name}" in wanted:
+        _check(module, inspection, f"pass {each.name}", layouts)
+        if each.name in inspection.printed:
             print(f"// after {each.name}\n{print_module(module, locations=False)}", file=sys.stderr)
 
 
-def debug_words() -> set[str]:
-    """The words of the variable; UsageError for one that means nothing."""
-    words = {word.strip() for word in os.environ.get(VARIABLE, "").split(",")} - {""}
-    known = {"verify", "read-back", "print", "print:plan", *(f"print:{each.name}" for each in PASSES)}
-    if words - known:
-        raise UsageError(f"{VARIABLE}: {', '.join(sorted(words - known))} means nothing; there are "
-                         f"{', '.join(sorted(known))}")
-    return words
-
-
-def _check(module: Module, wanted: set[str], stage: str, layouts: bool) -> None:
-    if "verify" in wanted:
+def _check(module: Module, inspection: Inspection, stage: str, layouts: bool) -> None:
+    if inspection.verify:
         verify(module, stage)
-    if "read-back" in wanted:
+    if inspection.read_back:
         read_back(module, stage, layouts)

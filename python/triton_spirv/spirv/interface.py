@@ -30,6 +30,7 @@ class Interface(Declarations):
         self._set_section: list[Words] = []
         self._imported: dict[str, Function] = {}
         self._entry_points: list[Words] = []
+        self._variables_to_come: list[Value] = []
         self._execution_modes: dict[tuple[int, ...], Words] = {}
 
     # Variables
@@ -46,7 +47,9 @@ class Interface(Declarations):
     def forward_variable(self, type: Type, storage_class: str) -> Value:
         """The pointer of a variable that `define_variable` declares later, when its size is known; `type`
         stands for what it will hold until then."""
-        return Value(self.new_id(), Pointer(storage_class, type), "OpVariable")
+        variable = Value(self.new_id(), Pointer(storage_class, type), "OpVariable")
+        self._variables_to_come.append(variable)
+        return variable
 
     def define_variable(self, variable: Value, type: Type) -> None:
         """Declare a variable that `forward_variable` gave out: it holds `type`."""
@@ -156,6 +159,12 @@ class Interface(Declarations):
         name = "OpExecutionModeId" if takes_ids("ExecutionMode", mode) else "OpExecutionMode"
         words = self._assemble(name, function, (mode, *parameters))
         self._execution_modes[tuple(words)] = words
+
+    def declared(self) -> set[int]:
+        """The ids of what stands in no block: types, constants, global variables, strings, sets, imports."""
+        ids = {words[2 if grammar.instruction_by_opcode(words[0] & 0xFFFF).has_type else 1]
+               for words in (*self._globals, *self._string_section, *self._set_section)}
+        return ids | {value.id for value in (*self._variables_to_come, *self._imported.values())}
 
     # Sections of the logical layout (specification 2.4) up to the functions with a body
 

@@ -322,8 +322,15 @@ class Module(Interface):
     def words(self) -> bytes:
         """The module in this machine's byte order, its sections in the order of the specification, 2.4."""
         self._check_closed()
+        return self._words()
+
+    def unfinished(self) -> bytes:
+        """The same of a module whose last function is still open, to be read."""
+        return self._words([[1 << 16 | opcode("OpFunctionEnd")]] if self._function is not None else ())
+
+    def _words(self, end: Sequence[Words] = ()) -> bytes:
         major, minor = self.version
         header = [MAGIC, major << 16 | minor << 8, 0, self._bound, 0]    # no registered generator; schema 0
         bodies = (function.body() for function in self.functions)
-        instructions = chain(self._sections(), chain.from_iterable(bodies))
+        instructions = chain(self._sections(), chain.from_iterable(bodies), end)
         return array("I", chain(header, chain.from_iterable(instructions))).tobytes()

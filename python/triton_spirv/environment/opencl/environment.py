@@ -11,7 +11,9 @@ from collections.abc import Sequence
 
 from ...spirv.builder import I32, I64, Builder, scalar_type, width_of
 from ...spirv.module import Function, Module, Value
+from ...spirv.passes.graph import Graph
 from ...spirv.passes.permuted_phis import separate_phis
+from ...spirv.passes.pipeline import Pass
 from ...spirv.types import Array, Float, Int, Pointer, Struct, Type, Vector, Void
 from ...target import Target
 from ..base import Parameter
@@ -107,13 +109,20 @@ class OpenCL(OpenCLMatrix):
             self._warp = b.constant(I32, 0) if alone else self._builtin("SubgroupId", I32)
         return values
 
+    def passes(self) -> tuple[Pass, ...]:
+        return (Pass("separated-phis", self._leave_unoptimised, self.target.optimised_size is not None),)
+
+    def _leave_unoptimised(self, graph: Graph) -> None:
+        """Ask the driver to take a large kernel as it is, without what it has wrong then."""
+        m, most = self.b.module, self.target.optimised_size
+        if most is not None and m.instruction_count >= most:  # OpFunctionEnd is to come
+            separate_phis(m, graph)
+            m.leave_unoptimised(graph.function)
+
     def end_kernel(self) -> None:
         m, kernel = self.b.module, self._kernel
         assert kernel is not None
         m.end_function()
-        if self.target.optimised_size is not None and m.instruction_count > self.target.optimised_size:
-            separate_phis(m, kernel)
-            m.leave_unoptimised(kernel)
         if self._shared is not None:
             m.define_variable(self._shared, Array(Int(8), self._shared_bytes))
         m.entry_point("Kernel", kernel, self._name, interface=list(self._builtins.values()))

@@ -13,16 +13,19 @@ from collections.abc import Sequence
 from ...spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of, with_width
 from ...spirv.control import if_
 from ...spirv.module import Function, Module, Value
-from ...spirv.operands import opcode
+from ...spirv.passes.contraction import fuse, mark
+from ...spirv.passes.extended_products import hide_products
+from ...spirv.passes.graph import Graph
+from ...spirv.passes.joined_conversions import bits_of, part_conversions
+from ...spirv.passes.pipeline import Pass
 from ...spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
+from ...spirv.values import Words
 from ...target import Target
 from ..base import Parameter
-from ...spirv.passes.contraction import control_floats
-from ...spirv.passes.extended_products import extended_products
 from ..glsl.functions import GlslMath
 from ..glsl.integers import quotient, remainder, reversed_bits
-from ...spirv.passes.joined_conversions import bits_of, joined_conversions
 from ..memory_types import PARAMETER_TYPES, type_bytes
+from .float_controls import control_floats
 from .matrices import VulkanMatrices
 
 DIVISIONS = ("OpSDiv", "OpUDiv", "OpSRem", "OpUMod")
@@ -139,11 +142,6 @@ class Vulkan(VulkanMatrices):
     def end_kernel(self) -> None:
         m, kernel = self.b.module, self._kernel
         assert kernel is not None
-        if self.target.joins_conversions:
-            self._part_conversions(kernel)
-        if self.target.knows_extensions:
-            self._hide_products(kernel)
-        control_floats(m, kernel, self.target, self._fusable, self._sign)
         m.end_function()
         self._define_shared()
         m.entry_point("GLCompute", kernel, self._name)
@@ -207,32 +205,44 @@ class Vulkan(VulkanMatrices):
         b, bits = self.b, scalar_type(value.type).width  # type: ignore[attr-defined]
         return b.ior(value, b.shl(self._clear(value.type), bits - 1))
 
-    def _hide_products(self, kernel: Function) -> None:
-        """Give products of extended integers an upper bit that the driver does not know."""
-        m, uppers = self.b.module, dict[Type, Value]()
-        for words, type in extended_products(kernel, m.types):
+    # --- passes ---------------------------------------------------------------------------------------------
+
+    def passes(self) -> tuple[Pass, ...]:
+        return (Pass("parted-conversions", self._part_conversions, self.target.joins_conversions),
+                Pass("hidden-products", self._hide_products, self.target.knows_extensions),
+                Pass("contraction", self._contract))
+
+    def _part_conversions(self, graph: Graph) -> None:
+        m = self.b.module
+
+        def unknown(narrow: Type) -> tuple[int, int]:
+            whole = with_width(Int(bits_of(narrow)), width_of(narrow))
+            clear = self._clear(whole)
+            return m.type_id(whole), clear.id
+
+        part_conversions(graph, m.new_id, unknown)
+
+    def _hide_products(self, graph: Graph) -> None:
+        m, uppers = self.b.module, dict[Type, int]()
+
+        def upper(type: Type) -> int:
             if type not in uppers:
                 clear = self._clear(type)
                 with m.at_entry():  # emitted here: the same may have been computed in a block that is over
-                    uppers[type] = m.emit("OpShiftLeftLogical", clear, m.constant(type, 63), type=type)
-            product, at = m.new_id(), kernel.instructions.index(words)
-            kernel.instructions[at:at + 1] = [
-                [words[0], words[1], product, *words[3:]],
-                [5 << 16 | opcode("OpBitwiseOr"), words[1], words[2], product, uppers[type].id]]
+                    shifted = m.emit("OpShiftLeftLogical", clear, m.constant(type, 63), type=type)
+                uppers[type] = shifted.id
+            return uppers[type]
 
-    def _part_conversions(self, kernel: Function) -> None:
-        """Stand something unknown between conversions that the driver would take together: the bits of the
-        narrow float, or an unknown 0."""
-        m = self.b.module
-        for words, narrow in joined_conversions(kernel, m.types):
-            whole = with_width(Int(bits_of(narrow)), width_of(narrow))
-            clear, (bits, both, hidden) = self._clear(whole), (m.new_id() for _ in range(3))
-            at = kernel.instructions.index(words)
-            kernel.instructions[at:at] = [
-                [4 << 16 | opcode("OpBitcast"), m.type_id(whole), bits, words[3]],
-                [5 << 16 | opcode("OpBitwiseOr"), m.type_id(whole), both, bits, clear.id],
-                [4 << 16 | opcode("OpBitcast"), m.type_id(narrow), hidden, both]]
-            words[3] = hidden
+        hide_products(graph, m.new_id, upper)
+
+    def _contract(self, graph: Graph) -> None:
+        """Say what the driver may make of floating-point arithmetic."""
+        m, way, contracted = self.b.module, self.target.contracts, list[Words]()
+        if way == "mode" and self._fusable:
+            contracted = mark(m, graph, self._fusable, self._sign)
+        elif way and self._fusable:
+            fuse(m, graph, self._fusable)
+        control_floats(m, graph, self.target, contracted)
 
     # --- arithmetic -----------------------------------------------------------------------------------------
 

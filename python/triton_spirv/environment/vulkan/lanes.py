@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from ...spirv.builder import I32, I64, scalar_type, width_of, with_width
 from ...spirv.module import Value
+from ...spirv.passes.graph import Graph
+from ...spirv.passes.private_memory import keep_private
 from ...spirv.types import Bool, Float, Int, Type
 from ..base import ATOMICS
 from .memory import VulkanMemory
@@ -21,10 +23,6 @@ ORDERS = {"relaxed": 0x0, "acquire": 0x2 | 0x4000, "release": 0x4 | 0x2000, "acq
 #: UniformMemory covers PhysicalStorageBuffer.
 GLOBAL_MEMORY, SHARED_MEMORY = 0x40, 0x100
 SUBGROUP = 3
-
-#: Where OpLoad and OpStore have their memory operands, and bits of those (specification, 3.26).
-MEMORY_OPERANDS = {61: 4, 62: 3}
-VOLATILE, ALIGNED, NON_PRIVATE = 0x1, 0x2, 0x20
 
 
 class VulkanLanes(VulkanMemory):
@@ -81,17 +79,13 @@ class VulkanLanes(VulkanMemory):
     def narrow_barrier(self, words: list[int]) -> None:
         words[1] = words[2] = self.b.constant(I32, SUBGROUP).id
 
-    def keep_global_private(self) -> None:
+    def keep_global_private(self, graph: Graph) -> None:
         """Accesses that no other lane meets need not be made available or visible: they are plain then, which
         devices cache and combine. Those of global memory are the ones that state an alignment. (Not beside
         atomic operations on the words of narrow elements: what is plain may miss what they have written.)"""
-        super().keep_global_private()
-        if self.orders_memory or self._stores_to_words:
-            return
-        for words in self.b.module.functions[-1].instructions:
-            at = MEMORY_OPERANDS.get(words[0] & 0xFFFF, len(words))
-            if at < len(words) and words[at] & (VOLATILE | ALIGNED) == ALIGNED:
-                words[at] &= ~NON_PRIVATE
+        super().keep_global_private(graph)
+        if not self.orders_memory and not self._stores_to_words:
+            keep_private(graph)
 
     # --- atomics --------------------------------------------------------------------------------------------
 

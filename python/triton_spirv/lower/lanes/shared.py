@@ -3,7 +3,7 @@
 A rule takes a scratch array (`SharedMemory.scratch`), or a buffer that lives until the last use of a value
 (`SharedMemory.buffer`), and says `writes` before it stores to it and `reads` before it loads from it. Each of
 these, and each access to global memory (`touches`), is a place where a barrier may be needed; which are is
-decided when the kernel is complete (barriers.py).
+decided when the kernel is complete (spirv/passes/barriers.py).
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from ...errors import ResourceError
 from ...ir.model import IntegerType, Operation, Type, Value
 from ...layout import Layout, SharedLayout, span
 from ...spirv.builder import I32
-from ...spirv.module import Function
 from ...spirv.module import Value as Register
+from ...spirv.passes.barriers import Place, drop_barriers, needed_barriers
+from ...spirv.passes.graph import Graph
 from ...spirv.types import Bool
 from ...traversal import Asking, every, question
 from ..addresses.ownership import owned
@@ -27,10 +28,12 @@ from ..values import fragment as fragments
 from ..values.allocation import Apart, Arena, Range, last_use
 from ..values.tensor import Fragment, Shared
 from ..values.types import register_type, storage_bytes
-from ...spirv.passes.barriers import OF_WARP, Global, Place, needed_barriers
+from .meeting import Global, LaneMeetings
 
 if TYPE_CHECKING:
     from ..context import Context
+
+MEETINGS = LaneMeetings()
 
 #: The roots of pointers that may come from any argument.
 ANYWHERE = -1
@@ -154,28 +157,25 @@ class SharedMemory:
         if len(code) > length:  # nothing where one work-item runs the program
             self.places.append(Place(code[-1], writes, bytes, again))
 
-    def finish(self, function: Function) -> bool:
+    def finish(self, graph: Graph) -> bool:
         """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
         meet in shared memory only. Would more be needed if arguments overlapped?"""
-        outside = [place for place in self.places if not isinstance(place.bytes, Range)]
-        if not needed_barriers(function.instructions, outside):
-            self.ctx.env.keep_global_private()
-        needed = needed_barriers(function.instructions, self.places, self.headers)
-        assumes_disjoint = self._needs_more(function, needed)
-        dropped = {id(place.barrier) for place in self.places if id(place) not in needed}
-        for place in self.places:
-            if needed.get(id(place)) == OF_WARP:
-                self.ctx.env.narrow_barrier(place.barrier)
-        function.instructions[:] = [words for words in function.instructions if id(words) not in dropped]
+        outside = [place for place in self.places if not isinstance(place.memory, Range)]
+        if not needed_barriers(graph, outside, MEETINGS):
+            self.ctx.env.keep_global_private(graph)
+        needed = needed_barriers(graph, self.places, MEETINGS, self.headers)
+        assumes_disjoint = self._needs_more(graph, needed)
+        drop_barriers(graph, self.places, needed, self.ctx.env.narrow_barrier)
         return assumes_disjoint
 
-    def _needs_more(self, function: Function, needed: dict[int, int]) -> bool:
+    def _needs_more(self, graph: Graph, needed: dict[int, int]) -> bool:
         """Would other barriers be needed if any two arguments might overlap?"""
-        if len({place.bytes.roots for place in self.places if isinstance(place.bytes, Global)}) < 2:
+        if len({place.memory.roots for place in self.places if isinstance(place.memory, Global)}) < 2:
             return False
-        overlapping = [replace(place, bytes=replace(place.bytes, roots=ANYWHERE, exposed=bool(self.exposed)))
-                       if isinstance(place.bytes, Global) else place for place in self.places]
-        found = needed_barriers(function.instructions, overlapping, self.headers)
+        exposed = bool(self.exposed)
+        overlapping = [replace(place, memory=replace(place.memory, roots=ANYWHERE, exposed=exposed))
+                       if isinstance(place.memory, Global) else place for place in self.places]
+        found = needed_barriers(graph, overlapping, MEETINGS, self.headers)
         return any(needed.get(id(place)) != found.get(id(other))
                    for place, other in zip(self.places, overlapping, strict=True))
 

@@ -11,24 +11,19 @@ Who breaks this rule has found a defect of the emitter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
 from functools import cache
 
 from ...errors import InternalError
-from .. import grammar
-from ..builder import I32
-from ..module import Function
 from ..operands import opcode
-from ..types import Pointer, Type
-from ...lower.context import Context
-from .liveness import Words, id_places
+from ..types import Pointer
+from ..values import Words
+from .graph import LINE, OPCODE, PHI, Construct, Graph, id_places, name_of
 
 #: How far lanes agree on a value: all of the program, those of each warp, none.
 PROGRAM, WARP, LANE = range(3)
 
-LABEL, LINE, PHI, LOAD, STORE = map(opcode, ("OpLabel", "OpLine", "OpPhi", "OpLoad", "OpStore"))
-LOOP_MERGE, SELECTION_MERGE = opcode("OpLoopMerge"), opcode("OpSelectionMerge")
-CONDITIONAL, SWITCH = opcode("OpBranchConditional"), opcode("OpSwitch")
+LOAD, STORE = opcode("OpLoad"), opcode("OpStore")
 BARRIER, CALL = opcode("OpControlBarrier"), opcode("OpFunctionCall")
 CHAINS = frozenset(map(opcode, ("OpAccessChain", "OpInBoundsAccessChain", "OpPtrAccessChain",
                                 "OpInBoundsPtrAccessChain", "OpBitcast")))
@@ -39,86 +34,55 @@ AGREED = frozenset(opcode(f"OpGroupNonUniform{name}") for name in (
 SAME = frozenset({"Input", "PushConstant", "UniformConstant", "Function"})
 WORKGROUP = 2  # the scope
 
-
-@dataclass(eq=False)
-class _Construct:
-    """A selection or a loop: the label behind it, and the conditions by which lanes may part in it."""
-
-    merge: int
-    is_loop: bool
-    conditions: list[int] = field(default_factory=list)
+Around = tuple[Construct, ...]
 
 
-Around = tuple[_Construct, ...]
-
-
-def check_convergence(ctx: Context, function: Function) -> None:
-    """InternalError where lanes may have parted before they meet."""
-    numbers = {number.id: level for number, level in ((ctx.env.lane_id(), LANE), (ctx.env.warp_id(), WARP))
-               if number.constant is None}
-    found = _Structure(function, ctx.b.module.types, ctx.scalars, numbers)
+def check_convergence(graph: Graph, scalars: AbstractSet[int], numbers: Mapping[int, int],
+                      constants: Mapping[int, int]) -> None:
+    """InternalError where lanes may have parted before they meet. scalars: ids of what all lanes of the
+    program have the same of; numbers: ids of a lane's numbers, with how far lanes agree on each; constants:
+    integers by their ids."""
+    found = _Agreements(graph, scalars, numbers)
     for words, line, around in found.meetings:
-        number = words[0] & 0xFFFF
-        whole = number == BARRIER and words[1] == ctx.b.constant(I32, WORKGROUP).id
+        whole = words[0] & OPCODE == BARRIER and constants.get(words[1]) == WORKGROUP
         conditions = {value for construct in around for value in construct.conditions}
-        if any(found.agreement(value) > (PROGRAM if whole else WARP) for value in conditions - ctx.scalars):
-            name = grammar.instruction_by_opcode(number).name
-            raise InternalError(f"{name}, made for line {line}, stands where lanes may have parted")
+        if any(found.agreement(value) > (PROGRAM if whole else WARP) for value in conditions - scalars):
+            raise InternalError(
+                f"{name_of(words)}, made for line {line}, stands where lanes may have parted")
 
 
 @cache
 def _is_meeting(number: int) -> bool:
-    name = grammar.instruction_by_opcode(number).name
+    name = name_of([number])
     return number == BARRIER or name.startswith(("OpGroup", "OpSubgroup", "OpCooperativeMatrixMul"))
 
 
-class _Structure:
-    """The constructs of a function, and what its values are made of.
+class _Agreements:
+    """How far lanes agree on the values of a function.
 
-    Blocks stand in the order of their nesting: all of a construct between its header and the block behind it.
-    meetings: instructions for which lanes have to be together, the lines they were made for, and the
-    constructs around them; made: the instruction of each value; choices: of a phi the constructs that choose
-    its value; stores: into each Function variable.
-    """
+    meetings: instructions in constructs for which lanes have to be together, the lines they were made for,
+    and these constructs; choices: of a phi the constructs that choose its value; stores: into each Function
+    variable, with the constructs around. """
 
-    def __init__(self, function: Function, types: Mapping[int, Type], scalars: set[int],
-                 numbers: Mapping[int, int]) -> None:
-        self.types, self.scalars, self.numbers = types, scalars, numbers
+    def __init__(self, graph: Graph, scalars: AbstractSet[int], numbers: Mapping[int, int]) -> None:
+        self.types, self.made, self.scalars, self.numbers = graph.types, graph.made, scalars, numbers
         self.meetings: list[tuple[Words, int, Around]] = []
-        self.made: dict[int, Words] = {}
-        self.choices: dict[int, list[_Construct]] = {}
-        self.stores: dict[int, list[tuple[Words, Around]]] = {words[2]: [] for words in function.variables}
-        inside: list[_Construct] = []
-        closed: list[_Construct] = []  # by the block at hand
-        phis: list[int] = []  # of the block at hand
-        selects, line = False, 0
-        for words in (*function.opening, *function.instructions):
-            number = words[0] & 0xFFFF
-            if len(words) > 2 and words[1] in types:
-                self.made[words[2]] = words
-            if number == LABEL:
-                closed, phis, selects = [], [], False
-                while any(construct.merge == words[1] for construct in inside):
-                    closed.append(inside.pop())
-            elif number == LINE:
-                line = words[2]
-            elif number == PHI:
-                phis.append(words[2])
-                self.choices[words[2]] = list(closed)
-            elif number == STORE:
-                self.stores.get(self._root(words[1]), []).append((words, tuple(inside)))
-            elif number in (LOOP_MERGE, SELECTION_MERGE):
-                selects = number == SELECTION_MERGE
-                inside.append(_Construct(words[1], not selects))
-                for phi in () if selects else phis:
-                    self.choices[phi].append(inside[-1])
-            elif number in (CONDITIONAL, SWITCH):
-                left = [inside[-1]] if selects else [
-                    construct for construct in inside if construct.is_loop and construct.merge in words[2:4]]
-                for construct in left:
-                    construct.conditions.append(words[1])
-            if inside and _is_meeting(number):
-                self.meetings.append((words, line, tuple(inside)))
+        self.choices: dict[int, list[Construct]] = {}
+        self.stores: dict[int, list[tuple[Words, Around]]] = {
+            words[2]: [] for words in graph.function.variables}
+        for block in graph.blocks:
+            around, ended = graph.constructs[block.number]
+            line = 0
+            for words in block.instructions:
+                number = words[0] & OPCODE
+                if number == LINE:
+                    line = words[2]
+                elif number == PHI:
+                    self.choices[words[2]] = [*ended, *(own for own in around if own.header == block.number)]
+                elif number == STORE:
+                    self.stores.get(self._root(words[1]), []).append((words, around))
+                elif around and _is_meeting(number):
+                    self.meetings.append((words, line, around))
 
     def agreement(self, value: int) -> int:
         """How far lanes agree on a value, at least: the least of all that it is made of."""
@@ -142,7 +106,7 @@ class _Structure:
 
     def _made_of(self, words: Words) -> tuple[int, list[int]]:
         """What an instruction brings in itself, and the values that it takes the rest from."""
-        number = words[0] & 0xFFFF
+        number = words[0] & OPCODE
         if number == PHI:
             return PROGRAM, [*words[3::2], *self._conditions(self.choices[words[2]])]
         if number == LOAD:
@@ -156,19 +120,18 @@ class _Structure:
             return (PROGRAM if same else LANE), [words[3]]
         if number in AGREED:
             return WARP, []
-        name = grammar.instruction_by_opcode(number).name
-        if _is_meeting(number) or number == CALL or name.startswith(("OpAtomic", "OpReadClock")):
+        if _is_meeting(number) or number == CALL or name_of(words).startswith(("OpAtomic", "OpReadClock")):
             return LANE, []
         return PROGRAM, [words[at] for at in id_places(words)]
 
-    def _conditions(self, constructs: Iterable[_Construct]) -> Iterator[int]:
+    def _conditions(self, constructs: Iterable[Construct]) -> Iterator[int]:
         for construct in constructs:
             yield from construct.conditions
 
     def _root(self, pointer: int) -> int:
         """The variable, or the address, that a pointer was made from."""
         words = self.made.get(pointer)
-        while words is not None and words[0] & 0xFFFF in CHAINS:
+        while words is not None and words[0] & OPCODE in CHAINS:
             pointer = words[3]
             words = self.made.get(pointer)
         return pointer

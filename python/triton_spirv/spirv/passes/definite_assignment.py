@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 
 from ...errors import InternalError
-from ..module import Function, Module
+from ..interface import Interface
 from ..operands import opcode
 from ..types import Array, Float, Int, Type, Vector
 from ..values import Words
+from .graph import CONDITIONAL, LINE, OPCODE, Block, Graph
 
 Bit = tuple[int, int]  # of the number of a loop's turn: the number's id, which bit; (id, WHOLE): of any value
 Bases = frozenset[tuple[Bit, int]]  # what each bit toggles in the number of an element
@@ -37,13 +37,12 @@ Known = dict[tuple[int, Bases], int]  # array, bases of this turn's bits -> the 
 WHOLE = -1
 NOTHING: Bases = frozenset()
 
-(LABEL, PHI, LOAD, STORE, BRANCH, BRANCH_IF, SWITCH, LINE, ACCESS, ACCESS_IN_BOUNDS, POINTER,
- POINTER_IN_BOUNDS, BITCAST, ADD, SUB, MUL, SHL, SHR, AND, OR, XOR, EXTEND, EXTEND_ZERO, SLESS, ULESS) = map(
- opcode, (
-     "OpLabel", "OpPhi", "OpLoad", "OpStore", "OpBranch", "OpBranchConditional", "OpSwitch", "OpLine",
-     "OpAccessChain", "OpInBoundsAccessChain", "OpPtrAccessChain", "OpInBoundsPtrAccessChain", "OpBitcast",
-     "OpIAdd", "OpISub", "OpIMul", "OpShiftLeftLogical", "OpShiftRightLogical", "OpBitwiseAnd", "OpBitwiseOr",
-     "OpBitwiseXor", "OpSConvert", "OpUConvert", "OpSLessThan", "OpULessThan"))
+(LOAD, STORE, ACCESS, ACCESS_IN_BOUNDS, POINTER, POINTER_IN_BOUNDS, BITCAST, ADD, SUB, MUL, SHL, SHR, AND, OR,
+ XOR, EXTEND, EXTEND_ZERO, SLESS, ULESS) = map(opcode, (
+     "OpLoad", "OpStore", "OpAccessChain", "OpInBoundsAccessChain", "OpPtrAccessChain",
+     "OpInBoundsPtrAccessChain", "OpBitcast", "OpIAdd", "OpISub", "OpIMul", "OpShiftLeftLogical",
+     "OpShiftRightLogical", "OpBitwiseAnd", "OpBitwiseOr", "OpBitwiseXor", "OpSConvert", "OpUConvert",
+     "OpSLessThan", "OpULessThan"))
 CHAINS = {ACCESS: False, ACCESS_IN_BOUNDS: False, POINTER: True, POINTER_IN_BOUNDS: True}
 ARITHMETIC = frozenset((ADD, SUB, MUL, SHL, SHR, AND, OR, XOR, EXTEND, EXTEND_ZERO))
 
@@ -56,8 +55,8 @@ ESCAPES = frozenset(map(opcode, (
     "OpConvertPtrToU"))) | frozenset(range(opcode("OpAtomicLoad"), opcode("OpAtomicXor") + 1))
 EXTENSIONS = opcode("OpSubgroupBallotKHR")  # from here on
 POINTERS = CHAINS.keys() | {BITCAST}
-FOLLOWED = frozenset((LABEL, LINE, STORE, LOAD, BRANCH, BRANCH_IF, SWITCH))
-COLLECTED = ARITHMETIC | POINTERS | ESCAPES | FOLLOWED | {PHI, SLESS, ULESS}
+FOLLOWED = frozenset((LINE, STORE, LOAD))
+COLLECTED = ARITHMETIC | POINTERS | ESCAPES | FOLLOWED | {SLESS, ULESS}
 
 
 class Linear:
@@ -116,10 +115,11 @@ class Elements:
     anywhere: bool
 
 
-def require_definite(module: Module, function: Function) -> None:
+def require_definite(graph: Graph, module: Interface) -> None:
     """InternalError where an element of a private array may be read that was not written."""
-    if any(isinstance(module.types[words[1]].pointee, Array) for words in function.variables):  # type: ignore
-        check = _Definite(module, function)
+    if any(isinstance(graph.types[words[1]].pointee, Array)  # type: ignore[attr-defined]
+           for words in graph.function.variables):
+        check = _Definite(module, graph)
         check.collect()
         check.run()
 
@@ -129,19 +129,19 @@ class _Definite:
     `wanted`: the elements that are written at any linear place.
     """
 
-    def __init__(self, module: Module, function: Function) -> None:
-        self.module, self.types = module, module.types
-        self.function = function
+    def __init__(self, module: Interface, graph: Graph) -> None:
+        self.module, self.types = module, graph.types
+        self.graph = graph
         self.units: dict[int, int] = {}
         self.wanted: dict[int, int] = {}
         self.places: dict[int, Place] = {}
-        for words in function.variables:
+        for words in graph.function.variables:
             held = self.types[words[1]].pointee  # type: ignore[attr-defined]
             if isinstance(held, Array) and _scalar_bytes(held) and len(words) == 4:
                 self.units[words[2]] = _scalar_bytes(held)
                 self.places[words[2]] = Place(words[2], Linear(0), held)
         self.constants = module.integers()
-        self.events: list[tuple[int, Words]] = []  # what is followed, in order
+        self.events: list[list[tuple[int, Words]]] = []  # what is followed, in order, by block
         self.elements: dict[int, Elements] = {}  # by the id of the pointer
         self.numbers: dict[int, Linear] = {}  # as far as they were asked for
         self.made: dict[int, Words] = {}      # arithmetic, by the id of its result
@@ -151,31 +151,29 @@ class _Definite:
 
     def collect(self) -> None:
         """Counted loops, and where pointers point to."""
-        label, phis, tests = 0, dict[int, Words](), dict[int, Words]()
         ends: list[tuple[int, Words, Words, int]] = []  # header, phi, comparison, the block behind the loop
         pointers: list[Words] = []
         others: list[Words] = []
-        for words in chain(self.function.opening, self.function.instructions):
-            op = words[0] & 0xFFFF
-            if op not in COLLECTED and op < EXTENSIONS:
-                continue
-            if op in ARITHMETIC:
-                self.made[words[2]] = words
-            elif op in POINTERS:
-                pointers.append(words)
-            elif op in FOLLOWED:
-                self.events.append((op, words))
-                if op == LABEL:
-                    label, phis, tests = words[1], {}, {}
-                elif op == BRANCH_IF and words[1] in tests and tests[words[1]][3] in phis:
-                    test = tests[words[1]]
-                    ends.append((label, phis[test[3]], test, words[3]))
-            elif op == PHI:
-                phis[words[2]] = words
-            elif op in (SLESS, ULESS):
-                tests[words[2]] = words
-            else:
-                others.append(words)
+        for block in self.graph.blocks:
+            events: list[tuple[int, Words]] = []
+            tests: list[Words] = []
+            code = block.instructions if block.number else [*self.graph.function.opening, *block.instructions]
+            for words in code:
+                op = words[0] & OPCODE
+                if op not in COLLECTED and op < EXTENSIONS:
+                    continue
+                if op in ARITHMETIC:
+                    self.made[words[2]] = words
+                elif op in POINTERS:
+                    pointers.append(words)
+                elif op in FOLLOWED:
+                    events.append((op, words))
+                elif op in (SLESS, ULESS):
+                    tests.append(words)
+                else:
+                    others.append(words)
+            self.events.append(events)
+            ends += _ends_of(block, tests)
         for header, phi, test, behind in ends:
             bits = self._turns(phi, test[4])
             if bits is not None:
@@ -184,19 +182,20 @@ class _Definite:
                 self.numbers[phi[2]] = Linear(0, bases)
         for words in pointers:
             if words[3] in self.places:
-                self.places[words[2]] = self._place(words[0] & 0xFFFF, words)
+                self.places[words[2]] = self._place(words[0] & OPCODE, words)
         for words in others:
             for word in words[1:]:
                 if word in self.places:
                     self.units.pop(self.places[word].array, None)
-        for op, words in self.events:
-            if op == STORE and words[1] in self.places:
-                self._note(words[1])
+        for events in self.events:
+            for op, words in events:
+                if op == STORE and words[1] in self.places:
+                    self._note(words[1])
 
     def _turns(self, phi: Words, end: int) -> int | None:
         """Of a loop from 0 by 1 to a power of two, the bits of the number of its turn."""
         upper, step = self.constants.get(end, 0), self.made.get(phi[5]) if len(phi) == 7 else None
-        if upper <= 0 or upper & (upper - 1) or step is None or step[0] & 0xFFFF != ADD:
+        if upper <= 0 or upper & (upper - 1) or step is None or step[0] & OPCODE != ADD:
             return None
         if self.constants.get(phi[3]) != 0 or step[3] != phi[2] or self.constants.get(step[4]) != 1:
             return None
@@ -211,7 +210,7 @@ class _Definite:
             elif words is None or depth > DEEP:
                 return Linear(0, frozenset({((id, WHOLE), 1)}))
             else:
-                known = self._number(words[0] & 0xFFFF, words, depth + 1)
+                known = self._number(words[0] & OPCODE, words, depth + 1)
             self.numbers[id] = known
         return known
 
@@ -293,50 +292,42 @@ class _Definite:
         """Follow all ways through the blocks."""
         arriving: dict[int, Known] = {}
         ways: dict[int, int] = {}
-        begun: set[int] = set()
-        known: Known | None = {}
-        line: Words = []
-
-        def go(to: int) -> None:
+        for block, events in zip(self.graph.blocks, self.events, strict=True):
+            known = arriving.pop(block.label, None) if block.number else {}
             if known is None:
-                return
-            if to in begun:
-                self._leave_loop(to, known, arriving, ways)
-                return
-            ways[to] = ways.get(to, 0) + 1
-            before = arriving.get(to)
-            arriving[to] = dict(known) if before is None else {
-                key: both for key, mask in before.items() if (both := mask & known.get(key, 0))}
-
-        for op, words in self.events:
-            if op == LABEL:
-                known = arriving.pop(words[1], None) if begun else {}
-                begun.add(words[1])
-            elif op == LINE:
-                line = words
-            elif op == STORE:
-                found = self._elements(words[1])
-                if found is not None and found.whole and known is not None:
+                continue
+            line: Words = []
+            for op, words in events:
+                if op == LINE:
+                    line = words
+                    continue
+                found = self._elements(words[1 if op == STORE else 3])
+                if found is None:
+                    continue
+                if op == LOAD:
+                    self._require_written(found, known, line)
+                elif found.whole:
                     key = found.array, found.bases
                     known[key] = known.get(key, 0) | found.mask
-            elif op == LOAD:
-                found = self._elements(words[3])
-                if found is not None and known is not None and not self._is_written(found, known):
-                    array, place = self.places[found.array].type, self._place_of(line)
-                    raise InternalError(f"{place}: a private array, {array}, is read where not all ways to "
-                                        "there have written it")
-            elif op == BRANCH:
-                go(words[1])
-            elif op == BRANCH_IF:
-                go(words[2])
-                go(words[3])
-            elif op == SWITCH:
-                for to in (words[2], *words[4::2]):
-                    go(to)
+            for after in block.after:
+                to = after.label
+                if after.number <= block.number:
+                    self._leave_loop(to, known, arriving, ways)
+                    continue
+                ways[to] = ways.get(to, 0) + 1
+                before = arriving.get(to)
+                arriving[to] = dict(known) if before is None else {
+                    key: both for key, mask in before.items() if (both := mask & known.get(key, 0))}
+
+    def _require_written(self, found: Elements, known: Known, line: Words) -> None:
+        if not self._is_written(found, known):
+            array, place = self.places[found.array].type, self._place_of(line)
+            raise InternalError(f"{place}: a private array, {array}, is read where not all ways to "
+                                "there have written it")
 
     def _place_of(self, line: Words) -> str:
         """The user's file, line and column, from an OpLine."""
-        return f"{self.module.string_text(line[1])}:{line[2]}:{line[3]}" if line else self.function.name
+        return f"{self.module.string_text(line[1])}:{line[2]}:{line[3]}" if line else self.graph.function.name
 
     def _leave_loop(
         self, header: int, known: Known, arriving: dict[int, Known], ways: dict[int, int]
@@ -361,6 +352,17 @@ class _Definite:
             return not self.wanted.get(found.array, 0) & ~known.get((found.array, NOTHING), 0)
         return any(array == found.array and have <= bases and not _closed(mask, bases - have) & ~written
                    for (array, have), written in known.items())
+
+
+def _ends_of(block: Block, tests: list[Words]) -> list[tuple[int, Words, Words, int]]:
+    """Where a loop may end by comparing a phi of this block: its label, the phi, the comparison, and the
+    label behind the loop."""
+    end = block.terminator
+    if not tests or end[0] & OPCODE != CONDITIONAL:
+        return []
+    phis = {words[2]: words for words in block.phis()}
+    return [(block.label, phis[words[3]], words, end[3]) for words in tests
+            if words[2] == end[1] and words[3] in phis]
 
 
 def _elements_of(place: Place, unit: int) -> Elements:

@@ -1,37 +1,57 @@
-"""Products of integers that were both extended from 32 to 64 bits without a sign, for drivers that take what
-compares one with a number for an instruction that they cannot compile.
-"""
+"""Products of integers that were both extended from 32 to 64 bits without a sign get an upper bit that the
+driver does not know, for drivers that take what compares such a product with a number for an instruction that
+they cannot compile. """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
-from ..module import Function
 from ..operands import opcode
 from ..types import Int, Type, Vector
-
-Words = list[int]
+from ..values import Words
+from .graph import OPCODE, Graph, instruction, numbers
 
 EXTEND, MULTIPLY = opcode("OpUConvert"), opcode("OpIMul")
 #: What leaves the numbers in its operands as they are.
-MOVES = frozenset(opcode(name) for name in (
-    "OpCompositeConstruct", "OpCompositeExtract", "OpVectorShuffle", "OpSelect", "OpPhi", "OpCopyObject"))
+MOVES = numbers("OpCompositeConstruct", "OpCompositeExtract", "OpVectorShuffle", "OpSelect", "OpPhi",
+                "OpCopyObject")
 
 
-def extended_products(function: Function, types: Mapping[int, Type]) -> list[tuple[Words, Type]]:
-    """The multiplications of two such integers, or of vectors of them, each with its type."""
-    code = function.instructions
-    made = {words[2]: types[words[1]] for words in code if len(words) > 2 and words[1] in types}
-    products = [words for words in code if words[0] & 0xFFFF == MULTIPLY and _bits(made[words[2]]) == 64]
-    extended = {words[2] for words in code if words[0] & 0xFFFF == EXTEND and _bits(made[words[2]]) == 64
-                and (words[3] not in made or _bits(made[words[3]]) == 32)}
-    before = -1
-    while products and before != len(extended):
-        before = len(extended)
-        # a literal or a label may have the number of one: that costs an instruction, and no more
-        extended.update(words[2] for words in code
-                        if words[0] & 0xFFFF in MOVES and not extended.isdisjoint(words[3:]))
-    return [(words, made[words[2]]) for words in products if words[3] in extended and words[4] in extended]
+def hide_products(graph: Graph, new_id: Callable[[], int], upper: Callable[[Type], int]) -> None:
+    """upper: the id of an integer, or a vector of them, whose upper bit no driver knows; it is 0."""
+    products = set(extended_products(graph))
+    for block in graph.blocks if products else ():
+        code: list[Words] = []
+        for words in block.instructions:
+            if words[0] & OPCODE == MULTIPLY and words[2] in products:
+                type, unknown = words[1], upper(graph.types[words[1]])
+                made = new_id()
+                code += [instruction("OpIMul", type, made, *words[3:]),
+                         instruction("OpBitwiseOr", type, words[2], made, unknown)]
+            else:
+                code.append(words)
+        block.instructions[:] = code
+    if products:
+        graph.write()
+
+
+def extended_products(graph: Graph) -> list[int]:
+    """The products of two such integers, or of vectors of them."""
+    made, types = graph.made, graph.types
+    products = [words for words in made.values()
+                if words[0] & OPCODE == MULTIPLY and _bits(types[words[1]]) == 64]
+    if not products:
+        return []
+    extended = {value for value, words in made.items()
+                if words[0] & OPCODE == EXTEND and _bits(types[words[1]]) == 64
+                and (words[3] not in made or _bits(types[made[words[3]][1]]) == 32)}
+    pending = list(extended)
+    while pending:
+        for user in graph.users[pending.pop()]:
+            if user[0] & OPCODE in MOVES and user[2] not in extended:
+                extended.add(user[2])
+                pending.append(user[2])
+    return [words[2] for words in products if words[3] in extended and words[4] in extended]
 
 
 def _bits(type: Type) -> int | None:

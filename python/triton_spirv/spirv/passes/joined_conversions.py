@@ -1,4 +1,5 @@
-"""Floats that are made narrower and then wider again, for drivers that take the two conversions for nothing.
+"""Something unknown stands between a conversion to a narrower float and the one back, for drivers that take
+the two for nothing.
 
 What the wide float is computed from is followed back through the instructions of a function. A load counts
 as a narrow float that was stored where such a store stands before it, or in the same loop.
@@ -6,31 +7,51 @@ as a narrow float that was stored where such a store stands before it, or in the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 
-from ..module import Function
 from ..operands import opcode
 from ..types import Float, Type, Vector
+from ..values import Words
+from .graph import OPCODE, Graph, instruction, numbers
 
-Words = list[int]
+CONVERT = opcode("OpFConvert")
+LOADS = numbers("OpLoad", "OpCooperativeMatrixLoadKHR")
+STORES = numbers("OpStore", "OpCooperativeMatrixStoreKHR")
 
-CONVERT, LABEL, LOOP_MERGE = opcode("OpFConvert"), opcode("OpLabel"), opcode("OpLoopMerge")
-LOADS = frozenset(opcode(name) for name in ("OpLoad", "OpCooperativeMatrixLoadKHR"))
-STORES = frozenset(opcode(name) for name in ("OpStore", "OpCooperativeMatrixStoreKHR"))
+#: Of the type of a narrow float, the type of its bits and the id of a 0 of it that no driver knows.
+Unknown = Callable[[Type], tuple[int, int]]
 
 
-def joined_conversions(function: Function, types: Mapping[int, Type]) -> list[tuple[Words, Type]]:
-    """The conversions to a wider float of what may have been made narrower in the function, each with the
-    type of that."""
-    code = function.instructions
-    made = {words[2]: types[words[1]] for words in code if len(words) > 2 and words[1] in types}
-    converted = [words for words in code if words[0] & 0xFFFF == CONVERT and words[3] in made]
-    wider = [words for words in converted if bits_of(made[words[3]]) < bits_of(made[words[2]])]
-    narrowed = {words[2] for words in converted if bits_of(made[words[3]]) > bits_of(made[words[2]])}
-    if not wider or not narrowed:
+def part_conversions(graph: Graph, new_id: Callable[[], int], unknown: Unknown) -> None:
+    """The bits of the narrow float, or an unknown 0, are what the conversion to the wider one takes."""
+    joined = set(joined_conversions(graph))
+    for block in graph.blocks if joined else ():
+        code: list[Words] = []
+        for words in block.instructions:
+            if words[0] & OPCODE == CONVERT and words[2] in joined:
+                narrow = graph.made[words[3]][1]
+                whole, clear = unknown(graph.types[narrow])
+                bits, both, hidden = new_id(), new_id(), new_id()
+                code += [instruction("OpBitcast", whole, bits, words[3]),
+                         instruction("OpBitwiseOr", whole, both, bits, clear),
+                         instruction("OpBitcast", narrow, hidden, both)]
+                words[3] = hidden
+            code.append(words)
+        block.instructions[:] = code
+    if joined:
+        graph.write()
+
+
+def joined_conversions(graph: Graph) -> list[int]:
+    """The conversions to a wider float of what may have been made narrower in the function."""
+    made, types = graph.made, graph.types
+    converted = [words for words in made.values() if words[0] & OPCODE == CONVERT and words[3] in made]
+    grown = {words[2]: bits_of(types[words[1]]) - bits_of(types[made[words[3]][1]]) for words in converted}
+    narrowed = {value for value, bits in grown.items() if bits < 0}
+    if not narrowed or all(bits <= 0 for bits in grown.values()):
         return []
-    _spread(code, types, narrowed, _loops(code))
-    return [(words, made[words[3]]) for words in wider if words[3] in narrowed]
+    _spread(graph, narrowed)
+    return [words[2] for words in converted if grown[words[2]] > 0 and words[3] in narrowed]
 
 
 def bits_of(type: Type) -> int:
@@ -40,35 +61,25 @@ def bits_of(type: Type) -> int:
     return element.width
 
 
-def _spread(code: Sequence[Words], types: Mapping[int, Type], narrowed: set[int],
-            loops: Sequence[tuple[int, int]]) -> None:
-    """Add all that is computed from narrowed values. (A literal may have the number of one: that costs an
-    instruction, and no more.)"""
-    first_store = len(code)
-    storing: set[tuple[int, int]] = set()  # loops
-    before = None
-    while before != (len(narrowed), first_store, len(storing)):
-        before = len(narrowed), first_store, len(storing)
-        for at, words in enumerate(code):
-            operation = words[0] & 0xFFFF
-            if operation in STORES:
-                if words[2] in narrowed:
-                    first_store = min(first_store, at)
-                    storing.update(loop for loop in loops if loop[0] <= at < loop[1])
-            elif len(words) > 2 and words[1] in types and words[2] not in narrowed:
-                found = first_store < at or any(first <= at < end for first, end in storing) \
-                    if operation in LOADS else not narrowed.isdisjoint(words[3:])
-                if found:
+def _spread(graph: Graph, narrowed: set[int]) -> None:
+    """Add all that is computed from narrowed values."""
+    pending = list(narrowed)
+    place = {id(words): at for at, words in enumerate(graph.every())}
+    block_of = {id(words): block.number for block in graph.blocks for words in block.instructions}
+    loads = [words for words in graph.made.values() if words[0] & OPCODE in LOADS]
+    first, storing = len(place), set[int]()  # the first store of such a value; headers of loops with one
+    while pending:
+        for user in graph.users[pending.pop()]:
+            number = user[0] & OPCODE
+            found: list[Words] = []
+            if number in STORES and user[2] in narrowed:
+                first = min(first, place[id(user)])
+                storing.update(graph.loops_around(block_of[id(user)]))
+                found = [words for words in loads if place[id(words)] > first
+                         or not storing.isdisjoint(graph.loops_around(block_of.get(id(words), 0)))]
+            elif number not in STORES and number not in LOADS and graph.result(user):
+                found = [user]
+            for words in found:
+                if words[2] not in narrowed:
                     narrowed.add(words[2])
-
-
-def _loops(code: Sequence[Words]) -> list[tuple[int, int]]:
-    """Where the loops begin and end."""
-    labels = {words[1]: at for at, words in enumerate(code) if words[0] & 0xFFFF == LABEL}
-    found, block = [], 0
-    for at, words in enumerate(code):
-        if words[0] & 0xFFFF == LABEL:
-            block = at
-        elif words[0] & 0xFFFF == LOOP_MERGE:
-            found.append((block, labels[words[1]]))
-    return found
+                    pending.append(words[2])

@@ -7,16 +7,17 @@ computes early) is not in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from .. import grammar
-from ..module import Function
-from ..operands import TERMINATORS, opcode
+from ..operands import opcode
 from ..types import Bool, Float, Int, Pointer, Type, Vector
+from ..values import Words
+from .graph import ENDS, MERGES, OPCODE, PHI, Block, Graph, id_places, instruction, numbers
 
-Words = list[int]
+#: What ends a block.
+TAIL = ENDS | MERGES
 
 #: Instructions that depend on their operands alone, by the first and last of ranges of opcodes; and those
 #: that depend on which lanes are there, too: these are the same in all of a block.
@@ -35,30 +36,6 @@ SHARED = (("OpGroupNonUniformAll", "OpGroupNonUniformBallot"),
 REDUCE = 0  # GroupOperation
 
 
-@cache
-def places(number: int) -> tuple[int, int]:
-    """Of an opcode: the index of the first operand's word, and a mask of the words that are no ids."""
-    instruction = grammar.instruction_by_opcode(number)
-    first = 1 + instruction.has_type + instruction.has_result
-    literal = 0
-    for at, operand in enumerate(instruction.operands, first):
-        repeated = operand.quantifier == "*"
-        if operand.kind.startswith(("Id", "PairIdRef")):
-            if repeated:
-                return first, literal
-        elif repeated or operand.quantifier == "?":
-            return first, literal | -1 << at
-        else:
-            literal |= 1 << at
-    return first, literal
-
-
-def id_places(words: Words) -> list[int]:
-    """The indices of an instruction's words that are ids of operands."""
-    first, literal = places(words[0] & 0xFFFF)
-    return [at for at in range(first, len(words)) if not literal >> at & 1]
-
-
 @dataclass(eq=False, slots=True)
 class Step:
     """An instruction: its result (0 for none) and the values that it uses. `free`: it may stand anywhere in
@@ -75,21 +52,26 @@ class Step:
 
 
 @dataclass(eq=False)
-class Block:
-    """A block: label and phis, what may be ordered, merge and terminator. `live`: values live behind it."""
+class Steps:
+    """The instructions of a block: phis, what may be placed anew, merge and terminator. `live`: values that
+    are live behind it; `after`: the blocks that may follow."""
 
-    label: int
+    block: Block
     phis: list[Step] = field(default_factory=list)
     body: list[Step] = field(default_factory=list)
     tail: list[Step] = field(default_factory=list)
     live: frozenset[int] = frozenset()
-    follow: tuple[Block, ...] = ()
+    after: tuple[Steps, ...] = ()
 
-
-@cache
-def numbers(*names: str) -> frozenset[int]:
-    """Opcodes by name."""
-    return frozenset(opcode(name) for name in names)
+    def instructions(self) -> Iterator[Words]:
+        """With OpLine where the place in the source changes. None comes between a merge and its branch."""
+        line: Words = []
+        for step in (*self.phis, *self.body, *self.tail[:1]):
+            if step.line != line:
+                line = step.line
+                yield line or instruction("OpNoLine")
+            yield step.words
+        yield from (step.words for step in self.tail[1:])
 
 
 @cache
@@ -97,31 +79,27 @@ def _ranges(ranges: tuple[tuple[str, str], ...]) -> frozenset[int]:
     return frozenset(number for first, last in ranges for number in range(opcode(first), opcode(last) + 1))
 
 
-def truths(function: Function, types: Mapping[int, Type]) -> list[int]:
-    """The truth values of a function."""
-    return [words[2] for words in function.instructions
-            if len(words) > 2 and isinstance(types.get(words[1]), Bool)]
+def truths(graph: Graph) -> list[int]:
+    """The truth values of a function, those at its head left out."""
+    return [value for value in graph.homes if isinstance(graph.types[graph.made[value][1]], Bool)]
 
 
-def read(function: Function, types: Mapping[int, Type], lanes: int,
-         register: int) -> tuple[list[Block], dict[int, int]]:
-    """The blocks of a function, and bytes of a hardware thread that its values take, by id: whole registers
-    of so many bytes where lanes hold different ones."""
-    every = [words for words in (*function.opening, *function.instructions)
-             if len(words) > 2 and words[1] in types]
-    varying = _varying(types, every, (words[2] for words in function.variables))
-    sizes = {words[2]: _bytes(types[words[1]]) for words in every}
-    for words in every:
+def read(graph: Graph, lanes: int, register: int) -> tuple[list[Steps], dict[int, int]]:
+    """The steps of each block, and bytes of a hardware thread that values take, by id: whole registers of so
+    many bytes where lanes hold different ones."""
+    function, types = graph.function, graph.types
+    varying = _varying(graph)
+    sizes = {value: _bytes(types[words[1]]) for value, words in graph.made.items()}
+    for value, words in graph.made.items():
         if isinstance(types[words[1]], Bool):
-            sizes[words[2]] = (lanes + 7) // 8
-        elif words[2] in varying:
-            sizes[words[2]] = -(-lanes * sizes[words[2]] // register) * register
-    pointers = {words[2] for words in every if isinstance(types[words[1]], Pointer)}
-    pointers.update(value.id for value in (*function.parameters,) if isinstance(value.type, Pointer))
-    blocks = _blocks(function.instructions, types, sizes, pointers)
-    by_label = {block.label: block for block in blocks}
-    for block in blocks:
-        block.follow = tuple(by_label[word] for word in block.tail[-1].words[1:] if word in by_label)
+            sizes[value] = (lanes + 7) // 8
+        elif value in varying:
+            sizes[value] = -(-lanes * sizes[value] // register) * register
+    pointers = {value for value, words in graph.made.items() if isinstance(types[words[1]], Pointer)}
+    pointers.update(value.id for value in function.parameters if isinstance(value.type, Pointer))
+    blocks = [_steps(graph, block, sizes, pointers) for block in graph.blocks]
+    for steps in blocks:
+        steps.after = tuple(blocks[after.number] for after in steps.block.after)
     find_live(blocks)
     return blocks, sizes
 
@@ -154,57 +132,45 @@ def _bytes(type: Type) -> int:
     return 8 if isinstance(type, Pointer) else 0
 
 
-def _varying(types: Mapping[int, Type], every: Sequence[Words], private: Iterable[int]) -> set[int]:
+def _varying(graph: Graph) -> set[int]:
     """Values that may differ between lanes: a lane's number, what atomic operations and calls give, and what
     is loaded from private variables, loaded by or computed from such values."""
     shared = _ranges(SHARED)
     follows = _ranges(ALONE) | _ranges(TOGETHER) | numbers("OpPhi", "OpExtInst", "OpLoad")
     load, parameter = opcode("OpLoad"), opcode("OpFunctionParameter")
-    varying = set(private)
+    varying = {words[2] for words in graph.function.variables}
     grown = True
     while grown:
         before = len(varying)
-        for words in every:
-            number = words[0] & 0xFFFF
+        for value, words in graph.made.items():
+            number = words[0] & OPCODE
             if number in shared:
                 varies = len(words) > 5 and words[4] != REDUCE
-            elif number == load and len(words) == 4 and isinstance(types[words[1]], Int):
+            elif number == load and len(words) == 4 and isinstance(graph.types[words[1]], Int):
                 varies = True  # of the environment: the lane's number, or the warp's
             elif number in follows:
                 varies = not varying.isdisjoint(words[at] for at in id_places(words))
             else:
                 varies = number != parameter
             if varies:
-                varying.add(words[2])
+                varying.add(value)
         grown = len(varying) > before
     return varying
 
 
-def _blocks(instructions: Sequence[Words], types: Mapping[int, Type], sizes: Mapping[int, int],
-            pointers: set[int]) -> list[Block]:
-    blocks: list[Block] = []
-    line: Words = []
+def _steps(graph: Graph, block: Block, sizes: Mapping[int, int], pointers: set[int]) -> Steps:
     alone, together, extended = _ranges(ALONE), _ranges(TOGETHER), opcode("OpExtInst")
-    label, phi, lines = opcode("OpLabel"), opcode("OpPhi"), numbers("OpLine", "OpNoLine")
-    ends = numbers(*TERMINATORS, "OpLoopMerge", "OpSelectionMerge")
-    for words in instructions:
-        number = words[0] & 0xFFFF
-        if number == label:
-            blocks.append(Block(words[1]))
-            line = []
-        elif number in lines:
-            line = words if len(words) > 1 else []
-        elif blocks and number != opcode("OpFunctionEnd"):
-            result = words[2] if len(words) > 2 and words[1] in types else 0
-            uses = tuple(dict.fromkeys(words[at] for at in id_places(words) if words[at] in sizes))
-            apart = number in alone or (number == extended and pointers.isdisjoint(words[5:]))
-            step = Step(words, result, uses, apart or number in together, apart, line)
-            block = blocks[-1]
-            (block.phis if number == phi else block.tail if number in ends else block.body).append(step)
-    return blocks
+    made = Steps(block)
+    for words, line in block.with_lines():
+        number = words[0] & OPCODE
+        uses = tuple(dict.fromkeys(words[at] for at in id_places(words) if words[at] in sizes))
+        apart = number in alone or (number == extended and pointers.isdisjoint(words[5:]))
+        step = Step(words, graph.result(words), uses, apart or number in together, apart, line)
+        (made.phis if number == PHI else made.tail if number in TAIL else made.body).append(step)
+    return made
 
 
-def find_live(blocks: Sequence[Block]) -> None:
+def find_live(blocks: Sequence[Steps]) -> None:
     """Set `live` of all blocks: backward, until nothing changes."""
     needs: dict[int, set[int]] = {}
     makes: dict[int, set[int]] = {}
@@ -214,15 +180,15 @@ def find_live(blocks: Sequence[Block]) -> None:
         for step in (*block.body, *block.tail):
             need.update(value for value in step.uses if value not in made)
             made.add(step.result)
-        needs[block.label], makes[block.label] = need, made
+        needs[block.block.label], makes[block.block.label] = need, made
         block.live = frozenset()
     changed = True
     while changed:
         changed = False
         for block in reversed(blocks):
             live: set[int] = set()
-            for after in block.follow:
-                live |= needs[after.label] | (after.live - makes[after.label])
+            for after in block.after:
+                live |= needs[after.block.label] | (after.live - makes[after.block.label])
                 for phi in after.phis:
                     live.update(arriving(phi, block))
             if live != block.live:
@@ -230,7 +196,7 @@ def find_live(blocks: Sequence[Block]) -> None:
                 changed = True
 
 
-def arriving(phi: Step, block: Block) -> list[int]:
+def arriving(phi: Step, block: Steps) -> list[int]:
     """The value, if it is one, that a phi has when control comes from a block."""
     return [value for value, label in zip(phi.words[3::2], phi.words[4::2], strict=True)
-            if label == block.label and value in phi.uses]
+            if label == block.block.label and value in phi.uses]

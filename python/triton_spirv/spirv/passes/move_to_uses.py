@@ -7,10 +7,10 @@ computed before the first of these branches and wait in registers for theirs.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from ...traversal import Asking, answer
-from .liveness import Block, Step, arriving, id_places, numbers
+from .graph import OPCODE, Graph, id_places, numbers
+from .liveness import Step, Steps, arriving
 
 #: What is computed again in each block that uses it, if there are no more of them than COPIES.
 CHEAP = ("OpIAdd", "OpISub", "OpBitwiseXor", "OpBitwiseAnd", "OpBitwiseOr", "OpShiftLeftLogical",
@@ -22,13 +22,13 @@ QUOTIENTS = ("OpUDiv", "OpSDiv", "OpUMod", "OpSRem", "OpSMod")
 LEAST = 32
 
 
-def sink(blocks: Sequence[Block], sizes: dict[int, int], many: Sequence[bool],
-         new_id: Callable[[], int]) -> bool:
+def move_to_uses(graph: Graph, blocks: Sequence[Steps], sizes: dict[int, int], many: Sequence[bool],
+                 new_id: Callable[[], int]) -> bool:
     """Move what a lane computes alone to the nearest block that all its users are behind, unless that is in
     another loop, or its operands would live on for it and take as much room. Where its own block is the
     nearest, and many values are live behind it, what is cheap is computed again by each user. Is anything
     moved?"""
-    moving = _Sinking(blocks, sizes, new_id)
+    moving = _Moving(graph, blocks, sizes, new_id)
     for at in range(len(blocks) - 1, -1, -1):
         moving.out_of(at, many[at])
     for at, steps in moving.given.items():
@@ -36,15 +36,13 @@ def sink(blocks: Sequence[Block], sizes: dict[int, int], many: Sequence[bool],
     return bool(moving.given)
 
 
-class _Sinking:
-    """Blocks are numbered in their order: what dominates a block comes before it. `given`: the steps that a
-    block gets from others, last ones first."""
+class _Moving:
+    """`given`: the steps that a block gets from others, last ones first."""
 
-    def __init__(self, blocks: Sequence[Block], sizes: dict[int, int], new_id: Callable[[], int]) -> None:
-        self.blocks, self.sizes, self.new_id = blocks, sizes, new_id
-        number = {block.label: i for i, block in enumerate(blocks)}
-        self.over = _dominators(blocks, number)
-        self.loops = _loops(blocks, number)
+    def __init__(self, graph: Graph, blocks: Sequence[Steps], sizes: dict[int, int],
+                 new_id: Callable[[], int]) -> None:
+        self.graph, self.blocks, self.sizes, self.new_id = graph, blocks, sizes, new_id
+        self.loops = [graph.loops_around(at) for at in range(len(blocks))]
         self.users = _users(blocks)
         self.given: dict[int, list[Step]] = defaultdict(list)
         self.cheap = numbers(*CHEAP)
@@ -76,7 +74,7 @@ class _Sinking:
     def _may_move(self, step: Step) -> bool:
         """Is a step of a lane alone, and worth it? A quotient takes room of its own while it is computed."""
         return step.alone and (
-            self.sizes[step.result] >= LEAST or step.words[0] & 0xFFFF not in self.quotients)
+            self.sizes[step.result] >= LEAST or step.words[0] & OPCODE not in self.quotients)
 
     def _longer(self, value: int, live: set[int], at: int, depth: int = 4) -> int:
         """Bytes that live on if a value of block `at` is used behind it: a share of it, where others that may
@@ -96,8 +94,8 @@ class _Sinking:
             return [at]
         meeting = using[0]
         for other in using:
-            meeting = _common(meeting, other, self.over)
-        if meeting == at and copies and len(using) <= COPIES and step.words[0] & 0xFFFF in self.cheap:
+            meeting = self.graph.meeting(meeting, other)
+        if meeting == at and copies and len(using) <= COPIES and step.words[0] & OPCODE in self.cheap:
             return using if all(self.loops[other] == self.loops[at] for other in using) else [at]
         return [meeting] if self.loops[meeting] == self.loops[at] else [at]
 
@@ -129,10 +127,10 @@ class _Sinking:
                     if user.words[place] == old:
                         user.words[place] = new
                 user.uses = tuple(new if value == old else value for value in user.uses)
-        for after in block.follow:
+        for after in block.after:
             for phi in after.phis:
                 for place in range(3, len(phi.words), 2):
-                    if phi.words[place] == old and phi.words[place + 1] == block.label:
+                    if phi.words[place] == old and phi.words[place + 1] == block.block.label:
                         phi.words[place] = new
                 phi.uses = tuple(dict.fromkeys(x for x in phi.words[3::2] if x in self.sizes))
         self.users[new] = Counter({to: self.users[old].pop(to)})
@@ -140,78 +138,41 @@ class _Sinking:
         return Step(words, new, step.uses, step.free, step.alone, step.line)
 
 
-def _placed(steps: Sequence[Step], block: Block) -> list[Step]:
+def _placed(steps: Sequence[Step], block: Steps) -> list[Step]:
     """The body of a block with steps that it is given, each right before its first user."""
     given = {step.result: step for step in steps}
     body: list[Step] = []
 
-    def place(step: Step) -> Asking[None]:
-        given.pop(step.result, None)
-        for value in step.uses:
-            if value in given:
-                yield (given[value],)
-        body.append(step)
+    def place(wanted: Step) -> None:
+        given.pop(wanted.result, None)
+        stack = [(wanted, iter(wanted.uses))]
+        while stack:
+            step, uses = stack[-1]
+            value = next((value for value in uses if value in given), None)
+            if value is None:
+                body.append(step)
+                stack.pop()
+            else:
+                before = given.pop(value)
+                stack.append((before, iter(before.uses)))
 
     for step in block.body:
-        answer(place, step)
+        place(step)
     for step in steps:
         if step.result in given:
-            answer(place, step)
+            place(step)
     return body
 
 
-def _users(blocks: Sequence[Block]) -> dict[int, Counter[int]]:
+def _users(blocks: Sequence[Steps]) -> dict[int, Counter[int]]:
     """How often each value is used in a block, by number: by a phi, in the block that it comes from."""
     users: dict[int, Counter[int]] = defaultdict(Counter)
     for at, block in enumerate(blocks):
         for step in (*block.body, *block.tail):
             for value in step.uses:
                 users[value][at] += 1
-        for after in block.follow:
+        for after in block.after:
             for phi in after.phis:
                 for value in arriving(phi, block):
                     users[value][at] += 1
     return users
-
-
-def _dominators(blocks: Sequence[Block], number: Mapping[int, int]) -> list[int]:
-    """The immediate dominator of each block, by number; that of the first is itself."""
-    before: list[list[int]] = [[] for _ in blocks]
-    for at, block in enumerate(blocks):
-        for after in block.follow:
-            before[number[after.label]].append(at)
-    over = list(range(len(blocks)))
-    known = [True] + [False] * (len(blocks) - 1)
-    changed = True
-    while changed:
-        changed = False
-        for at in range(1, len(blocks)):
-            found = -1
-            for other in before[at]:
-                if known[other]:
-                    found = other if found < 0 else _common(found, other, over)
-            if found >= 0 and (not known[at] or over[at] != found):
-                over[at], known[at], changed = found, True, True
-    return over
-
-
-def _common(one: int, other: int, over: Sequence[int]) -> int:
-    """The nearest block that dominates both."""
-    while one != other:
-        if one > other:
-            one = over[one]
-        else:
-            other = over[other]
-    return one
-
-
-def _loops(blocks: Sequence[Block], number: Mapping[int, int]) -> list[tuple[int, ...]]:
-    """The headers of the loops that each block is in: a loop's blocks stand together, from its header to the
-    last that goes back there."""
-    last: dict[int, int] = {}
-    for at, block in enumerate(blocks):
-        for after in block.follow:
-            header = number[after.label]
-            if header <= at:
-                last[header] = max(at, last.get(header, 0))
-    return [tuple(header for header, end in last.items() if header <= at <= end) for at in range(len(blocks))]

@@ -11,26 +11,22 @@ and fails once a driver is right: this file may go then.
 
 from __future__ import annotations
 
-from ..module import Function, Module
-from ..operands import TERMINATORS, opcode
+from ..module import Module
 from ..types import Pointer
-from ..values import Words
+from ..values import Function, Words
+from .graph import Graph, instruction
 
-LABEL, PHI, VARIABLE, LOAD, STORE = (
-    opcode(f"Op{name}") for name in ("Label", "Phi", "Variable", "Load", "Store"))
-ENDS = frozenset(map(opcode, TERMINATORS))
-MERGES = frozenset({opcode("OpLoopMerge"), opcode("OpSelectionMerge")})
 FUNCTION = 7  # the storage class
 
 
-def separate_phis(module: Module, function: Function) -> None:
+def separate_phis(module: Module, graph: Graph) -> None:
     """Where a phi takes another phi of its own block, it takes it through a Function variable instead: stored
     behind the phis, loaded at the end of the block that the value comes from."""
-    code = function.instructions
-    blocks, ends = _blocks(code)
-    before: dict[int, list[Words]] = {}  # what is inserted, by position
     variables: dict[int, int] = {}  # by the phi that they hold
-    for phis, body in blocks:
+    stores: dict[int, list[Words]] = {}  # by the block whose phis are stored
+    loads: dict[int, list[Words]] = {}   # by the block that they come from
+    for block in graph.blocks:
+        phis = block.phis()
         made = {words[2] for words in phis}
         for phi in phis:
             for at in range(3, len(phi), 2):
@@ -38,38 +34,22 @@ def separate_phis(module: Module, function: Function) -> None:
                 if value == phi[2] or value not in made:
                     continue
                 if value not in variables:
-                    variables[value] = _variable(module, function, phi[1])
-                    before.setdefault(body, []).append([3 << 16 | STORE, variables[value], value])
+                    variables[value] = _variable(module, graph.function, phi[1])
+                    stored = instruction("OpStore", variables[value], value)
+                    stores.setdefault(block.number, []).append(stored)
                 phi[at] = module.new_id()
-                loaded = [4 << 16 | LOAD, phi[1], phi[at], variables[value]]
-                before.setdefault(ends[origin], []).append(loaded)
-    if before:
-        code[:] = [words for i, old in enumerate(code) for words in (*before.get(i, ()), old)]
-
-
-def _blocks(code: list[Words]) -> tuple[list[tuple[list[Words], int]], dict[int, int]]:
-    """Of each block with phis these, and the position behind them; of each block, by its label, the position
-    of its branch and what must stand right before that."""
-    blocks: list[tuple[list[Words], int]] = []
-    ends: dict[int, int] = {}
-    label, phis = 0, list[Words]()
-    for i, words in enumerate(code):
-        number = words[0] & 0xFFFF
-        if number == LABEL:
-            label = words[1]
-        elif number == PHI:
-            phis.append(words)
-            continue
-        elif number in ENDS:
-            ends[label] = i - (code[i - 1][0] & 0xFFFF in MERGES)
-        if phis:
-            blocks.append((phis, i))
-            phis = []
-    return blocks, ends
+                loaded = instruction("OpLoad", phi[1], phi[at], variables[value])
+                loads.setdefault(graph.by_label[origin].number, []).append(loaded)
+    for block in graph.blocks:
+        code, first, end = block.instructions, len(block.phis()), block.end
+        code[end:end] = loads.get(block.number, ())
+        code[first:first] = stores.get(block.number, ())
+    if variables:
+        graph.write()
 
 
 def _variable(module: Module, function: Function, type: int) -> int:
     """A Function variable of a type, by the type's id."""
     made, pointer = module.new_id(), module.type_id(Pointer("Function", module.types[type]))
-    function.variables.append([4 << 16 | VARIABLE, pointer, made, FUNCTION])
+    function.variables.append(instruction("OpVariable", pointer, made, FUNCTION))
     return made

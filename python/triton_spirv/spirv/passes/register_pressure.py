@@ -1,23 +1,20 @@
 """The order of a block's instructions, where too many values would be live at once.
 
-Rules compute a tensor register by register, one operation after the other, so that between two operations
-of a chain all registers of it are live. The compilers of GPUs keep that order by and large, and spill. So
-where the values that are live at once would crowd the registers of a thread, what later blocks alone use
-moves there (sinking.py), and the instructions of a block are ordered again: what is wanted is computed right
+Rules compute a tensor register by register, one operation after the other, so that between two operations of
+a chain all registers of it are live. The compilers of GPUs keep that order by and large, and spill. So where
+the values that are live at once would crowd the registers of a thread, what later blocks alone use moves
+there (move_to_uses.py), and the instructions of a block are ordered again: what is wanted is computed right
 before who wants it, with all that it needs (depth first, what takes most room first), and what frees as much
-as it takes is computed at once. Memory accesses, barriers and calls stay in their order.
-"""
+as it takes is computed at once. Memory accesses, barriers and calls stay in their order. """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from ..module import Function, Module
-from ..operands import opcode
-from ...target import Target
-from .liveness import Block, Step, Words, find_live, peak, read, truths
-from .move_to_uses import sink
+from .graph import Graph
+from .liveness import Step, Steps, find_live, peak, read, truths
+from .move_to_uses import move_to_uses
 
 #: Registers of a thread, in the default mode.
 REGISTERS = 128
@@ -28,20 +25,19 @@ REGISTERS = 128
 CROWDED, FULL = 3 / 8, 1 / 16
 
 
-def lessen_pressure(module: Module, function: Function, target: Target, large: bool = False) -> int:
-    """Order the instructions of a function again where they would crowd a thread's registers (large: twice
-    as many as by default) -> the bytes that are live at once at most; 0 where a target does not say."""
-    if not target.register_bytes:
-        return 0
-    crowded, full = (int(target.register_bytes * (1 + large - room)) for room in (CROWDED, FULL))
-    blocks, sizes = read(function, module.types, target.sub_group_size, target.register_bytes // REGISTERS)
+def lessen_pressure(graph: Graph, lanes: int, register_bytes: int, new_id: Callable[[], int],
+                    large: bool = False) -> int:
+    """Order the instructions of a function again where they would crowd a thread's registers, which hold so
+    many bytes (large: twice as many as by default) -> the bytes that are live at once at most."""
+    crowded, full = (int(register_bytes * (1 + large - room)) for room in (CROWDED, FULL))
+    blocks, sizes = read(graph, lanes, register_bytes // REGISTERS)
     peaks = [peak(block.body, block.live, sizes) for block in blocks]
     if max(peaks) <= crowded:
         return max(peaks)
     # flags are few, and truth values that do not fit into them are moved to and fro
-    flags = dict.fromkeys(truths(function, module.types), 4 * target.sub_group_size)
+    flags = dict.fromkeys(truths(graph), 4 * lanes)
     many = [sum(flags.get(value, sizes[value]) for value in block.live) > crowded for block in blocks]
-    changed = sink(blocks, sizes, many, module.new_id)
+    changed = move_to_uses(graph, blocks, sizes, many, new_id)
     if changed:
         find_live(blocks)
         peaks = [peak(block.body, block.live, sizes) for block in blocks]
@@ -53,9 +49,9 @@ def lessen_pressure(module: Module, function: Function, target: Target, large: b
         if most < peaks[at]:
             block.body, peaks[at], changed = order, most, True
     if changed:
-        first = function.variables_at
-        assert first is not None
-        function.instructions[first - 1:] = [words for block in blocks for words in _written(block)]
+        for block in blocks:
+            block.block.instructions[:] = block.instructions()
+        graph.write()
     return max(peaks)
 
 
@@ -65,7 +61,7 @@ class _Ordering:
     `uses`, those that are still to come. `missing`: how many operands of a step are not in their places.
     """
 
-    def __init__(self, block: Block, sizes: Mapping[int, int]) -> None:
+    def __init__(self, block: Steps, sizes: Mapping[int, int]) -> None:
         self.block = block
         self.sizes = sizes
         self.waiting = {step.result: step for step in block.body if step.free}
@@ -146,16 +142,3 @@ class _Ordering:
             return False
         freed = sum(self.sizes[value] for value in step.uses if self.uses[value] == 1)
         return self.sizes[step.result] > freed
-
-
-def _written(block: Block) -> Iterator[Words]:
-    """The instructions of a block, with OpLine where the place in the source changes. None comes between a
-    merge and its branch."""
-    yield [2 << 16 | opcode("OpLabel"), block.label]
-    line: Words = []
-    for step in (*block.phis, *block.body, *block.tail[:1]):
-        if step.line != line:
-            line = step.line
-            yield line or [1 << 16 | opcode("OpNoLine")]
-        yield step.words
-    yield from (step.words for step in block.tail[1:])
