@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import crowded
 import family
 import simulated_gpu
+import unchanged
 from machine import targets as machine_targets
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -83,6 +84,8 @@ VULKAN_NEEDED = "a Vulkan device is missing: apt-get install libvulkan1 mesa-vul
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--skip-unchanged"):
+        unchanged.refuse_in_ci()
     config.addinivalue_line("markers", "vulkan: needs a Vulkan device; skipped where there is none")
 
 
@@ -119,6 +122,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--spirv-record", type=Path, metavar="FOLDER",
         help="write down there what the operation tests compile, for tools/replay.py",
+    )
+    parser.addoption(
+        "--skip-unchanged", action="store_true",
+        help="skip tests that launch kernels where the words of all of them and the driver are as they were "
+             "when the test passed (tests/unchanged.py); for developing, refused where CI is set",
     )
     parser.addoption(
         "--spirv-sample",
@@ -223,6 +231,17 @@ def mode(cell: Cell) -> str:
     return cell.mode
 
 
+PASSED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    report = yield
+    if report.when == "call":
+        item.stash[PASSED] = report.passed
+    return report
+
+
 @pytest.fixture
 def run(cell: Cell, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """`run(kernel, grid, *arguments, **constexprs_and_options)` launches and gives the CompiledKernel (None
@@ -232,6 +251,9 @@ def run(cell: Cell, request: pytest.FixtureRequest) -> Iterator[Callable[..., An
     """
     compiled: list[Any] = []
     mode = cell.mode
+    skips = request.config.getoption("--skip-unchanged") and not machine_targets.is_machine(mode)
+    if skips and unchanged.is_unchanged(request.node.nodeid, request.path):
+        pytest.skip("its words and the driver are unchanged since it passed")
 
     def launch(kernel: Any, grid: int | tuple[int, ...], *arguments: Any, **options: Any) -> Any:
         if _mode_of_kernel.get(id(kernel), mode) != mode:
@@ -254,6 +276,8 @@ def run(cell: Cell, request: pytest.FixtureRequest) -> Iterator[Callable[..., An
         assert_valid(kernel)
         if folder := request.config.getoption("--spirv-record"):
             record_kernel(kernel, folder)
+    if skips and request.node.stash.get(PASSED, False):
+        unchanged.note(request.node.nodeid, request.path, compiled)
 
 
 @pytest.fixture
