@@ -260,3 +260,37 @@ def test_addresses_that_are_found_in_memory_are_refused(context: Any) -> None:
     with simulated_gpu.costs() as spent, pytest.raises(LaunchError, match="does not share the host's memory"):
         bound(text).launch(1, 1, 1, (zeros(4), zeros(4), zeros(4)))
     assert spent["allocations_made"] == spent["launches"] == 0
+
+
+# ---- several devices
+
+def test_two_cards_of_a_kind_are_two_devices(context: Any) -> None:
+    cards = [device for device in devices.devices() if "B580" in device.name]
+    first, second = cards
+    assert first.identity != second.identity and first.driver_version == second.driver_version
+    names = [devices.name_of(device) for device in devices.devices()]
+    assert len(set(names)) == len(names) and names[:2] == ["cpu", "gpu"]
+    for device in devices.devices():
+        assert devices.choose(devices.name_of(device)) == device
+    assert devices.choose("gpu:1") == first and devices.choose("gpu:2") == second
+    with pytest.raises(DeviceError, match=r"gpu:9.* names no device"):
+        devices.choose("gpu:9")
+
+
+def test_each_launch_chooses_its_device(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One kernel, devices in turn: each gets code of its own, and no device another's."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from simulated_kernels import doubled
+
+    launched: list[int] = []
+    run = launch.Kernel.launch_prepared
+    monkeypatch.setattr(launch.Kernel, "launch_prepared", lambda self, *rest: (
+        launched.append(self.context.device.index), run(self, *rest)))
+    for turn in range(2):
+        for choice in ("gpu:1", "gpu:2", "a770", "cpu", "arc(tm) graphics"):
+            monkeypatch.setenv("TRITON_SPIRV_DEVICE", choice)
+            x = torch.full((100,), float(turn))
+            doubled[(1,)](x, x, 100, BLOCK=128)
+            assert (x == 2 * turn).all()
+    assert launched[:4] == launched[4:] and len(set(launched)) == 4

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from . import cache_key
-from .devices import Device
+from .devices import Device, revision
 from .processor import processor
 
 #: how a file begins
@@ -46,11 +46,11 @@ def folder() -> Path:
 
 
 def compiler_of(device: Device) -> str:
-    """What a binary depends on besides the words and the options: device, driver, the processor of a CPU
-    device, the driver's settings."""
+    """What a binary depends on besides the words and the options: device and its revision, driver, the
+    processor of a CPU device, the driver's settings."""
     settings = sorted((name, value) for name, value in os.environ.items()
-                      if name.startswith(("CL_CONFIG_", "IGC_", "VISA_")))
-    host = processor().key if device.kind == "cpu" else ""
+                      if name.startswith(("CL_CONFIG_", "IGC_", "VISA_", "NEO", "POCL_")))
+    host = processor().key if device.kind == "cpu" else revision(device)
     return repr((device.platform, device.name, device.driver_version, host, settings))
 
 

@@ -1,7 +1,8 @@
 """The OpenCL devices there are, and which of them is meant.
 
-`TRITON_SPIRV_DEVICE` picks: `cpu`, `gpu`, an index of the list, or part of a name. Unset, it is the CPU
-driver that pip installed, or else the machine's first CPU device, or else its first device.
+`TRITON_SPIRV_DEVICE` picks: `cpu`, `gpu`, `gpu:1` (the second one), an index of the list, or part of a name.
+Unset, it is the CPU driver that pip installed, or else the machine's first CPU device, or else its first
+device.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from ..errors import DeviceError, LaunchError
 from . import loader, opencl, running
 from .opencl import Library
 
+KINDS = ("cpu", "gpu", "accelerator")
 INSTALL_HINT = "'pip install intel-opencl-rt intel-cmplr-lib-rt' brings a CPU device"
 
 
 @dataclass(frozen=True)
 class Device:
-    """One OpenCL device. kind: "cpu", "gpu" or "accelerator"; sizes in bytes."""
+    """One OpenCL device. kind: "cpu", "gpu" or "accelerator"; sizes in bytes. identity: what tells it from
+    another of the same name and driver; empty where the driver does not say."""
 
     index: int
     name: str
@@ -36,6 +39,7 @@ class Device:
     svm: int
     library: Library = field(repr=False, compare=False)
     handle: int = field(repr=False, compare=False)
+    identity: str = field(repr=False, default="")
 
     @property
     def shares_memory(self) -> bool:
@@ -61,10 +65,19 @@ def _all_devices() -> tuple[Device, ...]:
     found: list[Device] = list(_cpu_devices())
     library = loader.open_loader()
     for device in _devices_of(library, len(found)) if library else ():
-        same = (device.name, device.platform, device.driver_version)
-        if same not in {(other.name, other.platform, other.driver_version) for other in found}:
+        if not any(_are_one(device, other) for other in found):
             found.append(_renumbered(device, len(found)))
     return tuple(found)
+
+
+def _are_one(device: Device, other: Device) -> bool:
+    """Is it one device, reached twice? The loader finds the CPU driver that was opened directly, and may find
+    a driver by two of its files. Two cards of a kind differ in their identity; where drivers tell none, in
+    their handles."""
+    if (device.name, device.platform, device.driver_version, device.identity) != \
+            (other.name, other.platform, other.driver_version, other.identity):
+        return False
+    return device.handle == other.handle or bool(device.identity) or device.library is not other.library
 
 
 @functools.cache
@@ -105,7 +118,17 @@ def _describe(library: Library, platform: str, handle: int, index: int) -> Devic
     return Device(index, text(opencl.DEVICE_NAME), kind, platform, text(opencl.DRIVER_VERSION), il_versions,
                   frozenset(text(opencl.DEVICE_EXTENSIONS).split()), number(opencl.DEVICE_MAX_COMPUTE_UNITS),
                   number(opencl.DEVICE_MAX_WORK_GROUP_SIZE), number(opencl.DEVICE_LOCAL_MEM_SIZE),
-                  number(opencl.DEVICE_SVM_CAPABILITIES, 0), library, handle)
+                  number(opencl.DEVICE_SVM_CAPABILITIES, 0), library, handle, _identity(library, handle))
+
+
+def _identity(library: Library, handle: int) -> str:
+    """The device's UUID, or where its driver knows none, its place on the PCI bus."""
+    for what in (opencl.DEVICE_UUID, opencl.DEVICE_PCI_BUS_INFO):
+        try:
+            return library.info("clGetDeviceInfo", handle, what).hex()
+        except opencl.OpenCLError:
+            pass
+    return ""
 
 
 def _renumbered(device: Device, index: int) -> Device:
@@ -119,9 +142,8 @@ def sub_group_sizes(device: Device) -> tuple[int, ...]:
     return device.library.sizes("clGetDeviceInfo", device.handle, opencl.DEVICE_SUB_GROUP_SIZES_INTEL)
 
 
-def native_name(device: Device) -> str:
-    """What ocloc calls the device: its IP version as "12.60.7", else its id as "0x56a0"; DeviceError where
-    the driver tells neither."""
+def revision(device: Device) -> str:
+    """The IP version as "12.60.7", else the device's id as "0x56a0"; empty where the driver tells neither."""
     def ask(what: int) -> int:
         try:
             return device.library.number("clGetDeviceInfo", device.handle, what)
@@ -132,10 +154,23 @@ def native_name(device: Device) -> str:
     if version:  # 10 bits of architecture, 8 of release, 8 unused, 6 of revision
         return f"{version >> 22}.{version >> 14 & 0xFF}.{version & 0x3F}"
     number = ask(opencl.DEVICE_ID_INTEL)
-    if not number:
+    return f"{number:#06x}" if number else ""
+
+
+def native_name(device: Device) -> str:
+    """What ocloc calls the device, which is its revision; DeviceError where the driver tells none."""
+    found = revision(device)
+    if not found:
         raise DeviceError(f"the driver of {device.name} does not say which device that is for ocloc; "
                           "name it by the option native_device, e.g. native_device='pvc'")
-    return f"{number:#06x}"
+    return found
+
+
+def name_of(device: Device) -> str:
+    """What TRITON_SPIRV_DEVICE calls it among those of its kind: "cpu" and "gpu" for the first ones, "gpu:1"
+    for the second."""
+    number = [other.index for other in _all_devices() if other.kind == device.kind].index(device.index)
+    return f"{device.kind}:{number}" if number else device.kind
 
 
 def selection() -> str:
@@ -158,8 +193,8 @@ def choose(choice: str) -> Device:
     everything = _all_devices()
     if not wanted:
         found = [device for device in everything if device.kind == "cpu"] or list(everything)
-    elif wanted in ("cpu", "gpu", "accelerator"):
-        found = [device for device in everything if device.kind == wanted]
+    elif (kind := wanted.partition(":"))[0] in KINDS and (not kind[1] or kind[2].isdecimal()):
+        found = [device for device in everything if device.kind == kind[0]][int(kind[2] or 0):]
     elif wanted.isdecimal():
         found = [device for device in everything if device.index == int(wanted)]
     else:
@@ -176,7 +211,7 @@ def _nothing_found(choice: str, everything: tuple[Device, ...]) -> str:
     lines = "".join(f"\n  {device}" for device in everything)
     hint = "" if any(device.kind == "cpu" for device in everything) else f"\n{INSTALL_HINT}"
     return (f"TRITON_SPIRV_DEVICE={choice!r} names no device; "
-            f"say cpu, gpu, an index or part of a name of one of these:{lines}{hint}")
+            f"say cpu, gpu, gpu:1, an index or part of a name of one of these:{lines}{hint}")
 
 
 @dataclass

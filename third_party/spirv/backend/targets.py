@@ -26,8 +26,11 @@ CPU_WARP_SIZE = 32
 
 @functools.cache
 def _device_name(choice: str) -> str:
-    """"cpu" for OpenCL devices, as torch.cpu.current_device() says too; "vulkan:0" for Vulkan's."""
-    return _vulkan(choice).choice if is_vulkan(choice) else "cpu"
+    """"cpu" for the default device, as torch.cpu.current_device() says too, known without loading OpenCL;
+    "gpu:1", "vulkan:0": each device has a name of its own."""
+    if is_vulkan(choice):
+        return _vulkan(choice).choice
+    return "cpu" if devices.is_pip_cpu(choice) else devices.name_of(devices.choose(choice))
 
 
 def chosen_vulkan() -> Device | None:
