@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "placement": {"arrays", "runtime", "errors"},
     "artifact": {"target"},
     "traversal": set(),
-    "facts": {"ir", "errors"},
+    "facts": {"ir", "traversal", "errors"},
     "matrices": {"ir", "layout", "target"},
     "inspection": {"errors"},
     "passes": {"ir", "layout", "facts", "matrices", "traversal", "target", "errors", "inspection"},

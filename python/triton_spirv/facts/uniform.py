@@ -1,8 +1,8 @@
-"""Tensors that hold one value, and loops that move a tensor by one."""
+"""Tensors that hold one value."""
 
 from __future__ import annotations
 
-from triton_spirv.ir.model import Block, DenseAttr, Operation, TensorType, Value
+from triton_spirv.ir.model import DenseAttr, TensorType, Value
 
 
 def is_uniform(value: Value, known: dict[Value, bool] | None = None) -> bool:
@@ -48,45 +48,3 @@ def _must_be_uniform(value: Value) -> list[Value] | None:
     if op.has("view") or op.has("elementwise"):
         return op.operands
     return None
-
-
-def uniform_step(loop: Operation, index: int) -> list[Value] | None:
-    """The uniform values that an iteration adds to iter_arg `index` of an scf.for or scf.while.
-
-    None where it does anything else to it. The yielded value must be a chain of tt.addptr and arith.addi that
-    starts at the iter_arg; in an scf.while both regions may add.
-    """
-    if loop.name == "scf.for":
-        body = loop.regions[0].entry
-        return _chain(body.terminator.operands[index], body.arguments[1 + index], body)
-    if loop.name != "scf.while":
-        return None
-    before, after = loop.regions[0].entry, loop.regions[1].entry
-    start, late = _origin(after.terminator.operands[index], after)
-    if late is None or start.owner is not after:
-        return None
-    early = _chain(before.terminator.args[start.index], before.arguments[index], before)
-    return None if early is None else early + late
-
-
-def _chain(value: Value, start: Value, body: Block) -> list[Value] | None:
-    """What is added to `start` to make `value` in the block; [] if they are the same."""
-    origin, steps = _origin(value, body)
-    return steps if origin is start else None
-
-
-def _origin(value: Value, body: Block) -> tuple[Value, list[Value] | None]:
-    """Follow additions of uniform values back to where they begin, and what they add, first to last."""
-    known: dict[Value, bool] = {}
-    steps: list[Value] = []
-    while True:
-        op = value.defining_op
-        if op is None or op.parent is not body or op.name not in ("tt.addptr", "arith.addi"):
-            return value, steps[::-1]
-        first, second = op.operands
-        if op.name == "arith.addi" and is_uniform(first, known):
-            first, second = second, first
-        if not is_uniform(second, known):
-            return value, None
-        steps.append(second)
-        value = first

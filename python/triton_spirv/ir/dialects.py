@@ -32,7 +32,9 @@ read.
     pure         results follow from operands and attributes (and the program's number); nothing else happens.
                  What is elementwise or a view is pure
     divides      needs a second operand other than zero
+    sum          the sum of its two operands
     widens       the same number, read as signed, in a wider type
+    resizes      the same number in another integer type, where it fits
     reads, writes, atomic
                  memory that pointers reach; `writes` names the operand: `writes=ptr`
     waits        the program does not go on before it has seen what another one writes
@@ -53,8 +55,8 @@ from functools import cached_property
 #: What traits may be said, and which others they bring.
 TRAITS: dict[str, frozenset[str]] = {
     "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
-    **dict.fromkeys(("pure", "divides", "widens", "reads", "writes", "atomic", "waits", "terminator"),
-                    frozenset()),
+    **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
+                     "terminator"), frozenset()),
 }
 
 
@@ -147,7 +149,8 @@ _MEMORY = "caching {} :"
 _RETURN = "$values* {} : T(values*)"
 
 # tt: memory
-_op("tt.addptr", "ptr offset", "$ptr , $offset {} : T(ptr) , T(offset)", "ptr", traits="elementwise")
+_op("tt.addptr", "ptr offset", "$ptr , $offset {} : T(ptr) , T(offset)", "ptr",
+    traits="elementwise sum")
 _op("tt.load", "ptr mask? other?",
     f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr", traits="reads",
     cache="cache", evict="evict", padding="padding")
@@ -247,8 +250,9 @@ _family("tt.grid_dependency_wait tt.grid_dependency_launch_dependents", "", "{}"
 # arith
 _BINARY = "$lhs , $rhs flags {} : T(lhs)"
 _ARITH_CAST = "$src flags {} : T(src) to R"
+_op("arith.addi", "lhs rhs", _BINARY, "lhs", "elementwise sum")
 _family(
-    "arith.addi arith.subi arith.muli arith.andi arith.ori arith.xori arith.shli arith.shrsi arith.shrui "
+    "arith.subi arith.muli arith.andi arith.ori arith.xori arith.shli arith.shrsi arith.shrui "
     "arith.maxsi arith.maxui arith.minsi arith.minui arith.addf arith.subf arith.mulf arith.divf "
     "arith.remf arith.maximumf arith.maxnumf arith.minimumf arith.minnumf",
     "lhs rhs", _BINARY, "lhs", "elementwise",
@@ -260,9 +264,12 @@ _family(
 _op("arith.negf", "operand", "$operand flags {} : T(operand)", "operand", "elementwise")
 _op("arith.extsi", "src", _ARITH_CAST, traits="elementwise widens")
 _family(
-    "arith.extui arith.trunci arith.extf arith.truncf arith.sitofp arith.uitofp arith.fptosi "
-    "arith.fptoui arith.bitcast arith.index_cast arith.index_castui arith.convertf",
-    "src", _ARITH_CAST, traits="elementwise",
+    "arith.extui arith.trunci arith.index_cast arith.index_castui", "src", _ARITH_CAST,
+    traits="elementwise resizes",
+)
+_family(
+    "arith.extf arith.truncf arith.sitofp arith.uitofp arith.fptosi arith.fptoui arith.bitcast "
+    "arith.convertf", "src", _ARITH_CAST, traits="elementwise",
 )
 _family(
     "arith.scaling_extf arith.scaling_truncf",

@@ -17,8 +17,8 @@ from typing import Any
 
 from triton_spirv.traversal import Asking, answer
 
+from ..facts.motion import constant
 from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
-from .carried_pointers import number
 from .copies import Copies, inserter
 
 I1 = IntegerType(1)
@@ -94,7 +94,7 @@ def _is_early(load: Operation, body: Block) -> bool:
 
 def _may_divide_by_zero(op: Operation) -> bool:
     """Is that excluded only by the loop, which runs as long as the divisor is none?"""
-    return op.has("divides") and not number(op.operands[1])
+    return op.has("divides") and not constant(op.operands[1])
 
 
 def _fetch(loop: Operation, body: Block, load: Operation) -> None:

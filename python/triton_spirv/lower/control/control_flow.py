@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import LoweringError
-from ...facts.uniform import uniform_step
+from ...facts.motion import added_each_round
 from ...ir.model import Operation, TensorType
 from ...spirv.control import For, IfElse, While
 from ...spirv.module import Value as Register
@@ -63,7 +63,8 @@ def for_loop(
             chains.append(None)
             carriers.append(staged[i])
             continue
-        chain = uniform_step(op, i) if isinstance(value.type, TensorType) and can_move(bound, ctx) else None
+        movable = isinstance(value.type, TensorType) and can_move(bound, ctx)
+        chain = added_each_round(op, i) if movable else None
         chains.append(chain)
         carrier = MovingCarrier(ctx, bound) if chain is not None else tiles_carrier(ctx, op, i, bound)
         carriers.append(carrier or carrier_of(ctx, value.type))

@@ -11,20 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...facts.axis import axis_facts
+from ...facts.motion import Counter, added, constant, motion, number, product_of
 from ...ir.model import Block, Operation, Value
 from ...traversal import Asking, question
 from ..values.types import shape_of
-
-#: Views through which an index, a bound or a mask is the same.
-VIEWS = ("tt.broadcast", "tt.expand_dims", "tt.splat", "arith.extsi", "ttg.convert_layout")
-
-
-@dataclass(frozen=True)
-class Linear:
-    """base + slope * the loop's counter; base: a value from outside of the loop, None for 0."""
-
-    base: Value | None
-    slope: int
 
 
 @dataclass(frozen=True)
@@ -38,47 +28,6 @@ class Bound:
     own: int
     limit: Value
     slope: int
-
-
-def is_outside(value: Value, body: Block) -> bool:
-    """Is the value made before the loop of this body?"""
-    block = value.owner if isinstance(value.owner, Block) else value.owner.parent
-    return block is not body
-
-
-@question
-def linear(value: Value, body: Block) -> Asking[Linear | None]:
-    """The value as a linear function of the loop's counter; None where it is none."""
-    if is_outside(value, body):
-        return Linear(value, 0)
-    if value is body.arguments[0]:
-        return Linear(None, 1)
-    op = value.defining_op
-    if op is None:
-        return None
-    if op.name in VIEWS:
-        return (yield op.operands[0], body)
-    if op.name == "arith.muli":
-        for counter, factor in (op.operands, op.operands[::-1]):
-            known, number = (yield counter, body), constant(factor)
-            if known is not None and number is not None and known.base is None:
-                return Linear(None, known.slope * number)
-    if op.name in ("arith.addi", "arith.subi"):
-        x, y = (yield op.operands[0], body), (yield op.operands[1], body)
-        if x is None or y is None:
-            return None
-        sign = 1 if op.name == "arith.addi" else -1
-        if y.base is None:
-            return Linear(x.base, x.slope + sign * y.slope)
-        if x.base is None and sign == 1:
-            return Linear(y.base, x.slope + y.slope)
-    return None
-
-
-def constant(value: Value) -> int | None:
-    """The value of every element, where it is known."""
-    facts = axis_facts(value)
-    return None if facts is None else facts.constant
 
 
 @question
@@ -99,16 +48,19 @@ def bounds(mask: Value | None, body: Block) -> Asking[list[Bound] | None]:
     index, limit = op.operands
     shape = index.type.shape  # type: ignore[attr-defined]
     moving = [d for d, size in enumerate(shape) if size > 1]
-    at, end = linear(index, body), linear(limit, body)
-    if len(shape) != 2 or len(moving) != 1 or at is None or end is None:
+    at, end = motion(index, Counter(body)), motion(limit, Counter(body))
+    from_index, from_limit = number(at.slope), number(end.slope)
+    if len(shape) != 2 or len(moving) != 1 or from_index is None or from_limit is None:
         return None
-    if at.base is None or end.base is None:
+    if not isinstance(at.start, Value) or not isinstance(end.start, Value):
         return None
     facts = axis_facts(index)
     if facts is None or facts.contiguity[moving[0]] < shape[moving[0]]:
         return None
-    own = [d for d, size in enumerate(shape_of(at.base.type)) if size > 1]
-    return [Bound(moving[0], at.base, own[0], end.base, end.slope - at.slope)] if len(own) == 1 else None
+    own = [d for d, size in enumerate(shape_of(at.start.type)) if size > 1]
+    if len(own) != 1:
+        return None
+    return [Bound(moving[0], at.start, own[0], end.start, from_limit - from_index)]
 
 
 def counter_step(loop: Operation) -> int | None:
@@ -120,24 +72,18 @@ def step_of(values: list[Value], pitch: Any, parameter: Value | None) -> tuple[b
     """What is added to pointers in an iteration, as (along the rows' distance?, elements); pitch: that
     distance as a number, or a factor of the kernel's `parameter`.
     """
-    if len(values) != 1:
+    found = product_of(added(*values))
+    if found is None:
         return None
-    number = constant(values[0])
-    if number is not None:
-        rows = parameter is None and abs(number) >= abs(pitch) > 0 and number % pitch == 0
-        return (True, number // pitch) if rows else (False, number)
-    value = values[0]
-    while value.defining_op is not None and value.defining_op.name in VIEWS:
-        value = value.defining_op.operands[0]
-    if value is parameter:
-        return (True, 1) if pitch == 1 else None
-    op = value.defining_op
-    if op is None or op.name != "arith.muli" or parameter is None:
-        return None
-    for x, y in (op.operands, op.operands[::-1]):
-        while x.defining_op is not None and x.defining_op.name == "arith.extsi":
-            x = x.defining_op.operands[0]
-        number = constant(y)
-        if x is parameter and number is not None and number % pitch == 0:
-            return True, number // pitch
-    return None
+    factor, scalar = found
+    if scalar is None:
+        rows = parameter is None and abs(factor) >= abs(pitch) > 0 and factor % pitch == 0
+        return (True, factor // pitch) if rows else (False, factor)
+    op = scalar.defining_op
+    if op is not None and op.name == "arith.muli":  # the parameter times a number, computed before the loop
+        for x, y in (op.operands, op.operands[::-1]):
+            inner, known = product_of(x), constant(y)
+            if inner is not None and known is not None:
+                factor, scalar = factor * inner[0] * known, inner[1]
+                break
+    return (True, factor // pitch) if scalar is parameter and factor % pitch == 0 else None

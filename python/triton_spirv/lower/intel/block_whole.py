@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...facts.axis import axis_facts
+from ...facts.motion import Counter, constant, motion, number
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64
@@ -23,7 +24,7 @@ from ..context import Context
 from ..values.tensor import Uniform
 from ..values.types import shape_of
 from .block_message import ALIGNMENT, Message, prefetch_starts, starts_of
-from .block_motion import constant, counter_step, linear
+from .block_motion import counter_step
 from .block_resting import along
 from .block_stride import is_computable, unevaluated
 
@@ -228,11 +229,8 @@ def _later(ctx: Context, op: Operation, axes: dict[int, Axis]) -> tuple[int, int
         return None
     moves = []
     for dim in (0, 1):
-        value = _bare(axes[dim].index)
-        made = value.defining_op
-        parts = made.operands if made is not None and made.name == "arith.addi" else [value]
-        known = [linear(_bare(part), op.parent) for part in parts]
-        moves.append(sum(part.slope for part in known if part is not None) * turn * distance)
+        slope = number(motion(axes[dim].index, Counter(op.parent)).slope)
+        moves.append((slope or 0) * turn * distance)
     return (moves[0], moves[1]) if any(moves) else None
 
 

@@ -1,0 +1,132 @@
+"""facts/motion.py: in text, and what a round adds to what travels."""
+
+from __future__ import annotations
+
+import pytest
+from facts.update import Case, cases
+from triton_spirv.facts.motion import (
+    Counter,
+    Product,
+    Round,
+    added,
+    added_each_round,
+    motion,
+    number,
+    product_of,
+)
+from triton_spirv.ir import Operation, Value, parse
+
+POINTERS = "tensor<16x!tt.ptr<f32>>"
+
+
+def loop_of(body: str) -> Operation:
+    arguments = "%p: !tt.ptr<f32>, %n: i32, %t: tensor<16xi32>"
+    module = parse(f"tt.func public @k({arguments}) {{\n{body}\ntt.return\n}}")
+    return next(op for op in module.walk() if op.name == "scf.for")
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.path.stem)
+def test_case(case: Case) -> None:
+    assert case.made() == case.expected, "python -m tests.facts.update writes it anew; read the difference"
+
+
+HEAD = """
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %c = arith.constant dense<4> : tensor<16xi32>
+    %base = tt.splat %p : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+    %s = tt.splat %n : i32 -> tensor<16xi32>
+"""
+
+
+def test_a_counted_loop_that_moves_pointers():
+    loop = loop_of(
+        HEAD
+        + f"""
+        %x:4 = scf.for %i = %zero to %n step %one iter_args(%a = %base, %b = %t, %d = %base, %f = %t)
+            -> ({POINTERS}, tensor<16xi32>, {POINTERS}, tensor<16xi32>) : i32 {{
+          %a1 = tt.addptr %a, %c : {POINTERS}, tensor<16xi32>
+          %k = tt.splat %i : i32 -> tensor<16xi32>
+          %a2 = tt.addptr %a1, %k : {POINTERS}, tensor<16xi32>
+          %b1 = arith.addi %s, %b : tensor<16xi32>
+          %d1 = tt.addptr %d, %t : {POINTERS}, tensor<16xi32>
+          scf.yield %a2, %b1, %d1, %f : {POINTERS}, tensor<16xi32>, {POINTERS}, tensor<16xi32>
+        }}
+    """
+    )
+    assert [value.name for value in added_each_round(loop, 0)] == ["c", "k"]
+    assert [value.name for value in added_each_round(loop, 1)] == ["s"]
+    assert added_each_round(loop, 2) is None  # %t is no uniform tensor
+    assert added_each_round(loop, 3) == []
+
+
+def test_swapped_arguments_are_no_step():
+    loop = loop_of(
+        HEAD
+        + """
+        %x:2 = scf.for %i = %zero to %n step %one iter_args(%a = %t, %b = %t)
+            -> (tensor<16xi32>, tensor<16xi32>) : i32 {
+          scf.yield %b, %a : tensor<16xi32>, tensor<16xi32>
+        }
+    """
+    )
+    assert added_each_round(loop, 0) is None and added_each_round(loop, 1) is None
+
+
+SLOPES = {
+    "%i": (1, None),
+    "%a": (6, None),
+    "%b": (1, "n"),
+    "%c": (5, "n"),
+    "%d": (0, None),
+    "%e": None,  # two parts of different scalars
+    "%f": None,  # n * n
+}
+
+
+def test_slopes_as_numbers() -> None:
+    loop = loop_of("""
+        %zero = arith.constant 0 : i32
+        %one = arith.constant 1 : i32
+        %three = arith.constant 3 : i32
+        %four = arith.constant 4 : i32
+        scf.for %i = %zero to %n step %one : i32 {
+          %two = arith.addi %i, %i : i32
+          %a = arith.muli %two, %three : i32
+          %b = arith.muli %n, %i : i32
+          %b4 = arith.muli %b, %four : i32
+          %c = arith.addi %b4, %b : i32
+          %d = arith.subi %a, %a : i32
+          %e = arith.addi %a, %b : i32
+          %f = arith.muli %b, %n : i32
+        }
+    """)
+    body = loop.regions[0].entry
+    values: dict[str, Value] = {"%i": body.arguments[0]}
+    values |= {f"%{op.result.name}": op.result for op in body.operations if op.results}
+    for name, expected in SLOPES.items():
+        slope = motion(values[name], Counter(body)).slope
+        assert slope is not None, name
+        found = product_of(slope)
+        if expected is None:
+            assert found is None and number(slope) is None, name
+            continue
+        assert found is not None, name
+        assert (found[0], None if found[1] is None else found[1].name) == expected, name
+        assert number(slope) == (expected[0] if expected[1] is None else None), name
+
+
+def test_shared_values_are_asked_once() -> None:
+    lines = [f"%x{k + 1} = arith.addi %x{k}, %x{k} : i32" for k in range(40)]
+    loop = loop_of("""
+        %zero = arith.constant 0 : i32
+        %one = arith.constant 1 : i32
+        scf.for %x0 = %zero to %n step %one : i32 {
+    """ + "\n".join(lines) + "\n}")
+    body = loop.regions[0].entry
+    last = [op.result for op in body.operations if op.results][-1]
+    assert number(motion(last, Counter(body)).slope) == 2 ** 40
+    by_round = motion(last, Round(body))
+    assert product_of(by_round.slope) == (2 ** 40, None) and len(str(by_round)) < 1000
+    assert added(1, 2, 3) == 6 and added(0, 0) == 0
+    assert added(0, Product(1, last)) == Product(1, last)
