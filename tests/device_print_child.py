@@ -30,6 +30,11 @@ def print_scalar(x_ptr):
 
 
 @triton.jit
+def print_as_threads():
+    tl.device_print("each thread", 7)
+
+
+@triton.jit
 def print_text():
     tl.device_print("only text")
 
@@ -70,6 +75,7 @@ def main() -> None:
     print_block[(1,)](integers, 4, 4)
     print_scalar[(3, 1, 1)](integers)
     print_text[(2, 1, 2)]()
+    print_as_threads[(1,)](print_each_thread=True, num_warps=2)
     print_two[(1,)](integers, 4)
     print_in_branch[(5,)](integers)
 

@@ -56,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     stack = contextlib.ExitStack()
     stack.enter_context(torch_cpu_as_cuda())
     config.add_cleanup(stack.close)
+    os.environ.setdefault("TRITON_SPIRV_PRINT_EACH_THREAD", "1")  # tests count a GPU's lines
     if os.environ.get("TRITON_SPIRV_BACKEND") == "1":
         count_costs()
         if os.environ.get("UPSTREAM_NOTHING") == "1":

@@ -68,7 +68,7 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     addition may become one instruction with one rounding), fast_math (division, roots and elementary
     functions of f32 may be wrong by thousands of units in the last place, and products of bf16 take denormal
     numbers as zero: docs/accuracy.md), print_copies (how often a work-item that runs a
-    whole program prints a scalar: once per thread of a GPU).
+    whole program prints a scalar).
     Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError,
     MissingCapability, ResourceError; InternalError for a defect of this package.
     """

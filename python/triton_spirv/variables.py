@@ -56,6 +56,10 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_DEBUG", "words with commas between them: `verify`, `read-back`, `print`, "
                  "`print:PASS`, `print:plan`", "none", "Check or print the IR, or the SPIR-V function, after "
                  "each compiler pass, and the plan."),
+        Variable("TRITON_SPIRV_PRINT_EACH_THREAD", "`0`, `1`", "`0`",
+                 "`1`: `tl.device_print` prints a scalar once for each thread that a GPU would run, also on "
+                 "the CPU, which otherwise prints it once for each program. The launch option "
+                 "`print_each_thread=True` does so for one launch."),
         Variable("TRITON_SPIRV_COMPILE_SECONDS", "seconds; `0`: never", "60",
                  "Warn if a kernel takes longer than this to lower."),
         Variable("TRITON_SPIRV_FAULT_MESSAGE", "`0`, `1`", "`1`",

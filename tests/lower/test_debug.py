@@ -223,12 +223,16 @@ def test_print_scalar(mode):
 
 
 def test_how_often_lines_are_printed(mode):
-    """A scalar once per thread of each program, an element of a tensor once, whatever else holds it."""
-    from triton_spirv_backend.targets import current_target
+    """A scalar once per program where one work-item runs it, else once per thread, as on a GPU; an element of
+    a tensor once, whatever else holds it; text like a scalar."""
+    from triton_spirv_backend.targets import current_target, emitter_target
 
     texts = [line[-1] for line in lines_of_child(mode)]
-    threads = 4 * current_target().warp_size
-    assert [texts.count(f"scalar: {program}") for program in range(3)] == [threads] * 3
+    target = current_target()
+    each = 4 * target.warp_size if emitter_target(target).lanes else 1
+    assert [texts.count(f"scalar: {program}") for program in range(3)] == [each] * 3
+    assert [text.strip() for text in texts].count("only text") == 4 * each
+    assert texts.count("each thread: 7") == 2 * target.warp_size  # the launch asks for it
     assert all(texts.count(f"block: {element}") == 1 for element in range(16))
     assert texts.count("pair: (operand 0) 3") == texts.count("pair: (operand 1) 30") == 1
 

@@ -60,7 +60,6 @@ def _given(path: Path, text: str, target: Target, options: dict[str, Any]) -> Lo
     if unknown:
         raise UsageError(f"{path}: option {unknown[0]!r} is for the front end; IR takes {', '.join(known)}")
     chosen = {**known, **options}
-    chosen["print_copies"] = int(chosen["num_warps"]) * (target.sub_group_size if target.lanes else 32)
     ttir, ttgir = (text, "") if path.suffix == ".ttir" else ("", text)
     return Lowered(path.stem, ttir, ttgir, chosen, target)
 

@@ -12,6 +12,8 @@ from typing import Any
 from triton import knobs
 from triton.backends.compiler import GPUTarget
 
+#: 1: the option print_each_thread is on where a launch does not say
+PRINT_EACH_THREAD = "TRITON_SPIRV_PRINT_EACH_THREAD"
 FLOAT8 = ("fp8e4b15", "fp8e4b8", "fp8e4nv", "fp8e5", "fp8e5b16")
 
 
@@ -44,6 +46,7 @@ class SPIRVOptions:
     block_io: bool = True
     overlapping: bool = False
     fast_math: bool = False
+    print_each_thread: bool = False
     # ---- accepted without meaning here
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
@@ -79,6 +82,7 @@ class SPIRVOptions:
         known.setdefault("enable_fp_fusion", knobs.language.default_fp_fusion)
         if getattr(knobs.language, "force_disable_fp_fusion", False):  # Triton 3.9
             known["enable_fp_fusion"] = False
+        known.setdefault("print_each_thread", os.environ.get(PRINT_EACH_THREAD, "0") == "1")
         known.update(_native(known, target))
         return cls(**known)
 

@@ -150,7 +150,7 @@ def emitter_options(options: Any) -> dict[str, Any]:
     return {"num_warps": options.num_warps, "enable_fp_fusion": options.enable_fp_fusion,
             "num_stages": options.num_stages, "block_io": options.block_io, "fast_math": options.fast_math,
             "overlapping": options.overlapping,
-            "print_copies": options.num_warps * options.warp_size}
+            "print_copies": options.num_warps * options.warp_size if options.print_each_thread else 1}
 
 
 def ttgir_passes(source: str) -> tuple[str, ...]:

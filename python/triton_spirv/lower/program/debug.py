@@ -1,8 +1,8 @@
 """What a kernel tells its user: prints and assertions; and hints, which need no code.
 
 A line of output is Triton's own: `pid (x, y, z) idx (i, j) prefix: value`, one per element. A GPU prints a
-scalar once per thread of the program, and scripts count on it, so one work-item that runs a whole program
-prints it as often (`print_copies`).
+scalar once per thread of the program. One work-item that runs a whole program prints it once, or as often as
+a GPU would for scripts that count on it (`print_copies`).
 
 A failing assertion writes its number, counted from 1, to the module's assert word, unless an earlier one did;
 the launcher reads the word and raises. The program ends there, with all its lanes, so that what the assertion
@@ -54,7 +54,7 @@ def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
 
 
 def _repeated(ctx: Context, line: str, values: list[Register]) -> None:
-    """Once per thread that a GPU would run the program with; lanes that share a program do so anyway."""
+    """`print_copies` times; lanes that share a program print once each anyway."""
     b = ctx.b
     copies = int(ctx.options.get("print_copies", 1)) // ctx.lanes_of_program
     if copies <= 1:
