@@ -146,6 +146,9 @@ def show_cpu(kernel: str, code: MachineCode, out: Output) -> None:
     out.line(f"  vectors of {code.width} bits, {code.vector_registers} vector registers, "
              f"{size_in_words(code.stack_bytes)} of stack (spilled registers and private arrays), "
              f"{size_in_words(code.code_bytes)} of code")
+    if code.unknown_bytes:
+        out.line(f"  {code.unknown_bytes} of its bytes are instructions that are not known here; install "
+                 "binutils, whose objdump may know them", "warning")
     table(code.whole, code.loops, code.hot, MEASURES[:2], out)
 
 

@@ -1,11 +1,10 @@
 """What the CPU device's driver made of a kernel: its machine code, taken from the driver's binary,
-instruction by instruction. Intel's driver keeps an object file in the section `.ocl.obj` of an ELF file; the
-library capstone disassembles it.
+instruction by instruction. Intel's driver keeps an object file in the section `.ocl.obj` of an ELF file,
+without debugging information whatever it is asked for: which source line an instruction is of is not known.
 """
 
 from __future__ import annotations
 
-import importlib
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -13,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TritonSpirvError
+from .disassembly import UNKNOWN, Access, Decoded, disassemble
 from .mix import Mix, hottest, loop_spans
 
 KINDS = ("multiply-add", "vector", "scalar", "move", "load", "store", "stack", "gather", "branch", "call",
-         "end")
+         "end", "unknown")
 #: bytes of an element, by the last letters of a mnemonic
 _ELEMENTS = {"ps": 4, "ss": 4, "pd": 8, "sd": 8, "ph": 2, "sh": 2}
 _STACK = ("rsp", "esp")
-_HINT = "pip install 'triton-spirv[cli]' brings capstone, which reads machine code"
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,8 @@ class Code:
 
 @dataclass(frozen=True)
 class MachineCode:
-    """A kernel's code. stack_bytes: of its frame, where spilled registers and private arrays are."""
+    """A kernel's code. stack_bytes: of its frame, where spilled registers and private arrays are;
+    unknown_bytes: of instructions that nobody here knows."""
 
     kernel: str
     device: str
@@ -47,6 +47,7 @@ class MachineCode:
     stack_bytes: int
     items: tuple[Code | str, ...]
     text: str
+    unknown_bytes: int = 0
 
     @property
     def codes(self) -> list[Code]:
@@ -79,7 +80,8 @@ class MachineCode:
     def to_json(self) -> dict[str, Any]:
         """Plain data, for other programs."""
         hot = self.hot
-        return {"device": self.device, "code_bytes": self.code_bytes, "stack_bytes": self.stack_bytes,
+        return {"device": self.device, "code_bytes": self.code_bytes,
+                "unknown_bytes": self.unknown_bytes, "stack_bytes": self.stack_bytes,
                 "vector_bits": self.width, "vector_registers": self.vector_registers,
                 "whole": self.whole.to_json(), "loops": [loop.to_json() for loop in self.loops],
                 "hot": hot.label if hot else None}
@@ -104,29 +106,28 @@ def machine_code(words: bytes, kernel: str, choice: str = "cpu") -> MachineCode:
 
 def disassembled(binary: bytes, kernel: str, device: str = "") -> MachineCode:
     """The kernel's code in a driver's binary."""
-    try:
-        capstone = importlib.import_module("capstone")
-    except ImportError:
-        raise TritonSpirvError(_HINT) from None
     outer = {name: data for name, data, _ in elf_sections(binary)}
     if ".ocl.obj" not in outer:
         raise TritonSpirvError(f"the driver's binary has no object file in it, only "
                                f"{', '.join(filter(None, outer))}")
-    code = function(outer[".ocl.obj"], kernel)
-    engine = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-    engine.detail = True
-    decoded = list(engine.disasm(code, 0))
-    targets = {op.imm for each in decoded if each.group(capstone.CS_GRP_JUMP)
-               for op in each.operands if op.type == capstone.CS_OP_IMM}
+    return of_bytes(function(outer[".ocl.obj"], kernel), kernel, device)
+
+
+def of_bytes(code: bytes, kernel: str, device: str = "") -> MachineCode:
+    """Machine code that begins at address 0."""
+    decoded = disassemble(code)
+    targets = {each.target for each in decoded}
     items: list[Code | str] = []
     lines = []
     for each in decoded:
         if each.address in targets:
             items.append(_label(each.address))
             lines.append(f"{_label(each.address)}:")
-        items.append(_code(each, capstone))
-        lines.append(f"    {each.address:6x}  {each.mnemonic} {each.op_str}".rstrip())
-    return MachineCode(kernel, device, len(code), _frame(decoded), tuple(items), "\n".join(lines) + "\n")
+        items.append(_code(each))
+        lines.append(f"    {each.address:6x}  {each.name} {each.operands}".rstrip())
+    unknown = sum(each.size for each in decoded if each.name == UNKNOWN)
+    text = "\n".join(lines) + "\n"
+    return MachineCode(kernel, device, len(code), _frame(decoded), tuple(items), text, unknown)
 
 
 def elf_sections(data: bytes) -> list[tuple[str, bytes, dict[str, int]]]:
@@ -162,35 +163,31 @@ def _label(address: int) -> str:
     return f"at_{address:x}"
 
 
-def _frame(decoded: Sequence[Any]) -> int:
+def _frame(decoded: Sequence[Decoded]) -> int:
     """Bytes that the function takes from the stack at once."""
-    taken = [each.operands[1].imm for each in decoded
-             if each.mnemonic == "sub" and each.op_str.startswith("rsp, ") and each.operands[1].type == 2]
+    taken = [int(amount, 0) for each in decoded if each.name == "sub"
+             for register, _, amount in [each.operands.replace(" ", "").partition(",")]
+             if register == "rsp" and amount[:1].isdigit()]
     return sum(taken[:1])
 
 
-def _code(each: Any, capstone: Any) -> Code:
+def _code(each: Decoded) -> Code:
     """An instruction as it is counted."""
-    registers = tuple(each.reg_name(op.reg) for op in each.operands if op.type == capstone.CS_OP_REG)
-    memory = [op for op in each.operands if op.type == capstone.CS_OP_MEM]
-    widths = [{"z": 512, "y": 256, "x": 128}[name[0]] for name in registers if name[1:3] == "mm"]
-    stack = any(each.reg_name(op.mem.base) in _STACK for op in memory)
-    real = [] if each.mnemonic.startswith(("lea", "nop", "prefetch")) else memory
-    kind = _kind(each, capstone, bool(widths), real, stack)
+    widths = [{"z": 512, "y": 256, "x": 128}[name[0]] for name in each.registers if name[1:3] == "mm"]
+    stack = any(access.base in _STACK for access in each.memory)
+    real = () if each.name.startswith(("lea", "nop", "prefetch")) else each.memory
+    kind = _kind(each, bool(widths), real, stack)
     width = max(widths, default=64)
-    macs = _multiplications(each.mnemonic, width) if kind == "multiply-add" else 0
-    targets = tuple(_label(op.imm) for op in each.operands
-                    if op.type == capstone.CS_OP_IMM and each.group(capstone.CS_GRP_JUMP))
-    moved = 0 if stack else sum(op.size for op in real)
-    return Code(each.mnemonic, kind, each.op_str, width, moved, macs, targets, registers)
+    macs = _multiplications(each.name, width) if kind == "multiply-add" else 0
+    targets = () if each.target is None else (_label(each.target),)
+    moved = 0 if stack else sum(access.size for access in real)
+    return Code(each.name, kind, each.operands, width, moved, macs, targets, each.registers)
 
 
-def _kind(each: Any, capstone: Any, vector: bool, memory: Sequence[Any], stack: bool) -> str:
-    name = each.mnemonic
-    for kind, group in (("call", capstone.CS_GRP_CALL), ("end", capstone.CS_GRP_RET),
-                        ("branch", capstone.CS_GRP_JUMP)):
-        if each.group(group):
-            return kind
+def _kind(each: Decoded, vector: bool, memory: Sequence[Access], stack: bool) -> str:
+    name = each.name
+    if each.group or name == UNKNOWN:
+        return each.group or "unknown"
     if name.startswith(("vfmadd", "vfnmadd", "vfmsub", "vfnmsub", "vpdp")):
         return "multiply-add"
     if "gather" in name or "scatter" in name:
@@ -198,7 +195,7 @@ def _kind(each: Any, capstone: Any, vector: bool, memory: Sequence[Any], stack: 
     if name in ("push", "pop") or (stack and memory):
         return "stack"
     moves = name.startswith(("mov", "vmov", "vbroadcast", "vpbroadcast", "vinsert", "vextract"))
-    if memory and memory[0] is each.operands[0] and moves:
+    if memory and memory[0].is_first and moves:
         return "store"
     if memory and moves:
         return "load"
