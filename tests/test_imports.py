@@ -50,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "progress": set(),
     "standalone": set(),
     "workers": {"errors"},
-    "isa": {"native", "runtime", "errors"},
+    "isa": {"native", "runtime", "tools", "errors"},
     "aot": {"errors", "ir", "target", "artifact", "compiler", "plugin", "runtime", "native", "standalone",
             "workers", "progress", "__version__"},
 }
