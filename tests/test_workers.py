@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 
 import pytest
@@ -38,6 +39,17 @@ def test_a_worker_that_dies_is_one_failed_job() -> None:
         assert workers.submit(os.getpid).result(timeout=60) == workers._processes[1].pid  # a new one
     finally:
         workers.close()
+
+
+def test_an_interruption_ends_workers_at_once() -> None:
+    """They have a session of their own, so that a terminal's Ctrl-C is not theirs to complain about."""
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), Workers(1) as workers:
+        assert workers.submit(os.getsid).exception(timeout=60) is not None  # has started
+        assert os.getsid(workers._processes[0].pid) == workers._processes[0].pid
+        workers.submit(partial(time.sleep, 300))
+        raise KeyboardInterrupt
+    assert workers._processes[0].poll() is not None and time.monotonic() - started < 100
 
 
 def test_what_jobs_print_does_not_disturb_the_protocol(capfd: pytest.CaptureFixture[str]) -> None:

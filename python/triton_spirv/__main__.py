@@ -2,7 +2,7 @@
 
     COMMAND ...          as `triton-spirv COMMAND ...`: devices, doctor, compile, show, ...
     --list-rules         every operation that has a rule, and where the rule stands
-    --list-targets       the known targets
+    --list-targets       the known targets, as the command `targets` prints them
     --list-devices       the devices that kernels can run on, a star at the one that is chosen
     --operations-table   the page docs/operations.md
     --environment-table  the page docs/environment.md
@@ -38,10 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
         for name, entry in sorted(RULES.items()):
             print(f"{name:32} {entry.kind:12} {entry.location}")
     if options.list_targets:
-        from .target import TARGETS
-        for name, target in sorted(TARGETS.items()):
-            print(f"{name:16} {target.environment}, vectors of {target.vector_width}, "
-                  f"sub-group size {target.sub_group_size}")
+        from .cli.main import main as command
+        return command(["targets"])
     if options.list_devices:
         from .runtime import choice, devices
         from .runtime.vulkan import devices as vulkan

@@ -43,10 +43,9 @@ def precompile(kernel: Any, *arguments: Any, processes: int | None = None, progr
     """
     configurations = front_end("tuning").configurations(kernel, arguments, keywords)
     count = min(cores() if processes is None else processes, len(configurations))
-    workers = Workers(count) if count else None
     results: list[Precompiled] = []
     pending: list[tuple[str, Future[None]]] = []
-    try:
+    with Workers(count) if count else nullcontext() as workers:
         shown = progress and len(configurations) > 1
         with progress_of(len(configurations)) if shown else nullcontext() as step:
 
@@ -72,9 +71,6 @@ def precompile(kernel: Any, *arguments: Any, processes: int | None = None, progr
                 if failure is not None and not isinstance(failure, TritonSpirvError):
                     raise failure
                 done(name, failure)
-    finally:
-        if workers is not None:
-            workers.close()
     return results
 
 

@@ -36,7 +36,7 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_INDUCTOR", "`0`, `1`", "`0`",
                  "`1`: torch.compile compiles for the CPU with this package, as after "
                  "`triton_spirv.inductor.enable()`. Needs the extra `inductor`."),
-        Variable("TRITON_SPIRV_TARGET", "a name from `python -m triton_spirv --list-targets`",
+        Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "
                  "GPU-style code on the CPU."),

@@ -38,7 +38,13 @@ class Workers:
         self._jobs: queue.SimpleQueue[tuple[Job, Future[Any]] | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._closed = False
+        self._closed = self._ends_at_once = False
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: object, *failure: object) -> None:
+        self.close(at_once=kind is not None)
 
     def submit(self, job: Job) -> Future[Any]:
         """The result to come, or the exception that the job raised; WorkerDied where its process ended."""
@@ -49,21 +55,25 @@ class Workers:
             self._threads[-1].start()
         return future
 
-    def close(self) -> None:
-        """End the processes, at once if jobs are still waiting."""
+    def close(self, at_once: bool = False) -> None:
+        """End the processes, at once if that is wanted, or if jobs are still waiting."""
         self._closed = True
+        at_once = self._ends_at_once = at_once or not self._jobs.empty()
         for _ in self._threads:
             self._jobs.put(None)
         for process in self._processes:
-            if not self._jobs.empty() and process.poll() is None:
+            if at_once and process.poll() is None:
                 process.kill()
         for thread in self._threads:
             thread.join()
 
     def _start(self) -> subprocess.Popen[bytes]:
+        # a session of its own: the terminal's Ctrl-C is for this process, which then ends its workers
         process = subprocess.Popen([sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE)
+                                   stdout=subprocess.PIPE, start_new_session=True)
         self._processes.append(process)
+        if self._ends_at_once:  # since this thread has taken its job
+            process.kill()
         return process
 
     def _feed(self) -> None:

@@ -276,7 +276,7 @@ def test_ops_of_a_file(command, tmp_path: Path) -> None:
 # ---- completion
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh", "fish"])
 def test_completion_has_every_command(shell: str, command) -> None:
     pytest.importorskip("shtab")
     done = command("completion", shell)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -140,3 +145,48 @@ def test_without_triton_ir_still_compiles(command, monkeypatch: pytest.MonkeyPat
     assert command("compile", tmp_path / "add.ttir", "--emit", "spv", "-o", tmp_path / "add.spv").status == 0
     done = command("compile", *ADD, "--emit", "ttir")
     assert done.status == 2 and "needs Triton: pip install" in done.error
+
+
+def test_what_cannot_be_written(command, tmp_path: Path) -> None:
+    """One line, before anything is compiled."""
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        done = command("compile", *ADD, "-o", place)
+        assert done.status == 2 and done.error.count("\n") == 1 and f"{place} cannot be written" in done.error
+    (tmp_path / "bundle" / "bundle.json").mkdir(parents=True)  # in the way of a file
+    done = command("compile", *ADD, "-o", tmp_path / "bundle")
+    assert done.status == 2 and "cannot be written: Is a directory" in done.error
+
+
+def test_variants_are_told_apart(command, tmp_path: Path) -> None:
+    """By their options; those with the same words share a file."""
+    done = command("compile", f"{KERNELS}::add", "-s", "*fp32,*fp32,*fp32,i32,128", "--config", "num_warps=2",
+                   "--config", "num_warps=8", "-t", "cpu", "-t", "cpu-simt", "-j", 0, "-o", tmp_path)
+    assert done.status == 0 and "num_warps=2" in done.out and "num_warps=8" in done.out, done.error
+    variants = json.loads((tmp_path / "bundle.json").read_text())["variants"]
+    files = {target: {variant["spv"] for variant in variants if variant["target"] == target}
+             for target in ("cpu", "cpu-simt")}
+    assert len(files["cpu"]) == 1 and len(files["cpu-simt"]) == 2  # one work-item runs a program on a CPU
+    assert {path.name for path in tmp_path.glob("*.spv")} == files["cpu"] | files["cpu-simt"]
+    for header in tmp_path.glob("*.h"):
+        assert next(iter(files["cpu"])) in header.read_text()
+
+
+def test_an_interrupted_compilation_says_nothing(tmp_path: Path) -> None:
+    """Ctrl-C goes to all processes of the terminal; no worker answers with a traceback."""
+    configs = [word for size in range(20)
+               for word in ("--config", f"BLOCK={2 ** (size % 5 + 10)},num_stages={size}")]
+    source = f"{Path(__file__).parents[1] / 'aot' / 'kernels.py'}::add"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "triton_spirv", "compile", source, "-s", "*fp32,*fp32,*fp32,i32", *configs,
+         "-j", "2", "-o", str(tmp_path / "out")], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    for _ in range(600):
+        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True,
+                                  text=True, check=False).stdout.split()
+        if children or process.poll() is not None:
+            break
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in said and "KeyboardInterrupt" not in said
+    assert children and not any(Path(f"/proc/{child}").exists() for child in children)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,3 +62,30 @@ def test_devices(capsys: pytest.CaptureFixture[str]) -> None:
 def test_nothing_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     assert "--operations-table" in capsys.readouterr().out
+
+
+def test_operations_that_passes_replace_are_no_lack(command, tmp_path: Path) -> None:
+    done = command("ops", "tt.descriptor", "tt.make_tensor_descriptor", "--json")
+    assert {row["state"] for row in json.loads(done.out)} == {"pass"}
+    assert "tt.descriptor_load" not in command("ops", "--missing").out
+    path = tmp_path / "descriptors.ttir"  # which has not been through those passes
+    path.write_text("""module {
+  tt.func public @k(%arg0: !tt.ptr<f32>, %arg1: i32) {
+    %c1 = arith.constant 1 : i64
+    %0 = tt.make_tensor_descriptor %arg0, [%arg1], [%c1] : !tt.ptr<f32>, !tt.tensordesc<16xf32>
+    tt.return
+  }
+}
+""")
+    assert command("ops", "--of", path).status == 1
+
+
+def test_targets_are_listed_without_those_of_tests() -> None:
+    def run(*words: str) -> str:  # in a process that knows the tests' own targets not
+        return subprocess.run([sys.executable, "-m", "triton_spirv", "targets", *words], capture_output=True,
+                              text=True, check=True).stdout
+
+    found = {row["target"] for row in json.loads(run("--json"))}
+    assert {"cpu", "host", "pvc", "cpu:x86_64-v4", "vulkan"} <= found and not {"cpu-xe", "cpu-xe8"} & found
+    shown = run().splitlines()
+    assert len(shown) == len(found) + 1 and all(len(line.split()) > 3 for line in shown)

@@ -30,7 +30,7 @@ from ..plugin import front_end
 from ..runtime.processor import cores
 from . import ir_file
 from . import signature as signatures
-from .bundle import Bundle, Plan, Variant, stems, variant_of
+from .bundle import Bundle, Plan, Variant, sharing_files, stems, variant_of
 from .pool import run_all
 from .progress import progress as show_progress
 from .signature import Signature
@@ -115,8 +115,8 @@ def compile_plans(plans: Sequence[Plan], out: str | Path | None, processes: int 
               for job, result in zip(jobs, results, strict=True) if result.error]
     if failed:
         raise CompilationFailed("\n".join(failed))
-    bundle = Bundle(tuple(variant_of(plan, name, result)
-                          for plan, name, result in zip(plans, names, results, strict=True)))
+    bundle = Bundle(sharing_files([variant_of(plan, name, result)
+                                   for plan, name, result in zip(plans, names, results, strict=True)]))
     for variant in bundle.variants:
         if variant.warning:
             warnings.warn(variant.warning, stacklevel=3)

@@ -7,6 +7,7 @@
     loader.py            for Python with pyopencl and numpy
 
 NAME is the kernel's, with eight digits of a digest where a bundle has it in several configurations.
+Configurations that compile to the same words share a file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel compiled in one configuration for one target."""
+    """A kernel compiled in one configuration for one target. words_of: the stem of the variant whose file
+    has the same words."""
 
     stem: str
     kernel: str
@@ -73,10 +75,12 @@ class Variant:
     native: bytes = b""
     facts: dict[str, Any] = field(default_factory=dict)
     warning: str = ""
+    words_of: str = ""
 
     @property
     def spv_file(self) -> str:
-        return f"{self.stem}.{file_name(self.target)}.spv"
+        """The first variant's with the same words."""
+        return f"{self.words_of or self.stem}.{file_name(self.target)}.spv"
 
     @property
     def native_file(self) -> str:
@@ -139,6 +143,13 @@ def variant_of(plan: Plan, stem: str, result: Result) -> Variant:
     assert result.artifact is not None
     return Variant(stem, plan.name, plan.signature, plan.options, plan.target_name, device_kind(plan.target),
                    result.artifact, result.native, result.facts, result.warning)
+
+
+def sharing_files(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """The variants; those with the same words for a target name one file."""
+    first: dict[tuple[str, bytes], str] = {}
+    return tuple(replace(variant, words_of=first.setdefault((variant.target, variant.artifact.words),
+                                                            variant.stem)) for variant in variants)
 
 
 def stems(plans: Sequence[Plan]) -> list[str]:

@@ -31,11 +31,8 @@ def run_all(jobs: Iterable[Job], processes: int | None = None, client: Any = Non
     count = cores() if processes is None else processes
     if not count:
         return _here(jobs, report)
-    workers = Workers(count)
-    try:
+    with Workers(count) as workers:
         return _collect([(job, workers.submit(partial(run, job))) for job in jobs], report, as_completed)
-    finally:
-        workers.close()
 
 
 def _here(jobs: Iterable[Job], report: Report | None) -> list[Result]:

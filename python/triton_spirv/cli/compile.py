@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                         help="an item for each parameter: a type; :16 after it if the value is always "
                         "divisible by 16; or the value of a constexpr")
     parser.add_argument("-t", "--target", action="append", default=[],
-                        help="a name of 'python -m triton_spirv "
-                        "--list-targets', cpu:ARCHITECTURE or host; may be repeated; default: cpu")
+                        help="a name that 'triton-spirv targets' lists; may be repeated; default: cpu")
     parser.add_argument("-e", "--emit", choices=KINDS, default="bundle",
                         help="what to write; default: bundle")
     parser.add_argument("-o", "--output",
@@ -84,13 +84,32 @@ def run(options: argparse.Namespace, out: Output) -> int:
     place = options.output or f"{plans[0].name}.bundle"
     if place == "-":
         raise UsageError("a bundle is a folder; name it with -o")
+    with writing(place):  # before the work, which may take minutes
+        Path(place).mkdir(parents=True, exist_ok=True)
     with _client(options.cluster) as client:
-        bundle = compile_plans(plans, place, options.processes, client, progress=True)
-    rows = [(variant.stem, variant.target, len(variant.artifact.words), len(variant.native) or "",
-             str(variant.signature)) for variant in bundle.variants]
-    out.table(("kernel", "target", "spv bytes", "native bytes", "compiled for"), rows)
+        bundle = compile_plans(plans, None, options.processes, client, progress=True)
+    with writing(place):
+        bundle.write(Path(place))
+    rows = [(variant.stem, variant.target, options_of(variant), variant.spv_file,
+             len(variant.artifact.words), len(variant.native) or "", str(variant.signature))
+            for variant in bundle.variants]
+    out.table(("kernel", "target", "options", "file", "spv bytes", "native bytes", "compiled for"), rows)
     out.line(f"written to {place}", "good")
     return 0
+
+
+@contextmanager
+def writing(place: str) -> Iterator[None]:
+    """UsageError in one line for what cannot be written in this block."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{place} cannot be written: {error.strerror}") from None
+
+
+def options_of(variant: Variant) -> str:
+    """The launch options of a variant, which tell configurations apart."""
+    return " ".join(f"{name}={value}" for name, value in sorted(variant.options.items()))
 
 
 def plans_of(options: argparse.Namespace, targets: list[str]) -> list[Plan]:
@@ -171,10 +190,8 @@ def emit(plan: Plan, options: argparse.Namespace, out: Output) -> int:
         else:
             sys.stdout.buffer.write(data)
         return 0
-    try:
+    with writing(place):
         Path(place).write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"{place} cannot be written: {error.strerror}") from None
     out.line(f"{place}: {len(data)} bytes")
     return 0
 

@@ -9,9 +9,10 @@ from ..errors import TritonSpirvError
 from .output import Output
 
 EXAMPLES = ("completion bash > ~/.local/share/bash-completion/completions/triton-spirv",
-            "completion zsh > ~/.zfunc/_triton-spirv")
+            "completion zsh > ~/.zfunc/_triton-spirv",
+            "completion fish > ~/.config/fish/completions/triton-spirv.fish")
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "tcsh", "fish")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,5 +28,7 @@ def run(options: argparse.Namespace, out: Output) -> int:
     except ImportError:
         hint = "pip install 'triton-spirv[cli]'"
         raise TritonSpirvError(f"completion scripts are made by shtab: {hint}") from None
+    if options.shell not in shtab.SUPPORTED_SHELLS:
+        raise TritonSpirvError(f"shtab {shtab.__version__} knows no {options.shell}: pip install -U shtab")
     print(shtab.complete(build_parser(), shell=options.shell), file=out.stream)
     return 0

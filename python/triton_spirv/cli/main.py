@@ -28,6 +28,7 @@ COMMANDS = {
     "replay": "repeat recorded launches and compare the results with the recording",
     "run": "run a program that was written for CUDA, with its tensors on the CPU",
     "ops": "list Triton's operations and say which can be compiled",
+    "targets": "list the targets that kernels can be compiled for",
     "completion": "print a completion script for your shell",
 }
 

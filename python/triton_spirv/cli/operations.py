@@ -25,6 +25,9 @@ KINDS = {
 
 STRUCTURAL = "part of the operation around it"
 
+#: how the reasons begin of operations that compile all the same
+REPLACED = "a pass has replaced it"
+
 #: operation, or the part of its name before a `*` -> why it has no rule; the longest that fits counts
 REASONS = {
     "arith.convertf": "no front end of Triton writes it: `tt.fp_to_fp` converts",

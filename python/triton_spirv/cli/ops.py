@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 from ..errors import UsageError
@@ -21,13 +22,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, out: Output) -> int:
-    """Status 1 if --of names a file with an operation that has no rule."""
+    """Status 1 if --of names a file with an operation that cannot be compiled as it stands there: a pass that
+    replaces an operation runs before a file of IR is written."""
     from ..ir.dialects import OPERATIONS
 
     names = list(OPERATIONS) if options.of is None else used_in(options.of)
     rows = [row_of(name) for name in names if not options.names
             or any(part in name for part in options.names)]
-    missing = [row for row in rows if row["state"] == "none"]
+    refused = ("none",) if options.of is None else ("none", "pass")
+    missing = [row for row in rows if row["state"] in refused]
     shown = missing if options.missing else rows
     if not rows:
         raise UsageError(f"no operation is called {' or '.join(options.names)}; 'triton-spirv ops' lists all")
@@ -35,26 +38,28 @@ def run(options: argparse.Namespace, out: Output) -> int:
         out.json(shown)
     else:
         table = [(row["operation"], row["state"], row["where"] or row["reason"]) for row in shown]
-        styles = {"rule": "good", "part": "faint", "none": "warning"}
+        styles = {"rule": "good", "part": "faint", "pass": "good", "none": "warning"}
         out.table(("operation", "state", "where, or why not"), table, [styles[row[1]] for row in table])
-        ruled = sum(row["state"] == "rule" for row in rows)
-        out.line(f"{len(rows)} operations: {ruled} with a rule, {len(rows) - ruled - len(missing)} parts of "
-                 f"others, "
-                 f"{len(missing)} without")
+        count = Counter(row["state"] for row in rows)
+        out.line(f"{len(rows)} operations: {count['rule']} with a rule, {count['part']} parts of others, "
+                 f"{count['pass']} replaced by passes, {count['none']} without")
     return 1 if options.of and missing else 0
 
 
 def row_of(name: str) -> dict[str, str]:
-    """state: rule, part (of the operation around it) or none; where: of the rule; reason: for none."""
+    """state: rule, part (of the operation around it), pass (Triton's or this package's passes replace it) or
+    none; where: of the rule; reason: for the others."""
     from ..compiler import STRUCTURE
     from ..lower import RULES
-    from .operations import STRUCTURAL, reason
+    from .operations import REPLACED, STRUCTURAL, reason
 
     if name in RULES:
         return {"operation": name, "state": "rule", "where": RULES[name].location, "reason": ""}
     if name in STRUCTURE:
         return {"operation": name, "state": "part", "where": "", "reason": STRUCTURAL}
-    return {"operation": name, "state": "none", "where": "", "reason": reason(name)}
+    why = reason(name)
+    return {"operation": name, "state": "pass" if why.startswith(REPLACED) else "none", "where": "",
+            "reason": why}
 
 
 def used_in(path: Path) -> list[str]:
