@@ -6,6 +6,7 @@
     --list-devices       the devices that kernels can run on, a star at the one that is chosen
     --operations-table   the page docs/operations.md
     --environment-table  the page docs/environment.md
+    --quirks-table       the page docs/notes/quirks.md
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--list-devices", action="store_true", help="every device; a star: the chosen one")
     parser.add_argument("--operations-table", action="store_true", help="the page docs/operations.md")
     parser.add_argument("--environment-table", action="store_true", help="the page docs/environment.md")
+    parser.add_argument("--quirks-table", action="store_true", help="the page docs/notes/quirks.md")
     options = parser.parse_args(arguments)
     if not any(vars(options).values()):
         parser.print_help()
@@ -52,6 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.environment_table:
         from .variables import page
         print(page(), end="")
+    if options.quirks_table:
+        from . import quirks
+        print(quirks.page(), end="")
     return 0
 
 

@@ -114,7 +114,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     b = Builder(environment.module(target))
     b.converts_bf16 = target.converts_bf16
     b.float16 = target.float16
-    b.extends_by_halves = target.extends_by_halves
+    b.extends_by_halves = target.has("extends_by_halves")
     env = environment(b, target)
     ctx = Context(b, env, target, module.functions)
     ctx.options = options

@@ -57,9 +57,9 @@ class Vulkan(VulkanMatrices):
         self._clears: dict[Type, Value] = {}
         self._signs: dict[Type, Value] = {}
         self._math = GlslMath(b, target, self._fusable)
-        if target.folds_zeros:
+        if target.has("folds_zeros"):
             b.hide = self._hidden
-        if target.knows_extensions:
+        if target.has("knows_extensions"):
             b.hide_extension = self._hidden_extension
 
     # --- entry ----------------------------------------------------------------------------------------------
@@ -208,8 +208,8 @@ class Vulkan(VulkanMatrices):
     # --- passes ---------------------------------------------------------------------------------------------
 
     def passes(self) -> tuple[Pass, ...]:
-        return (Pass("parted-conversions", self._part_conversions, self.target.joins_conversions),
-                Pass("hidden-products", self._hide_products, self.target.knows_extensions),
+        return (Pass("parted-conversions", self._part_conversions, self.target.has("joins_conversions")),
+                Pass("hidden-products", self._hide_products, self.target.has("knows_extensions")),
                 Pass("contraction", self._contract))
 
     def _part_conversions(self, graph: Graph) -> None:
@@ -255,7 +255,7 @@ class Vulkan(VulkanMatrices):
 
     def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
         n, d = self.b.match(x, y)
-        if self.target.joins_quotients and opcode in DIVISIONS and scalar_type(n.type) == I64:
+        if self.target.has("joins_quotients") and opcode in DIVISIONS and scalar_type(n.type) == I64:
             q = quotient(self.b, n, d, signed=opcode.startswith("OpS"))
             return q if opcode.endswith("Div") else self.b.isub(n, self.b.imul(q, d))
         if opcode == "OpSRem":  # Vulkan defines it for positive operands only

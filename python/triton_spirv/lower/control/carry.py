@@ -185,7 +185,7 @@ def carrier_of(ctx: Context, type: Type) -> Carrier:
     if isinstance(type, TensorType) and ctx.layout_of(type).steps > 1:
         return StoredCarrier(ctx.allocate(type.shape, type.element), ctx.recorder)
     made: Carrier = FragmentCarrier(ctx, type) if isinstance(type, TensorType) else ScalarCarrier(ctx, type)
-    return WordsCarrier(ctx, made) if ctx.target.carries_words and WordsCarrier.takes(made) else made
+    return WordsCarrier(ctx, made) if ctx.target.has("carries_words") and WordsCarrier.takes(made) else made
 
 
 def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:

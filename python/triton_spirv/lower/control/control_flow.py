@@ -73,7 +73,7 @@ def for_loop(
     prepare_loads(ctx, body, init, chains)
     registers, counts = _pack(ctx, carriers, starts)
     signed = not op.attributes.get("unsignedCmp", False)
-    keeps = ctx.target.keeps_loops and any(inner.has("product") for inner in op.walk())
+    keeps = ctx.target.has("keeps_loops") and any(inner.has("product") for inner in op.walk())
     loop = For(b.module, lower, upper, step, carried=registers, signed=signed,
                control="DontUnroll" if keeps else "None")
     for copies in staged.values():

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from ...errors import DeviceError
+from ...quirks import LLVMPIPE, NVIDIA, VulkanDriver, quirks_of
 from ...target import Target
 from .devices import Device, devices
 
 #: the newest SPIR-V that a version of Vulkan takes
 SPIRV_VERSIONS = {(1, 2): (1, 5), (1, 3): (1, 6), (1, 4): (1, 6)}
-
-#: the name that the driver of that maker gives itself; what is known of it was found with version 580
-NVIDIA = "NVIDIA"
 
 #: Of an H100: 65536 registers of a unit, of which a lane has up to 255; of shared memory its driver gives two
 #: work-groups 24576 bytes each, but not 30000.
@@ -41,20 +39,14 @@ def target_of(device: Device) -> Target:
         paired=NVIDIA_PAIRED if nvidia else (0, 0),
         places_tiles=True,
         holds_operands=True,
-        carries_words=True,
-        extends_by_halves=device.mesa is not None and device.mesa < (24, 1, 3),
-        folds_zeros=device.driver == "llvmpipe",    # lp_build_mul, lp_build_div
-        loop_rounds=LLVMPIPE_ROUNDS if device.driver == "llvmpipe" else 0,
+        quirks=quirks_of(VulkanDriver(device.driver, device.mesa)),
+        loop_rounds=LLVMPIPE_ROUNDS if device.driver == LLVMPIPE else 0,
         reconvergence=device.reconvergence,
         unrolled=128 if device.kind == "cpu" else 1024,
         # software devices divide as their processor does
         rounded=frozenset({"OpFDiv", "Sqrt"} if device.kind == "cpu" else ()),
         accurate=frozenset({"Exp2"} if nvidia else ()),
         contracts=contraction_of(device),
-        keeps_loops=nvidia,
-        knows_extensions=nvidia,
-        joins_quotients=nvidia,
-        joins_conversions=nvidia,
         float64="Float64" in device.capabilities,
         float_controls=controls_of(device),
         push_bytes=device.push_bytes,

@@ -1,0 +1,229 @@
+"""What drivers get wrong, and what is done about it: one table.
+
+A quirk of drivers that can be told apart is named in `Target.quirks`, and whoever works around it asks
+`target.has("...")`. The others are of drivers that cannot, or cost nothing to avoid: they are worked around
+always. `test` says how it is known that a quirk may go: a test of the fault itself, which fails once a driver
+is right, or one that can be tried on a new driver without the workaround. docs/notes/quirks.md is made of
+this. """
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+NVIDIA, LLVMPIPE, MESA, VULKAN = "NVIDIA", "llvmpipe", "Mesa", "every Vulkan driver"
+INTEL_CPU, IGC = "Intel's OpenCL CPU runtime", "Intel's GPU compiler"
+
+Version = tuple[int, ...]
+
+
+class VulkanDriver(NamedTuple):
+    """The name that a driver gives itself, and the version of Mesa that it is of; None: of other makers."""
+
+    name: str
+    mesa: Version | None = None
+
+
+@dataclass(frozen=True)
+class Quirk:
+    """One fault.
+
+    drivers  whose
+    seen     with which versions
+    wrong    what they do
+    instead  what we do
+    where    the files that do it, from the package's folder
+    test     FILE::NAME: see above
+    told     is it in `Target.quirks` of the targets that have it? Else it is worked around always, or goes by
+             another field of the target
+    until    of drivers of Mesa: the first version without it
+    """
+
+    name: str
+    drivers: str
+    seen: str
+    wrong: str
+    instead: str
+    where: tuple[str, ...]
+    test: str
+    told: bool = False
+    until: Version | None = None
+
+    def applies_to(self, driver: VulkanDriver) -> bool:
+        """Has a Vulkan driver this quirk?"""
+        if self.drivers == MESA:
+            return driver.mesa is not None and (self.until is None or driver.mesa < self.until)
+        return self.drivers in (driver.name, VULKAN)
+
+
+TABLE = (
+    Quirk("joins_quotients", NVIDIA, "580 (H200)",
+          "It takes quotients of different integers of 64 bits for one: the second element of two gets "
+          "the `(x // 3) % 7` of the first.",
+          "Integers of 64 bits are divided by way of f64, two estimates and a correction, exactly.",
+          ("environment/vulkan/environment.py", "environment/glsl/integers.py"),
+          "tests/lower/test_quotients.py::test_quotients_by_constants", told=True),
+    Quirk("joins_conversions", NVIDIA, "580 (H100, H200)",
+          "It takes the conversion to a narrower float and back for nothing.",
+          "The bits of the narrow float are combined with a 0 that it does not know.",
+          ("spirv/passes/joined_conversions.py",),
+          "tests/environment/test_vulkan.py::test_a_narrower_float_and_back_is_rounded", told=True),
+    Quirk("knows_extensions", NVIDIA, "580 (H100)",
+          "It takes checks of sums of integers extended from 8 or 16 bits for an instruction that finds "
+          "no overflow, and does not build comparisons of products of integers extended from 32 bits.",
+          "Extended integers, and such products, have an upper bit that it does not know.",
+          ("environment/vulkan/environment.py", "spirv/passes/extended_products.py"),
+          "tests/environment/test_vulkan.py::test_extended_integers_with_a_hidden_bit", told=True),
+    Quirk("keeps_loops", NVIDIA, "580 (H100)",
+          "It repeats loops of products of thousands of instructions four times, and they no longer fit "
+          "into the cache for instructions. (Slow, not wrong.)",
+          "Loops of products say DontUnroll.",
+          ("lower/control/control_flow.py",),
+          "tests/environment/test_matrices.py::"
+          "test_loops_of_products_are_kept_where_the_driver_would_repeat_them", told=True),
+    Quirk("carries_words", VULKAN, "NVIDIA's 580",
+          "It crashes where a loop exchanges two truth values.",
+          "Values of 1 and of 16 bits go from round to round of a loop as words, on every Vulkan device.",
+          ("lower/control/carry.py",),
+          "tests/lower/test_control_flow.py::test_carried_tensors", told=True),
+    Quirk("denormals_of_fma", NVIDIA, "580 (H200)",
+          "Its Fma of GLSL takes denormal numbers for 0, whatever controls are declared; sums and "
+          "products that it contracts itself do not. Of what it takes for a difference it contracts "
+          "nothing under float controls 2.",
+          "`Target.contracts` is \"mode\": sums and products say AllowContract, and differences are written "
+          "as sums of a number whose sign is flipped by bits.",
+          ("runtime/vulkan/target.py", "spirv/passes/contraction.py"),
+          "tests/environment/test_contraction.py::test_differences_are_what_they_were"),
+    Quirk("slow_rounding_mode", NVIDIA, "580 (H200)",
+          "It rounds f32 to nearest without being told; where RoundingModeRTE says so, its code for "
+          "softmax is a tenth slower. (Slow, not wrong.)",
+          "The mode is not declared for f32.",
+          ("runtime/vulkan/target.py",),
+          "tests/runtime/vulkan/test_devices.py::test_what_is_known_of_a_driver"),
+    Quirk("extends_by_halves", MESA, "before 24.1.3",
+          "It orders an i32 that was extended to i64 with its sign wrongly against constants: the least "
+          "i32 is a positive i64.",
+          "i32 becomes i64 as a pair of words.",
+          ("spirv/builder.py",),
+          "tests/runtime/vulkan/test_devices.py::"
+          "test_old_mesa_extends_by_halves", told=True, until=(24, 1, 3)),
+    Quirk("limits_of_a_type", MESA, "22.3",
+          "It answers comparisons of a widened integer with the limits of its own type wrongly.",
+          "They are decided when compiling, for every target.",
+          ("passes/simplify.py",),
+          "tests/passes/test_cases.py::test_case"),
+    Quirk("folds_zeros", LLVMPIPE, "22.3 to 25.0",
+          "It takes x * 0 for 0, x / 0 for anything and x + 0 for x where the zero is a constant, "
+          "whatever x is.",
+          "Constants that are zero, and all operands of divisions, are hidden from it.",
+          ("environment/vulkan/environment.py", "spirv/builder.py"),
+          "tests/lower/test_zeros.py::test_known_zeros", told=True),
+    Quirk("loop_rounds", LLVMPIPE, "all (LP_MAX_TGSI_LOOP_ITERATIONS)",
+          "It gives all loops of a program together 65535 rounds, and leaves them without a word.",
+          "`Target.loop_rounds`: each loop notes whether it goes on; a launch with a loop that was cut "
+          "short raises.",
+          ("lower/control/loop_limit.py",),
+          "tests/runtime/vulkan/test_loop_limit.py::test_no_loop_is_cut_silently"),
+    Quirk("truncation_of_f64", LLVMPIPE, "22.3",
+          "Trunc and RoundEven of f64 take every number of 2^24 and more for a whole one, where lanes "
+          "fill more than the processor's widest register.",
+          "f64 is truncated and rounded by Floor, on every Vulkan device.",
+          ("environment/glsl/rounding.py",),
+          "tests/environment/test_vulkan.py::test_functions"),
+    Quirk("barrier_of_ordered_atomics", LLVMPIPE, "22.3",
+          "It makes a barrier of the work-group of every ordered atomic operation, which waits for lanes "
+          "that have left a loop.",
+          "Loops of compare and exchange are relaxed, and stand between fences, on every device.",
+          ("lower/memory/atomic.py",),
+          "tests/lower/test_atomic.py::test_contended"),
+    Quirk("permuted_phis", INTEL_CPU, "2026.22, asked not to optimise",
+          "It writes the phis of a loop with a barrier or an exchange one after the other: of `a, b = b, "
+          "a` the second gets the new value of the first.",
+          "Where a phi takes another phi of its block, it travels through a variable, in kernels that ask "
+          "not to be optimised.",
+          ("spirv/passes/permuted_phis.py",),
+          "tests/lower/test_permuted_phis.py::test_driver_still_mixes_them_up"),
+    Quirk("clustered_reductions", INTEL_CPU, "2026.22, asked not to optimise",
+          "ClusteredReduce gives all lanes the first part's result.",
+          "Parts of a sub-group are reduced by shuffles where a target leaves kernels unoptimised.",
+          ("environment/opencl/lanes.py",),
+          "tests/backend/test_simt.py::test_reductions_of_parts_of_a_sub_group"),
+    Quirk("option_without_optimisation", INTEL_CPU, "2026.22",
+          "With the build option -cl-opt-disable, lanes get wrong numbers.",
+          "Large kernels for lanes ask not to be optimised by the control OptNone of their function.",
+          ("environment/opencl/environment.py",),
+          "tests/backend/test_simt.py::test_large_kernels_are_left_as_they_are"),
+    Quirk("values_of_one_way", INTEL_CPU, "2026.22",
+          "Given a module that uses a value behind the branch that made it, which no driver refuses, it "
+          "computes on or ends the process.",
+          "The builder refuses such a use; so does the verifier behind passes.",
+          ("spirv/module.py", "spirv/passes/verify.py"),
+          "tests/spirv/test_control.py::test_a_value_of_one_way_is_refused_behind_it"),
+    Quirk("vectors_of_vectors", INTEL_CPU, "2026.22",
+          "It does not build OpCompositeConstruct of vectors (\"Invalid insert element record\").",
+          "Vectors are joined by shuffles, on every device.",
+          ("lower/values/fragment.py",),
+          "tests/lower/test_view.py::test_cat"),
+    Quirk("remainder_of_itself", INTEL_CPU, "2026.22",
+          "fmod(x, x) is x for some x that are denormal or have the least exponent of the normal ones.",
+          "A remainder as large as the divisor is 0, on every OpenCL device.",
+          ("environment/opencl/environment.py",),
+          "tests/lower/test_elementwise.py::test_remainder_of_multiples_is_zero"),
+    Quirk("exchanged_numbers", IGC, "2.40",
+          "It makes reductions of its own of `x + shuffle_xor(x)`, and crashes where one step takes its x "
+          "from another reduction, or from a shorter one with the same beginning.",
+          "Lanes exchange integers as floats and everything else as integers, on every OpenCL device.",
+          ("environment/opencl/lanes.py",),
+          "tests/isa/test_every_operation.py::test_compiles"),
+    Quirk("contracts_by_default", IGC, "22.43 to 26.27",
+          "It contracts products and sums of which the module says nothing.",
+          "Every OpenCL kernel has the execution mode ContractionOff.",
+          ("environment/opencl/environment.py",),
+          "tests/lower/test_math.py::test_fma_rounds_once"),
+    Quirk("clock_in_64_bits", IGC, "22.43",
+          "It crashes on sums and comparisons of its clock, where a device has no integers of 64 bits, "
+          "and does not know OpReadClockKHR.",
+          "`Target.clock_builtin`: the clock by a builtin, taken apart into two words.",
+          ("environment/opencl/environment.py",),
+          "tests/isa/test_every_operation.py::test_compiles"),
+    Quirk("logical_not", IGC, "22.43",
+          "It crashes on OpLogicalNot.",
+          "OpLogicalNotEqual with true, on every device.",
+          ("spirv/builder.py",),
+          "tests/test_target.py::test_every_gpu_is_compiled_for_without_it"),
+    Quirk("predicates_with_alignment", IGC, "26.27",
+          "It drops a predicated load or store that has memory operands, without a word.",
+          "They have none; what is aligned to less than its elements takes a branch.",
+          ("environment/opencl/memory.py",),
+          "tests/lower/test_predicated.py::test_a_mask_is_a_predicate"),
+)
+
+QUIRKS = {quirk.name: quirk for quirk in TABLE}
+
+#: Those that `Target.quirks` may have.
+TOLD = frozenset(quirk.name for quirk in TABLE if quirk.told)
+
+
+def quirks_of(driver: VulkanDriver) -> frozenset[str]:
+    """Those of a Vulkan driver that a target tells."""
+    return frozenset(quirk.name for quirk in TABLE if quirk.told and quirk.applies_to(driver))
+
+
+def page() -> str:
+    """docs/notes/quirks.md."""
+    rows = [f"| `{quirk.name}` | {quirk.drivers}, {quirk.seen} | {quirk.wrong} | {quirk.instead} "
+            f"{', '.join(f'`{file}`' for file in quirk.where)} | `{quirk.test}` |" for quirk in TABLE]
+    return "\n".join([HEAD, *rows]) + "\n"
+
+
+HEAD = """# What drivers get wrong
+
+For developers of triton-spirv: faults of drivers that the compiler works around. The table stands in
+`python/triton_spirv/quirks.py`; this page is made of it (`python -m triton_spirv --quirks-table`).
+
+A quirk whose name is in `Target.quirks` of a target is worked around there only. All others are worked around
+on every device of their environment, or go by another field of the target, as the table says. The last column
+names the test that shows when a quirk may go: run it with a new driver, and without the workaround.
+
+| quirk | driver, and where it was seen | what it gets wrong | what we do, and where | test |
+|---|---|---|---|---|"""

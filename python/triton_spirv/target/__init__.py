@@ -1,0 +1,57 @@
+"""Targets: what a device (or a family of devices) offers, as data that the emitter asks.
+
+capabilities.py has the fields, group by group, device.py the type that has them all, known.py the devices.
+"""
+
+from .capabilities import LARGE_WARPS, Matrix
+from .device import MOST, Requirement, Target
+from .known import (
+    ACCUMULATORS,
+    CHOOSING,
+    CPU,
+    CPU_MATRIX,
+    CPU_SIMT,
+    INTEL,
+    INTEL_GPUS,
+    LAVAPIPE,
+    OCLOC_DEVICES,
+    PRODUCTS,
+    PVC,
+    REPORTED,
+    SIXTEEN_COLUMNS,
+    TARGETS,
+    VULKAN,
+    VULKAN_CAPABILITIES,
+    VULKAN_LEAST,
+    cpu_target,
+    find_target,
+    reported_target,
+)
+
+__all__ = [
+    "ACCUMULATORS",
+    "CHOOSING",
+    "CPU",
+    "CPU_MATRIX",
+    "CPU_SIMT",
+    "INTEL",
+    "INTEL_GPUS",
+    "LARGE_WARPS",
+    "LAVAPIPE",
+    "MOST",
+    "OCLOC_DEVICES",
+    "PRODUCTS",
+    "PVC",
+    "REPORTED",
+    "SIXTEEN_COLUMNS",
+    "TARGETS",
+    "VULKAN",
+    "VULKAN_CAPABILITIES",
+    "VULKAN_LEAST",
+    "Matrix",
+    "Requirement",
+    "Target",
+    "cpu_target",
+    "find_target",
+    "reported_target",
+]

@@ -1,0 +1,211 @@
+"""The targets that have names, and those that a name describes."""
+
+from __future__ import annotations
+
+from ..errors import DeviceError
+from .capabilities import Matrix
+from .device import Target
+
+#: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
+CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20)
+
+#: What the registers of an instruction set hold: 32 of a whole vector, against 16 of half a vector.
+ACCUMULATORS = {"x86_64-v4": (8, 2)}
+
+#: The same device running sub-groups, for SIMT mode without a GPU. A lane moves 8 bytes at once: with 16,
+#: this compiler takes 42 s for a product of 64x64x32 bytes instead of 0.8 s, and 9 s instead of 0.8 for f16.
+#: Of 481 kernels of the tests it optimises all in 37 s, those of up to 200 instructions and not the others in
+#: 10 s, none in 8 s.
+CPU_SIMT = Target(
+    "cpu-simt",
+    spirv_version=(1, 3),
+    vector_width=1,
+    sub_group_size=16,
+    sub_group_sizes=(8, 16, 32),
+    passing="struct",
+    lane_bytes=8,
+    max_registers=1 << 30,
+    optimised_size=200,
+)
+
+#: What the rules ask of a Vulkan device at least: features of version 1.2 (shaderInt64, shaderInt16,
+#: shaderInt8, bufferDeviceAddress, vulkanMemoryModel) and shuffles among the sub-group operations.
+VULKAN_LEAST = frozenset({
+    "Shader", "PhysicalStorageBufferAddresses", "VulkanMemoryModel", "Int64", "Int16", "Int8",
+    "GroupNonUniform", "GroupNonUniformShuffle",
+})
+#: And what nearly all of them have.
+VULKAN_CAPABILITIES = VULKAN_LEAST | {"StorageBuffer8BitAccess", "StorageBuffer16BitAccess"}
+
+#: Any Vulkan device: what more it has is added by `with_options`, from what Vulkan reports.
+VULKAN = Target(
+    "vulkan",
+    environment="vulkan",
+    spirv_version=(1, 5),
+    capabilities=VULKAN_CAPABILITIES | {"Float16"},
+    vector_width=1,
+    sub_group_size=32,
+    sub_group_sizes=(32,),
+    passing="push",
+    max_registers=1 << 30,
+    components=4,
+    push_bytes=128,
+    fetches_ahead=True,
+    double_buffers=True,
+    places_tiles=True,
+    holds_operands=True,
+    quirks=frozenset({"carries_words"}),
+    shared_bytes=32 * 1024,
+    float64=False,
+)
+
+#: Mesa's software device, for tests without a GPU.
+LAVAPIPE = VULKAN.with_options(
+    name="lavapipe",
+    capabilities=VULKAN_CAPABILITIES | {
+        "Float16", "Float64", "Int64Atomics", "AtomicFloat32AddEXT", "VulkanMemoryModelDeviceScope",
+        "ShaderClockKHR", "SignedZeroInfNanPreserve", "RoundingModeRTE",
+    },
+    sub_group_size=8,
+    sub_group_sizes=(8,),
+    float64=True,
+    float_controls=frozenset((mode, bits) for mode in ("SignedZeroInfNanPreserve", "RoundingModeRTE")
+                             for bits in (16, 32, 64)),
+    rounded=frozenset({"OpFDiv", "Sqrt"}),
+)
+
+#: Any Intel GPU that an OpenCL driver offers: 16 lanes, no matrix unit, no f64.
+INTEL = CPU_SIMT.with_options(
+    name="opencl-gpu",
+    passing="arguments",
+    optimised_size=None,
+    lane_bytes=16,
+    branches=64,
+    reduces=True,
+    clock_builtin=True,
+    shared_bytes=64 * 1024,
+    float64=False,
+    register_bytes=128 * 32,
+)
+
+#: A matrix unit of sixteen lanes that rounds f32 operands to tf32, too.
+SIXTEEN_COLUMNS = Matrix(16, operands=frozenset({"f16", "bf16", "i8", "tf32"}))
+
+#: Ponte Vecchio.
+PVC = INTEL.with_options(
+    name="pvc",
+    sub_group_sizes=(16, 32),
+    shared_bytes=128 * 1024,
+    float64=True,
+    matrix=SIXTEEN_COLUMNS,
+    block_2d=True,
+    shared_blocks=True,
+    predicated=True,
+    clock_builtin=False,
+    converts_bf16=True,
+    register_bytes=128 * 64,
+    large_registers=True,
+)
+
+#: The families of Intel's GPUs by the names that ocloc has for them, two of them for compilers of 2022, and a
+#: device of 32 bits.
+INTEL_GPUS = (
+    PVC,
+    INTEL.with_options(name="dg2", matrix=Matrix(8), shared_blocks=True, predicated=True, clock_builtin=False,
+                       converts_bf16=True, large_registers=True),
+    PVC.with_options(name="bmg"),
+    PVC.with_options(name="lnl"),
+    PVC.with_options(name="ptl"),
+    PVC.with_options(name="pvc-2022", matrix=Matrix(16), matrix_builtins=True, block_2d=False,
+                     predicated=False, clock_builtin=True),
+    INTEL.with_options(name="dg2-2022", matrix=Matrix(8), matrix_builtins=True, shared_blocks=True,
+                       converts_bf16=True, large_registers=True),
+    INTEL.with_options(name="tgl"),
+    INTEL.with_options(name="tgl-32", address_bits=32),
+)
+
+#: The names that ocloc has for these targets.
+OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "ptl": "ptl-h", "tgl": "tgllp",
+                 "tgl-32": "tgllp", "pvc-2022": "pvc", "dg2-2022": "acm-g10"}
+
+#: The CPU device with the matrix unit and the 2D block messages of PVC and of DG2, as functions that are
+#: linked in.
+CPU_MATRIX = tuple(
+    CPU_SIMT.with_options(name=name, sub_group_size=like.matrix.columns if like.matrix else 16,
+                          matrix=like.matrix, block_2d=like.block_2d, emulated=True, reduces=True,
+                          shared_blocks=like.shared_blocks, predicated=like.predicated,
+                          converts_bf16=True, register_bytes=like.register_bytes,
+                          large_registers=like.large_registers)
+    for name, like in (("cpu-xe", PVC), ("cpu-xe8", INTEL_GPUS[1]))
+)
+
+TARGETS = {
+    target.name: target
+    for target in (
+        CPU,
+        INTEL,
+        *INTEL_GPUS,
+        *CPU_MATRIX,
+        VULKAN,
+        LAVAPIPE,
+        CPU_SIMT,
+        *(CPU_SIMT.with_options(name=f"cpu-simt{lanes}", sub_group_size=lanes) for lanes in (8, 32)),
+    )
+}
+
+
+#: What an OpenCL driver's extensions mean for a target, as words of its name.
+REPORTED = {"float64": "cl_khr_fp64", "block_io": "cl_intel_subgroup_2d_block_io",
+            "matrix": "cl_intel_subgroup_matrix_multiply_accumulate"}
+
+#: Instruction sets with VRANGEPS.
+CHOOSING = ("x86_64-v4",)
+
+#: Features of processors with instructions that sum products: what they multiply.
+PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16"}
+
+
+def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Target:
+    """CPU for a processor of an architecture and with features, as runtime/processor.py spells them."""
+    return CPU.with_options(
+        accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
+        chooses=architecture in CHOOSING,
+        products=frozenset(form for feature, form in PRODUCTS.items() if feature in features),
+    )
+
+
+def reported_target(extensions: frozenset[str], sub_group_sizes: tuple[int, ...],
+                    shared_bytes: int) -> Target:
+    """The target for a GPU, from what its OpenCL driver reports; its name says all of it, so that
+    `find_target` knows it where there is no device.
+    """
+    lanes = 16 if 16 in sub_group_sizes or not sub_group_sizes else max(sub_group_sizes)
+    features = [name for name, extension in REPORTED.items() if extension in extensions]
+    if "matrix" in features:
+        features[features.index("matrix")] = f"matrix{8 if 8 in sub_group_sizes else 16}"
+    sizes = "-".join(map(str, sub_group_sizes or (lanes,)))
+    facts = [f"lanes{lanes}", f"sizes{sizes}", f"shared{shared_bytes}", *features]
+    return find_target(":".join(["opencl", *facts]))
+
+
+def _described_target(name: str) -> Target:
+    """The target that a name made by `reported_target` describes."""
+    facts = {word.rstrip("-0123456789"): word[len(word.rstrip("-0123456789")):] for word in name.split(":")}
+    columns = facts.get("matrix")
+    sixteen = SIXTEEN_COLUMNS if "block_io" in facts else Matrix(16)
+    unit = sixteen if columns == "16" else Matrix(8) if columns else None
+    return INTEL.with_options(
+        name=name, sub_group_size=int(facts["lanes"]),
+        sub_group_sizes=tuple(map(int, facts["sizes"].split("-"))), shared_bytes=int(facts["shared"]),
+        float64="float" in facts, matrix=unit, block_2d="block_io" in facts,
+        matrix_builtins=unit is not None and "block_io" not in facts,
+        register_bytes=128 * 64 if columns == "16" else 128 * 32, large_registers=columns is not None)
+
+
+def find_target(name: str) -> Target:
+    """The known target of that name, or the one that it describes; else DeviceError lists the names."""
+    if name.startswith("opencl:"):
+        return _described_target(name)
+    if name not in TARGETS:
+        raise DeviceError(f"unknown target {name!r}; known targets: {', '.join(sorted(TARGETS))}")
+    return TARGETS[name]
