@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
+import triton_spirv
 from triton_spirv.ir import dialects
 from triton_spirv.ir.dialects import OPERATIONS, TRAITS, with_trait
 from triton_spirv.lower import RULES
@@ -58,3 +62,41 @@ def test_rules_are_checked_as_they_are_registered() -> None:
         pulled("arith.scaling_extf")(lambda ctx, op, layout, value: value)
     with pytest.raises(AssertionError, match="rule takes"):
         lowers("cf.assert")(lambda ctx, op, condition: None)
+
+
+#: folder or file -> why names of operations stand there side by side, though they are no property to ask for
+LISTED = {
+    "ir": "the table itself, and the reader and printer of its formats",
+    "compiler.py": "what needs no rule, for the refusal of what has none",
+    "cli/operations.py": "a page for people",
+}
+
+
+def lists_of_names(source: str) -> list[tuple[int, list[str]]]:
+    """(line, names) of each tuple, list or set that names two operations or more."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            names = [x.value for x in node.elts if isinstance(x, ast.Constant) and x.value in OPERATIONS]
+            if len(names) > 1:
+                found.append((node.lineno, names))
+    return found
+
+
+def test_a_list_of_names_is_found() -> None:
+    found = lists_of_names('x = op.name in ("tt.splat", "tt.broadcast")')
+    assert found == [(1, ["tt.splat", "tt.broadcast"])]
+    assert not lists_of_names('x = op.name == "tt.splat" or {"tt.dot": 1, "tt.trans": 2}[op.name]')
+
+
+def test_no_lists_of_names_beside_the_table() -> None:
+    """What an operation is, its traits say: a list of names elsewhere forgets the operation that is added
+    next. (A table from names to what is done for each is a rule, and so is the comparison with one name.)"""
+    package = Path(triton_spirv.__file__).parent
+    lists = {}
+    for path in package.rglob("*.py"):
+        place = path.relative_to(package).as_posix()
+        if place.partition("/")[0] not in LISTED and place not in LISTED:
+            found = lists_of_names(path.read_text(encoding="utf-8"))
+            lists |= {f"{place}:{line}": names for line, names in found}
+    assert not lists

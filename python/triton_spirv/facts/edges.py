@@ -36,7 +36,7 @@ def edges(op: Operation) -> Iterator[Edge]:
         yield Edge("into the body", before.terminator, 1, after.arguments)
         yield Edge("from round to round", after.terminator, 0, before.arguments)
         yield Edge("behind the last round", before.terminator, 1, op.results)
-    elif op.name in ("scf.if", "scf.execute_region"):
+    elif op.regions:
         for block in [block for region in op.regions for block in region.blocks if block.operations]:
             if block.terminator.name == "scf.yield":
                 yield Edge("out of a branch", block.terminator, 0, op.results)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.model import FloatType, Module, Operation, Value, element_type, function_of
+from ..ir.model import FloatType, IntegerType, Module, Operation, Value, element_type, function_of
 from .axis import axis_facts
 from .axis_info import LARGEST, AxisInfo
+from .bounds import Part, conjunction
 from .motion import Motion, Mover, Program, Round, motion
 
 AXES = "xyz"
@@ -14,7 +15,8 @@ AXES = "xyz"
 
 def described(module: Module) -> str:
     """A line for each value of integers or pointers: the operation that makes it, what is known along its
-    dimensions, and how rounds of the loop around it and programs move it, where they do."""
+    dimensions, how rounds of the loop around it and programs move it, where they do, and what comparisons a
+    mask is made of."""
     lines = []
     for op in module.walk():
         if op.name == "tt.func":
@@ -40,7 +42,15 @@ def _known(value: Value) -> str:
         found = motion(value, mover)
         if found.slope != 0:
             words.append(f"{name} {_moves(found)}")
+    if value.defining_op is not None and element_type(value.type) == IntegerType(1):
+        words.append(" and ".join(map(_compared, conjunction(value))))
     return "; ".join(filter(None, words))
+
+
+def _compared(part: Part) -> str:
+    below = "".join(f" below {view.name}" for view in part.views)
+    sides = [f"%{side.name}" for side in part.operands or (part.mask,)]
+    return f" {part.predicate} ".join(sides) + below
 
 
 def _movers(value: Value) -> Iterator[tuple[str, Mover]]:

@@ -9,33 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ..ir.dialects import OPERATIONS
 from ..ir.model import Block, Module, Operation, PointerType, TensorDescType, TensorType, Type, Value
-
-#: operation -> the operand through which it writes
-WRITES = {
-    "tt.store": "ptr",
-    "tt.atomic_rmw": "ptr",
-    "tt.atomic_cas": "ptr",
-    "tt.atomic_store": "ptr",
-    "tt.descriptor_store": "desc",
-    "tt.descriptor_reduce": "desc",
-    "tt.descriptor_scatter": "desc",
-}
-#: operations that look through pointers, or at them, and do no more
-READS = frozenset(
-    [
-        "tt.load",
-        "tt.atomic_load",
-        "tt.atomic_poll",
-        "tt.descriptor_load",
-        "tt.descriptor_gather",
-        "ttg.async_copy_global_to_local",
-        "tt.ptr_to_int",
-        "tt.print",
-    ]
-)
-#: operations whose results are pointers from memory or from numbers
-UNKNOWN = frozenset(["tt.load", "tt.int_to_ptr", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_load"])
 
 
 def written_arguments(module: Module) -> tuple[bool, ...]:
@@ -64,7 +39,7 @@ def pointer_roots(module: Module) -> dict[Value, int]:
         for source, target in flow(op, module):
             if is_pointer(source.type) and is_pointer(target.type):
                 targets.setdefault(source, []).append(target)
-        if op.name in UNKNOWN:
+        if _is_from_anywhere(op):
             roots.update((result, every) for result in op.results if is_pointer(result.type))
     pending = list(roots)
     while pending:
@@ -87,13 +62,21 @@ def is_pointer(type: Type) -> bool:
 
 def _written(op: Operation) -> Iterable[Value]:
     """The pointers that an operation may write through; of an operation unknown here, all that it takes."""
-    if op.name in WRITES:
-        return [getattr(op, WRITES[op.name])]
-    if op.name in READS or op.regions or op.successors or op.name == "tt.call" or _ends(op):
+    written = OPERATIONS[op.name].written if op.name in OPERATIONS else None
+    if written is not None:
+        return [getattr(op, written)]
+    if op.is_pure or op.has("reads") or op.name == "tt.print":
+        return []
+    if op.regions or op.successors or op.name == "tt.call" or _ends(op):
         return []
     if any(is_pointer(result.type) for result in op.results):
         return []
     return [operand for operand in op.operands if is_pointer(operand.type)]
+
+
+def _is_from_anywhere(op: Operation) -> bool:
+    """Are pointers among its results made of memory or of numbers?"""
+    return op.has("reads") or op.name == "tt.int_to_ptr"
 
 
 def _ends(op: Operation) -> bool:
@@ -127,7 +110,7 @@ def flow(op: Operation, module: Module) -> Iterator[tuple[Value, Value]]:
         yield from _all(op.operands, [a for block in blocks for a in block.arguments])
         for block in blocks:
             yield from _last(block, op.results)
-    elif op.name not in UNKNOWN:
+    elif not _is_from_anywhere(op):
         yield from _all(op.operands, op.results)
 
 

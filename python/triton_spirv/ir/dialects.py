@@ -29,6 +29,8 @@ read.
 
     elementwise  element i of each result is computed from element i of the operands, and from nothing else
     view         the elements of the result are those of the one operand, moved or repeated
+    keeps_dims   a view in which dimension d stays dimension d
+    reshapes     a view in another shape, in the same row-major order
     pure         results follow from operands and attributes (and the program's number); nothing else happens.
                  What is elementwise or a view is pure
     divides      needs a second operand other than zero
@@ -38,7 +40,10 @@ read.
     reads, writes, atomic
                  memory that pointers reach; `writes` names the operand: `writes=ptr`
     waits        the program does not go on before it has seen what another one writes
+    multiplies   makes a product of numbers, which may become one instruction with an addition of it
     product      a product of matrices
+    loops        runs its region as often as the program says
+    carries      its results are what its regions end with
     terminator   ends a block
 
 Which types operands and results have is in checks.py.
@@ -55,8 +60,10 @@ from functools import cached_property
 #: What traits may be said, and which others they bring.
 TRAITS: dict[str, frozenset[str]] = {
     "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
+    "keeps_dims": frozenset({"view", "pure"}), "reshapes": frozenset({"view", "pure"}),
+    "multiplies": frozenset({"elementwise", "pure"}),
     **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
-                     "terminator"), frozenset()),
+                     "loops", "carries", "terminator"), frozenset()),
 }
 
 
@@ -207,11 +214,11 @@ _op("tt.map_elementwise", "srcs*", "generic", traits="pure")
 # tt: views
 _op("tt.splat", "src", _CAST, traits="view")
 _op("tt.unsplat", "src", "$src {} : T(src)", "element src", traits="pure")
-_op("tt.expand_dims", "src", _CAST, traits="view")
+_op("tt.expand_dims", "src", _CAST, traits="reshapes")
 _op("tt.reshape", "src",
     "$src (? allow_reorder !allow_reorder )? (? efficient_layout !efficient_layout )? {} : T(src) -> R",
-    traits="view")
-_op("tt.broadcast", "src", _CAST, traits="view")
+    traits="reshapes")
+_op("tt.broadcast", "src", _CAST, traits="keeps_dims")
 _op("tt.trans", "src", _CAST, traits="view")
 _family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R", traits="pure")
 _op("tt.split", "src", "$src {} : T(src) -> R", "both", traits="pure")
@@ -253,7 +260,7 @@ _ARITH_CAST = "$src flags {} : T(src) to R"
 _op("arith.addi", "lhs rhs", _BINARY, "lhs", "elementwise sum")
 _family(
     "arith.subi arith.muli arith.andi arith.ori arith.xori arith.shli arith.shrsi arith.shrui "
-    "arith.maxsi arith.maxui arith.minsi arith.minui arith.addf arith.subf arith.mulf arith.divf "
+    "arith.maxsi arith.maxui arith.minsi arith.minui arith.addf arith.subf arith.divf "
     "arith.remf arith.maximumf arith.maxnumf arith.minimumf arith.minnumf",
     "lhs rhs", _BINARY, "lhs", "elementwise",
 )
@@ -261,6 +268,7 @@ _family(
     "arith.divsi arith.divui arith.remsi arith.remui arith.ceildivsi arith.ceildivui arith.floordivsi",
     "lhs rhs", _BINARY, "lhs", "elementwise divides",
 )
+_op("arith.mulf", "lhs rhs", _BINARY, "lhs", "multiplies")
 _op("arith.negf", "operand", "$operand flags {} : T(operand)", "operand", "elementwise")
 _op("arith.extsi", "src", _ARITH_CAST, traits="elementwise widens")
 _family(
@@ -301,15 +309,15 @@ _family(
 )
 _family("math.atan2 math.copysign math.ipowi math.powf", "lhs rhs", _BINARY, "lhs", "elementwise")
 _op("math.fpowi", "lhs rhs", "$lhs , $rhs flags {} : T(lhs) , T(rhs)", "lhs", "elementwise")
-_op("math.fma", "a b c", "$a , $b , $c flags {} : T(a)", "a", "elementwise")
+_op("math.fma", "a b c", "$a , $b , $c flags {} : T(a)", "a", "multiplies")
 _op("math.clampf", "value min max", "$value to [ $min , $max ] flags {} : T(value)", "value",
     "elementwise")
 _op("math.sincos", "operand", "$operand flags {} : T(operand)", "both operand", "elementwise")
 
 # scf, cf
-_op("scf.for", "lower upper step init*", "custom for")
-_op("scf.while", "init*", "custom while")
-_op("scf.if", "condition", "custom if")
+_op("scf.for", "lower upper step init*", "custom for", traits="loops carries")
+_op("scf.while", "init*", "custom while", traits="loops carries")
+_op("scf.if", "condition", "custom if", traits="carries")
 _op("scf.execute_region", "", "custom execute_region")
 _op("scf.yield", "values*", "{} (? $values* : T(values*) )?", traits="terminator")
 _op("scf.condition", "condition args*", "( $condition ) {} (? $args* : T(args*) )?", traits="terminator")
@@ -332,7 +340,7 @@ _family(
 _family("gpu.lane_id gpu.subgroup_id gpu.num_subgroups gpu.subgroup_size", "", "{} : R", traits="pure")
 
 # ttg
-_op("ttg.convert_layout", "src", _CAST, traits="view")
+_op("ttg.convert_layout", "src", _CAST, traits="keeps_dims")
 _op("ttg.local_alloc", "src?", "(? $src )? {} : F")
 _op("ttg.local_dealloc", "src", "$src {} : T(src)")
 _op("ttg.local_load", "src token?", "$src (? token $token )? {} : T(src) -> R")
@@ -351,7 +359,7 @@ _op("ttg.async_wait", "asyncToken*", "(? $asyncToken* )? {}", "token")
 _op("ttg.async_commit_group", "inputTokens*", "(? tokens $inputTokens* )? {}", "token")
 _op("ttg.async_copy_global_to_local", "src dst mask? other?",
     f"$src , $dst (? mask $mask )? (? other $other )? {_MEMORY} T(src) -> T(dst)", "token",
-    cache="cache", evict="evict")
+    traits="reads", cache="cache", evict="evict")
 _op("ttg.barrier", "", "|addrSpace {}", addrSpace="addr_space")
 _op("ttg.local_barrier", "", "{}")
 _op("ttg.warp_id", "", "{}", "i32", "pure")

@@ -22,9 +22,6 @@ from .plan.recorder import Recorder
 from .values.tensor import Deferred, Fragment, Stored
 from .values.types import storage_type
 
-#: whose rounds the user decides; loops that lowering makes besides have few
-LOOPS = frozenset({"scf.for", "scf.while", "tt.atomic_poll"})
-
 
 def named(op: Operation, bound: Sequence[Any]) -> list[Any]:
     """Bound operands by the dialect's names: None for an absent one, a tuple for a variadic one."""
@@ -131,7 +128,8 @@ class State:
         programs draw their numbers from, where they wait for each other.
         """
         names = {op.name for op in module.walk()}
-        wanted = {"assert_buffer": "tt.assert" in names or bool(self.target.loop_rounds and names & LOOPS),
+        loops = any(op.has("loops") or op.has("waits") for op in module.walk())  # as often as users decide
+        wanted = {"assert_buffer": "tt.assert" in names or bool(self.target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self.env.prints_to_buffer,
                   "ticket_buffer": not self.target.lanes and waits(module)}
         return [Parameter(name, "ptr", I32) for name, is_wanted in wanted.items() if is_wanted]

@@ -13,6 +13,7 @@ exchanged where the new layouts meet the old ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..ir.model import Encoding, Module, Operation, TensorType, Value, bits_of, shape_of
@@ -23,6 +24,9 @@ from ..traversal import Asking, question, some
 from .carried_pointers import carry_pointer
 from .conversions import CONVERSION, convert_at_edges
 from .copies import copied
+
+#: operation -> the encoding of its operand, of that of its result
+BEHIND: dict[str, Callable[[Encoding], Encoding]] = {CONVERSION: lambda same: same, "tt.trans": transposed}
 
 
 def place_products(module: Module, target: Target, warps: int) -> None:
@@ -93,15 +97,16 @@ def is_chained(op: Operation) -> bool:
     """Is the result computed with along rows, or the left operand of another product as it stands, or that of
     a chained one? Whatever is transposed, or a right operand, is exchanged between the warps anyway.
     """
-    return _reaches(op.result, ("tt.reduce", "tt.dot")) or _comes_from_product(op.operands[0])
+    return _reaches(op.result) or _comes_from_product(op.operands[0])
 
 
 @question
-def _reaches(value: Value, ends: tuple[str, ...]) -> Asking[bool]:
+def _reaches(value: Value) -> Asking[bool]:
+    """A sum or the like along rows, or the left operand of a product."""
     for user, index in value.uses:
-        if user.name in ends and not (user.name == "tt.dot" and index > 0):
+        if user.name == "tt.reduce" or (user.name == "tt.dot" and index == 0):
             return True
-        if (user.name == CONVERSION or is_elementwise(user)) and (yield from some(user.results, ends)):
+        if (user.name == CONVERSION or is_elementwise(user)) and (yield from some(user.results)):
             return True
     return False
 
@@ -195,7 +200,7 @@ def _load_along(value: Value, encoding: Encoding) -> None:
                 break
             if maker.name == "tt.expand_dims":
                 asked = Encoding("ttg", "slice", (("dim", maker.attributes["axis"]), ("parent", asked)))
-            elif maker.name not in ("tt.broadcast", CONVERSION):
+            elif not maker.has("keeps_dims"):
                 break
             operand = maker.operands[0]
 
@@ -209,7 +214,7 @@ def _load_apart(op: Operation, index: int) -> None:
     """
     chain: list[Operation] = []
     maker = op.operands[index].defining_op
-    while maker is not None and maker.name in (CONVERSION, "tt.trans"):
+    while maker is not None and maker.name in BEHIND:
         chain.append(maker)
         maker = maker.operands[0].defining_op
     if maker is None or maker.name != "tt.load" or maker.attributes.get("isVolatile"):
@@ -252,9 +257,9 @@ def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:
                 retype(made, asked)
             return
         tensors = [x for x in maker.operands if isinstance(x.type, TensorType)]
-        if len(tensors) != 1 or not (is_elementwise(maker) or maker.name in (CONVERSION, "tt.trans")):
+        if len(tensors) != 1 or not (is_elementwise(maker) or maker.name in BEHIND):
             return
-        value, encoding = tensors[0], transposed(encoding) if maker.name == "tt.trans" else encoding
+        value, encoding = tensors[0], BEHIND.get(maker.name, lambda same: same)(encoding)
 
 
 def _let_wait(op: Operation) -> None:
@@ -275,7 +280,7 @@ def _let_wait(op: Operation) -> None:
             continue
         first, last = (op.parent.operations.index(x) for x in (maker, op))
         between = op.parent.operations[first + 1:last]
-        if all(x.name in ("tt.load", "tt.trans") for x in between):
+        if all(x.name == "tt.load" or x.has("view") for x in between):
             for made in (*chain, maker):
                 made.set_attribute("ts.waits", True)
 

@@ -64,7 +64,7 @@ def _summed_axis(x: Value, other: Value) -> int | None:
     if repeat is None or repeat.name != "tt.broadcast":
         return None
     widen = repeat.operands[0].defining_op
-    if widen is None or widen.name not in ("tt.expand_dims", "tt.reshape"):
+    if widen is None or not widen.has("reshapes"):
         return None
     reduction = widen.operands[0].defining_op
     if reduction is None or reduction.name != "tt.reduce" or reduction.operands != [x]:

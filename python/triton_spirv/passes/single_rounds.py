@@ -105,8 +105,8 @@ def _add_zero_last(reduction: Operation) -> None:
     block = reduction.parent
     if added is None or added.name != "arith.addf" or len(added.results[0].uses) != 1:
         return
-    combined = [op.name for op in reduction.regions[0].entry.operations]
-    if combined != ["arith.addf", "tt.reduce.return"] or block is None or added.parent is not block:
+    combined = reduction.regions[0].entry.operations
+    if len(combined) != 2 or combined[0].name != "arith.addf" or block is None or added.parent is not block:
         return
     for zero, x in (added.operands, added.operands[::-1]):
         if _is_zero(zero) and not _is_product(x):
@@ -139,7 +139,7 @@ def _is_product(value: Value) -> bool:
     op = value.defining_op
     while op is not None and op.has("view"):
         op = op.operands[0].defining_op
-    return op is not None and op.name in ("arith.mulf", "math.fma")
+    return op is not None and op.has("multiplies")
 
 
 class _Copy:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
+from ...facts.bounds import Part, conjunction, folded
 from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I64
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
-from ...traversal import Asking, answer, every, question
 from ..arithmetic.symbolic import as_affine
 from ..context import Context, named
 from ..registry import SOURCE_LAYOUTS
@@ -39,54 +39,48 @@ WIDEST = 16
 OPPOSITE = {"slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle"}
 
 
+def made_of(mask: Any) -> tuple[Operation, Sequence[Any]] | None:
+    """How a mask that is not evaluated yet is made."""
+    is_open = isinstance(mask, Deferred) and mask.stored is None
+    return (mask.operation, mask.operands) if is_open else None
+
+
 def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
     """A scalar Bool that implies that every element of the window is true; None where none is known. Emits
     scalar code.
     """
-
-    def test(mask: Any, layout: Layout) -> Asking[Register | None]:
-        if isinstance(mask, Uniform):
-            return mask.scalar
-        if not isinstance(mask, Deferred) or mask.stored is not None:
-            return None
-        op = mask.operation
-        if op.name == "arith.andi":
-            x, y = (yield mask.operands[0], layout), (yield mask.operands[1], layout)
-            return None if x is None or y is None else ctx.b.logical_and(x, y)
-        if op.name == "arith.cmpi":
-            return _ordered(ctx, op.attributes["predicate"], mask.operands, layout)
-        if _is_plain_view(op, mask):
-            return (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
-        return None
-
-    return answer(test, mask, layout)
+    def both(x: Register | None, y: Register | None) -> Register | None:
+        return None if x is None or y is None else ctx.b.logical_and(x, y)
+    return None if mask is None else folded(mask, lambda part: _test(ctx, part, layout), both, made_of)
 
 
 def all_false(ctx: Context, mask: Any, layout: Layout) -> Register | None:
     """A scalar Bool that implies that every element of the window is false; None where none is known. Emits
     scalar code.
     """
+    def both(x: Register | None, y: Register | None) -> Register | None:
+        return ctx.b.logical_or(x, y) if x is not None and y is not None else x if y is None else y
+    return None if mask is None else folded(mask, lambda part: _test(ctx, part, layout, True), both, made_of)
 
-    def test(mask: Any, layout: Layout) -> Asking[Register | None]:
-        if isinstance(mask, Uniform):
-            return ctx.b.logical_not(mask.scalar)
-        if not isinstance(mask, Deferred) or mask.stored is not None:
-            return None
-        op = mask.operation
-        if op.name == "arith.andi":
-            x, y = (yield mask.operands[0], layout), (yield mask.operands[1], layout)
-            return ctx.b.logical_or(x, y) if x is not None and y is not None else x if y is None else y
-        if op.name == "arith.cmpi":
-            return _ordered(ctx, op.attributes["predicate"], mask.operands, layout, opposite=True)
-        if _is_plain_view(op, mask):
-            return (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
+
+def _test(ctx: Context, part: Part, layout: Layout, opposite: bool = False) -> Register | None:
+    """The same for one part of a mask, under the layout of the whole; `opposite`: that it is false
+    everywhere."""
+    below = _below(part, layout)
+    if below is None:
         return None
+    if isinstance(part.mask, Uniform):
+        return ctx.b.logical_not(part.mask.scalar) if opposite else part.mask.scalar
+    return _ordered(ctx, part.predicate, part.operands, below, opposite)
 
-    return answer(test, mask, layout)
 
-
-def _is_plain_view(op: Operation, mask: Deferred) -> bool:
-    return op.name in SOURCE_LAYOUTS and len(mask.operands) == 1 and op.name not in ("tt.split", "ts.swap")
+def _below(part: Part, layout: Layout) -> Layout | None:
+    """The layout of a part where the whole mask has this one; None behind a view that is not known here."""
+    for view in part.views:
+        if view.name not in SOURCE_LAYOUTS or view.name == "ts.swap":
+            return None
+        layout = SOURCE_LAYOUTS[view.name](view, layout)
+    return layout
 
 
 def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layout,
@@ -122,20 +116,15 @@ def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layo
     return reduce(b.logical_and, tests)
 
 
-@question
-def is_provable(mask: Any, layout: Layout) -> Asking[bool]:
+def is_provable(mask: Any, layout: Layout) -> bool:
     """Is there a scalar that `all_true` makes of this mask? A path where it holds asks for no element."""
-    if isinstance(mask, Uniform):
-        return True
-    if not isinstance(mask, Deferred) or mask.stored is not None:
-        return False
-    op = mask.operation
-    if op.name == "arith.andi":
-        return (yield from every(mask.operands, layout))
-    if op.name == "arith.cmpi":
-        return op.attributes["predicate"] in ORDERED and None not in (
-            _extremes(operand, layout) for operand in mask.operands)
-    return _is_plain_view(op, mask) and (yield mask.operands[0], SOURCE_LAYOUTS[op.name](op, layout))
+
+    def is_known(part: Part) -> bool:
+        below = _below(part, layout)
+        if below is None or isinstance(part.mask, Uniform):
+            return below is not None
+        return part.predicate in ORDERED and None not in (_extremes(x, below) for x in part.operands)
+    return mask is not None and all(map(is_known, conjunction(mask, made_of)))
 
 
 @dataclass(frozen=True)

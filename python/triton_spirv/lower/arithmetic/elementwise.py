@@ -7,6 +7,7 @@ splatting.
 
 from __future__ import annotations
 
+from ...ir.dialects import with_trait
 from ...ir.model import FloatType, Operation
 from ...spirv.builder import scalar_type, width_of, with_width
 from ...spirv.module import Value as Register
@@ -30,7 +31,7 @@ INTEGER = {
     "arith.shrui": "OpShiftRightLogical",
 }
 #: Worth keeping rather than computing twice.
-DIVISION = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
+DIVISION = [name for name in INTEGER if name in with_trait("divides")]
 INTEGER_FUNCTION = {
     "arith.maxsi": "s_max", "arith.maxui": "u_max", "arith.minsi": "s_min", "arith.minui": "u_min",
     "math.ctlz": "clz", "math.cttz": "ctz", "math.ctpop": "popcount", "tt.mulhiui": "u_mul_hi",
@@ -179,11 +180,7 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
             found = _approximate(ctx, op, "divide", x, y)
             return found or ctx.env.divide(x, y, precise=op.name == "tt.precise_divf")
         value = b.binary(FLOAT[op.name], x, y)
-        fuses = ctx.options.get("enable_fp_fusion", True) and op.name in (
-            "arith.addf",
-            "arith.subf",
-            "arith.mulf",
-        )
+        fuses = ctx.options.get("enable_fp_fusion", True)
         return ctx.env.contract(value) if fuses and not is_bits(element_of(op.operands[0].type)) else value
     return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
 

@@ -96,7 +96,7 @@ class _Graph:
         op = block.operations[-1]
         if op.name.endswith(".return"):
             return [self.end]
-        if op.name not in ("cf.br", "cf.cond_br"):
+        if not op.successors or op.name == "cf.switch":
             raise LoweringError("ends a block and has no rule", f"{op.location}: {op.name}")
         return [self.numbers[successor] for successor in op.successors]
 

@@ -32,7 +32,7 @@ def _cost(block: Block, functions: Mapping[str, Operation], around: tuple[Block,
             inner = [region.entry for region in op.regions if region.blocks]
         elif op.name == "tt.call":
             inner = [functions[op.attributes["callee"]].regions[0].entry]
-        elif op.name in ("cf.br", "cf.cond_br"):
+        elif op.successors and op.name != "cf.switch":
             inner = op.successors
         elif not (op.name.endswith((".return", ".yield")) or op.name == "arith.constant"
                   or (op.name in RULES and RULES[op.name].kind == "elementwise")):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...facts.axis import axis_facts
+from ...facts.bounds import Part, conjunction
+from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
-from ...traversal import Asking, answer, every
 from ..context import Context
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Deferred, Uniform
@@ -33,12 +34,9 @@ def edges(ctx: Context, mask: Any, starts: Layout, message: Message) -> Edges | 
     end at a multiple of 4 bytes.
     """
     found: list[tuple[int, tuple[Register, ...]]] = []
-
-    def collect(mask: Any, starts: Layout, dims: tuple[int, ...]) -> Asking[bool]:
-        return _collect(ctx, mask, starts, message, dims, found)
-
-    if mask is not None and not answer(collect, mask, starts, (0, 1)):
-        return None
+    for part in conjunction(mask, _made_of):
+        if not _add_bounds(ctx, part, starts, message, found):
+            return None
     limits: list[tuple[Register, ...] | None] = [None, None]
     for dim, values in found:
         before = limits[dim]
@@ -47,29 +45,33 @@ def edges(ctx: Context, mask: Any, starts: Layout, message: Message) -> Edges | 
     return Edges((limits[0], limits[1]))
 
 
-def _collect(ctx: Context, mask: Any, starts: Layout, message: Message, dims: tuple[int, ...],
-             found: list[tuple[int, tuple[Register, ...]]]) -> Asking[bool]:
-    """Add the bounds of a mask, whose dimensions are `dims` of the block; is it nothing but bounds? Asks the
-    same of masks below it, with their `starts` and `dims`."""
+def _made_of(mask: Any) -> tuple[Operation, tuple[Any, ...]] | None:
+    """How a mask was made, whether it is evaluated by now or not."""
+    return (mask.operation, mask.operands) if isinstance(mask, Deferred) else None
+
+
+def _add_bounds(ctx: Context, part: Part, starts: Layout, message: Message,
+                found: list[tuple[int, tuple[Register, ...]]]) -> bool:
+    """Add the bounds of a part of a mask; is it nothing but bounds?"""
     b = ctx.b
-    if isinstance(mask, Uniform):
-        if mask.scalar.constant is not True:
-            found.append((message.down, (b.select(mask.scalar, b.constant(I32, FAR), 0),) * starts.registers))
-        return True
-    if not isinstance(mask, Deferred):
-        return False
-    op, operands = mask.operation, mask.operands
-    if op.name == "arith.andi":
-        return (yield from every(operands, starts, dims))
-    views = dims_below(op)
-    if op.name == "tt.broadcast" or views is not None:
+    dims: tuple[int, ...] = (0, 1)  # of the block, for each of the part's
+    for view in part.views:
+        views = dims_below(view)
+        if view.name != "tt.broadcast" and views is None:
+            return False
         kept = {source: dims[d] for d, source in enumerate(views or range(len(dims))) if source is not None}
-        below = tuple(kept.get(d, -1) for d in range(len(shape_of(op.src.type))))
-        return (yield operands[0], SOURCE_LAYOUTS[op.name](op, starts), below)
-    if op.name != "arith.cmpi":
+        dims = tuple(kept.get(d, -1) for d in range(len(shape_of(view.src.type))))
+        starts = SOURCE_LAYOUTS[view.name](view, starts)
+    if isinstance(part.mask, Uniform):
+        if part.mask.scalar.constant is not True:
+            inside = b.select(part.mask.scalar, b.constant(I32, FAR), 0)
+            found.append((message.down, (inside,) * starts.registers))
+        return True
+    op = part.comparison
+    if op is None:
         return False
-    left, right = operands
-    predicate = op.attributes["predicate"]
+    left, right = part.operands
+    predicate = part.predicate
     if predicate in ("sgt", "sge") and isinstance(left, Uniform):  # bound > x
         left, right, predicate = right, left, {"sgt": "slt", "sge": "sle"}[predicate]
         index = op.operands[1]

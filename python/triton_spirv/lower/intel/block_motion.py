@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...facts.axis import axis_facts
+from ...facts.bounds import Part, conjunction, keeps_dims
 from ...facts.motion import Counter, added, constant, motion, number, product_of
 from ...ir.model import Block, Operation, Value
-from ...traversal import Asking, question
 from ..values.types import shape_of
 
 
@@ -30,23 +30,17 @@ class Bound:
     slope: int
 
 
-@question
-def bounds(mask: Value | None, body: Block) -> Asking[list[Bound] | None]:
+def bounds(mask: Value | None, body: Block) -> list[Bound] | None:
     """A mask as bounds that depend on the loop's counter only; None where it is more than that."""
-    if mask is None:
-        return []
-    op = mask.defining_op
-    if op is None:
+    found = [_bound(part, body) for part in conjunction(mask)]
+    return None if None in found else list(dict.fromkeys(filter(None, found)))
+
+
+def _bound(part: Part, body: Block) -> Bound | None:
+    if part.predicate != "slt" or not keeps_dims(part):
         return None
-    if op.name == "arith.andi":
-        x, y = (yield op.operands[0], body), (yield op.operands[1], body)
-        return None if x is None or y is None else list(dict.fromkeys(x + y))
-    if op.name in ("tt.broadcast", "ttg.convert_layout"):
-        return (yield op.operands[0], body)
-    if op.name != "arith.cmpi" or op.attributes["predicate"] != "slt":
-        return None
-    index, limit = op.operands
-    shape = index.type.shape  # type: ignore[attr-defined]
+    index, limit = part.operands
+    shape = index.type.shape
     moving = [d for d, size in enumerate(shape) if size > 1]
     at, end = motion(index, Counter(body)), motion(limit, Counter(body))
     from_index, from_limit = number(at.slope), number(end.slope)
@@ -60,7 +54,7 @@ def bounds(mask: Value | None, body: Block) -> Asking[list[Bound] | None]:
     own = [d for d, size in enumerate(shape_of(at.start.type)) if size > 1]
     if len(own) != 1:
         return None
-    return [Bound(moving[0], at.start, own[0], end.start, from_limit - from_index)]
+    return Bound(moving[0], at.start, own[0], end.start, from_limit - from_index)
 
 
 def counter_step(loop: Operation) -> int | None:

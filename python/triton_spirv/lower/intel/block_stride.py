@@ -59,14 +59,14 @@ def stride_along(tensor: Any, dim: int, length: int) -> Asking[Stride | None]:
     if below is not None:
         source = below[dim]
         return Stride(0) if source is None else (yield (operands[0], source, length))
-    if op.name == "arith.extsi":
+    if op.has("widens"):
         return (yield (operands[0], dim, length))
-    if op.name in ("arith.addi", "arith.muli"):
+    if op.has("sum") or op.name == "arith.muli":
         x = yield (operands[0], dim, length)
         y = yield (operands[1], dim, length)
         if x is None or y is None:
             return None
-        if op.name == "arith.addi":
+        if op.has("sum"):
             return x + y
         for uniform, other in ((operands[0], y), (operands[1], x)):
             if isinstance(uniform, Uniform):
@@ -79,7 +79,7 @@ def dims_below(op: Operation) -> list[int | None] | None:
     """For a view that adds dimensions of size 1: per dimension of the result, that of the operand, None for
     an added one. None for any other operation.
     """
-    if op.name not in ("tt.expand_dims", "tt.reshape"):
+    if not op.has("reshapes"):
         return None
     source = [d for d, size in enumerate(shape_of(op.src.type)) if size != 1]
     result = [d for d, size in enumerate(shape_of(op.result.type)) if size != 1]
@@ -138,7 +138,7 @@ def pointer_divisor(value: Value, lengths: tuple[int, ...], size: int) -> tuple[
     """
     apart = LARGEST
     while (op := value.defining_op) is not None:
-        if op.name not in ("tt.splat", "tt.broadcast", "tt.addptr"):
+        if not (op.name == "tt.splat" or op.has("keeps_dims") or op.has("sum")):
             return 1, None
         if op.name == "tt.addptr":
             apart = min(apart, divisor(op.offset, lengths) * size)
@@ -156,7 +156,7 @@ def divisor(value: Value, lengths: tuple[int, ...]) -> Asking[int]:
     if op is None:
         return best
     found = 1
-    if op.name in ("tt.broadcast", "arith.extsi", "tt.splat"):
+    if op.name == "tt.splat" or op.has("keeps_dims") or op.has("widens"):
         found = yield (op.operands[0], lengths)
     elif (below := dims_below(op)) is not None:
         kept = {source: lengths[d] for d, source in enumerate(below) if source is not None}
@@ -164,7 +164,7 @@ def divisor(value: Value, lengths: tuple[int, ...]) -> Asking[int]:
     elif op.name == "arith.muli":
         left, right = (yield op.lhs, lengths), (yield op.rhs, lengths)
         found = left * right
-    elif op.name in ("arith.addi", "arith.subi"):
+    elif op.has("sum") or op.name == "arith.subi":
         left, right = (yield op.lhs, lengths), (yield op.rhs, lengths)
         found = min(left, right)
     return min(max(best, found), LARGEST)

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...facts.axis import axis_facts
+from ...facts.bounds import conjunction, keeps_dims
 from ...facts.motion import Counter, constant, motion, number
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
-from ...traversal import Asking, answer
 from ..context import Context
 from ..values.tensor import Uniform
 from ..values.types import shape_of
@@ -27,9 +27,6 @@ from .block_message import ALIGNMENT, Message, prefetch_starts, starts_of
 from .block_motion import counter_step
 from .block_resting import along
 from .block_stride import is_computable, unevaluated
-
-#: Views through which an index is the same number.
-SAME = ("tt.broadcast", "tt.expand_dims", "tt.reshape", "arith.extsi", "ttg.convert_layout")
 
 #: Stands for the parameter of what no launch can see to.
 IMPOSSIBLE = -1
@@ -62,14 +59,18 @@ def _axes(op: Operation) -> dict[int, Axis] | None:
     if not whole or len(found) != 2:
         return None
     axes = {dim: _axis(value) for dim, value in found.items()}
-    for predicate, left, right in _comparisons(op.mask):
-        dims = [dim for dim, axis in axes.items() if _bare(axis.index) is _bare(left)]
+    for part in conjunction(op.mask):
+        if part.comparison is None or not keeps_dims(part):
+            return None
+        left, right = part.operands
+        dims = [dim for dim, axis in axes.items()
+                if _bare(axis.index) is _bare(left) and _varies_along(left, dim)]
         if len(dims) != 1:
             return None
         axis = axes[dims[0]]
-        if predicate == "sge" and constant(right) == 0:
+        if part.predicate == "sge" and constant(right) == 0:
             axes[dims[0]] = Axis(axis.index, axis.stride, True, axis.end)
-        elif predicate == "slt" and axis.end is None:
+        elif part.predicate == "slt" and axis.end is None:
             axes[dims[0]] = Axis(axis.index, axis.stride, axis.from_zero, _scalar(right))
             if axes[dims[0]].end is None:
                 return None
@@ -81,15 +82,15 @@ def _axes(op: Operation) -> dict[int, Axis] | None:
 def base_of(pointers: Value) -> Value | None:
     """The pointer that all of a tensor's pointers start from."""
     op = pointers.defining_op
-    while op is not None and op.name in ("tt.addptr", "tt.broadcast"):
+    while op is not None and (op.has("sum") or op.has("keeps_dims")):
         op = op.operands[0].defining_op
     return op.src if op is not None and op.name == "tt.splat" else None
 
 
 def _offsets(pointers: Value) -> Iterator[Value]:
     op = pointers.defining_op
-    while op is not None and op.name in ("tt.addptr", "tt.broadcast"):
-        if op.name == "tt.addptr":
+    while op is not None and (op.has("sum") or op.has("keeps_dims")):
+        if op.has("sum"):
             yield op.offset
         op = op.operands[0].defining_op
 
@@ -107,7 +108,7 @@ def _split(offset: Value, found: dict[int, Value]) -> bool:
             if varying[0] in found:
                 return False
             found[varying[0]] = offset
-        elif op.name in ("arith.addi", "tt.broadcast", "arith.extsi", "ttg.convert_layout"):
+        elif op.has("sum") or op.has("keeps_dims") or op.has("widens"):
             left += reversed(op.operands)
         else:
             return False
@@ -116,7 +117,7 @@ def _split(offset: Value, found: dict[int, Value]) -> bool:
 
 def _axis(offset: Value) -> Axis:
     op = offset.defining_op
-    while op is not None and op.name in ("arith.extsi", "ttg.convert_layout"):
+    while op is not None and (op.has("widens") or op.name == "ttg.convert_layout"):
         offset, op = op.operands[0], op.operands[0].defining_op
     if op is not None and op.name == "arith.muli":
         for index, factor in (op.operands, op.operands[::-1]):
@@ -135,28 +136,16 @@ def _scalar(value: Value) -> Value | None:
 
 
 def _bare(value: Value) -> Value:
-    while value.defining_op is not None and value.defining_op.name in SAME:
-        value = value.defining_op.operands[0]
+    """The number behind views, in whichever dimension, and extensions."""
+    while (op := value.defining_op) is not None and any(map(op.has, ("keeps_dims", "reshapes", "widens"))):
+        value = op.operands[0]
     return value
 
 
-def _comparisons(mask: Value | None) -> list[tuple[str, Value, Value]]:
-    """What a mask is made of; ("", mask, mask) for a part that is no comparison."""
-    found: list[tuple[str, Value, Value]] = []
-
-    def collect(mask: Value) -> Asking[None]:
-        op = mask.defining_op
-        if op is not None and op.name in ("arith.andi", "tt.broadcast", "ttg.convert_layout"):
-            for operand in op.operands:
-                yield (operand,)
-        elif op is not None and op.name == "arith.cmpi":
-            found.append((op.attributes["predicate"], op.operands[0], op.operands[1]))
-        else:
-            found.append(("", mask, mask))
-
-    if mask is not None:
-        answer(collect, mask)
-    return found
+def _varies_along(index: Value, dim: int) -> bool:
+    """Does an index [M, N] depend on the place along this dimension only?"""
+    facts, shape = axis_facts(index), shape_of(index.type)
+    return len(shape) == 2 and facts is not None and facts.constancy[1 - dim] >= shape[1 - dim]
 
 
 def _is_positive(index: Value) -> bool:

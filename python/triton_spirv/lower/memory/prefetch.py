@@ -94,7 +94,7 @@ def _stores_as_much(load: Operation, elements: int) -> bool:
     function = load
     while function.name != "tt.func" and function.parent is not None and function.parent.parent.parent:
         function = function.parent.parent.parent
-    return any(op.name.startswith(("tt.store", "tt.descriptor_store", "tt.atomic"))
+    return any((op.has("writes") or op.has("atomic"))
                and any(isinstance(x.type, TensorType) and x.type.numel >= elements for x in op.operands)
                for op in function.walk())
 

@@ -44,9 +44,6 @@ EXACT_PRODUCTS = 1024
 #: Steps along K in one turn of the innermost loop.
 UNROLLED = 2
 
-#: What yields a fresh array that the dot may overwrite.
-FRESH = ("tt.dot", "tt.dot_scaled", "scf.for", "scf.if", "scf.while")
-
 
 @lowers("tt.dot")
 def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
@@ -206,7 +203,12 @@ def overwritable(op: Operation, value: Value, bound: Any) -> Stored | None:
         return bound.stored if isinstance(bound.stored, Stored) and _is_inside(op, value) else None
     if not isinstance(bound, Stored) or not _is_inside(op, value):
         return None
-    return bound if value.defining_op is None or value.defining_op.name in FRESH else None
+    return bound if value.defining_op is None or _makes_array(value.defining_op) else None
+
+
+def _makes_array(op: Operation) -> bool:
+    """Is an array that it results in its own, which a product may overwrite?"""
+    return op.has("product") or op.has("carries")
 
 
 def _is_inside(op: Operation, value: Value) -> bool:
