@@ -94,10 +94,12 @@ class Report:
         checked = f"{row.error:10.2g} {limit:9.2g}"
         print(f"{row.case:<{self.width}} {ours:10.3f} {their_time} {checked}{rates}{verdict}", flush=True)
 
-    def finish(self) -> NoReturn:
-        """Write the plot if one was asked for, say how the checks went, and end the process."""
+    def finish(self, note: str = "") -> NoReturn:
+        """Write the plot if one was asked for, print a note and how the checks went, and end the process."""
         if self.plot:
             self._draw(self.plot)
+        if note and not INTERPRETED:
+            print(note)
         wrong = [row.case for row in self.rows if not row.passed]
         print(f"FAILED: {', '.join(wrong)}" if wrong else f"all {len(self.rows)} checks passed")
         sys.exit(1 if wrong else 0)
