@@ -34,6 +34,7 @@ setup(
     package_data={"triton_spirv": ["py.typed"], "triton_spirv_backend": ["name.conf", "py.typed"]},
     # Triton imports <value>.compiler and <value>.driver of every entry point of this group
     entry_points={"triton.backends": ["spirv = triton_spirv_backend"],
+                  "pyinstaller40": ["hook-dirs = triton_spirv._pyinstaller:hook_dirs"],
                   "console_scripts": ["triton-spirv = triton_spirv.cli.main:main"]},
     long_description=description(),
     long_description_content_type="text/markdown",

@@ -1,7 +1,8 @@
 """What the site's generator does beside the pages.
 
 README.md is the first page, and CHANGELOG.md is a page. Links that leave the folder of pages lead to the
-project's public address, or become plain text where it has none.
+project's public address, or become plain text where it has none. A page that mkdocs.yml does not place stands
+last in the group of its folder.
 """
 
 from __future__ import annotations
@@ -25,6 +26,34 @@ def public_address() -> str:
     """Where the project's files can be read, by pyproject.toml; "" for nowhere."""
     found = re.search(r'^Repository = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
     return found.group(1).rstrip("/") if found else ""
+
+
+#: folder of pages -> its group in the navigation
+GROUPS = {"how-to": "How to", "notes": "Notes", "": "Reference"}
+
+
+def on_config(config: Any) -> Any:
+    """Gives every page a place in the navigation."""
+    docs = Path(__file__).parent
+    placed = set(re.findall(r"[\w/-]+\.md", repr(config.nav)))
+    for path in sorted(docs.rglob("*.md")):
+        name = path.relative_to(docs).as_posix()
+        if name not in placed:
+            pages = group(config.nav, GROUPS[posixpath.dirname(name)])
+            assert pages is not None
+            pages.append(name)
+    return config
+
+
+def group(entries: list[Any], title: str) -> list[Any] | None:
+    """The list of this title, at any depth of the navigation."""
+    for entry in entries:
+        for name, below in entry.items() if isinstance(entry, dict) else ():
+            if isinstance(below, list):
+                found = below if name == title else group(below, title)
+                if found is not None:
+                    return found
+    return None
 
 
 def on_files(files: Any, config: Any) -> Any:

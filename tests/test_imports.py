@@ -88,7 +88,8 @@ def imports(path: Path, package: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
 
 
 def sources() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+    """All modules; a hook of PyInstaller's is a script that PyInstaller runs."""
+    return sorted(path for path in PACKAGE.rglob("*.py") if path.stem.isidentifier())
 
 
 def part_of(path: Path) -> str:

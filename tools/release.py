@@ -10,6 +10,7 @@ loaded. Needs Python and git alone: build and twine are installed into an enviro
     --environment FOLDER   keep the fresh environment there, for more tests
     --python PROGRAM       the Python of the fresh environment
     --triton VERSION       its Triton: "3.7.*"; otherwise the newest that fits
+    --freeze               also make a program of it with PyInstaller, two gigabytes, and run that
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TRIAL = ROOT / "tools" / "release_trial.py"
+FROZEN = ROOT / "tools" / "frozen"
 
 #: what the wheel must hold, and what it must not
-NEEDED = ("triton_spirv/py.typed", "triton_spirv/standalone/loader.py", "triton_spirv_backend/name.conf")
+NEEDED = ("triton_spirv/py.typed", "triton_spirv/standalone/loader.py", "triton_spirv_backend/name.conf",
+          "triton_spirv/_pyinstaller/hook-triton_spirv.py")
 FOREIGN = ("tests/", "docs/", "tutorials/", "benchmarks/", "third_party/")
 
 
@@ -110,12 +113,29 @@ def try_out(wheel: Path, program: str, environment: Path, triton: str) -> str:
     python = environment / "bin" / "python"
     chosen = [f"triton=={triton}"] if triton else []
     run(python, "-m", "pip", "install", "--quiet", f"{wheel}[cpu]", *chosen)
-    clean = {name: value for name, value in os.environ.items()
-             if not name.startswith("TRITON_") and name != "PYTHONPATH"}
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy2(TRIAL, folder)
-        clean |= {"TRITON_CACHE_DIR": f"{folder}/cache"}
-        return run(python, TRIAL.name, folder=Path(folder), environment=clean)
+        settings = clean() | {"TRITON_CACHE_DIR": f"{folder}/cache"}
+        return run(python, TRIAL.name, folder=Path(folder), environment=settings)
+
+
+def freeze(environment: Path) -> str:
+    """Make a program of tools/frozen with PyInstaller, by the hook of the installed package, and run it with
+    nothing of the environment; what it prints."""
+    python = environment / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", "pyinstaller")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(FROZEN, folder, dirs_exist_ok=True)
+        run(python, "-m", "PyInstaller", "--log-level", "ERROR", "--additional-hooks-dir", "hooks",
+            "program.py", folder=Path(folder), environment=clean())
+        bare = {"PATH": "/usr/bin:/bin", "HOME": folder, "TRITON_CACHE_DIR": f"{folder}/cache"}
+        return run(Path(folder) / "dist" / "program" / "program", environment=bare)
+
+
+def clean() -> dict[str, str]:
+    """This environment without what concerns Triton and Python's search."""
+    return {name: value for name, value in os.environ.items()
+            if not name.startswith("TRITON_") and name != "PYTHONPATH"}
 
 
 def publish(number: str, files: tuple[Path, Path], tools: Path) -> None:
@@ -132,6 +152,7 @@ def main() -> None:
     parser.add_argument("--dry-run", action="store_true", help="publish nothing")
     parser.add_argument("--environment", type=Path, help="keep the fresh environment in this folder")
     parser.add_argument("--python", default=sys.executable, help="the fresh environment's Python")
+    parser.add_argument("--freeze", action="store_true", help="also make a program with PyInstaller")
     parser.add_argument("--triton", default="", help="its Triton, as in triton==VERSION")
     options = parser.parse_args()
     try:
@@ -148,6 +169,8 @@ def main() -> None:
             print(f"{', '.join(file.name for file in files)}: complete")
             place = (options.environment or work / "fresh").absolute()
             print(try_out(files[1], options.python, place, options.triton), end="")
+            if options.freeze:
+                print(freeze(place), end="")
             if not options.dry_run:
                 publish(number, files, tools)
                 print(f"{number} is published")

@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 import triton_spirv
@@ -33,11 +34,23 @@ def hooks(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_every_page_has_a_place() -> None:
-    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
-    named = re.findall(r"[\w/-]+\.md", navigation)
+def test_every_page_has_a_place(hooks: ModuleType) -> None:
+    """Those that mkdocs.yml does not name are put last in the group of their folder."""
+    groups: list[Any] = [{title: []} for title in ("How to", "Reference")]
+    config = SimpleNamespace(nav=["index.md", *groups, {"Development": ["contributing.md", {"Notes": []}]}])
+    hooks.on_config(config)
+    named = re.findall(r"[\w/-]+\.md", repr(config.nav))
     pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
-    assert sorted(named) == sorted([*pages, "index.md", "changelog.md"])
+    assert sorted(named) == sorted([*pages, "index.md"])
+    assert "how-to/bundles.md" in groups[0]["How to"] and "native.md" in groups[1]["Reference"]
+    assert "notes/vulkan.md" in config.nav[-1]["Development"][1]["Notes"]
+
+
+def test_named_pages_exist() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    named = set(re.findall(r"[\w/-]+\.md", navigation)) - {"index.md", "changelog.md"}
+    assert len(named) > 20
+    assert [name for name in named if not (DOCS / name).exists()] == []
 
 
 def test_every_public_name_is_on_the_page_of_the_api() -> None:

@@ -50,3 +50,12 @@ def test_release_without_a_changelog_is_refused(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "CHANGELOG.md").write_text("\n## Unreleased\n\n- news\n\n## 0.1.0 (2026)\n\n- all\n")
     assert release.notes("Unreleased") == "- news" and release.notes("0.1.0") == "- all"
     assert not release.notes("0.2.0") and not release.notes("0.1")
+
+
+def test_pyinstaller_finds_the_hook() -> None:
+    """tools/release.py --freeze makes and runs a program with it."""
+    from triton_spirv import _pyinstaller
+
+    (folder,) = _pyinstaller.hook_dirs()
+    assert (Path(folder) / "hook-triton_spirv.py").is_file()
+    assert f'"pyinstaller40": ["hook-dirs = {_pyinstaller.__name__}:hook_dirs"]' in text("setup.py")
