@@ -1,8 +1,8 @@
 """Arrays for kernels, in host memory or on a device: `triton_spirv.empty`, `zeros`, `asarray`.
 
-`device` says where: None or "cpu" is host memory (a zero-copy view, or a fresh array); "vulkan", "vulkan:1"
-or "vulkan:name" a Vulkan device's own, on which a chain of kernels copies nothing; another array or its
-`device` the same place as that.
+`device` says where: None or "cpu" is host memory (a zero-copy view, or a fresh array); "gpu" or "gpu:1" the
+memory of an OpenCL GPU, "vulkan", "vulkan:1" or "vulkan:name" that of a Vulkan device, on which a chain of
+kernels copies nothing; another array or its `device` the same place as that.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from . import arrays
 from .errors import DeviceError
 
 if TYPE_CHECKING:
-    from .runtime.vulkan.arrays import DeviceArray
-    from .runtime.vulkan.context import Context
+    from .runtime.device_array import DeviceArray
 
 
 def asarray(source: Any, dtype: Any = None, device: Any = None) -> Any:
@@ -29,18 +28,16 @@ def asarray(source: Any, dtype: Any = None, device: Any = None) -> Any:
         if hasattr(source, "lives_on_device"):
             source, dtype = source.numpy(), dtype or source.dtype
         return arrays.asarray(source, dtype)
-    from .runtime.vulkan import arrays as there
-
-    return there.asarray(_context(device), source, dtype)
+    there, place = _place(device)
+    return there.asarray(place, source, dtype)
 
 
 def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Any = None) -> Any:
     """A new array with arbitrary contents: aligned host memory, or memory of a device."""
     if _is_host(device):
         return arrays.empty(shape, dtype)
-    from .runtime.vulkan import arrays as there
-
-    return there.empty(_context(device), shape, dtype)
+    there, place = _place(device)
+    return there.empty(place, shape, dtype)
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Any = None) -> Any:
@@ -55,11 +52,19 @@ def _is_host(device: Any) -> bool:
     return device is None or str(getattr(device, "device", device)) == "cpu"
 
 
-def _context(device: Any) -> Context:
-    from .runtime.vulkan import context, devices, is_vulkan
+def _place(device: Any) -> tuple[Any, Any]:
+    """The module that makes arrays there, and the device as it takes it."""
+    from .runtime import devices, vulkan
 
     name = str(getattr(device, "device", device))
-    if not is_vulkan(name):
-        raise DeviceError(f"there is no device {name!r}: say 'cpu', 'vulkan', 'vulkan:<index>' or "
-                          "'vulkan:<part of a name>'")
-    return context.open_device(devices.choose(name))
+    if vulkan.is_vulkan(name):
+        from .runtime.vulkan import arrays, context
+        from .runtime.vulkan import devices as vulkan_devices
+
+        return arrays, context.open_device(vulkan_devices.choose(name))
+    if name.partition(":")[0] in devices.KINDS:
+        from .runtime import unified_memory
+
+        return unified_memory, unified_memory.memory_of(devices.choose(name))
+    raise DeviceError(f"there is no device {name!r}: say 'cpu', 'gpu', 'gpu:<number>', 'vulkan', "
+                      "'vulkan:<index>' or 'vulkan:<part of a name>'")

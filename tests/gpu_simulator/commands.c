@@ -244,12 +244,14 @@ VISIBLE cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count
 
 // ---- kernels
 
-// Copies of one memory of the host, of which each is written or read alone
+// Copies of one memory of the host, of which each is written or read alone. Of shared virtual memory only, which stands
+// for the host's during a launch; arrays of unified shared memory may be made of one buffer after another.
 static void check_copies(const struct Command *command) {
     for (size_t i = 0; i < command->touched_count; i++)
         for (size_t j = 0; j < i; j++) {
             struct Allocation *one = allocation_at((void *)(command->touched[i] & ~1ull));
             struct Allocation *other = allocation_at((void *)(command->touched[j] & ~1ull));
+            if (one->placement != COARSE_SVM || other->placement != COARSE_SVM) continue;
             if (one == other || one->source >= other->source_end || other->source >= one->source_end ||
                 !((command->touched[i] | command->touched[j]) & 1)) continue;
             violation("%s: two of its allocations are copies of overlapping memory of the host, at %#llx and %#llx",

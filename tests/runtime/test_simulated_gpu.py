@@ -245,7 +245,7 @@ def test_announcements_of_the_launch_before(context: Any, monkeypatch: pytest.Mo
 
     both()
     assert not simulated_gpu.violations()
-    monkeypatch.setattr(launch.Kernel, "_announce", lambda self, state, allocations:
+    monkeypatch.setattr(launch.Kernel, "_announce", lambda self, state, allocations, _:
                         allocations and memory.announce(self.context, state.kernel.handle, allocations))
     both()
     noticed("is announced to the launch and has been freed")

@@ -132,6 +132,15 @@ def _refused(argument: Any) -> int:
     raise LaunchError(f"a {name} is not memory that a kernel can work on; {way_out}")
 
 
+def underlying(argument: Any) -> Any:
+    """The array or tensor that triton.reinterpret gave a wrapper around; others themselves."""
+    kind = type(argument)
+    if hasattr(kind, "lives_on_device") or hasattr(kind, "extent") or hasattr(kind, "is_cpu"):
+        return argument
+    base = getattr(argument, "base", None)
+    return underlying(base) if base is not None else argument
+
+
 # ---- numbers
 
 #: parameter type -> bits of an integer

@@ -157,6 +157,22 @@ def revision(device: Device) -> str:
     return f"{number:#06x}" if number else ""
 
 
+def size_flags(device: Device, size: int) -> int:
+    """What an allocation of so many bytes has to say beyond the ordinary: Intel's driver has a limit, 4 GB,
+    for kernels that do not expect more. DeviceError where another device's limit is exceeded."""
+    most = device.library.number("clGetDeviceInfo", device.handle, opencl.DEVICE_MAX_MEM_ALLOC_SIZE)
+    if size <= most:
+        return 0
+    if not has_large_allocations(device):
+        raise DeviceError(f"{size} bytes are more than an allocation of {device.name} can have, {most}")
+    return opencl.MEM_ALLOW_UNRESTRICTED_SIZE_INTEL
+
+
+def has_large_allocations(device: Device) -> bool:
+    """May an allocation have more than the limit, where it and the kernel say so? Of Intel's GPUs only."""
+    return device.kind == "gpu" and "cl_intel_unified_shared_memory" in device.extensions
+
+
 def native_name(device: Device) -> str:
     """What ocloc calls the device, which is its revision; DeviceError where the driver tells none."""
     found = revision(device)

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, LaunchError, TritonSpirvError
 from . import memory, running, waiting
-from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fitted
-from .devices import Context
+from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fitted, underlying
+from .devices import Context, has_large_allocations
 from .extents import extent
 from .opencl import OpenCLError, data_of, hasty
-from .program import OwnedKernel, Program
+from .program import LARGE_BUFFERS, OwnedKernel, Program, build
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
@@ -36,6 +36,8 @@ Launch = Callable[[int, int, int, Sequence[Any]], None]
 
 #: program ids are 32-bit integers
 GRID_LIMIT = (1 << 31) - 1
+#: bytes of an allocation up to which Intel's driver asks for nothing more than that it is there
+LARGE = 1 << 32
 #: A launch that takes less is run in the calling thread: waking other threads takes longer. A launch there
 #: that takes more goes to all cores the next time. In nanoseconds; a sleeping worker joins after 100 to 200
 #: microseconds.
@@ -90,6 +92,9 @@ class Kernel:
         #: clEnqueueNDRangeKernel's local sizes
         self.local = (ctypes.c_size_t * 3)(*artifact.local_size)
         self._threads = threading.local()
+        #: the same kernel for allocations above 4 GB, where that is another one
+        self._for_large: Kernel | None = None
+        self._asks_sizes = has_large_allocations(context.device) and LARGE_BUFFERS not in program.build_flags
         #: most programs of a launch that is known to be short
         self._known = 0
         self._text = running.text(artifact.entry, artifact.place)
@@ -227,11 +232,15 @@ class Kernel:
         artifact = self.artifact
         if _prints(artifact):
             sys.stdout.flush()
-        if artifact.follows and not self.shared:
+        if self._asks_sizes and any((extent(arguments[index]) or (0, 0))[1] > LARGE
+                                    for index, kind in enumerate(self.codes) if kind == "Q"):
+            return self._large().launch_prepared(x, y, z, arguments, timer)
+        if artifact.follows and not self.shared and not all(map(self._is_there, self._pointers(arguments))):
             raise LaunchError(f"{artifact.entry} on {self.context.device.name}: {artifact.follows} follows "
                               "an address that the kernel loads or makes of a number, and the device does "
                               "not share the host's memory; pass the arrays themselves as arguments, or "
-                              "offsets into one of them, or launch where memory is shared: "
+                              "offsets into one of them, or make all arrays on the device "
+                              "(triton_spirv.empty(..., device='gpu')), or launch where memory is shared: "
                               "TRITON_SPIRV_DEVICE=cpu")
         with ExitStack() as stack:
             staging = None if self.shared else stack.enter_context(memory.Staging(self.context))
@@ -244,7 +253,7 @@ class Kernel:
                     staging.add(index, address, (address, 4), True)
                 for index, address in staging.copy_in().items():
                     values[index] = address
-                self._announce(state, staging.allocations)
+                self._announce(state, staging.allocations, arguments)
             self._set_arguments(state, values)
             struct.pack_into("<QQQ", state.buffer, 0, *map(operator.mul, (x, y, z), artifact.local_size))
             queue, event = (timer.queue, timer.event) if timer else (self.context.queue, None)
@@ -263,6 +272,8 @@ class Kernel:
         parameter = self.artifact.parameters[index]
         if parameter.type != "ptr":
             return self._named(index, lambda: fitted(argument, parameter.type, self.codes[index]))
+        if staging and self._is_there(argument):
+            return underlying(argument).address
         if hasattr(argument, "mapped"):
             from ..arrays import span_of  # with numpy, which has been imported for this argument
 
@@ -278,13 +289,40 @@ class Kernel:
             self._named(index, lambda: staging.add(index, address, whole, self.artifact.written[index]))
         return address
 
-    def _announce(self, state: _ThreadState, allocations: list[int]) -> None:
+    def _pointers(self, arguments: Sequence[Any]) -> list[Any]:
+        """The arguments that are memory."""
+        return [underlying(argument) for argument, parameter in
+                zip(arguments, self.artifact.parameters, strict=True)
+                if parameter.type == "ptr" and argument is not None]
+
+    def _is_there(self, argument: Any) -> bool:
+        """Is it an array in the memory of this device?"""
+        place = getattr(underlying(argument), "context", None)
+        return place is not None and getattr(place, "context", None) is self.context
+
+    def _large(self) -> Kernel:
+        """The kernel for allocations above 4 GB: built so that its offsets have 64 bits everywhere."""
+        if self._for_large is None:
+            if not self.program.words:
+                raise LaunchError(f"{self.artifact.entry}: an array has more than 4 GB; compile the native "
+                                  f"binary with build_flags='{LARGE_BUFFERS}'")
+            flags = f"{self.program.build_flags} {LARGE_BUFFERS}".strip()
+            program = build(self.context, self.program.words, self.artifact.entry, flags)
+            self._for_large = Kernel(self.context, program, self.artifact)
+        return self._for_large
+
+    def _announce(self, state: _ThreadState, allocations: list[int], arguments: Sequence[Any]) -> None:
         """Tell the driver what the launch reaches. A kernel object keeps what it was told: one that shall
         reach nothing is a new one."""
+        if self.artifact.passing == "struct":
+            there = [one.allocation.address for one in self._pointers(arguments) if self._is_there(one)]
+            allocations = list(dict.fromkeys([*allocations, *there]))
+        if not allocations and state.announced:
+            state.kernel = self.program.clone_kernel()
         if allocations:
             memory.announce(self.context, state.kernel.handle, allocations)
-        elif state.announced:
-            state.kernel = self.program.clone_kernel()
+        if self.artifact.follows:
+            memory.announce_indirect(self.context, state.kernel.handle)
         state.announced = bool(allocations)
 
     def _set_arguments(self, state: _ThreadState, values: Sequence[Any]) -> None:

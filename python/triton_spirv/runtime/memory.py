@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from ..errors import DeviceError, LaunchError
 from . import opencl
-from .devices import Context, Device
+from .devices import Context, Device, size_flags
 from .extents import Span, merged
 
 #: of the device's allocations, in bytes: the most that OpenCL promises. Copies keep their place modulo that
@@ -75,7 +75,8 @@ class Staging:
             self._copy(begin, self._place(begin), end - begin)
 
     def _allocate(self, size: int) -> int:
-        address = self._library.clSVMAlloc(self._context.handle, opencl.MEM_READ_WRITE, size, ALIGNMENT)
+        flags = opencl.MEM_READ_WRITE | size_flags(self._context.device, size)
+        address = self._library.clSVMAlloc(self._context.handle, flags, size, ALIGNMENT)
         if not address:
             raise DeviceError(f"{self._context.device.name} has no room for a copy of {size} bytes")
         self.allocations.append(address)
@@ -108,3 +109,11 @@ def announce(context: Context, kernel: int, allocations: list[int]) -> None:
     pointers = (ctypes.c_void_p * len(allocations))(*allocations)
     context.device.library.call("clSetKernelExecInfo", kernel, opencl.KERNEL_EXEC_INFO_SVM_PTRS,
                                 ctypes.sizeof(pointers), ctypes.addressof(pointers))
+
+
+def announce_indirect(context: Context, kernel: int) -> None:
+    """Tell the driver that a kernel follows addresses of the device's memory which it finds in memory."""
+    answer = ctypes.c_uint32(1)
+    context.device.library.call("clSetKernelExecInfo", kernel,
+                                opencl.KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, 4,
+                                ctypes.addressof(answer))

@@ -19,6 +19,8 @@ from ..errors import DeviceError
 # clGetPlatformInfo, clGetDeviceInfo
 PLATFORM_NAME = 0x0902
 DEVICE_TYPE = 0x1000
+DEVICE_PLATFORM = 0x1031
+DEVICE_MAX_MEM_ALLOC_SIZE = 0x1010
 DEVICE_MAX_COMPUTE_UNITS = 0x1002
 DEVICE_MAX_WORK_GROUP_SIZE = 0x1004
 DEVICE_LOCAL_MEM_SIZE = 0x1023
@@ -54,7 +56,10 @@ PROGRAM_BUILD_LOG = 0x1183
 KERNEL_SPILL_MEM_SIZE_INTEL = 0x4109  # bytes of a hardware thread
 KERNEL_REGISTER_COUNT_INTEL = 0x425B
 # memory
+MEM_FLAGS = 0x1101
 MEM_READ_WRITE = 1 << 0
+MEM_ALLOW_UNRESTRICTED_SIZE_INTEL = 1 << 23
+KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL = 0x4201
 KERNEL_EXEC_INFO_SVM_PTRS = 0x11B6
 
 ERRORS = {
@@ -103,6 +108,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clGetPlatformInfo": (_INT, (_POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
     "clGetDeviceIDs": (_INT, (_POINTER, _FLAGS, _UINT, _POINTER, _POINTER)),
     "clGetDeviceInfo": (_INT, (_POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
+    "clGetExtensionFunctionAddressForPlatform": (_POINTER, (_POINTER, ctypes.c_char_p)),
     "clCreateContext": (_POINTER, (_POINTER, _UINT, _POINTER, _POINTER, _POINTER, _POINTER)),
     "clCreateCommandQueueWithProperties": (_POINTER, (_POINTER, _POINTER, _POINTER, _POINTER)),
     "clReleaseCommandQueue": (_INT, (_POINTER,)),
@@ -226,6 +232,14 @@ class Library:
         handles = (ctypes.c_void_p * count.value)()
         self.call("clGetDeviceIDs", platform, DEVICE_TYPE_ALL, count.value, ctypes.addressof(handles), None)
         return [int(handle or 0) for handle in handles]
+
+    def extension(self, device: int, name: str) -> int:
+        """The address of a function of an extension that the device has."""
+        platform = self.number("clGetDeviceInfo", device, DEVICE_PLATFORM)
+        address = self.clGetExtensionFunctionAddressForPlatform(platform, name.encode())
+        if not address:
+            raise DeviceError(f"the OpenCL library {self.path} does not have {name}, which it promises")
+        return int(address)
 
     def create_context(self, device: int) -> int:
         """A context of one device."""

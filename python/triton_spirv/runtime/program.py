@@ -19,6 +19,9 @@ from . import binary_cache
 from .devices import Context, Device
 from .opencl import KERNEL_REGISTER_COUNT_INTEL, KERNEL_SPILL_MEM_SIZE_INTEL, Library, OpenCLError
 
+#: an option that kernels for allocations above 4 GB need with Intel's GPUs
+LARGE_BUFFERS = "-cl-intel-greater-than-4GB-buffer-required"
+
 
 class BuildError(DeviceError):
     """The device's compiler refused a module: the error, the build log, the device."""
@@ -31,12 +34,14 @@ class Program:
     registers    of a hardware thread; 0 where it is not known
     spill_bytes  of a hardware thread; None where it is not known. n_spills in dwords for each lane
     build_flags  the options that it was built with
+    words        the SPIR-V that it was built from; empty for a native binary
     attempts     all builds that were made for it, as plain data, where there was a choice
     """
 
     def __init__(self, library: Library, handle: int, entry: str) -> None:
         self.library, self.handle, self.entry, self.kernel = library, handle, entry, 0
         self.registers, self.n_spills, self.build_flags = 0, 0, ""
+        self.words = b""
         self.spill_bytes: int | None = None
         self.attempts: tuple[dict[str, Any], ...] = ()
         self.kernel = library.create("clCreateKernel", handle, entry.encode())
@@ -122,6 +127,7 @@ def build(context: Context, words: bytes, entry: str, options: str = "",
                 program = _from_words(context, words, entry, options, choice)
                 facts = {"build_flags": program.build_flags, "attempts": list(program.attempts)}
                 binary_cache.store(kept, program.binary(), facts)
+            program.words = words
             _measure(program, context, choice.simd if choice else 0)
             _programs[name] = program
         return program

@@ -60,15 +60,6 @@ class AddressTable(dict[type, Handler]):
         return self[type(base)](base) if base is not None else _refused(argument)
 
 
-def underlying(argument: Any) -> Any:
-    """The array or tensor that triton.reinterpret gave a wrapper around; others themselves."""
-    kind = type(argument)
-    if hasattr(kind, "lives_on_device") or hasattr(kind, "extent") or hasattr(kind, "is_cpu"):
-        return argument
-    base = getattr(argument, "base", None)
-    return underlying(base) if base is not None else argument
-
-
 def _null(argument: None) -> int:
     return 0
 

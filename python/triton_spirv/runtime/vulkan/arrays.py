@@ -1,9 +1,5 @@
-"""Arrays that live on a Vulkan device: what a chain of kernels works on without copying.
-
-`triton_spirv.empty(shape, dtype, device="vulkan")` and `triton_spirv.asarray(x, device="vulkan")` make them;
-`.numpy()` copies one back, after waiting for the kernels that write it. Launches that take only such arrays
-return before the kernel has run.
-"""
+"""Arrays that live on a Vulkan device. Launches that take only such arrays return before the kernel has
+run."""
 
 from __future__ import annotations
 
@@ -13,177 +9,27 @@ from typing import Any
 import numpy as np
 
 from ...arrays import DType, dtype_or, find_dtype
-from ...errors import LaunchError
+from .. import device_array
+from ..device_array import row_major
 from .context import Context
 from .memory import Allocation
 
 
-class DeviceArray:
+class DeviceArray(device_array.DeviceArray):
     """A view of memory of a Vulkan device; strides count elements. It keeps the memory alive."""
 
-    #: what tells it from memory of the host
-    lives_on_device = True
+    context: Context
+    allocation: Allocation
 
     def __init__(self, context: Context, allocation: Allocation, dtype: DType, shape: tuple[int, ...],
                  strides: tuple[int, ...], offset: int = 0) -> None:
-        self.context, self.allocation, self.dtype = context, allocation, dtype
-        self.shape, self.strides, self._offset = shape, strides, offset
-        self.address = allocation.address + offset
-        self.read_only = False
+        super().__init__(context, allocation, dtype, shape, strides, offset)
         context.has_arrays = True
-
-    # ---- what Triton asks
-
-    def data_ptr(self) -> int:
-        """The address of the first element, on the device."""
-        return self.address
-
-    def extent(self) -> tuple[int, int]:
-        """Address and bytes of the allocation, on the device."""
-        return self.allocation.address, self.allocation.size
-
-    def stride(self, dimension: int | None = None) -> Any:
-        """Strides in elements, all or one, as torch gives them."""
-        return self.strides if dimension is None else self.strides[dimension]
-
-    def element_size(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
-
-    def numel(self) -> int:
-        """Number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
 
     @property
     def device(self) -> str:
         """Where the memory is, as TRITON_SPIRV_DEVICE says it."""
         return self.context.device.choice
-
-    @property
-    def ndim(self) -> int:
-        """Number of dimensions."""
-        return len(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self.numel() * self.dtype.itemsize
-
-    # ---- values
-
-    def numpy(self) -> np.ndarray:
-        """A copy in host memory, when all kernels launched so far are done; of types that numpy lacks, the
-        bits."""
-        begin, end = self._span()
-        raw = np.empty(end - begin, np.uint8)
-        if raw.size:
-            self.context.stream.read(self.allocation, self._offset + begin, raw.ctypes.data, raw.size)
-        return self._as_numpy(raw, -begin)
-
-    def copy_from(self, source: Any) -> DeviceArray:
-        """Overwrite the elements with those of `source`, of the same shape: anything numpy reads, or an
-        array of this device; gives itself."""
-        if isinstance(source, DeviceArray) and source.context is self.context and self._alike(source):
-            self.context.stream.copy(source.allocation, source._offset, self.allocation, self._offset,
-                                     self.nbytes)
-            return self
-        values = source.numpy() if hasattr(source, "numpy") else np.asarray(source)
-        if values.dtype.itemsize != self.dtype.itemsize or values.shape != self.shape:
-            raise LaunchError(f"cannot copy {values.dtype}{list(values.shape)} into "
-                              f"{self.dtype}{list(self.shape)}: same shape and element size are needed")
-        if self._contiguous():
-            values = np.ascontiguousarray(values)
-            if values.nbytes:
-                self.context.stream.write(self.allocation, self._offset, values.ctypes.data, values.nbytes)
-            return self
-        begin, end = self._span()  # elements between ours must stay
-        raw = np.empty(end - begin, np.uint8)
-        self.context.stream.read(self.allocation, self._offset + begin, raw.ctypes.data, raw.size)
-        self._as_numpy(raw, -begin)[...] = values.view(self.dtype.storage)
-        self.context.stream.write(self.allocation, self._offset + begin, raw.ctypes.data, raw.size)
-        return self
-
-    def fill_(self, value: float) -> DeviceArray:
-        """Set every element, as torch spells it; gives itself."""
-        if self.dtype.name != self.dtype.storage and value != 0:
-            raise LaunchError(f"filling {self.dtype} takes numbers that numpy cannot make; copy_from() takes "
-                              "their bits")
-        pattern = np.array([value]).astype(self.dtype.storage).tobytes()
-        if self._contiguous() and self.nbytes % 4 == 0 and self._offset % 4 == 0 and len(pattern) <= 4:
-            word = int.from_bytes(pattern * (4 // len(pattern)), "little")
-            if self.nbytes:
-                self.context.stream.fill(self.allocation, self._offset, self.nbytes, word)
-            return self
-        return self.copy_from(np.full(self.shape, value, self.dtype.storage))
-
-    fill = fill_
-
-    def zero_(self) -> DeviceArray:
-        """Set every element to 0."""
-        return self.fill_(0)
-
-    def _alike(self, other: DeviceArray) -> bool:
-        return (self.shape == other.shape and self.dtype == other.dtype and self._contiguous()
-                and other._contiguous())
-
-    def _contiguous(self) -> bool:
-        return self.strides == row_major(self.shape) or self.numel() == 0
-
-    is_contiguous = _contiguous
-
-    def _span(self) -> tuple[int, int]:
-        """The first and the last byte + 1 of the elements, relative to the first element."""
-        if not self.numel():
-            return 0, 0
-        steps = [(size - 1) * step * self.dtype.itemsize
-                 for size, step in zip(self.shape, self.strides, strict=True)]
-        return (sum(step for step in steps if step < 0),
-                sum(step for step in steps if step > 0) + self.dtype.itemsize)
-
-    def _as_numpy(self, raw: np.ndarray, place: int) -> np.ndarray:
-        """The elements in the bytes of the span, the first one at `place`."""
-        strides = tuple(step * self.dtype.itemsize for step in self.strides)
-        return np.ndarray(self.shape, self.dtype.storage, raw, place if raw.size else 0, strides)
-
-    # ---- views
-
-    def __getitem__(self, index: Any) -> DeviceArray:
-        """A view of a part, by numpy's basic indexing."""
-        item = self.dtype.itemsize
-        strides = tuple(step * item for step in self.strides)
-        model = np.lib.stride_tricks.as_strided(np.empty(0, self.dtype.storage), self.shape, strides)
-        part = model[index] if _is_basic(index) else None
-        if not isinstance(part, np.ndarray):
-            raise LaunchError(f"index {index!r} would copy; use slices, or .numpy()[...] for values")
-        offset = part.__array_interface__["data"][0] - model.__array_interface__["data"][0]
-        return DeviceArray(self.context, self.allocation, self.dtype, part.shape,
-                           tuple(step // item for step in part.strides), self._offset + offset)
-
-    def reshape(self, *shape: Any) -> DeviceArray:
-        """A view of another shape; LaunchError where the elements do not lie one behind the other."""
-        wanted = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        if not self._contiguous():
-            raise LaunchError("only an array whose elements lie one behind the other can be reshaped")
-        if -1 in wanted:
-            rest = int(np.prod([size for size in wanted if size != -1], dtype=np.int64))
-            wanted = tuple(self.numel() // max(rest, 1) if size == -1 else size for size in wanted)
-        if int(np.prod(wanted, dtype=np.int64)) != self.numel():
-            raise LaunchError(f"{self.numel()} elements cannot have the shape {wanted}")
-        return DeviceArray(self.context, self.allocation, self.dtype, wanted, row_major(wanted), self._offset)
-
-    @property
-    def T(self) -> DeviceArray:
-        """A view with the dimensions in the other order."""
-        return DeviceArray(self.context, self.allocation, self.dtype, self.shape[::-1], self.strides[::-1],
-                           self._offset)
-
-    # ---- others
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if copy is False:
-            raise ValueError("the array is on a device; numpy can only have a copy")
-        values = self.numpy()
-        return values.astype(dtype) if dtype is not None else values
 
     def __dlpack__(self, **options: Any) -> Any:
         """The memory itself for what follows CUDA's addresses on this GPU, else a copy in host memory."""
@@ -195,27 +41,6 @@ class DeviceArray:
         from .dlpack import device_of
 
         return device_of(self)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __repr__(self) -> str:
-        return f"triton_spirv.DeviceArray(shape={self.shape}, dtype={self.dtype}, device={self.device!r})"
-
-
-def row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    """Strides of elements that lie one behind the other."""
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= max(size, 1)
-    return tuple(reversed(strides))
-
-
-def _is_basic(index: Any) -> bool:
-    parts = index if isinstance(index, tuple) else (index,)
-    return all(part is None or part is Ellipsis or isinstance(part, (slice, int, np.integer))
-               for part in parts)
 
 
 def empty(context: Context, shape: int | Sequence[int], dtype: Any = "float32") -> DeviceArray:

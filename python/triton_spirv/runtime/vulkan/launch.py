@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DeviceError, LaunchError
-from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted
+from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted, underlying
 from ..launch import DeviceAssertion, Launch
-from .arguments import AddressTable, underlying
+from .arguments import AddressTable
 from .library import untyped
 from .printing import BYTES as PRINT_BYTES
 from .printing import PrintBuffer
