@@ -47,20 +47,18 @@ REASONS = {
 HEAD = """\
 # Operations
 
-Every operation that the reader knows, in the order of the dialects, and what becomes of it. This page is the
-output of
+This page lists every operation of Triton's IR and says whether triton-spirv can compile it. If an operation
+has no rule, the third column gives the reason. A kernel that uses such an operation is refused before it
+runs, with the lines of your file. `triton-spirv ops --of kernel.ttir` checks one kernel.
 
-    python -m triton_spirv --operations-table > docs/operations.md
+For developers: the second column names the rule's file and function. A rule is used in one of three ways
+([architecture.md](architecture.md) explains them):
 
-and a test compares the two. `python -m triton_spirv --list-rules` prints the same rules with their line
-numbers. An operation without a rule is refused before any work is done, all of a module at once, each with
-the user's file and line.
-
-A rule is used in one of three ways (see [architecture.md](architecture.md)):
-
-- *element by element*: registers in, register out; one function serves scalars, tensors and combiners;
-- *when asked, under any layout*: run for the registers that a consumer needs, once per layout asked for;
+- *element by element*: a function from registers to a register, for scalars, tensors and combiners;
+- *when asked, under any layout*: the rule runs for the registers that a consumer needs;
 - *where it stands*: effects, control flow, and operations that need whole tensors.
+
+This page is generated: `python -m triton_spirv --operations-table > docs/operations.md`.
 """
 
 
