@@ -12,6 +12,12 @@ from triton_spirv_backend import driver
 class CPUDriver(driver.SPIRVDriver):
     """Launches as the driver of the backend `spirv`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        from . import heuristics
+
+        heuristics.install()  # in compile workers, too: each kernel's code makes this driver active first
+
     @staticmethod
     def is_active() -> bool:
         return False  # two active drivers are refused, and the other one may be active

@@ -1,0 +1,74 @@
+"""Which of Inductor's configurations are kept for a CPU, and that kernels with them are right."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from triton_spirv_inductor.heuristics import configurations
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def blocks(configs: list[dict[str, int]], hints: dict[str, int], **facts: Any) -> list[dict[str, int]]:
+    made = [SimpleNamespace(kwargs=dict(config), num_warps=warps) for warps, config in enumerate(configs, 1)]
+    return [config.kwargs for config in configurations(made, hints, facts, 2)]
+
+
+ROWS = {"tiling_scores": {"x": 8192, "r0_": 1024}, "num_reduction": 1}
+OUTER = [{"XBLOCK": 2, "R0_BLOCK": 2048}, {"XBLOCK": 64, "R0_BLOCK": 64}]
+
+
+def test_warps_make_no_difference() -> None:
+    assert blocks([{"XBLOCK": 1}, {"XBLOCK": 1}, {"XBLOCK": 8}], {"x": 8, "r0_": 64}, num_reduction=1) == [
+        {"XBLOCK": 1}, {"XBLOCK": 8}]
+
+
+def test_elementwise_kernels_have_one() -> None:
+    assert blocks([{"XBLOCK": 1024}, {"XBLOCK": 512}], {"x": 1 << 20}) == [{"XBLOCK": 1024}]
+
+
+def test_rows_are_added_to_each_other() -> None:
+    assert blocks(OUTER, {"x": 2048, "r0_": 2048}, **ROWS) == [{"XBLOCK": 256, "R0_BLOCK": 1}]
+    assert blocks(OUTER, {"x": 65536, "r0_": 64}, **ROWS) == [{"XBLOCK": 1024, "R0_BLOCK": 1}]
+    assert blocks(OUTER, {"x": 128, "r0_": 4096}, **ROWS) == [{"XBLOCK": 64, "R0_BLOCK": 1}]
+    assert blocks(OUTER, {"x": 16, "r0_": 4096}, **ROWS) == [{"XBLOCK": 16, "R0_BLOCK": 1}]
+
+
+def test_other_lists_stay() -> None:
+    """Reductions along memory, or of which nothing is known; and what a user wants to be searched."""
+    for facts in ({"tiling_scores": {"x": 0, "r0_": 64}}, {"tiling_scores": {"x": 2, "r0_": 1}}, {}):
+        assert blocks(OUTER, {"x": 64, "r0_": 4096}, num_reduction=1, **facts) == OUTER
+    assert blocks(OUTER, {"x": 64, "r0_": 4096}, max_autotune=True, **ROWS) == OUTER
+
+
+def test_values(script: Script) -> None:
+    """Reductions over rows with other numbers of rows and columns than powers of 2, and NaN among them."""
+    done = script("""
+import torch, triton_spirv
+triton_spirv.inductor.enable()
+from torch._inductor.runtime import triton_heuristics
+used = []
+run = triton_heuristics.CachingAutotuner.run
+def noted(self, *arguments, **named):
+    found = run(self, *arguments, **named)
+    used.append(self.launchers[0].config.kwargs)
+    return found
+triton_heuristics.CachingAutotuner.run = noted
+torch.manual_seed(0)
+
+@torch.compile(dynamic=False)
+def over_rows(x):
+    return x.sum(0), x.var(0), x.argmax(0), torch.softmax(x, 0).amax(0)
+
+for rows, columns in ((1500, 70), (1100, 2049), (2000, 3)):
+    x = torch.randn(rows, columns)
+    x[rows // 2, 1] = float("nan")
+    expected = x.sum(0), x.var(0), x.argmax(0), torch.softmax(x, 0).amax(0)
+    # sums of 2000 terms in another order: a few units of the last place of their largest partial sum
+    torch.testing.assert_close(over_rows(x), expected, equal_nan=True, rtol=1e-4, atol=1e-4)
+assert any(config.get("R0_BLOCK") == 1 and config["XBLOCK"] >= 64 for config in used), used
+""")
+    assert done.returncode == 0, done.stderr

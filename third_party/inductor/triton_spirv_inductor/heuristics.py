@@ -1,0 +1,72 @@
+"""Block sizes of Inductor's kernels on a CPU, in place of those that Inductor lists for GPUs.
+
+Inductor compiles each configuration of a kernel and times it, at the first call. On a CPU one work-item runs
+a program: the number of warps changes nothing, and a few rules say what the best of the list would be. With
+max_autotune the list stays as it is, but for what differs in warps alone.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+#: elements of a program along the axis that memory is contiguous along, where rows are added to each other:
+#: wide enough for whole cache lines and for as many sums as hide an addition's latency, and narrow enough for
+#: sums to stay in the nearest cache
+FEWEST_COLUMNS, MOST_COLUMNS = 64, 1024
+
+#: programs for each core, so that none waits long for the last one
+PROGRAMS = 4
+
+#: bytes read along one axis over bytes read along the other from which on the first decides
+DECIDES = 4
+
+
+@functools.cache
+def install() -> None:
+    """Inductor asks here, in this process, for each kernel of the CPU."""
+    from torch._inductor.runtime import triton_heuristics
+    from torch._inductor.runtime.hints import HeuristicType
+
+    build = triton_heuristics.cached_autotune
+    listed = HeuristicType.POINTWISE, HeuristicType.REDUCTION, HeuristicType.PERSISTENT_REDUCTION
+
+    def for_a_cpu(size_hints: Any, configs: Any, triton_meta: Any, heuristic_type: Any, *arguments: Any,
+                  **named: Any) -> Any:
+        device = triton_meta.get("device")
+        # the configurations of users' own kernels and of templates are theirs
+        if getattr(device, "type", "") == "cpu" and heuristic_type in listed:
+            configs = configurations(configs, size_hints, named.get("inductor_meta") or {},
+                                     device.multi_processor_count)
+        return build(size_hints, configs, triton_meta, heuristic_type, *arguments, **named)
+
+    triton_heuristics.cached_autotune = for_a_cpu
+
+
+def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, facts: dict[str, Any],
+                   cores: int) -> list[Any]:
+    """Inductor's configurations of a kernel -> those that are worth compiling; they are changed in place.
+
+    size_hints: axis -> number of elements, a power of 2. facts: Inductor's of the kernel.
+    """
+    distinct = [config for place, config in enumerate(configs)
+                if all(config.kwargs != other.kwargs for other in configs[:place])]
+    if len(distinct) < 2 or facts.get("max_autotune") or facts.get("max_autotune_pointwise"):
+        return distinct
+    names = set(distinct[0].kwargs)
+    if names == {"XBLOCK"} and not facts.get("num_reduction"):
+        return distinct[:1]  # 1024 elements or a few: from there on all sizes are as fast
+    if names == {"XBLOCK", "R0_BLOCK"} and size_hints and adds_rows(facts):
+        columns = max(1, size_hints["x"] // (PROGRAMS * cores))
+        columns = min(max(columns, FEWEST_COLUMNS), MOST_COLUMNS, size_hints["x"])
+        distinct[0].kwargs.update(XBLOCK=columns, R0_BLOCK=1)
+        return distinct[:1]
+    return distinct
+
+
+def adds_rows(facts: dict[str, Any]) -> bool:
+    """Is a reduction's memory contiguous along what is kept? By the bytes that Inductor has counted."""
+    scores = facts.get("tiling_scores") or {}
+    along_rows = sum(score for axis, score in scores.items() if axis.startswith("r"))
+    return scores.get("x", 0) > DECIDES * along_rows
