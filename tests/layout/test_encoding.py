@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,23 +18,17 @@ from triton_spirv.ir.types import Encoding
 from triton_spirv.layout import Layout, log2
 from triton_spirv.lower.values.encoding import layout_of_encoding, shared_layout_of_encoding
 
+from .oracle import Oracle
+
 gluon = pytest.importorskip("triton.experimental.gluon.language._layouts")
 
 
 @pytest.fixture(scope="module")
-def oracle() -> Any:
+def oracle() -> Iterator[Oracle]:
     """to_linear_layout of a Gluon layout and a shape."""
-    from triton._C.libtriton import gluon_ir, ir
-
-    context = ir.context()
-    ir.load_dialects(context)
-    builder = gluon_ir.GluonOpBuilder(context)
-
-    def linear(layout: Any, shape: tuple[int, ...]) -> Any:
-        return builder.to_linear_layout(layout._to_ir(builder), list(shape))
-
-    linear.context = context  # type: ignore[attr-defined]  # keeps it alive
-    return linear
+    made = Oracle()
+    yield made
+    made.close()
 
 
 def encoding(layout: Any) -> Encoding:
@@ -261,3 +260,17 @@ def test_counts_and_clusters_are_checked() -> None:
     clustered = Encoding("ttg", "blocked", (*plain.items, ("CGALayout", ((1,),))))
     with pytest.raises(LoweringError, match="num_ctas=1"):
         layout_of_encoding(clustered, (64,), 4, 32)
+
+
+def test_the_oracle_says_nothing_when_it_ends() -> None:
+    """Triton's binding complains where it is used in a process that ends in the ordinary way."""
+    script = ("from layout.oracle import Oracle\n"
+              "import triton.experimental.gluon.language._layouts as gluon\n"
+              "if __name__ == '__main__':\n"
+              "    oracle = Oracle()\n"
+              "    print(oracle(gluon.BlockedLayout([1], [32], [4], [0]), (128,)).lane_bases)\n"
+              "    oracle.close()\n")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment,
+                          check=True, timeout=120)
+    assert done.stderr == "" and done.stdout == "[[1], [2], [4], [8], [16]]\n"
