@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -17,6 +18,8 @@ pytest.importorskip("triton")
 import triton
 import triton.language as tl
 from triton_spirv.cli import cached, linked
+from triton_spirv.cli.highlight import coloured
+from triton_spirv.runtime import devices
 
 
 @triton.jit
@@ -129,14 +132,14 @@ def test_bad_input(words: tuple[str, ...], kernel: cached.Cached, command) -> No
 # ---- the page, in a real browser
 
 
-def browse(page: Path, fragment: str = "", script: str = "") -> str:
+def browse(page: Path, fragment: str = "", script: str = "", size: str = "1600,800") -> str:
     """The document as the browser has it, after its own script and then `script` have run."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
         pytest.skip("no browser here")
     copy = page.with_name("copy.html")
     copy.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1600,800",
+    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={size}",
                f"--user-data-dir={page.parent / 'browser'}", "--virtual-time-budget=2000", "--dump-dom",
                f"{copy.as_uri()}{fragment}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -149,7 +152,7 @@ def marked(document: str, kind: str) -> dict[str, list[str]]:
     found = {}
     for name, column in re.findall(r'<div class="column" id="(\w+)">(.*?)</section>', document, re.DOTALL):
         rows = re.findall(r'<div data-k="[^"]*" class="([^"]*)"><i>\d+</i>(.*?)</div>', column)
-        found[name] = [text for classes, text in rows if kind in classes.split()]
+        found[name] = [re.sub("</?b[^>]*>", "", text) for classes, text in rows if kind in classes.split()]
     return found
 
 
@@ -282,3 +285,70 @@ def test_cache_rm_leaves_others_alone(kernel: cached.Cached, command) -> None:
     (other / "cuda.json").write_text('{"target": {"backend": "cuda"}}')
     assert command("cache", "rm", "--all").status == 0
     assert other.exists() and not kernel.folder.exists()
+
+
+# ---- colours, search, columns, machine code
+
+
+@pytest.mark.parametrize(("kind", "text", "marks"), [
+    ("source", "    x = tl.load(p + 0x10)  # a < b",
+     {"k": [], "f": ["tl.load"], "n": ["0x10"], "c": ["# a &lt; b"]}),
+    ("source", 'return "for # x"', {"k": ["return"], "s": ['"for # x"'], "c": []}),
+    ("ir", "%0 = tt.load %x_1, %m : tensor<4x!tt.ptr<f32>>",
+     {"v": ["%0", "%x_1", "%m"], "k": ["tt.load"], "t": ["tensor&lt;4x!tt.ptr&lt;f32&gt;&gt;"]}),
+    ("listing", "%a = OpFAdd f32 %b %c ; note", {"k": ["OpFAdd"], "t": ["f32"], "c": ["; note"]}),
+    ("code", "        4c  vaddps zmm0, zmm1, zmmword ptr [rax + 0x40]",
+     {"k": ["vaddps"], "v": ["zmm0", "zmm1", "rax"], "t": ["zmmword ptr"], "n": ["0x40"]}),
+    ("code", "at_50:", {"f": ["at_50:"]}),
+])
+def test_colours(kind: str, text: str, marks: dict[str, list[str]]) -> None:
+    made = coloured(text, kind)
+    for mark, words in marks.items():
+        assert re.findall(f'<b class="{mark}">(.*?)</b>', made) == words, made
+    assert html.unescape(re.sub(r"</?b[^>]*>", "", made)) == text
+
+
+def test_head_says_types_and_options(page: Path) -> None:
+    facts = re.search('class="facts">(.*?)<', page.read_text())
+    assert facts and facts[1].startswith("(x: tt.ptr&lt;f32&gt;, out: tt.ptr&lt;f32&gt;, n: i32) num_warps=4")
+
+
+def test_machine_code_is_a_column(page: Path) -> None:
+    pytest.importorskip("capstone")
+    if not any(device.kind == "cpu" for device in devices.devices()):
+        pytest.skip("no CPU device")
+    column = page.read_text().split('id="code">')[1].split("</section>")[0]
+    assert ">ret<" in column and re.search(r">[xyz]mm\d+<", column)
+
+
+def test_search(page: Path) -> None:
+    script = """const field = document.querySelector("input[type=search]");
+                field.value = "TT.LOAD";
+                field.dispatchEvent(new Event("input"));
+                field.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));"""
+    document = browse(page, script=script)
+    rows = re.findall(r'<div[^>]*class="[^"]*found[^"]*"[^>]*>(.*?)</div>', document)
+    assert rows and all("tt.load" in re.sub("<[^>]*>", "", row) for row in rows)
+    assert re.search(r'id="hits">1 of \d', document)
+
+
+def test_columns_are_hidden_and_resized(page: Path) -> None:
+    script = """document.querySelectorAll("header input[type=checkbox]")[1].click();
+                const grip = document.querySelectorAll(".grip")[1];
+                grip.setPointerCapture = () => {};
+                grip.dispatchEvent(new PointerEvent("pointerdown", {clientX: 800}));
+                grip.dispatchEvent(new PointerEvent("pointermove", {clientX: 900}));
+                const sizes = ["source", "ir", "listing"].map(name =>
+                  document.getElementById(name).closest("section").offsetWidth);
+                document.title = sizes.join(" ");"""
+    source, ir, listing = map(int, re.findall("<title>(.*?)</title>", browse(page, script=script))[0].split())
+    assert ir == 0 and source > listing + 150
+
+
+def test_a_narrow_window(page: Path) -> None:
+    """Two columns below each other, each as wide as the window; nothing has to be scrolled sideways."""
+    script = """const shown = [...document.querySelectorAll("section")].filter(one => !one.hidden);
+                const widths = [...shown.map(one => one.offsetWidth), document.documentElement.scrollWidth];
+                document.title = widths.map(width => width / innerWidth).join(" ");"""
+    document = browse(page, script=script, size="700,900")
+    assert re.findall("<title>(.*?)</title>", document) == ["1 1 1"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 from itertools import zip_longest
 from pathlib import Path
 
-from ..errors import UsageError
+from ..errors import TritonSpirvError, UsageError
+from .cached import Cached
 from .linked import Linked, linked
 from .output import Output
 
@@ -20,8 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                         help="the name of a kernel in Triton's cache (the newest is taken), or the "
                         "beginning of its folder's name: see 'triton-spirv cache ls'")
     parser.add_argument("--html", type=Path, metavar="FILE",
-                        help="write an HTML page; the lines of the three columns "
-                        "are linked")
+                        help="write an HTML page; the lines of its columns are linked")
     parser.add_argument("--ir", choices=("ttir", "ttgir", "plan"), default=None,
                         help="the IR to show, or the plan; default: the one that "
                         "was compiled")
@@ -51,8 +52,9 @@ def run(options: argparse.Namespace, out: Output) -> int:
         from .page import page
 
         title = f"{kernel.name} for {kernel.target}"
+        code = code_of(kernel, out)
         try:
-            options.html.write_text(page(title, made, stage), encoding="utf-8")
+            options.html.write_text(page(title, facts_of(kernel), made, stage, code), encoding="utf-8")
         except OSError as error:
             raise UsageError(f"{options.html} cannot be written: {error.strerror}") from None
         out.line(f"{options.html}: {kernel.name}, {len(made.source)} lines of source, {len(made.ir)} of "
@@ -61,6 +63,35 @@ def run(options: argparse.Namespace, out: Output) -> int:
         return 0
     side_by_side(made, stage, options.lines, out)
     return 0
+
+
+#: launch options that stand in the page's head, with the value that goes without saying
+OPTIONS = {"num_warps": None, "num_stages": None, "enable_fp_fusion": True, "fast_math": False,
+           "overlapping": False, "block_io": True, "grf_mode": "default", "debug": False}
+_PARAMETER = re.compile(r"%(\w+): (!?[\w.]+(?:<[^>]*>)?)")
+
+
+def facts_of(kernel: Cached) -> str:
+    """The types of the parameters, and the launch options."""
+    head = next((line for line in kernel.text("ttir").splitlines() if "tt.func public" in line), "")
+    types = [f"{name}: {kind.removeprefix('!')}" for name, kind in _PARAMETER.findall(head)]
+    known = kernel.metadata
+    options = [f"{name}={known[name]}" for name, usual in OPTIONS.items()
+               if name in known and (usual is None or known[name] != usual)]
+    return f"({', '.join(types)}) {' '.join(options)}"
+
+
+def code_of(kernel: Cached, out: Output) -> str:
+    """What the CPU device's driver makes of it; empty for another target, and where it cannot be had."""
+    if not kernel.emitted_for.startswith("cpu") or kernel.metadata["artifact"].get("sub_group_size", 1) > 1:
+        return ""
+    from ..isa.machine_code import machine_code
+
+    try:
+        return machine_code(kernel.words(), kernel.metadata["artifact"]["entry"]).text
+    except TritonSpirvError as error:
+        out.line(f"without machine code: {error}", "warning")
+        return ""
 
 
 def side_by_side(made: Linked, stage: str, most: int, out: Output) -> None:
