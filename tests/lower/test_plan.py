@@ -61,7 +61,7 @@ walk for store
 
 
 def is_access(node: Node, kind: str) -> bool:
-    return isinstance(node, Access) and node.kind == kind
+    return isinstance(node, Access) and node.operation.name == f"tt.{kind}"
 
 
 def without_store(plan: Plan) -> Plan:

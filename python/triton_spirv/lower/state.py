@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ..environment.base import Environment, Parameter
 from ..facts.program_waits import waits
@@ -21,6 +21,8 @@ from .lanes.shared import SharedMemory
 from .plan.recorder import Recorder
 from .values.tensor import Deferred, Fragment, Stored
 from .values.types import storage_type
+
+T = TypeVar("T")
 
 
 def named(op: Operation, bound: Sequence[Any]) -> list[Any]:
@@ -99,6 +101,7 @@ class State:
         self.parted = False  # lanes may have parted ways, so that no barrier may stand here
         self.budget = Budget()
         self.recorder = Recorder()
+        self._answers: dict[tuple[object, ...], Any] = {}
         self.from_below = False  # what is evaluated has all that it waits for
         self.scalars: set[int] = set()  # ids of what all lanes of the program have the same of
         self.options: dict[str, Any] = {}
@@ -158,6 +161,15 @@ class State:
                     if words[0] & 0xFFFF == convert and words[2] == found)
             found = next(made)[3]
         return self.parameters.get(found)
+
+    def remembered(self, question: tuple[object, ...], about: object, ask: Callable[[], T]) -> T:
+        """The answer to a question about a tensor that has the same answer at all times; `question` may name
+        the tensor, or what is in it, by its id."""
+        answers = self._answers
+        if question not in answers:
+            answers[question] = ask()
+            self.memo_roots.append(about)  # keeps its id unique
+        return answers[question]
 
     # --- layouts --------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ...traversal import Asking, question
 from ..context import Context
-from ..plan.records import Access as Accessed
+from ..plan.records import Vectors
 from ..registry import RULES
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Deferred, Pointers, Uniform
@@ -118,6 +118,16 @@ def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
     """
     if not isinstance(ptr, Pointers) or (ptr.affine is None and not ptr.terms):
         return layout
+    return ctx.remembered(("by memory", _offsets(ptr), layout, storage_bytes(pointee)), ptr,
+                          lambda: _by_memory(ctx, ptr, layout, pointee))
+
+
+def _offsets(pointers: Pointers) -> tuple[int, ...]:
+    """What tells the offsets of pointers from others."""
+    return id(pointers.affine), *map(id, pointers.terms)
+
+
+def _by_memory(ctx: Context, ptr: Pointers, layout: Layout, pointee: Any) -> Layout:
     most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
     return fragments.grouped(layout, _distance(ptr, layout), most)
 
@@ -133,11 +143,25 @@ def _distance(pointers: Pointers, layout: Layout) -> Callable[[int], int | None]
     return moved
 
 
-def _runs(ctx: Context, ptr: Any, layout: Layout, size: int, value: Value) -> list[tuple[int, ...]]:
+def vectors_of(ctx: Context, ptr: Any, layout: Layout, pointee: Any, value: Value) -> Vectors:
+    """How an access under a layout moves elements; `ptr` is what the IR's `value` is bound to."""
+    if not isinstance(ptr, Pointers):
+        return _vectors(ctx, ptr, layout, storage_bytes(pointee), value)
+    return ctx.remembered(("vectors", value, _offsets(ptr), layout), ptr,
+                          lambda: _vectors(ctx, ptr, layout, storage_bytes(pointee), value))
+
+
+def _vectors(ctx: Context, ptr: Any, layout: Layout, size: int, value: Value) -> Vectors:
+    run = run_length(ptr, layout)
+    return Vectors(layout, run, alignment(value, layout, run, size),
+                   tuple(_joined(ctx, ptr, layout, run, size, value)))
+
+
+def _joined(ctx: Context, ptr: Any, layout: Layout, run: int, size: int,
+            value: Value) -> list[tuple[int, ...]]:
     """Registers that one access moves, where vectors are shorter than what an access may move."""
     most = ctx.target.lane_bytes // size
-    is_cut = layout.width == ctx.target.components and isinstance(ptr, Pointers) \
-        and run_length(ptr, layout) == layout.width
+    is_cut = layout.width == ctx.target.components and isinstance(ptr, Pointers) and run == layout.width
     while is_cut and most > layout.width:
         longer = fragments.lengthened(layout, _distance(ptr, layout), most)
         if alignment(value, longer, longer.width, size) >= longer.width * size:
@@ -171,22 +195,19 @@ def _by_firsts(pointers: Pointers, layout: Layout, run: int) -> bool:
 def asks_for_all(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
     """Does an access under this layout ask for the offsets of all elements?"""
     wide = by_memory(ctx, pointers, layout, pointers.element.pointee)  # type: ignore[attr-defined]
-    return not _by_firsts(pointers, wide, run_length(pointers, wide))
+    run = ctx.remembered(("run", _offsets(pointers), wide), pointers, lambda: run_length(pointers, wide))
+    return not _by_firsts(pointers, wide, run)
 
 
-class Access:
-    """The pointers of one tensor access under a layout, ready to be loaded from or stored to, register by
-    register.
-    """
+class AccessPointers:
+    """The pointers of one tensor access, ready to be loaded from or stored to, register by register."""
 
-    def __init__(self, ctx: Context, ptr: Any, layout: Layout, pointee: Any, value: Value) -> None:
-        """`ptr` is what the IR's `value` is bound to."""
-        self.ctx, self.layout = ctx, layout
-        self.run = run_length(ptr, layout)
-        self.alignment = alignment(value, layout, self.run, storage_bytes(pointee))
+    def __init__(self, ctx: Context, ptr: Any, vectors: Vectors, pointee: Any) -> None:
+        layout = vectors.layout
+        self.ctx, self.vectors, self.layout = ctx, vectors, layout
+        self.run, self.alignment = vectors.run, vectors.alignment
         self.pointee = storage_type(pointee)
         self.size = storage_bytes(pointee)
-        self.runs = _runs(ctx, ptr, layout, self.size, value)
         self.base: Register | None = None
         self.firsts: list[Register] | None = None
         self.steps: list[int | None] = []  # elements from register 0 to each register, where they are known
@@ -235,13 +256,6 @@ class Access:
             self.steps.append(step)
         return firsts
 
-    def record(self, op: Operation, kind: str, layout: Layout, way: str, cold: str = "",
-               streams: bool = False) -> None:
-        """Write the access down: by which way, where a test fails by which other."""
-        wide = self.layout
-        self.ctx.recorder.add(Accessed(op, kind, way, layout, wide.registers, wide.width, self.run,
-                                       self.alignment, max(map(len, self.runs)), cold, streams))
-
     def pointer(self, register: int, component: int = 0) -> Register:
         """The address of one component."""
         ctx, b = self.ctx, self.ctx.b
@@ -280,7 +294,7 @@ class Access:
     def load_all(self, registers: Sequence[int], volatile: bool) -> list[Register]:
         """These registers, all of their elements, in as few accesses as can be."""
         wanted, made = set(registers), dict[int, Register]()
-        for run in self.runs:
+        for run in self.vectors.joined:
             if len(run) > 1 and not volatile and wanted.issuperset(run):
                 pieces = self.ctx.env.load_pieces(self.pointer(run[0]), self.run, len(run))
                 made.update(zip(run, pieces, strict=True))
@@ -288,7 +302,7 @@ class Access:
 
     def store_all(self, values: Mapping[int, Register], stream: bool = False) -> None:
         """Store registers, by number, all of their elements, in as few accesses as can be."""
-        for run in self.runs:
+        for run in self.vectors.joined:
             if len(run) > 1 and not stream and all(r in values for r in run):
                 self.ctx.env.store_pieces(self.pointer(run[0]), [values[r] for r in run])
                 continue

@@ -23,10 +23,11 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..arithmetic.symbolic import as_affine
 from ..context import Context, named
+from ..plan.records import Groups
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Uniform
-from ..values.types import element_of, storage_bytes, storage_type
-from .access import alignment, by_memory, growth, run_length
+from ..values.types import element_of, storage_type
+from .access import by_memory, growth, vectors_of
 
 #: predicate -> (instruction that compares the extremes, whether the left side must be the smaller one)
 ORDERED = {"slt": ("OpSLessThan", True), "sle": ("OpSLessThanEqual", True),
@@ -259,15 +260,19 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
     return branch.results
 
 
-def by_register(mask: Any, layout: Layout) -> tuple[Layout, list[int]] | None:
-    """The layout under which a mask has one scalar for all registers that share it, and for each register of
-    `layout` the register there. None where the components of a register may differ in it.
+def by_register(ctx: Context, mask: Any, layout: Layout) -> Groups | None:
+    """The registers of a layout that share a mask. None where the components of a register may differ in it.
     """
+    return ctx.remembered(("groups", id(mask), layout), mask, lambda: _by_register(mask, layout))
+
+
+def _by_register(mask: Any, layout: Layout) -> Groups | None:
     if any(growth(mask, basis, layout) != 0 for basis in layout.component):
         return None
     bits = [i for i, basis in enumerate(layout.register) if growth(mask, basis, layout) != 0]
     shared = replace(layout, component=(), register=tuple(layout.register[i] for i in bits))
-    return shared, [sum((r >> i & 1) << k for k, i in enumerate(bits)) for r in range(layout.registers)]
+    return Groups(shared, tuple([sum((r >> i & 1) << k for k, i in enumerate(bits))
+                                 for r in range(layout.registers)]))
 
 
 def is_predicated(ctx: Context, op: Operation, ptr: Any, mask: Any, layout: Layout) -> bool:
@@ -278,11 +283,10 @@ def is_predicated(ctx: Context, op: Operation, ptr: Any, mask: Any, layout: Layo
     if not ctx.env.predicates(storage_type(pointee), 1, WIDEST):
         return False
     wide = by_memory(ctx, ptr, layout, pointee)
-    if by_register(mask, wide) is None:
+    if by_register(ctx, mask, wide) is None:
         return False
-    run = run_length(ptr, wide)
-    known = alignment(op.ptr, wide, run, storage_bytes(pointee))
-    return ctx.env.predicates(storage_type(pointee), run, known)
+    vectors = vectors_of(ctx, ptr, wide, pointee, op.ptr)
+    return ctx.env.predicates(storage_type(pointee), vectors.run, vectors.alignment)
 
 
 def _load_masks(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, Layout]]:

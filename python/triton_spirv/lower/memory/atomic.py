@@ -21,7 +21,7 @@ from ...spirv.types import Bool, Float, Int, Type
 from ..context import Context, StepLoop
 from ..lanes.elements import EVERYONE, acting, guarded, owner, redundant, visit_elements, visited_layout
 from ..lanes.exchange import from_owner
-from ..plan.records import Access
+from ..plan.records import Access, Vectors
 from ..registry import lowers
 from ..values.numbers import from_arithmetic, is_bits, to_arithmetic
 from ..values.tensor import Fragment, Uniform
@@ -169,7 +169,7 @@ def _each(ctx: Context, op: Operation, ptr: Any, operands: tuple[Any, ...], mask
     if op.results and not op.results[0].uses:
         result = None
     if isinstance(ptr, Register):
-        ctx.recorder.add(Access(op, "atomic", "scalar"))
+        ctx.recorder.add(Access(op, "scalar"))
         acts = _both(ctx, acting(ctx), mask)
         old = _where(ctx, acts, lambda: action(make(ctx.env.address(ptr)), *operands), result)
         done()
@@ -187,7 +187,7 @@ def _each(ctx: Context, op: Operation, ptr: Any, operands: tuple[Any, ...], mask
     stored = ctx.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None
     with StepLoop(ctx, len(layout.step)):
         made = visit_elements(ctx, layout, tensors, visit, result)
-        ctx.recorder.add(Access(op, "atomic", "one by one", layout, layout.registers, layout.width))
+        ctx.recorder.add(Access(op, "one by one", layout, Vectors(layout)))
         done()
         if made is not None:
             shared = tuple(from_owner(ctx, old, *copies) for old in made.registers)

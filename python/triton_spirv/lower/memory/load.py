@@ -15,17 +15,18 @@ from ...spirv.builder import width_of, with_width
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Int
-from ..addresses.access import Access, by_memory
-from ..addresses.masks import all_true, by_register, is_predicated, is_proven, is_refuted
+from ..addresses.access import AccessPointers
+from ..addresses.masks import all_true, is_refuted
 from ..context import Context, named
 from ..intel.block_io import block_load
 from ..lanes import elements
 from ..lanes.exchange import from_owner
-from ..plan.records import Access as Accessed
+from ..plan.records import Access, Groups, Vectors
 from ..registry import pulled
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Fragment, Pointers, Uniform, is_anywhere
 from ..values.types import element_of, register_type, storage_type
+from .decide import plan_loads
 from .prefetch import fetch_ahead
 
 
@@ -57,7 +58,7 @@ def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: An
     if natural is not None and layout == ctx.layout_of(op.results[0].type):
         made = block_load(ctx, op, layout, ptr, mask, other)
         if made is not None:
-            ctx.recorder.add(Accessed(op, "load", "block", layout, layout.registers, layout.width))
+            ctx.recorder.add(Access(op, "block", layout, Vectors(layout)))
             return made
         type = op.results[0].type
         assert isinstance(type, TensorType)
@@ -100,57 +101,45 @@ def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Any,
 def _loaded(ctx: Context, layout: Layout, mask: Any,
             asked: Sequence[tuple[Operation, Any, Any]]) -> list[Fragment]:
     """The elements of several loads, each (operation, ptr, other), under one mask."""
-    b = ctx.b
     for _, ptr, other in asked:
         exchange_first(ctx, layout, ptr, mask, other)
-    loads = [_Load(ctx, op, layout, ptr, mask, other) for op, ptr, other in asked]
+    plans = plan_loads(ctx, layout, mask, [(op, ptr) for op, ptr, _ in asked])
+    loads = [_Load(ctx, plan, ptr, mask, other) for plan, (_, ptr, other) in zip(plans, asked, strict=True)]
     if layout.step and not is_refuted(ctx, mask, layout):
         for op, ptr, _ in asked:
             fetch_ahead(ctx, op, ptr, layout)
-    if is_proven(ctx, mask, layout):
-        _record(loads, "plain" if mask is None else "proven")
-        return _arranged(loads, [x for load in loads for x in load.plain()])
-    if all(load.predicated for load in loads):
-        _record(loads, "predicated")
-        return _arranged(loads, [x for load in loads for x in load.where()])
-    if is_refuted(ctx, mask, layout):
-        _record(loads, None)
-        return _arranged(loads, [x for load in loads for x in load.masked(None)])
-    alone = [load.regions is not None and load.regions[0].registers == 1 for load in loads]
-    test = all_true(ctx, mask, layout) if not all(alone) else None
-    known = ctx.fragment(mask, layout) if test is None and not all(alone) else None
-    if known is not None:
-        test = true_everywhere(ctx, known.registers)
-    if test is None:  # one mask for all registers
-        assert loads[0].regions is not None
-        test = ctx.fragment(mask, loads[0].regions[0]).registers[0]
-    _record(loads, "proven", "nothing" if all(alone) else None)
+    for plan in plans:
+        ctx.recorder.add(plan)
+    if plans[0].cold:
+        return _arranged(loads, _tested(ctx, layout, mask, loads))
+    return _arranged(loads, [x for load in loads for x in load.made()])
+
+
+def _tested(ctx: Context, layout: Layout, mask: Any, loads: Sequence[_Load]) -> Sequence[Register]:
+    """Loads of which a test chooses the way when the kernel runs: is the mask true everywhere?"""
+    b, plans = ctx.b, [load.plan for load in loads]
+    one_mask = plans[0].groups if plans[0].cold == "nothing" else None
+    known = None
+    if one_mask is not None:
+        test = ctx.fragment(mask, one_mask.layout).registers[0]
+    else:
+        compared = all_true(ctx, mask, layout)
+        known = ctx.fragment(mask, layout) if compared is None else None
+        test = compared if known is None else true_everywhere(ctx, known.registers)  # type: ignore[assignment]
     branch = IfElse(b.module, test)
     with branch.then():
         branch.yield_([x for load in loads for x in load.plain()])
     with branch.otherwise():
         ctx.open_scope()
-        if all(alone):
+        groups = plans[0].groups
+        if one_mask is not None:
             branch.yield_([x for load in loads for x in load.nothing()])
-        elif all(_same_masks(load, loads[0]) for load in loads):
+        elif groups is not None and all(x.groups and x.groups.layout == groups.layout for x in plans):
             branch.yield_(_by_regions(ctx, mask, loads))
         else:
-            branch.yield_([x for load in loads for x in load.masked(known)])
+            branch.yield_([x for load in loads for x in load.masked(load.plan.cold, known)])
         ctx.close_scope()
-    return _arranged(loads, branch.results)
-
-
-def _record(loads: Sequence[_Load], way: str | None, cold: str | None = "") -> None:
-    """Write down how loads are made; None: by the way of each that needs no test."""
-    for load in loads:
-        own = load.way_without_test()
-        load.access.record(load.op, "load", load.layout, own if way is None else way,
-                           own if cold is None else cold)
-
-
-def _same_masks(x: _Load, y: _Load) -> bool:
-    """Are the masks of both told apart by the same registers?"""
-    return x.regions is not None and y.regions is not None and x.regions[0] == y.regions[0]
+    return branch.results
 
 
 def _arranged(loads: Sequence[_Load], registers: Sequence[Register]) -> list[Fragment]:
@@ -165,21 +154,22 @@ def _arranged(loads: Sequence[_Load], registers: Sequence[Register]) -> list[Fra
 
 
 class _Load:
-    """One load under a layout; its methods give the registers of `wide`."""
+    """One load as it is planned; its methods give the registers of the layout in which it moves elements."""
 
-    def __init__(self, ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> None:
-        self.ctx, self.op, self.layout = ctx, op, layout
+    def __init__(self, ctx: Context, plan: Access, ptr: Any, mask: Any, other: Any) -> None:
+        assert plan.layout is not None and plan.vectors is not None
+        self.ctx, self.plan, self.op, self.layout = ctx, plan, plan.operation, plan.layout
         self.ptr, self.mask, self.other = ptr, mask, other
-        self.element = element_of(op.results[0].type)
-        self.volatile = bool(op.attributes.get("isVolatile", False))
-        self.wide = by_memory(ctx, ptr, layout, self.element)
-        self.access = Access(ctx, ptr, self.wide, self.element, op.ptr)
-        self.regions = None if mask is None else regions_of(ctx, mask, self.wide)
-        self.predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
+        self.element = element_of(self.op.results[0].type)
+        self.volatile = bool(self.op.attributes.get("isVolatile", False))
+        self.wide = plan.vectors.layout
+        self.pointers = AccessPointers(ctx, ptr, plan.vectors, self.element)
 
-    def way_without_test(self) -> str:
-        """How elements are loaded whose mask is not known to hold: see `masked`."""
-        return way_without_test(self.ctx, self.regions, self.layout)
+    def made(self) -> tuple[Register, ...]:
+        """By a way that needs no test."""
+        way = self.plan.way
+        return self.plain() if way in ("plain", "proven") else self.where() if way == "predicated" else \
+            self.masked(way, None)
 
     def plain(self) -> tuple[Register, ...]:
         """Every element, whatever the mask says."""
@@ -187,68 +177,54 @@ class _Load:
 
     def load(self, registers: Sequence[int]) -> list[Register]:
         """Registers, as memory holds them."""
-        return self.access.load_all(registers, self.volatile)
+        return self.pointers.load_all(registers, self.volatile)
 
     def where(self) -> tuple[Register, ...]:
         """The elements whose mask is true, each register by messages that its mask governs."""
         made = self.others()
-        found = by_register(self.mask, self.wide)
-        assert found is not None
-        for here, registers in by_mask(self.ctx, self.mask, found):
+        assert self.plan.groups is not None
+        for here, registers in by_mask(self.ctx, self.mask, self.plan.groups):
             for r in registers:
-                made[r] = self.access.load_where(r, here, made[r])
+                made[r] = self.pointers.load_where(r, here, made[r])
         return self.held(made)
 
     def nothing(self) -> tuple[Register, ...]:
         """What masked elements give."""
         return self.held(self.others())
 
-    def masked(self, known: Fragment | None) -> tuple[Register, ...]:
+    def masked(self, way: str, known: Fragment | None) -> tuple[Register, ...]:
         """The elements whose mask is true; `known` is the mask under the layout, if that is at hand."""
         ctx, b = self.ctx, self.ctx.b
-        if self.regions is not None:
+        if way == "regions":
             return tuple(_by_regions(ctx, self.mask, [self]))
-        if one_by_one(ctx, self.layout):
+        if way == "one by one":
             made = _load_elements(ctx, self.op, self.layout, self.ptr, self.mask, self.other)
             return fragments.rearrange(b, made, self.wide).registers
         masks = fragments.rearrange(b, known or ctx.fragment(self.mask, self.layout), self.wide).registers
         others = self.others()
-        return self.held([self.access.load(r, masks[r], others[r], self.volatile)
+        return self.held([self.pointers.load(r, masks[r], others[r], self.volatile)
                           for r in range(self.wide.registers)])
 
     def others(self) -> list[Register]:
         """What masked elements give, as memory holds it."""
-        return _others(self.ctx, self.other, self.layout, self.wide, self.access)
+        return _others(self.ctx, self.other, self.layout, self.wide, self.pointers)
 
     def held(self, values: Sequence[Register]) -> tuple[Register, ...]:
         """What memory holds, as registers do."""
         return _from_memory(self.ctx, self.element, values)
 
 
-Regions = tuple[Layout, list[int]]  # see masks.by_register
-
-
-def regions_of(ctx: Context, mask: Any, layout: Layout) -> Regions | None:
-    """Which registers of a lane are under one mask, for one branch each. None where components have masks of
-    their own, or the target moves masked vectors, or the masks are too many."""
-    if ctx.target.masked_access or layout.steps > 1:
-        return None
-    found = by_register(mask, layout)
-    return None if found is None or found[0].registers > ctx.target.branches else found
-
-
-def by_mask(ctx: Context, mask: Any, regions: Regions) -> list[tuple[Register, list[int]]]:
+def by_mask(ctx: Context, mask: Any, groups: Groups) -> list[tuple[Register, list[int]]]:
     """Each mask, a scalar Bool, with the registers that are under it."""
-    layout, which = regions
-    masks = ctx.fragment(mask, layout).registers
-    return [(x, [r for r, k in enumerate(which) if k == i]) for i, x in enumerate(masks)]
+    masks = ctx.fragment(mask, groups.layout).registers
+    return [(x, [r for r, k in enumerate(groups.of) if k == i]) for i, x in enumerate(masks)]
 
 
 def _by_regions(ctx: Context, mask: Any, loads: Sequence[_Load]) -> list[Register]:
     """All registers of all loads under one mask are loaded behind one branch; its other arm gives what masked
     elements give. The loads have the same masks in the same registers of the mask."""
     made = [load.others() for load in loads]
-    spread = [by_mask(ctx, mask, load.regions) for load in loads if load.regions is not None]
+    spread = [by_mask(ctx, mask, load.plan.groups) for load in loads if load.plan.groups is not None]
     for parts in zip(*spread, strict=True):
         places = [(i, r) for i, (_, registers) in enumerate(parts) for r in registers]
         branch = IfElse(ctx.b.module, parts[0][0])
@@ -269,16 +245,6 @@ def exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
             exchange_first(ctx, layout, *tensor.terms)
         elif isinstance(tensor, (Deferred, Fragment)) and layout.lane and not is_anywhere(tensor):
             ctx.fragment(tensor, layout)
-
-
-def one_by_one(ctx: Context, layout: Layout) -> bool:
-    """Are masked elements better visited by a loop than by a branch each?"""
-    return not ctx.target.masked_access and layout.registers * layout.width > ctx.target.branches
-
-
-def way_without_test(ctx: Context, regions: Regions | None, layout: Layout) -> str:
-    """How elements are moved whose mask is not known to hold."""
-    return "regions" if regions is not None else "one by one" if one_by_one(ctx, layout) else "masked"
 
 
 def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> Fragment:
@@ -302,10 +268,11 @@ def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: 
     return made
 
 
-def _others(ctx: Context, other: Any, layout: Layout, wide: Layout, access: Access) -> list[Register]:
+def _others(ctx: Context, other: Any, layout: Layout, wide: Layout,
+            pointers: AccessPointers) -> list[Register]:
     b = ctx.b
     if other is None:
-        return [b.constant(with_width(access.pointee, wide.width), 0)] * wide.registers
+        return [b.constant(with_width(pointers.pointee, wide.width), 0)] * wide.registers
     if isinstance(other, Uniform):
         return [to_memory(ctx, b.splat(other.scalar, wide.width))] * wide.registers
     return [to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(other, layout), wide).registers]
@@ -316,7 +283,7 @@ def _load_scalar(
 ) -> Register:
     b = ctx.b
     type = op.results[0].type
-    ctx.recorder.add(Accessed(op, "load", "scalar"))
+    ctx.recorder.add(Access(op, "scalar"))
     volatile = bool(op.attributes.get("isVolatile", False))
     if mask is None or mask.constant is True:
         value = ctx.env.load(ptr, 1, volatile)

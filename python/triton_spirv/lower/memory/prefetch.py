@@ -14,7 +14,7 @@ from ...ir.model import Operation, TensorType
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, some
-from ..addresses.access import Access, growth
+from ..addresses.access import AccessPointers, growth, vectors_of
 from ..addresses.pointer_motion import distance, in_reach, to_next_program
 from ..context import Context
 from ..plan.records import Fetch
@@ -82,7 +82,7 @@ def _fetch_page(ctx: Context, load: Operation, pointers: Any, layout: Layout) ->
         along *= 2
     if along * storage_bytes(element) < PAGE:
         return
-    access = Access(ctx, pointers, layout, element, load.ptr)
+    access = AccessPointers(ctx, pointers, vectors_of(ctx, pointers, layout, element, load.ptr), element)
     ctx.recorder.add(Fetch(load, "page ahead"))
     env = ctx.env
     ahead = ctx.b.iadd(env.address(access.pointer(0)), PAGES_AHEAD * PAGE)
@@ -168,18 +168,18 @@ def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -
 
 
 def _following(ctx: Context, op: Operation, pointers: Any, layout: Layout, moved: Register,
-               last: Register | int = 0) -> Access | None:
+               last: Register | int = 0) -> AccessPointers | None:
     """The access of a load or store next time, if its components are neighbours in memory; `last`: how far it
     moves after the last iteration."""
     if not isinstance(pointers, Pointers):
         return None
     following = replace(pointers, base=ctx.env.offset(pointers.base, in_reach(ctx, op, moved, last)))
     pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
-    access = Access(ctx, following, layout, pointee, op.ptr)
+    access = AccessPointers(ctx, following, vectors_of(ctx, following, layout, pointee, op.ptr), pointee)
     return access if access.run == layout.width > 1 else None
 
 
-def _fetch(ctx: Context, access: Access, layout: Layout, soon: bool) -> None:
+def _fetch(ctx: Context, access: AccessPointers, layout: Layout, soon: bool) -> None:
     """Every line that the registers touch, once for registers side by side."""
     per_line = max(1, LINE // access.size)
     along = next(d for d, i in enumerate(layout.unravel(layout.component[0])) if i)

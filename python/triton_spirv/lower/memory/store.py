@@ -4,6 +4,7 @@ written."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...ir.model import Operation, TensorType
@@ -11,26 +12,19 @@ from ...layout import Layout
 from ...matrices.layout import is_matrix
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
-from ..addresses.access import Access, by_memory
-from ..addresses.masks import by_register, guarded, is_predicated, is_provable, is_proven, is_refuted
+from ..addresses.access import AccessPointers
+from ..addresses.masks import guarded, is_provable
 from ..context import Context, StepLoop
 from ..intel.block_store import block_store
 from ..lanes import elements
-from ..plan.records import Access as Accessed
+from ..plan.records import Access, Vectors
 from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.tensor import Deferred
 from ..values.types import element_of, storage_type
+from .decide import is_governed, plan_store
 from .hazard import versioned
-from .load import (
-    by_mask,
-    exchange_first,
-    one_by_one,
-    regions_of,
-    to_memory,
-    true_everywhere,
-    way_without_test,
-)
+from .load import by_mask, exchange_first, to_memory, true_everywhere
 from .prefetch import touch_ahead
 
 
@@ -55,7 +49,7 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
         ctx.settle(memory_only=True)
         by_blocks(value)
         layout = ctx.layout_of(op.value.type)
-        ctx.recorder.add(Accessed(op, "store", "block", layout, layout.registers, layout.width))
+        ctx.recorder.add(Access(op, "block", layout, Vectors(layout)))
         return
     tensors = [x for x in (ptr, value, mask) if x is not None]
     exchange_first(ctx, ctx.layout_of(op.ptr.type), ptr, value, mask)
@@ -63,15 +57,13 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
     def walk() -> None:
         layout = ctx.layout_of(op.ptr.type)
         inputs = [(x, layout) for x in tensors]
-        regions = None if mask is None else regions_of(ctx, mask, _by_memory(ctx, op, layout, ptr))
-        predicated = mask is not None and is_predicated(ctx, op, ptr, mask, layout)
-        alone = predicated or (regions is not None and regions[0].registers == 1)
+        tests = [] if is_governed(ctx, op, layout, ptr, mask) else [(mask, layout)]
         plan = ctx.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
         idles = layout.step and mask is not None and not plan.stored and not _reads_volatile(ctx, inputs)
         if layout.step and not ctx.brief:
             touch_ahead(ctx, op, ptr, layout)
         with StepLoop(ctx, len(layout.step)):
-            guarded(ctx, inputs, [] if mask is None or alone else [(mask, layout)],
+            guarded(ctx, inputs, tests,
                     lambda: _store_window(ctx, op, layout, ptr, value, mask),
                     idle=(mask, layout) if idles else None)
         ctx.finish(plan)
@@ -94,70 +86,66 @@ def _store_window(
     return []
 
 
-def _by_memory(ctx: Context, op: Operation, layout: Layout, ptr: Any) -> Layout:
-    return by_memory(ctx, ptr, layout, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
-
-
 def _store_registers(
     ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any
 ) -> list[Register]:
     b = ctx.b
-    wide = _by_memory(ctx, op, layout, ptr)
-    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
-    access = Access(ctx, ptr, wide, pointee, op.ptr)
+    plan = plan_store(ctx, op, layout, ptr, mask)
+    assert plan.vectors is not None
+    wide = plan.vectors.layout
+    pointers = AccessPointers(ctx, ptr, plan.vectors, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
     values = [to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(value, layout), wide).registers]
-    if not is_proven(ctx, mask, layout) and is_predicated(ctx, op, ptr, mask, layout):
-        access.record(op, "store", layout, "predicated")
-        found = by_register(mask, wide)
-        assert found is not None
-        for here, registers in by_mask(ctx, mask, found):
+    if plan.way in ("plain", "proven") and not plan.cold:
+        streams = None if ctx.brief else pointers.streams(op)
+        ctx.recorder.add(replace(plan, streams=streams is not None))
+        _store_all(ctx, pointers, values, streams)
+        return []
+    ctx.recorder.add(plan)
+    if plan.way == "predicated":
+        assert plan.groups is not None
+        for here, registers in by_mask(ctx, mask, plan.groups):
             for r in registers:
-                access.store_where(r, values[r], here)
+                pointers.store_where(r, values[r], here)
         return []
-    regions = None if is_proven(ctx, mask, layout) else regions_of(ctx, mask, wide)
-    if regions is not None:
-        access.record(op, "store", layout, "regions")
-        for here, registers in by_mask(ctx, mask, regions):
+    if plan.way == "regions":
+        assert plan.groups is not None
+        for here, registers in by_mask(ctx, mask, plan.groups):
             with if_(b.module, here):
-                access.store_all({r: values[r] for r in registers})
+                pointers.store_all({r: values[r] for r in registers})
         return []
-    known = None if is_proven(ctx, mask, layout) else ctx.fragment(mask, layout)
-    masks = None if known is None else fragments.rearrange(b, known, wide).registers
+    masks = fragments.rearrange(b, ctx.fragment(mask, layout), wide).registers
 
-    def each(masks: Any, stream: bool = False) -> None:
-        if masks is not None and one_by_one(ctx, layout):
-            return _store_elements(ctx, op, layout, ptr, value, mask)
-        if masks is None:
-            return access.store_all(dict(enumerate(values)), stream)
+    def masked(way: str) -> None:
+        if way == "one by one":
+            _store_elements(ctx, op, layout, ptr, value, mask)
+            return
         for r, register in enumerate(values):
-            access.store(r, register, masks[r], stream)
+            pointers.store(r, register, masks[r])
 
-    if masks is None:
-        streams = None if ctx.brief else access.streams(op)
-        access.record(op, "store", layout, "plain" if mask is None else "proven", streams=streams is not None)
-        if streams is None:
-            each(None)
-            return []
-        branch = IfElse(ctx.b.module, streams)
-        with branch.then():
-            ctx.env.fence_stream()
-            each(None, stream=True)
-            ctx.env.fence_stream()
-        with branch.otherwise():
-            each(None)
+    if not plan.cold:
+        masked(plan.way)
         return []
-    way = way_without_test(ctx, regions, layout)
-    if is_refuted(ctx, mask, layout):
-        access.record(op, "store", layout, way)
-        each(masks)
-        return []
-    access.record(op, "store", layout, "proven", way)
     branch = IfElse(ctx.b.module, true_everywhere(ctx, masks))
     with branch.then():
-        each(None)
+        pointers.store_all(dict(enumerate(values)))
     with branch.otherwise():
-        each(masks)
+        masked(plan.cold)
     return []
+
+
+def _store_all(ctx: Context, pointers: AccessPointers, values: Sequence[Register],
+               streams: Register | None) -> None:
+    """Every element; past the caches where `streams`, a scalar Bool, holds."""
+    if streams is None:
+        pointers.store_all(dict(enumerate(values)))
+        return
+    branch = IfElse(ctx.b.module, streams)
+    with branch.then():
+        ctx.env.fence_stream()
+        pointers.store_all(dict(enumerate(values)), stream=True)
+        ctx.env.fence_stream()
+    with branch.otherwise():
+        pointers.store_all(dict(enumerate(values)))
 
 
 def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> None:
@@ -176,7 +164,7 @@ def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value
 
 def _store_scalar(ctx: Context, op: Operation, ptr: Register, value: Register,
                   mask: Register | None) -> None:
-    ctx.recorder.add(Accessed(op, "store", "scalar"))
+    ctx.recorder.add(Access(op, "scalar"))
     held = to_memory(ctx, value)
     acts = elements.acting(ctx)
     if mask is not None and mask.constant is not True:

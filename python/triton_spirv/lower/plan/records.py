@@ -34,26 +34,41 @@ WAYS = ("plain", "proven", "predicated", "regions", "masked", "one by one", "not
 
 
 @dataclass(frozen=True)
+class Vectors:
+    """How the elements of an access lie in memory, under a layout: `run` components are neighbours there, at
+    addresses that are multiples of `alignment` bytes; one access moves the registers of one of `joined`."""
+
+    layout: Layout
+    run: int = 1
+    alignment: int = 0
+    joined: tuple[tuple[int, ...], ...] = ((0,),)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Registers that share a mask: under `layout` the mask has one scalar for each group, and `of` says for
+    each register which."""
+
+    layout: Layout
+    of: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Access:
     """One load, store or atomic operation, once.
 
-    layout     under which elements it is asked for; None: a scalar, or a message that brings lanes what
-               others asked for
-    registers  values of `width` components each; `run` of them are neighbours in memory, at addresses that
-               are multiples of `alignment` bytes; `joined`: registers that one access moves
+    layout     under which its elements are asked for; None: a scalar
+    vectors    how they are moved
+    groups     registers that share a mask, where the way goes by them
     cold       the way where a test that the access makes itself fails; "": it makes none
     streams    is there a form that bypasses the caches, for streams that are large?
     """
 
     operation: Operation
-    kind: str
     way: str
     layout: Layout | None = None
-    registers: int = 1
-    width: int = 1
-    run: int = 1
-    alignment: int = 0
-    joined: int = 1
+    vectors: Vectors | None = None
+    groups: Groups | None = None
     cold: str = ""
     streams: bool = False
 

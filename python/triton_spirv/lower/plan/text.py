@@ -88,15 +88,16 @@ _Body = list[tuple[str, tuple[Node, ...]]]
 def _access(printer: _Printer, node: Access) -> tuple[str, _Body]:
     way = node.way + (f" where a test holds, else {node.cold}" if node.cold else "")
     parts = [way]
-    if node.layout is not None:
-        values = f"{node.registers} of {node.width}" if node.registers > 1 else f"{node.width}"
+    if node.vectors is not None:
+        vectors, layout = node.vectors, node.vectors.layout
+        values = f"{layout.registers} of {layout.width}" if layout.registers > 1 else f"{layout.width}"
         parts.append(f"{values} x {_element(node.operation)}")
-        if node.run > 1:
-            parts.append(f"runs of {node.run}")
-        if node.joined > 1:
-            parts.append(f"{node.joined} at once")
-        if node.alignment:
-            parts.append(f"alignment {node.alignment}")
+        if vectors.run > 1:
+            parts.append(f"runs of {vectors.run}")
+        if len(vectors.joined[0]) > 1:
+            parts.append(f"{len(vectors.joined[0])} at once")
+        if vectors.alignment:
+            parts.append(f"alignment {vectors.alignment}")
     if node.streams:
         parts.append("past the caches in large streams")
     return f"{called(node.operation)}: {', '.join(parts)}", []
