@@ -131,6 +131,14 @@ class Layout:
         if self.origin and any(self.origin & basis for basis in self.step):
             raise ValueError(f"origin {self.origin} has bits of the steps {self.step}")
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Layouts are keys of most tables."""
+        return hash((self.shape, self.component, self.register, self.step, self.lane, self.warp, self.origin))
+
     @property
     def is_whole(self) -> bool:
         """Does the layout reach every element? (`tt.split` asks for half of a tensor.)"""
@@ -203,7 +211,7 @@ class Layout:
 
     def unravel(self, index: int) -> tuple[int, ...]:
         """Row-major linear index -> one index per dimension."""
-        return tuple(index >> low & ((1 << bits) - 1) for low, bits in self.dim_bits)
+        return tuple([index >> low & ((1 << bits) - 1) for low, bits in self.dim_bits])
 
     def axis_mask(self, axis: int) -> int:
         """The linear index bits that belong to dimension `axis`."""
@@ -213,7 +221,7 @@ class Layout:
     def map(self, shape: tuple[int, ...], change: Callable[[int], int]) -> Layout:
         """The layout of shape `shape` whose bases are `change(basis)`; `change` is linear over xor."""
         def each(bases: tuple[int, ...]) -> tuple[int, ...]:
-            return tuple(change(basis) for basis in bases)
+            return tuple([change(basis) for basis in bases])
         return Layout(shape, each(self.component), each(self.register), each(self.step), each(self.lane),
                       each(self.warp), change(self.origin))
 

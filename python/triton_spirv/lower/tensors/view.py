@@ -7,6 +7,7 @@ really differ.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from ...ir.model import Operation, TensorType
@@ -111,7 +112,12 @@ def reshape_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor | None:
 
 
 def _broadcast_source(op: Operation, layout: Layout) -> Layout:
-    shape = shape_of(op.src.type)
+    return _unrepeated(layout, shape_of(op.src.type))
+
+
+@lru_cache(maxsize=1024)
+def _unrepeated(layout: Layout, shape: tuple[int, ...]) -> Layout:
+    """The layout of a tensor of this shape from that of the larger one which repeats it."""
     kept: list[tuple[int, int]] = []  # (bits in the result's index, how far down they are in the source's)
     low = dropped = 0
     for size, source in zip(reversed(layout.shape), reversed(shape), strict=True):
@@ -121,7 +127,7 @@ def _broadcast_source(op: Operation, layout: Layout) -> Layout:
         else:
             dropped += bits
         low += bits
-    return layout.map(shape, lambda basis: sum((basis & mask) >> down for mask, down in kept))
+    return layout.map(shape, lambda basis: sum([(basis & mask) >> down for mask, down in kept]))
 
 
 @pulled("tt.broadcast", weight=0, source_layout=_broadcast_source)

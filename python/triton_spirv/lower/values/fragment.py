@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from ...layout import Layout
 from ...spirv.builder import Builder, width_of
@@ -19,6 +20,7 @@ from .tensor import Fragment
 SHUFFLE_CHAIN = 6
 
 
+@lru_cache(maxsize=1024)
 def without_broadcast(layout: Layout) -> Layout:
     """The layout without the component and register bits that hold elements twice."""
     if 0 not in layout.component and 0 not in layout.register:
@@ -55,7 +57,7 @@ def grouped(layout: Layout, moved: Callable[[int], int | None], most: int) -> La
 def lengthened(layout: Layout, moved: Callable[[int], int | None], most: int) -> Layout:
     """The same where components that there are already are neighbours in memory."""
     def is_alone(basis: int) -> bool:
-        return sum(1 for other in (*layout.all_bases, layout.origin) if other & basis) == 1
+        return len([1 for other in (*layout.all_bases, layout.origin) if other & basis]) == 1
     component, rest = list(layout.component), list(layout.register)
     while 2 << len(component) <= most:
         neighbours = (basis for basis in rest if moved(basis) == 1 << len(component) and is_alone(basis))
