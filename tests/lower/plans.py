@@ -98,6 +98,23 @@ LOOP = kernel("""
     tt.store %pz, %r : PTRS
 """)
 
+WHILE = kernel("""
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %v = tt.load %px : PTRS
+    %r:2 = scf.while (%s = %v, %k = %n) : (TENSOR, i32) -> (TENSOR, i32) {
+      %more = arith.cmpi sgt, %k, %zero : i32
+      scf.condition(%more) %s, %k : TENSOR, i32
+    } do {
+    ^bb0(%t: TENSOR, %l: i32):
+      %w = tt.load %py : PTRS
+      %u = arith.addf %t, %w : TENSOR
+      %less = arith.subi %l, %one : i32
+      scf.yield %u, %less : TENSOR, i32
+    }
+    tt.store %pz, %r#0 : PTRS
+""")
+
 BRANCH = kernel("""
     %zero = arith.constant 0 : i32
     %yes = arith.cmpi sgt, %n, %zero : i32
@@ -115,7 +132,7 @@ def kept_plans() -> Iterator[list[Plan]]:
     """The plans of what is compiled meanwhile, before anything checks them."""
     found: list[Plan] = []
     right = compiler._check_plan
-    compiler._check_plan = found.append
+    compiler._check_plan = lambda plan, inspection: found.append(plan)
     try:
         yield found
     finally:

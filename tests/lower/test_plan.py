@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from lower import plans
@@ -11,13 +14,19 @@ from lower.plans import changed, plan_of
 from property.bugs import BUGS
 from property.bugs_of_walks import BUGS as BUGS_OF_WALKS
 from property.planting import planted
+from triton_spirv import plugin
+from triton_spirv.aot import signature
+from triton_spirv.compiler import compile
 from triton_spirv.errors import InternalError
 from triton_spirv.lower.plan.records import Access, ArrayUse, Fused, Node, Plan, Region, Renamed, Turns, Walk
 from triton_spirv.lower.plan.text import plan_text
 from triton_spirv.lower.plan.verify import defects, verify_plan
+from triton_spirv.target import CPU
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 KERNELS = {name: getattr(plans, name)
-           for name in ("SOFTMAX", "IN_PLACE", "COPY", "TWO_STORES", "SMALL", "LOOP", "BRANCH")}
+           for name in ("SOFTMAX", "IN_PLACE", "COPY", "TWO_STORES", "SMALL", "LOOP", "WHILE", "BRANCH")}
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -55,6 +64,19 @@ walk for store
             read array 0 (%e)
             store: masked, 4 of 16 x f32, runs of 16, alignment 4
 """
+
+
+def test_documented() -> None:
+    """docs/architecture.md shows the plan of tutorial 02 as it is. (What values are called, Triton says.)"""
+    from isa_cases import CASES, tutorial
+
+    case = next(case for case in CASES if case.name == "softmax")
+    function, front = getattr(tutorial(case.file), case.kernel), plugin.front_end()
+    types = signature.read(case.arguments, front.parameters(function)[0], {})
+    made = front.lower(function, types, CPU, {"num_warps": case.warps})
+    text = compile(made.ttir, CPU, **made.options).plan
+    documented = (Path(__file__).parents[2] / "docs/architecture.md").read_text(encoding="utf-8")
+    assert re.sub(r"%\w+", "%", text) in re.sub(r"%\w+", "%", documented)
 
 
 # --- plans with one decision changed ------------------------------------------------------------------------

@@ -87,7 +87,7 @@ class _Arrays:
             known = len(self.found)
             state, left = dict(entry), entry
             for i, body in enumerate(bodies):
-                state = self.body(body, state)
+                state = self.body(body, dict(state))
                 left = state if i == 0 and len(bodies) > 1 else left
             again = _joined([entry, state])
             if again == _joined([entry]):
