@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from .check_layout import Site
 from .target import Requirement, Target
 
 #: struct.pack code and size in bytes of each parameter type.
@@ -51,6 +52,7 @@ class Artifact:
     follows      where it first accesses memory at an address that no argument gave it, one that it loads or
                  makes of a number: file, line and column; empty: nowhere
     place        where its function begins: file and line
+    sites        of a kernel in checked mode: the places that may report, as check_layout.Site has them
     """
 
     words: bytes
@@ -76,6 +78,7 @@ class Artifact:
     follows: str = ""
     place: str = ""
     plan: str = ""
+    sites: tuple[Site, ...] = ()
     target: Target | None = field(default=None, compare=False)
 
     @property
@@ -107,6 +110,7 @@ class Artifact:
             known[name] = tuple(known[name])
         known["formats"] = tuple((text, tuple(types)) for text, types in known["formats"])
         known["requires"] = tuple(Requirement(*row) for row in known.get("requires", ()))
+        known["sites"] = tuple(map(Site.from_json, known.get("sites", ())))
         known["asserts"] = tuple(tuple(row) for row in known["asserts"])
         return Artifact(words=words, listing=listing, **known)
 

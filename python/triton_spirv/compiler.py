@@ -28,6 +28,7 @@ from .lower.plan.verify import verify_plan
 from .lower.program.finishing import Finishing
 from .lower.support import require_float64, require_rules
 from .lower.values.types import storage_type
+from .passes.checked import instrument
 from .passes.pipeline import PASSES, run_passes
 from .recordings import keep_compilation
 from .spirv.asm import listing
@@ -68,7 +69,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     addition may become one instruction with one rounding), fast_math (division, roots and elementary
     functions of f32 may be wrong by thousands of units in the last place, and products of bf16 take denormal
     numbers as zero: docs/accuracy.md), print_copies (how often a work-item that runs a
-    whole program prints a scalar).
+    whole program prints a scalar), check (names of checks of docs/checking.md that the kernel makes while
+    it runs).
     Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError,
     MissingCapability, ResourceError; InternalError for a defect of this package.
     """
@@ -104,6 +106,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     module = parse(text)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
+    sites = instrument(module, options.get("check", ()))
     inspection = Inspection.asked(PASS_NAMES)
     run_passes(module, target, warps, inspection)
     if not target.float64:
@@ -165,6 +168,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         waits=waits(module),
         assumes_disjoint=finishing.assumes_disjoint,
         follows=follows(module),
+        sites=sites,
         place=f"{kernel.location.file}:{kernel.location.line}" if kernel.location.known else "",
         target=target,
     )

@@ -227,6 +227,11 @@ _op("tt.gather", "src indices", "$src [ $indices ] {} : F", traits="pure")
 # ts: what passes/simplify.py writes; Triton does not know it
 _op("ts.swap", "src", "$src {} : T(src)", "src", traits="view")
 
+# ts: what passes/checked/ writes
+_op("ts.check_word", "", "{} : R", traits="pure")
+_op("ts.inside", "value first last", "$value , $first , $last {} : T(value)", "i1")
+_op("ts.report", "fine bad value", "$fine , $bad , $value {} : T(bad) , T(value)")
+
 # tt: ids, ranges
 _op("tt.get_program_id", "", "@axis {} : R", traits="pure", axis="dim")
 _op("tt.get_num_programs", "", "@axis {} : R", traits="pure", axis="dim")

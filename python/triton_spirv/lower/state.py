@@ -11,7 +11,7 @@ from ..facts.program_waits import waits
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Block, Module, Operation, PointerType, TensorType, Type, Value
 from ..layout import Layout, row_major
-from ..spirv.builder import I32, Builder
+from ..spirv.builder import I32, I64, Builder
 from ..spirv.module import Value as Register
 from ..spirv.operands import opcode
 from ..spirv.types import Pointer
@@ -128,14 +128,18 @@ class State:
     def hidden_parameters(self, module: Module) -> list[Parameter]:
         """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
         asserts or the device cuts loops short; the print buffer, where it prints through one; the word that
-        programs draw their numbers from, where they wait for each other.
+        programs draw their numbers from, where they wait for each other; the array of checks
+        (check_layout.py).
         """
         names = {op.name for op in module.walk()}
         loops = any(op.has("loops") or op.has("waits") for op in module.walk())  # as often as users decide
-        wanted = {"assert_buffer": "tt.assert" in names or bool(self.target.loop_rounds and loops),
+        types = {"check_buffer": I64}
+        wanted = {"check_buffer": bool(names & {"ts.check_word", "ts.report"}),
+                  "assert_buffer": "tt.assert" in names or bool(self.target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self.env.prints_to_buffer,
                   "ticket_buffer": not self.target.lanes and waits(module)}
-        return [Parameter(name, "ptr", I32) for name, is_wanted in wanted.items() if is_wanted]
+        return [Parameter(name, "ptr", types.get(name, I32))
+                for name, is_wanted in wanted.items() if is_wanted]
 
     def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
         """The values of `hidden_parameters`, in order."""

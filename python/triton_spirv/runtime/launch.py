@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import DeviceError, LaunchError, TritonSpirvError
 from . import memory, running, waiting
 from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fitted, underlying
+from .checking import Watch
 from .devices import Context, has_large_allocations
 from .extents import extent
 from .opencl import OpenCLError, data_of, hasty
@@ -52,7 +53,8 @@ class _ThreadState:
     """A thread's kernel object, the bytes of its next launch (global sizes, then the struct), its error word,
     and the word that programs draw their numbers from."""
 
-    def __init__(self, context: Context, program: Program, size: int, hidden: Sequence[str]) -> None:
+    def __init__(self, context: Context, program: Program, size: int, artifact: Artifact) -> None:
+        self.watch = Watch(artifact) if artifact.sites else None
         self.kernel: OwnedKernel = program.clone_kernel()
         self.buffer = (ctypes.c_uint8 * (24 + size))()
         self.error = ctypes.c_uint32(0)
@@ -65,13 +67,15 @@ class _ThreadState:
                                                    context.local_queue)))
         self.place = running.place()
         self.is_main = threading.current_thread() is threading.main_thread()
-        self.hidden = tuple(self._address_of(name) for name in hidden)
+        self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
 
     def _address_of(self, name: str) -> int:
         if name == "assert_buffer":
             return ctypes.addressof(self.error)
         if name == "ticket_buffer":
             return ctypes.addressof(self.ticket)
+        if name == "check_buffer" and self.watch is not None:
+            return self.watch.address
         raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
 
 
@@ -99,11 +103,11 @@ class Kernel:
         self._known = 0
         self._text = running.text(artifact.entry, artifact.place)
         short = self.shared and artifact.passing == "struct"
-        self.launch: Launch = self._short() if short else self.launch_prepared
+        self.launch: Launch = self._short() if short and not artifact.sites else self.launch_prepared
 
     def _new_state(self) -> _ThreadState:
         size = struct.calcsize(self.artifact.struct_format) if self.artifact.passing == "struct" else 0
-        state = _ThreadState(self.context, self.program, size, self.artifact.hidden)
+        state = _ThreadState(self.context, self.program, size, self.artifact)
         self._threads.state = state
         return state
 
@@ -232,6 +236,11 @@ class Kernel:
         artifact = self.artifact
         if _prints(artifact):
             sys.stdout.flush()
+        if state.watch is not None:
+            if not self.shared:
+                raise LaunchError(f"{artifact.entry} on {self.context.device.name}: checked mode needs a "
+                                  "device that shares the host's memory: TRITON_SPIRV_DEVICE=cpu")
+            state.watch.prepare(arguments)
         if self._asks_sizes and any((extent(arguments[index]) or (0, 0))[1] > LARGE
                                     for index, kind in enumerate(self.codes) if kind == "Q"):
             return self._large().launch_prepared(x, y, z, arguments, timer)
@@ -264,6 +273,8 @@ class Kernel:
                 timer.read()
             if staging:
                 staging.copy_back()
+        if state.watch is not None:
+            state.watch.require_nothing(arguments)
         if state.error.value:
             self._raise_assertion(state)
 

@@ -35,7 +35,7 @@ RT_SIGACTION = 13  # the system call
 HEAD = "\ntriton-spirv: the process crashes (often because of a wrong address) while this kernel runs:\n"
 FOOT = """\
 The usual cause is a kernel that accesses memory outside its arguments: check its masks, and the sizes and
-strides that you passed. TRITON_INTERPRET=1 runs it in Triton's interpreter, where you can look at each value.
+strides that you passed. TRITON_SPIRV_CHECK=bounds runs the program in checked mode, which names the access.
 """
 AGAIN = "\ntriton-spirv: interrupted twice while a kernel ran; the process ends.\n"
 

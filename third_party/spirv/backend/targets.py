@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from triton.backends.compiler import GPUTarget
+from triton_spirv import checking
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
 from triton_spirv.runtime.vulkan import is_target_name, is_vulkan
@@ -47,8 +48,9 @@ def _vulkan(choice: str) -> Device:
 
 
 def current_device() -> str:
-    """The name of the chosen device, by which Triton keeps kernels."""
-    return _device_name(devices.selection())
+    """The name of the chosen device, by which Triton keeps kernels; those of checked mode are others."""
+    name, checks = _device_name(devices.selection()), checking.current()
+    return f"{name} (check={checks})" if checks else name
 
 
 def current_interface() -> Any:

@@ -72,7 +72,18 @@ def _test(ctx: Context, part: Part, layout: Layout, opposite: bool = False) -> R
         return None
     if isinstance(part.mask, Uniform):
         return ctx.b.logical_not(part.mask.scalar) if opposite else part.mask.scalar
+    whole = _whole(part)
+    if whole is not None:
+        return None if opposite else whole.scalar
     return _ordered(ctx, part.predicate, part.operands, below, opposite)
+
+
+def _whole(part: Part) -> Uniform | None:
+    """The scalar that makes a part true everywhere: s of `s | x`."""
+    made = made_of(part.mask)
+    if made is None or made[0].name != "arith.ori":
+        return None
+    return next((operand for operand in made[1] if isinstance(operand, Uniform)), None)
 
 
 def _below(part: Part, layout: Layout) -> Layout | None:
@@ -122,7 +133,7 @@ def is_provable(mask: Any, layout: Layout) -> bool:
 
     def is_known(part: Part) -> bool:
         below = _below(part, layout)
-        if below is None or isinstance(part.mask, Uniform):
+        if below is None or isinstance(part.mask, Uniform) or _whole(part) is not None:
             return below is not None
         return part.predicate in ORDERED and None not in (_extremes(x, below) for x in part.operands)
     return mask is not None and all(map(is_known, conjunction(mask, made_of)))

@@ -1,0 +1,53 @@
+"""What a kernel in checked mode and its launcher share: one array of 64-bit words.
+
+    2 i, 2 i + 1     where the memory behind argument i begins, and where it ends
+    2 n              the address of memory that nobody uses, for accesses that cannot be left out
+    then per site    how often it reported, in the lower half of a word, and SLOTS records of RECORD words:
+                     the program's three numbers, the element's number in row-major order, the value
+
+passes/checked/ says which words a kernel reads and writes, lower/program/checks.py does it, and
+runtime/checking.py fills the array and reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+#: records that a site keeps of one launch, and 64-bit words of each
+SLOTS, RECORD = 8, 5
+SITE_WORDS = 1 + SLOTS * RECORD
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place that may report: which check, what it watches ("load", "store", ...), the user's place, bytes
+    of an element, the arguments that the pointers may come from, and whether they may come from elsewhere.
+    `shape`: of the tensor that is watched."""
+
+    check: str
+    what: str
+    file: str
+    line: int
+    column: int
+    bytes: int = 0
+    arguments: tuple[int, ...] = ()
+    elsewhere: bool = False
+    shape: tuple[int, ...] = ()
+
+    @staticmethod
+    def from_json(plain: dict[str, Any]) -> Site:
+        """The inverse of dataclasses.asdict, after JSON."""
+        held: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                                for name, value in plain.items()}
+        return Site(**held)
+
+
+def spare_word(arguments: int) -> int:
+    """The word with the address of memory that nobody uses."""
+    return 2 * arguments
+
+
+def site_word(arguments: int, site: int) -> int:
+    """The word in which a site counts; its records follow."""
+    return 2 * arguments + 1 + site * SITE_WORDS

@@ -1,0 +1,102 @@
+"""Checked mode: kernels that test themselves while they run (docs/checking.md).
+
+    TRITON_SPIRV_CHECK=bounds python program.py       every kernel of a program
+    with triton_spirv.checked("bounds"): ...           those that are launched inside
+    kernel[grid](..., check="bounds")                  one launch
+
+A launch that found something raises CheckError when it is done; its `findings` are objects.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .errors import TritonSpirvError, UsageError
+
+VARIABLE = "TRITON_SPIRV_CHECK"
+
+#: the checks that there are, in the order in which they are made
+NAMES = ("bounds", "uninit", "overflow", "nan")
+
+_chosen: ContextVar[str | None] = ContextVar("triton-spirv-checks", default=None)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place that is wrong, in one launch.
+
+    check     one of NAMES
+    message   what is wrong, in a sentence
+    kernel    the kernel's name; file, line, column: the place, from 1
+    program   the number of the first program that was seen to do it: x, y, z
+    count     how often it was seen
+    argument  the argument that is meant, or ""; `index`: the element of it, in its own coordinates, where
+              they are known; `address`: of that element
+    """
+
+    check: str
+    message: str
+    kernel: str
+    file: str
+    line: int
+    column: int
+    program: tuple[int, int, int]
+    count: int
+    argument: str = ""
+    index: tuple[int, ...] = ()
+    address: int = 0
+
+    @property
+    def source(self) -> str:
+        """The line of the user's file, without its indentation; empty where there is none."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __str__(self) -> str:
+        times = f"; {self.count} elements in all" if self.count > 1 else ""
+        text = f"{self.file}:{self.line}:{self.column}: {self.check}: {self.message}"
+        text += f"\n    {self.source}" if self.source else ""
+        return f"{text}\n    in {self.kernel}, program {self.program}{times}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {**asdict(self), "source": self.source}
+
+
+class CheckError(TritonSpirvError, RuntimeError):
+    """What a launch in checked mode found. The kernel ran to its end; what it was not allowed to do is left
+    out of its results."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("\n".join(map(str, self.findings)))
+
+
+def current() -> str:
+    """The checks that new launches make, as `check=` takes them: names with commas between."""
+    chosen = _chosen.get()
+    return normalised(os.environ.get(VARIABLE, "")) if chosen is None else chosen
+
+
+def normalised(text: str) -> str:
+    """The names in their order, each once, or "all"; UsageError for one that there is not."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    unknown = [word for word in words if word not in (*NAMES, "all")]
+    if unknown:
+        raise UsageError(f"there is no check {', '.join(unknown)}; there are {', '.join(NAMES)}, and all")
+    return "all" if "all" in words else ",".join(name for name in NAMES if name in words)
+
+
+@contextmanager
+def checked(checks: str = "all") -> Iterator[None]:
+    """Launches inside make these checks: names with commas between, "all", or "" for none."""
+    token = _chosen.set(normalised(checks))
+    try:
+        yield
+    finally:
+        _chosen.reset(token)

@@ -1,0 +1,144 @@
+"""What kernels in checked mode do besides (passes/checked/): words of the array that they share with the
+launcher, accesses that lie inside of an argument by their extremes, reports.
+
+A report counts at its site, and the first of a launch leave a record there. It writes nothing else, so it
+orders nothing: what is pending stays pending.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+from ...check_layout import RECORD, SLOTS
+from ...ir.model import IntegerType, Operation, TensorType
+from ...spirv.builder import I32, I64
+from ...spirv.control import if_
+from ...spirv.module import Value as Register
+from ...spirv.types import Bool
+from ..context import Context, StepLoop
+from ..lanes.elements import acting, guarded, owner, redundant, visit_elements, visited_layout
+from ..registry import lowers
+from ..values.tensor import Affine, Pointers, Uniform
+
+INDEX = IntegerType(64)
+
+
+@lowers("ts.check_word")
+def check_word(ctx: Context, op: Operation) -> Register:
+    """A word of the array, i64."""
+    b, array = ctx.b, ctx.hidden["check_buffer"]
+    return ctx.env.load(ctx.env.offset(array, b.constant(I64, op.attributes["word"])), 1)
+
+
+@lowers("ts.inside")
+def inside(ctx: Context, op: Operation, value: Any, first: Register, last: Register) -> Register:
+    """Does every address, or integer of 64 bits, lie in [first, last]? False where only the elements
+    themselves could say it."""
+    b = ctx.b
+    extremes = _extremes(ctx, value)
+    if extremes is None:
+        return b.constant(Bool(), False)
+    low, high = extremes
+    return b.logical_and(b.compare("OpSGreaterThanEqual", low, first),
+                         b.compare("OpSLessThanEqual", high, last))
+
+
+def _extremes(ctx: Context, value: Any) -> tuple[Register, Register] | None:
+    """The least and the greatest of what is affine."""
+    b, env = ctx.b, ctx.env
+    if isinstance(value, Uniform):
+        value = value.scalar
+    if isinstance(value, Register):
+        number = env.address(value) if ctx.is_pointer(value) else value
+        return number, number
+    if isinstance(value, Affine):
+        return _ends(ctx, value, b.constant(I64, 0), 1)
+    if not isinstance(value, Pointers) or value.terms:
+        return None
+    first = env.address(value.base)
+    if value.affine is None:
+        return first, first
+    return _ends(ctx, value.affine, first, env.pointee_bytes(value.base))
+
+
+def _ends(ctx: Context, affine: Affine, first: Register, size: int) -> tuple[Register, Register]:
+    """The least and the greatest of first + size * affine."""
+    b = ctx.b
+    low = high = b.iadd(first, b.imul(affine.base, size))
+    for stride, extent in zip(affine.strides, affine.shape, strict=True):
+        if extent == 1:
+            continue
+        if isinstance(stride, int):
+            reach = stride * (extent - 1) * size
+            low, high = (b.iadd(low, reach), high) if reach < 0 else (low, b.iadd(high, reach))
+            continue
+        moved = b.imul(stride, (extent - 1) * size)
+        backwards, none = b.compare("OpSLessThan", moved, 0), b.constant(I64, 0)
+        low = b.iadd(low, b.select(backwards, moved, none))
+        high = b.iadd(high, b.select(backwards, none, moved))
+    return low, high
+
+
+@lowers("ts.report")
+def report(ctx: Context, op: Operation, fine: Register, bad: Any, value: Any) -> None:
+    """Where not all is fine, a record for each element that is bad, with its value."""
+    b = ctx.b
+    if fine.constant is not None:
+        if not fine.constant:
+            _visit(ctx, op, bad, value)
+        return
+    with if_(b.module, b.logical_not(fine)):
+        ctx.open_scope()
+        brief, ctx.brief = ctx.brief, True
+        _visit(ctx, op, bad, value)
+        ctx.brief = brief
+        ctx.close_scope()
+
+
+def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
+    b = ctx.b
+    type = op.operands[1].type
+    if not isinstance(type, TensorType):
+        mine = acting(ctx)
+        holds = bad if mine is None else b.logical_and(bad, mine)
+        guarded(ctx, holds, lambda: _record(ctx, op, b.constant(I64, 0), value))
+        return
+    layout = visited_layout(ctx, type)
+    mine = owner(ctx, *redundant(layout))
+    index = _linear_index(ctx, type.shape)
+
+    def visit(row: list[Any]) -> None:
+        holds = row[0] if mine is None else b.logical_and(row[0], mine)
+        guarded(ctx, holds, lambda: _record(ctx, op, row[2], row[1]))
+
+    plan = ctx.plan(op, [(bad, layout), (value, layout)])
+    with StepLoop(ctx, len(layout.step)):
+        with if_(b.module, reduce(b.logical_or, map(b.any, ctx.fragment(bad, layout).registers))):
+            ctx.open_scope()
+            visit_elements(ctx, layout, [bad, value, index], visit)
+            ctx.close_scope()
+    ctx.finish(plan)
+
+
+def _linear_index(ctx: Context, shape: tuple[int, ...]) -> Affine:
+    """The tensor of each element's number in row-major order, i64."""
+    strides, size = [], 1
+    for extent in reversed(shape):
+        strides.append(size)
+        size *= extent
+    return Affine(shape, INDEX, ctx.b.constant(I64, 0), tuple(reversed(strides)))
+
+
+def _record(ctx: Context, op: Operation, index: Register, value: Register) -> None:
+    """Count at the site, and leave a record where there is room for one."""
+    b, env = ctx.b, ctx.env
+    array = ctx.hidden["check_buffer"]
+    word = op.attributes["word"]
+    count = env.pointer(env.address(env.offset(array, b.constant(I64, word))), I32)
+    slot = env.atomic("add", count, b.constant(I32, 1), "gpu", "relaxed")
+    with if_(b.module, b.compare("OpULessThan", slot, SLOTS)):
+        first = b.iadd(b.imul(b.resize(slot, 64), RECORD), word + 1)
+        fields = [*(b.resize(env.program_id(axis), 64) for axis in range(3)), index, b.resize(value, 64)]
+        for place, field in enumerate(fields):
+            env.store(env.offset(array, b.iadd(first, place)), field)

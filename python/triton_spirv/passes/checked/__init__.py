@@ -1,0 +1,45 @@
+"""Checked mode: passes that let a kernel test itself.
+
+Each adds operations in front of those that it watches, in the IR that every target is made from, so that what
+is checked is what runs. Without a check none of them runs, and the words are those of ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...check_layout import Site
+from ...errors import UnsupportedOperation
+from ...ir.model import Module, TensorType
+from .bounds import check_bounds
+from .overflow import check_overflow
+from .sites import Sites
+from .sources import check_nan, check_uninit
+
+__all__ = ["CHECKS", "Site", "instrument"]
+
+#: what lanes can do, too
+ON_LANES = frozenset({"bounds"})
+
+#: a check's name -> its pass, in order: bounds gives loads masks of its own
+CHECKS = {"uninit": check_uninit, "overflow": check_overflow, "nan": check_nan, "bounds": check_bounds}
+
+
+def instrument(module: Module, checks: Sequence[str]) -> tuple[Site, ...]:
+    """Let the kernel test itself, in place; the places that may report, in the order of their numbers.
+    "all": the checks that there are for the target. UnsupportedOperation for one that is not."""
+    sites = Sites(module)
+    lanes = has_lanes(module)
+    for name, check in CHECKS.items():
+        if name in checks and lanes and name not in ON_LANES:
+            raise UnsupportedOperation(f"check={name} is for devices where one work-item runs a program; on "
+                                       f"lanes there is {', '.join(sorted(ON_LANES))}")
+        if name in checks or ("all" in checks and (not lanes or name in ON_LANES)):
+            check(module, sites)
+    return tuple(sites.known)
+
+
+def has_lanes(module: Module) -> bool:
+    """Is this the IR of a target whose lanes share a program?"""
+    return any(isinstance(value.type, TensorType) and value.type.encoding is not None
+               for op in module.walk() for value in op.results)

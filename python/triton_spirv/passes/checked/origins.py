@@ -1,0 +1,335 @@
+"""Where doubtful values come from, carried beside them to where they matter.
+
+What a check calls doubtful, a value that nobody gave or a NaN made of numbers, does no harm in an element
+that is dropped: kernels compute on masked elements all the time. So each value that may be doubtful has a
+*shadow*: an i32 of the same shape, 0 where the element is sound, else the number of the site that made it
+doubtful. The shadow of a result is the greatest of its operands', the shadows of loops and branches travel as
+the values do, and where an element is stored, addressed by or branched on, its shadow is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...facts.pointers import flow
+from ...ir.model import (
+    Block,
+    FloatType,
+    IntegerType,
+    Module,
+    Operation,
+    PointerType,
+    Region,
+    TensorType,
+    Type,
+    Value,
+    element_type,
+    like,
+    shape_of,
+)
+from ..copies import copied
+from .sites import Before, Sites
+
+I32 = IntegerType(32)
+
+#: shadow of what was doubtful before the kernel saw it: carried on, never reported
+GIVEN = 0x7FFFFFFF
+
+#: operations that a branch or a loop takes its way by: the operands that decide
+DECIDES = {"scf.if": ("condition",), "scf.condition": ("condition",), "cf.cond_br": ("condition",),
+           "scf.for": ("lower", "upper", "step")}
+
+
+class Source:
+    """What is doubtful, for one check: `makes` names the operations whose results may be, `shadow` gives the
+    shadow of such a result, of what came from its operands (None: all are sound), behind the operation."""
+
+    check = ""
+
+    def __init__(self, sites: Sites) -> None:
+        self.sites = sites
+
+    def makes(self, op: Operation) -> bool:
+        raise NotImplementedError
+
+    def keeps(self, type: Type) -> bool:
+        """Can values of a type be doubtful?"""
+        return isinstance(element_type(type), (IntegerType, FloatType, PointerType))
+
+    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value | None:
+        raise NotImplementedError
+
+    #: may arguments of the kernel be doubtful?
+    argues = False
+
+    def of_argument(self, value: Value, make: Before) -> Value | None:
+        """The shadow of an argument of the kernel; None: it is sound."""
+        return None
+
+    def site(self, op: Operation) -> int:
+        """The number of the operation as a place that makes doubtful values."""
+        self.sites.add(op, self.check, op.name)
+        return len(self.sites.known)
+
+
+class Shadows:
+    """The shadows of one function's values."""
+
+    def __init__(self, module: Module, sites: Sites, source: Source) -> None:
+        self.module, self.sites, self.source = module, sites, source
+        self.function = module.entry
+        self.shadows: dict[Value, Value] = {}
+        self.doubtful = self._reached()
+
+    def add(self) -> None:
+        """Write the shadows, and the reports, into the function."""
+        entry = self.function.regions[0].entry
+        for argument in entry.arguments if self.source.argues else ():
+            shadow = self.source.of_argument(argument, Before(entry.operations[0]))
+            if shadow is not None:
+                self.shadows[argument] = shadow
+        if self.doubtful:
+            for block in self.function.regions[0].blocks:
+                self._block(block)
+
+    def _reached(self) -> set[Value]:
+        """The values that may be doubtful."""
+        arguments = self.function.regions[0].entry.arguments if self.source.argues else []
+        found = {argument for argument in arguments if self.source.keeps(argument.type)}
+        targets: dict[Value, list[Value]] = {}
+        for op in self.function.walk():
+            if op.name in ("tt.call", "tt.func", *_BY_BLOCKS):
+                continue  # what goes through a call or between blocks is taken for sound
+            for source, target in flow(op, self.module):
+                targets.setdefault(source, []).append(target)
+            if self.source.makes(op):
+                found.update(result for result in op.results if self.source.keeps(result.type))
+        pending = list(found)
+        while pending:
+            new = [x for x in targets.get(pending.pop(), ()) if x not in found and self.source.keeps(x.type)]
+            found.update(new)
+            pending += new
+        return found
+
+    # --- blocks and regions ---------------------------------------------------------------------------------
+
+    def _block(self, block: Block) -> None:
+        for op in list(block.operations):
+            self._sinks(op)
+            if op.name == "scf.for":
+                self._loop(op)
+            elif op.name == "scf.while":
+                self._while(op)
+            elif op.name in ("scf.if", "scf.execute_region"):
+                self._branch(op)
+            elif not op.regions or op.name in ("tt.reduce", "tt.scan"):
+                self._plain(op)
+
+    def _plain(self, op: Operation) -> None:
+        if not any(result in self.doubtful for result in op.results):
+            return
+        block = op.parent
+        assert block is not None
+        make = Before(block.operations[block.operations.index(op) + 1], op.location)
+        inherited = self._inherited(op, make)
+        for result, shadow in zip(op.results, inherited, strict=True):
+            if result in self.doubtful:
+                made = self.source.shadow(op, make, shadow) if self.source.makes(op) else shadow
+                if made is not None:
+                    self.shadows[result] = made
+
+    def _loop(self, op: Operation) -> None:
+        body = op.regions[0].entry
+        carried = [i for i, result in enumerate(op.results) if result in self.doubtful]
+        make = Before(op)
+        for i in carried:
+            op.append_operand(self._shadow(op.init[i], make))
+        for i in carried:
+            argument = body.arguments[1 + i]
+            self.shadows[argument] = body.append_argument(like(argument.type, I32), "shadow")
+        self._block(body)
+        self._yield(body, carried)
+        for i in carried:
+            self.shadows[op.results[i]] = op.append_result(like(op.results[i].type, I32), "shadow")
+
+    def _while(self, op: Operation) -> None:
+        before, after = (region.entry for region in op.regions)
+        make = Before(op)
+        entering = [i for i, argument in enumerate(before.arguments) if argument in self.doubtful]
+        leaving = [i for i, result in enumerate(op.results) if result in self.doubtful]
+        for i in entering:
+            op.append_operand(self._shadow(op.init[i], make))
+        for i in entering:
+            argument = before.arguments[i]
+            self.shadows[argument] = before.append_argument(like(argument.type, I32), "shadow")
+        self._block(before)
+        end = before.terminator
+        forwarded, made = end.args, Before(end)
+        for i in leaving:
+            end.append_operand(self._shadow(forwarded[i], made))
+        for i in leaving:
+            argument = after.arguments[i]
+            self.shadows[argument] = after.append_argument(like(argument.type, I32), "shadow")
+        self._block(after)
+        self._yield(after, entering)
+        for i in leaving:
+            self.shadows[op.results[i]] = op.append_result(like(op.results[i].type, I32), "shadow")
+
+    def _branch(self, op: Operation) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                self._block(block)
+        if any(len(region.blocks) != 1 for region in op.regions):
+            return
+        returned = [i for i, result in enumerate(op.results) if result in self.doubtful]
+        for region in op.regions:
+            self._yield(region.entry, returned)
+        for i in returned:
+            self.shadows[op.results[i]] = op.append_result(like(op.results[i].type, I32), "shadow")
+
+    def _yield(self, block: Block, which: Sequence[int]) -> None:
+        end = block.terminator
+        values, make = list(end.operands), Before(end)
+        for i in which:
+            end.append_operand(self._shadow(values[i], make))
+
+    # --- one operation --------------------------------------------------------------------------------------
+
+    def _shadow(self, value: Value, make: Before) -> Value:
+        """The shadow of a value; zeros of one that is sound."""
+        known = self.shadows.get(value)
+        return make.number(0, like(value.type, I32)) if known is None else known
+
+    def _greatest(self, make: Before, shadows: Iterable[Value]) -> Value | None:
+        found: Value | None = None
+        for shadow in shadows:
+            found = shadow if found is None else make.make("arith.maxui", [found, shadow], found.type)
+        return found
+
+    def _known(self, values: Iterable[Value]) -> list[Value]:
+        return [self.shadows[value] for value in values if value in self.shadows]
+
+    def _inherited(self, op: Operation, make: Before) -> list[Value | None]:
+        """Per result the shadow that it has from the operands."""
+        nothing: list[Value | None] = [None] * len(op.results)
+        known = self._known(op.operands)
+        if not known:
+            return nothing
+        result = op.results[0] if op.results else None
+        if op.name == "arith.select":
+            return [self._selected(op, make)]
+        if op.name in ("arith.andi", "arith.ori") and element_type(op.lhs.type) == IntegerType(1):
+            return [self._decided(op, make)]
+        if op.has("elementwise"):
+            return [self._greatest(make, known)] * len(op.results)
+        if op.has("view") or op.name in ("tt.join", "tt.cat", "tt.split", "tt.unsplat"):
+            shadows = [self._shadow(value, make) for value in op.operands]
+            return list(_retyped(op, shadows, make))
+        if op.name == "tt.gather":
+            assert result is not None
+            picked = make.make("tt.gather", [self._shadow(op.src, make), op.indices], like(result.type, I32),
+                               **op.attributes)
+            return [self._greatest(make, [picked, *self._known([op.indices])])]
+        if op.name in ("tt.reduce", "tt.scan"):
+            together = self._greatest(make, known)
+            assert together is not None and result is not None
+            return [_folded(op, together, like(result.type, I32), make)] * len(op.results)
+        if op.name == "tt.dot":
+            return [self._product(op, make)]
+        return nothing
+
+    def _selected(self, op: Operation, make: Before) -> Value:
+        condition, yes, no = op.operands
+        shadow = make.make("arith.select", [condition, self._shadow(yes, make), self._shadow(no, make)],
+                           like(op.result.type, I32))
+        decided = self._known([condition])
+        if decided:
+            over = make.spread(decided[0], shadow.type) if decided[0].type != shadow.type else decided[0]
+            shadow = make.make("arith.maxui", [shadow, over], shadow.type)
+        return shadow
+
+    def _decided(self, op: Operation, make: Before) -> Value:
+        """x & y of i1 is sound where a sound one of them is false; x | y, where it is true."""
+        kept = []
+        for value, other in (op.operands, op.operands[::-1]):
+            shadow = self.shadows.get(value)
+            if shadow is not None:
+                zero = make.number(0, shadow.type)
+                matters = other if op.name == "arith.andi" else make.negated(other)
+                doubted = self._known([other])
+                if doubted:
+                    matters = make.either(matters, make.compare("ne", doubted[0], zero))
+                kept.append(make.make("arith.select", [matters, shadow, zero], shadow.type))
+        found = self._greatest(make, kept)
+        assert found is not None
+        return found
+
+    def _product(self, op: Operation, make: Before) -> Value | None:
+        """An element is as doubtful as its row of a, its column of b, and its element of c."""
+        rank, type = len(shape_of(op.result.type)), like(op.result.type, I32)
+        shadows = self._known([op.c])
+        for value, axis in ((op.a, rank - 1), (op.b, rank - 2)):
+            if value in self.shadows:
+                shape = shape_of(value.type)
+                row = TensorType((*shape[:axis], *shape[axis + 1:]), I32, None)
+                folded = _folded(None, self.shadows[value], row, make, axis)
+                wide = TensorType((*shape[:axis], 1, *shape[axis + 1:]), I32, None)
+                wide_value = make.make("tt.expand_dims", [folded], wide, axis=axis)
+                shadows.append(make.make("tt.broadcast", [wide_value], type))
+        return self._greatest(make, shadows)
+
+    # --- where it matters -----------------------------------------------------------------------------------
+
+    def _sinks(self, op: Operation) -> None:
+        """Report what an operation stores, reaches memory by, or decides by."""
+        watched: list[tuple[str, Value]] = []
+        if op.has("reads") or op.has("writes"):
+            what = "atomic" if op.has("atomic") else "store" if op.has("writes") else "load"
+            names = [name for name in ("ptr", "value", "val", "cmp") if name in op.operand_names()]
+            watched = [(f"address of the {what}" if name == "ptr" else what, getattr(op, name))
+                       for name in names]
+            mask = getattr(op, "mask", None) if "mask" in op.operand_names() else None
+            if mask is not None:
+                watched.append((f"mask of the {what}", mask))
+        else:
+            mask = None
+            watched = [("branch", getattr(op, name)) for name in DECIDES.get(op.name, ())]
+        for what, value in watched:
+            shadow = self.shadows.get(value)
+            if shadow is not None:
+                self._report(op, what, shadow, None if value is mask else mask)
+
+    def _report(self, op: Operation, what: str, shadow: Value, mask: Value | None) -> None:
+        word = self.sites.add(op, self.source.check, what)
+        make = Before(op)
+        bad = make.compare("sgt", shadow, make.number(0, shadow.type))
+        bad = make.both(bad, make.compare("ne", shadow, make.number(GIVEN, shadow.type)))
+        fine = make.number(0, IntegerType(1))
+        make.make("ts.report", [fine, make.both(mask, bad), shadow], None, word=word)
+
+
+_BY_BLOCKS = ("cf.br", "cf.cond_br", "cf.switch")
+
+
+def _retyped(op: Operation, shadows: Sequence[Value], make: Before) -> list[Value]:
+    """The operation on shadows."""
+    moved = copied(op, shadows)
+    for result in moved.results:
+        result.type = like(result.type, I32)
+    make.insert(moved)
+    return moved.results
+
+
+def _folded(op: Operation | None, shadow: Value, type: Type, make: Before, axis: int = 0) -> Value:
+    """The greatest shadow along the axis of a reduction or scan."""
+    name, attributes = ("tt.reduce", {"axis": axis}) if op is None else (op.name, dict(op.attributes))
+    region = Region()
+    block = Block(region)
+    region.blocks.append(block)
+    x, y = block.append_argument(I32, "x"), block.append_argument(I32, "y")
+    folded = Operation(name, [shadow], attributes, [type], ["shadow"], make.location, (1,), [region])
+    greater = Operation("arith.maxui", [x, y], {}, [I32], ["greater"], make.location)
+    block.append(greater)
+    block.append(Operation(f"{name}.return", [greater.result], {}, [], [], make.location, (1,)))
+    make.insert(folded)
+    return folded.result

@@ -1,0 +1,157 @@
+"""What is doubtful: values that nobody gave, infinities made of numbers, results without a meaning."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from ...ir.model import FloatType, IntegerType, Module, Operation, Type, Value, element_type, like
+from .origins import GIVEN, I32, Shadows, Source
+from .sites import Before, Sites
+
+#: formats that have infinities and arithmetic of their own -> binary digits, the greatest number
+PRECISION = {"f16": (11, 65504.0), "bf16": (8, 2.0 ** 128 - 2.0 ** 120),
+             "f32": (24, 2.0 ** 128 - 2.0 ** 104), "f64": (53, sys.float_info.max)}
+
+
+class NotGiven(Source):
+    """uninit: the elements that a load leaves out where nobody says what they are instead (`other`)."""
+
+    check = "uninit"
+
+    def makes(self, op: Operation) -> bool:
+        return op.name == "tt.load" and op.mask is not None and op.other is None
+
+    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value:
+        type = like(op.result.type, I32)
+        return make.make("arith.select",
+                         [op.mask, make.number(0, type), make.number(self.site(op), type)], type)
+
+
+class NotFinite(Source):
+    """nan: the operation that makes a NaN or an infinity of finite numbers."""
+
+    check = "nan"
+    argues = True
+
+    def keeps(self, type: Type) -> bool:
+        element = element_type(type)
+        return isinstance(element, FloatType) and element.name in PRECISION
+
+    def makes(self, op: Operation) -> bool:
+        is_moved = op.has("view") or op.name in ("tt.join", "tt.cat", "tt.split", "tt.unsplat", "tt.gather",
+                                                 "arith.select", "tt.elementwise_inline_asm")
+        return not is_moved and bool(op.results) and len(op.results) == 1 and (
+            not op.regions or op.name in ("tt.reduce", "tt.scan")) and self.keeps(op.results[0].type)
+
+    def of_argument(self, value: Value, make: Before) -> Value | None:
+        if not self.keeps(value.type):
+            return None
+        type = like(value.type, I32)
+        return make.make("arith.select", [self._finite(value, make), make.number(0, type),
+                                          make.number(GIVEN, type)], type)
+
+    def _finite(self, value: Value, make: Before) -> Value:
+        size = make.make("math.absf", [value], value.type)
+        return make.make("arith.cmpf", [size, make.number(math.inf, value.type)],
+                         like(value.type, IntegerType(1)), predicate="olt")
+
+    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value | None:
+        type = like(op.result.type, I32)
+        if op.name == "arith.constant" and _is_finite(op.attributes["value"]):
+            return None
+        finite = self._finite(op.result, make)
+        numbers = all(self.keeps(x.type) or not isinstance(element_type(x.type), FloatType)
+                      for x in op.operands)
+        computed = (op.has("elementwise") or op.regions or op.has("product")) and op.name != "arith.bitcast"
+        origin = make.number(self.site(op) if computed and numbers else GIVEN, type)
+        if inherited is not None:
+            none = make.compare("eq", inherited, make.number(0, type))
+            origin = make.make("arith.select", [none, origin, inherited], type)
+        return make.make("arith.select", [finite, make.number(0, type), origin], type)
+
+
+def _is_finite(value: Any) -> bool:
+    values = getattr(value, "values", value)
+    return all(math.isfinite(x) for x in (values if isinstance(values, (tuple, list)) else [values]))
+
+
+class Undefined(Source):
+    """overflow: quotients by zero, shifts by the width or more, floats that no integer of the type is."""
+
+    check = "overflow"
+
+    def makes(self, op: Operation) -> bool:
+        if op.has("divides") or op.name in ("arith.shli", "arith.shrsi", "arith.shrui"):
+            return not _is_constant(op.rhs, op)
+        return op.name in ("arith.fptosi", "arith.fptoui")
+
+    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value:
+        type = like(op.result.type, I32)
+        before = Before(op)
+        wrong = self._is_wrong(op, before)
+        # a compiler takes what has no meaning for what does not happen, and the test for it away: so it does
+        # not happen
+        index = len(op.operands) - 1
+        changed = op.operands[index]
+        sound = before.number(1 if op.has("divides") else 0, changed.type)
+        op.set_operand(index, before.make("arith.select", [wrong, sound, changed], changed.type))
+        shadow = make.make("arith.select",
+                           [wrong, make.number(self.site(op), type), make.number(0, type)], type)
+        return shadow if inherited is None else make.make("arith.maxui", [shadow, inherited], type)
+
+    def _is_wrong(self, op: Operation, make: Before) -> Value:
+        element = element_type(op.result.type)
+        assert isinstance(element, IntegerType)
+        if op.has("divides"):
+            by_zero = make.compare("eq", op.rhs, make.number(0, op.rhs.type))
+            if not op.name.endswith("si"):
+                return by_zero
+            at_least = make.compare("eq", op.lhs, make.number(-1 << (element.width - 1), op.lhs.type))
+            beyond = make.both(at_least, make.compare("eq", op.rhs, make.number(-1, op.rhs.type)))
+            return make.either(by_zero, beyond)
+        if op.name.startswith("arith.sh"):
+            return make.compare("uge", op.rhs, make.number(element.width, op.rhs.type))
+        signed = op.name == "arith.fptosi"
+        start = -(2.0 ** (element.width - 1)) if signed else 0.0
+        end = 2.0 ** (element.width - signed)
+        x, mask = op.operands[0], like(op.operands[0].type, IntegerType(1))
+        kind = element_type(x.type)
+        assert isinstance(kind, FloatType)
+        digits, greatest = PRECISION[kind.name]
+        # the fraction is cut off: what lies above start - 1 is start at the least, where there are fractions
+        exact = digits > element.width or not signed
+        low = make.make("arith.cmpf", [x, make.number(max(start - exact, -greatest), x.type)], mask,
+                        predicate="ogt" if exact else "oge")
+        high = make.make("arith.cmpf", [x, make.number(end if end <= greatest else math.inf, x.type)], mask,
+                         predicate="olt")
+        return make.negated(make.both(low, high))
+
+
+def _is_constant(value: Value, op: Operation) -> bool:
+    """Is the right side a constant that is fine? (Shifts and divisions by numbers are what kernels are full
+    of.)"""
+    maker = value.defining_op
+    while maker is not None and maker.name == "tt.splat":
+        maker = maker.operands[0].defining_op
+    if maker is None or maker.name != "arith.constant":
+        return False
+    held = maker.attributes["value"]
+    held = getattr(held, "values", held)
+    return isinstance(held, int) and held != 0 and (op.has("divides") or 0 <= held < 8)
+
+
+def check_uninit(module: Module, sites: Sites) -> None:
+    """Follow what masked loads leave out, in place."""
+    Shadows(module, sites, NotGiven(sites)).add()
+
+
+def check_nan(module: Module, sites: Sites) -> None:
+    """Follow infinities and NaNs, in place."""
+    Shadows(module, sites, NotFinite(sites)).add()
+
+
+def check_undefined(module: Module, sites: Sites) -> None:
+    """Follow results of divisions, shifts and conversions that have no meaning, in place."""
+    Shadows(module, sites, Undefined(sites)).add()

@@ -1,0 +1,160 @@
+"""The launcher's side of checked mode: the array that a kernel reports in, and what its reports mean."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..check_layout import RECORD, SITE_WORDS, SLOTS, Site, site_word, spare_word
+from ..checking import CheckError, Finding
+from .extents import extent
+
+if TYPE_CHECKING:
+    from ..artifact import Artifact
+
+#: bytes that accesses go to that cannot be left out
+SPARE_BYTES = 64
+
+#: where memory ends of which nothing is known: nothing is beyond it
+EVERYWHERE = -(1 << 62), 1 << 62
+
+
+#: operation -> what is wrong with a result of it that has no meaning
+UNDEFINED = {
+    **dict.fromkeys(("arith.divsi", "arith.remsi", "arith.ceildivsi", "arith.floordivsi"),
+                    "a division by zero, or of the least number by -1"),
+    **dict.fromkeys(("arith.divui", "arith.remui", "arith.ceildivui"), "a division by zero"),
+    **dict.fromkeys(("arith.shli", "arith.shrsi", "arith.shrui"), "a shift by all bits or more"),
+    **dict.fromkeys(("arith.fptosi", "arith.fptoui"), "a float that the integer's type does not hold"),
+}
+
+
+class Watch:
+    """The array of one thread's launches of a kernel."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        count = len(artifact.parameters)
+        self._first = site_word(count, 0)
+        self._array = (ctypes.c_int64 * (self._first + SITE_WORDS * len(artifact.sites)))()
+        self._spare = (ctypes.c_uint8 * SPARE_BYTES)()
+        self._array[spare_word(count)] = ctypes.addressof(self._spare)
+        self._pointers = [i for i, parameter in enumerate(artifact.parameters) if parameter.type == "ptr"]
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self._array)
+
+    def prepare(self, arguments: Sequence[Any]) -> None:
+        """Before a launch: where the memory behind its arguments lies, and no reports."""
+        begin = self.address + 8 * self._first
+        ctypes.memset(begin, 0, ctypes.sizeof(self._array) - 8 * self._first)
+        for i in self._pointers:
+            self._array[2 * i:2 * i + 2] = list(_extent(arguments[i]))
+
+    def require_nothing(self, arguments: Sequence[Any]) -> None:
+        """Behind a launch: CheckError where something was reported."""
+        findings = list(self._findings(arguments))
+        if findings:
+            raise CheckError(findings)
+
+    def _findings(self, arguments: Sequence[Any]) -> Iterator[Finding]:
+        for number, site in enumerate(self.artifact.sites):
+            word = self._first + number * SITE_WORDS
+            count = self._array[word] & 0xFFFFFFFF
+            if count:
+                records = [tuple(self._array[word + 1 + slot * RECORD:word + 1 + (slot + 1) * RECORD])
+                           for slot in range(min(count, SLOTS))]
+                yield self._finding(site, count, min(records), arguments)
+
+    def _finding(self, site: Site, count: int, record: tuple[int, ...], arguments: Sequence[Any]) -> Finding:
+        x, y, z, _, value = record
+        if site.check != "bounds":
+            place, message = self._meaning(site, value)
+            return Finding(site.check, message, self.artifact.entry, place.file, place.line, place.column,
+                           (x, y, z), count)
+        found = self._nearest(site, value, arguments)
+        message = f"{site.what} at address {value:#x}, which no argument has"
+        name, index = "", tuple[int, ...]()
+        if found is not None:
+            argument, name = arguments[found], self.artifact.parameters[found].name
+            index, message = _beyond(site, value, argument, name)
+        return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, (x, y, z),
+                       count, name, index, value)
+
+    def _meaning(self, site: Site, value: int) -> tuple[Site, str]:
+        """The place that a finding is about, and a sentence."""
+        if site.what == "offset":
+            return site, (f"the offset is {value}, which its type does not hold: it wraps; compute it in 64 "
+                          "bits, with .to(tl.int64) on the index")
+        if site.what == "assumption":
+            return site, "what tl.assume says does not hold"
+        origin = self.artifact.sites[value - 1]
+        reached = f"reaches the {site.what} in line {site.line}"
+        if site.check == "nan":
+            return origin, f"{origin.what} makes a NaN or an infinity of finite numbers, which {reached}"
+        if site.check == "uninit":
+            return origin, f"what this masked load leaves out, and has no other= for, {reached}"
+        return origin, f"{UNDEFINED[origin.what]}, which {reached}"
+
+    def _nearest(self, site: Site, address: int, arguments: Sequence[Any]) -> int | None:
+        """The argument whose memory is meant: of those that the pointer may come from the one that begins or
+        ends nearest."""
+        def distance(i: int) -> int:
+            begin, end = self._array[2 * i], self._array[2 * i + 1]
+            return max(begin - address, address + site.bytes - end)
+
+        return min(site.arguments, key=distance, default=None)
+
+
+def _extent(argument: Any) -> tuple[int, int]:
+    """Where the memory behind an argument begins and ends; empty for null, everything for a bare address."""
+    found = extent(argument)
+    if found is not None:
+        return found[0], found[0] + found[1]
+    return (0, 0) if argument is None or argument == 0 else EVERYWHERE
+
+
+def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[int, ...], str]:
+    """The element's coordinates, and a sentence: how far beyond which end."""
+    begin, end = _extent(argument)
+    size = site.bytes
+    start = argument.data_ptr() if hasattr(argument, "data_ptr") else begin
+    position = (address - start) // size
+    shape, strides = _form(argument)
+    index = _coordinates(position, shape, strides)
+    shown = ", ".join(map(str, index)) if index else str(position)
+    if begin == end:
+        return index, f"{site.what} at {name}[{shown}], but {name} has no memory"
+    if address < begin:
+        far = -(-(begin - address) // size)
+        where = f"{far} element{'s' * (far != 1)} before its memory begins"
+    else:
+        far = (address - end) // size + 1
+        where = f"{far} element{'s' * (far != 1)} beyond its end"
+    whole = f" of shape {tuple(shape)}" if shape is not None else ""
+    whole += f" and strides {tuple(strides)}" if strides is not None else ""
+    return index, (f"{site.what} at {name}[{shown}], {where} ({name} is{whole or ' memory'}, {size} bytes an "
+                   "element)")
+
+
+def _form(argument: Any) -> tuple[Sequence[int] | None, Sequence[int] | None]:
+    """Shape and strides (in elements), where the argument has them."""
+    shape = getattr(argument, "shape", None)
+    strides = getattr(argument, "stride", None)
+    strides = strides() if callable(strides) else getattr(argument, "strides", None)
+    return (None, None) if shape is None or strides is None else (tuple(shape), tuple(strides))
+
+
+def _coordinates(position: int, shape: Sequence[int] | None,
+                 strides: Sequence[int] | None) -> tuple[int, ...]:
+    """The coordinates of an element beyond an array: the first of them runs on. Empty where they are not
+    known, or some element has no place of its own."""
+    if not shape or strides is None or any(stride <= 0 for stride in strides):
+        return ()
+    order = sorted(range(len(shape)), key=lambda axis: -strides[axis])
+    index = [0] * len(shape)
+    for axis in order:
+        index[axis], position = divmod(position, strides[axis])
+    return tuple(index)

@@ -1,0 +1,181 @@
+"""check=bounds: what reaches beyond an argument is found, named, and neither read nor written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from triton_spirv import CheckError
+
+pytestmark = pytest.mark.usefixtures("device")
+MODES = ["vector", "simt"]
+
+
+@pytest.fixture(params=MODES, autouse=True)
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param != "vector":
+        monkeypatch.setenv("TRITON_SPIRV_TARGET", request.param)
+
+
+def found(launch: Callable[[], object]) -> tuple[Any, ...]:
+    with triton_spirv.checked("bounds"), pytest.raises(CheckError) as error:
+        launch()
+    return error.value.findings
+
+
+def framed(size: int, dtype: str = "float32", fill: float = 7) -> tuple[np.ndarray, np.ndarray]:
+    """Memory, and an array in the middle of it that knows nothing of the rest, which must stay as it is."""
+    whole = np.full(size + 4096, fill, dtype)
+    return whole, np.frombuffer(memoryview(whole)[2048:2048 + size], dtype)
+
+
+@triton.jit
+def copy(x, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i, mask=i < n, other=-1), mask=i < n)
+
+
+@pytest.mark.parametrize("size, beyond", [(1000, 1), (1000, 24), (5, 2), (2048, 1), (1, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
+def test_one_too_far(size: int, beyond: int, dtype: str) -> None:
+    x = np.arange(size).astype(dtype)
+    o = np.zeros(size + beyond, dtype)
+    launch = lambda: copy[(triton.cdiv(size + beyond, 512),)](  # noqa: E731
+        triton_spirv.asarray(x.copy()), triton_spirv.asarray(o), size + beyond, BLOCK=512)
+    load, = found(launch)
+    assert load.check == "bounds" and load.argument == "x" and load.count == beyond
+    assert load.message.startswith(f"load at x[{size}], 1 element beyond its end")
+    assert load.index == (size,) and load.program == (size // 512, 0, 0)
+    assert load.source.startswith("tl.store(o + i, tl.load(x + i") and load.file == __file__
+    np.testing.assert_array_equal(o[:size], x)
+    assert (o[size:] == -1).all()
+
+
+def test_nothing_is_written_beyond() -> None:
+    x, (whole, o) = np.arange(1000, dtype=np.float32), framed(990)
+    store, = found(lambda: copy[(4,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 1000, BLOCK=256))
+    assert store.count == 10 and store.message.startswith("store at o[990], 1 element beyond its end")
+    np.testing.assert_array_equal(o, x[:990])
+    assert (whole[:2048] == 7).all() and (whole[2048 + 990:] == 7).all()
+
+
+def test_what_is_right_is_silent() -> None:
+    x = np.arange(1000, dtype=np.float32)
+    o = np.zeros_like(x)
+    with triton_spirv.checked():
+        copy[(4,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 1000, BLOCK=256)
+        copy[(0,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 1000, BLOCK=256)
+    np.testing.assert_array_equal(o, x)
+
+
+@triton.jit
+def rows(x, o, stride, height, width, H: tl.constexpr, W: tl.constexpr):
+    r, c = tl.arange(0, H)[:, None], tl.arange(0, W)[None, :]
+    v = tl.load(x + r * stride + c, mask=c < width, other=0)  # rows are not looked at
+    tl.store(o + tl.arange(0, H), tl.sum(v, 1), mask=tl.arange(0, H) < height)
+
+
+def test_rows_that_are_not_there() -> None:
+    x = np.ones((13, 20), np.float32)
+    o = np.zeros(13, np.float32)
+    load, = found(lambda: rows[(1,)](*map(triton_spirv.asarray, (x, o)), 20, 13, 20, H=16, W=32))
+    assert load.index[0] in (13, 14, 15) and load.count == 3 * 20
+    np.testing.assert_array_equal(o, 20)
+
+
+@triton.jit
+def gathered(x, at, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + tl.load(at + i)))
+
+
+@pytest.mark.parametrize("wrong", [-1, 64, -1000, 2 ** 20])
+def test_gather(wrong: int) -> None:
+    x, at = np.arange(64, dtype=np.float32), np.arange(64)[::-1].astype(np.int32)
+    at[17] = wrong
+    o = np.zeros(64, np.float32)
+    load, = found(lambda: gathered[(1,)](*map(triton_spirv.asarray, (x, at, o)), BLOCK=64))
+    assert load.count == 1 and load.index == (wrong,)
+    side = f"{-wrong} element{'s' * (wrong < -1)} before" if wrong < 0 else f"{wrong - 63} element"
+    assert side in load.message
+    np.testing.assert_array_equal(np.delete(o, 17), np.delete(x[::-1], 17))
+    assert o[17] == 0
+
+
+@triton.jit
+def looped(x, o, n, BLOCK: tl.constexpr):
+    p = x + tl.arange(0, BLOCK)
+    s = tl.zeros((BLOCK,), tl.float32)
+    for _ in range(0, n, BLOCK):
+        s += tl.load(p)
+        p += BLOCK
+    tl.store(o + tl.arange(0, BLOCK), s)
+
+
+def test_pointers_that_travel() -> None:
+    x, o = np.ones(1000, np.float32), np.zeros(64, np.float32)
+    load, = found(lambda: looped[(1,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 1000, BLOCK=64))
+    assert load.count == 24 and load.index == (1000,)
+    assert o.sum() == 1000
+
+
+@triton.jit
+def counted(o, at, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.atomic_add(o + tl.load(at + i, mask=i < n, other=0), 1, mask=i < n)
+
+
+def test_atomics() -> None:
+    at = (np.arange(100) % 10).astype(np.int32)
+    at[3], at[4] = 10, -1
+    o = np.zeros(10, np.int32)
+    atomic, = found(lambda: counted[(1,)](triton_spirv.asarray(o), triton_spirv.asarray(at), 100, BLOCK=128))
+    assert atomic.count == 2 and atomic.check == "bounds" and "atomic" in atomic.message
+    assert o.sum() == 98
+
+
+@triton.jit
+def exchanged(o, at):
+    tl.atomic_cas(o + at, 0, 1)
+    tl.atomic_xchg(o + at + 1, 5)
+
+
+def test_scalars_and_compare_and_exchange() -> None:
+    o = np.zeros(4, np.int32)
+    first, second = found(lambda: exchanged[(2,)](triton_spirv.asarray(o), 4))
+    assert first.index == (4,) and second.index == (5,) and first.count == second.count == 2
+    assert not o.any()
+    third, = found(lambda: exchanged[(1,)](triton_spirv.asarray(o), 3))
+    assert third.index == (4,)
+    assert o.tolist() == [0, 0, 0, 1]
+
+
+@triton.jit
+def either(x, y, o, which, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    p = x
+    if which:
+        p = y
+    tl.store(o + i, tl.load(p + i))
+
+
+def test_one_of_two_arguments() -> None:
+    x, y, o = np.ones(64, np.float32), np.full(60, 2, np.float32), np.zeros(64, np.float32)
+    with triton_spirv.checked():
+        either[(1,)](*map(triton_spirv.asarray, (x, y, o)), 0, BLOCK=64)
+    assert (o == 1).all()
+    load, = found(lambda: either[(1,)](*map(triton_spirv.asarray, (x, y, o)), 1, BLOCK=64))
+    assert load.argument == "y" and load.index == (60,) and load.count == 4
+
+
+def test_the_option_of_a_launch() -> None:
+    x, o = np.ones(10, np.float32), np.zeros(16, np.float32)
+    with pytest.raises(CheckError, match="beyond its end"):
+        copy[(1,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 16, BLOCK=16, check="bounds")
+    with pytest.raises(triton_spirv.errors.UsageError, match="there is no check bonds"):
+        copy[(1,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 10, BLOCK=16, check="bonds")

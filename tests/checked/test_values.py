@@ -1,0 +1,299 @@
+"""check=uninit, nan, overflow: values that nobody gave, infinities made of numbers, results without a
+meaning, offsets that wrap; each is followed to where it matters, and silent where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from triton_spirv import CheckError
+
+
+def found(checks: str, launch: Callable[[], object]) -> tuple[Any, ...]:
+    """The findings of a launch."""
+    with triton_spirv.checked(checks):
+        try:
+            launch()
+        except CheckError as error:
+            return error.findings
+    return ()
+
+
+def arrays(*values: Any) -> list[Any]:
+    return [triton_spirv.asarray(np.ascontiguousarray(value)) for value in values]
+
+
+def out(size: int = 256, dtype: str = "float32") -> np.ndarray:
+    return np.zeros(size, dtype)
+
+
+# ---- uninit
+
+
+@triton.jit
+def greatest(x, o, n, BLOCK: tl.constexpr):
+    v = tl.load(x + tl.arange(0, BLOCK), mask=tl.arange(0, BLOCK) < n)
+    tl.store(o, tl.max(v, 0))
+
+
+@triton.jit
+def greatest_given(x, o, n, BLOCK: tl.constexpr):
+    v = tl.load(x + tl.arange(0, BLOCK), mask=tl.arange(0, BLOCK) < n)
+    v = tl.where(tl.arange(0, BLOCK) < n, v, float("-inf"))
+    tl.store(o, tl.max(v, 0))
+
+
+@pytest.mark.parametrize("n, block", [(100, 128), (1, 16), (3000, 4096)])
+def test_reduction_that_forgot_other(n: int, block: int) -> None:
+    x = -np.arange(1, n + 1, dtype=np.float32)
+    finding, = found("uninit", lambda: greatest[(1,)](*arrays(x, out()), n, BLOCK=block))
+    assert finding.check == "uninit" and finding.source.startswith("v = tl.load(x") and finding.count == 1
+    assert "reaches the store" in finding.message
+    assert not found("uninit", lambda: greatest_given[(1,)](*arrays(x, out()), n, BLOCK=block))
+
+
+def test_nothing_is_left_out() -> None:
+    """A mask that is true everywhere leaves nothing out, with or without `other`."""
+    x = np.ones(128, np.float32)
+    assert not found("uninit", lambda: greatest[(1,)](*arrays(x, out()), 128, BLOCK=128))
+
+
+@triton.jit
+def dropped(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, 1 / tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def travelling(x, o, n, rounds, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    s = tl.zeros((BLOCK,), tl.float32)
+    t = tl.zeros((BLOCK,), tl.float32)
+    for k in range(rounds):
+        v = tl.load(x + i + k * BLOCK, mask=i + k * BLOCK < n)
+        if k > 0:
+            t = s + v
+        s, t = t, s
+    tl.store(o + i, s)
+
+
+def test_elements_that_are_dropped() -> None:
+    x = np.ones(100, np.float32)
+    assert not found("uninit,nan", lambda: dropped[(1,)](*arrays(x, out()), 100, BLOCK=128))
+
+
+def test_through_loops_and_branches() -> None:
+    x = np.ones(200, np.float32)
+    assert not found("uninit", lambda: travelling[(1,)](*arrays(x, out()), 128, 1, BLOCK=64))
+    assert not found("uninit", lambda: travelling[(1,)](*arrays(x, out()), 128, 2, BLOCK=64))
+    finding, = found("uninit", lambda: travelling[(1,)](*arrays(x, out()), 100, 2, BLOCK=64))
+    assert finding.source.startswith("v = tl.load") and finding.count == 28
+
+
+@triton.jit
+def branching(x, o, n):
+    v = tl.load(x, mask=n > 0)
+    if v > 0:
+        tl.store(o, 1.0)
+
+
+@triton.jit
+def indexing(at, x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    at_i = tl.load(at + i, mask=i < n)
+    tl.store(o + i, tl.load(x + at_i), mask=i < n)
+
+
+def test_branches_and_addresses() -> None:
+    x = np.ones(64, np.float32)
+    finding, = found("uninit", lambda: branching[(1,)](*arrays(x, out()), 0))
+    assert "reaches the branch" in finding.message
+    assert not found("uninit", lambda: branching[(1,)](*arrays(x, out()), 1))
+    at = np.zeros(64, np.int32)
+    finding, = found("uninit", lambda: indexing[(1,)](*arrays(at, x, out()), 60, BLOCK=64))
+    assert "reaches the address of the load" in finding.message and finding.count == 4
+
+
+@triton.jit
+def product(x, y, o, n, SIZE: tl.constexpr):
+    i, j = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]
+    a = tl.load(x + i * SIZE + j, mask=j < n)
+    b = tl.load(y + i * SIZE + j, mask=i < n, other=0)
+    tl.store(o + i * SIZE + j, tl.dot(a, b))
+
+
+def test_products() -> None:
+    x = np.ones((16, 16), np.float32)
+    finding, = found("uninit", lambda: product[(1,)](*arrays(x, x, out()), 12, SIZE=16))
+    assert finding.source.startswith("a = tl.load") and finding.count == 256
+    assert not found("uninit", lambda: product[(1,)](*arrays(x, x, out()), 16, SIZE=16))
+
+
+@triton.jit
+def both_masks(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    inside = i < n
+    v = tl.load(x + i, mask=inside)
+    tl.store(o + i, v, mask=inside & (v > 0))
+
+
+def test_masks_of_masked_values() -> None:
+    """False & anything is false, whatever the other side would have been."""
+    x = np.ones(60, np.float32)
+    assert not found("uninit", lambda: both_masks[(1,)](*arrays(x, out()), 60, BLOCK=64))
+
+
+# ---- nan
+
+
+@triton.jit
+def softmax(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n, other=float("-inf"))
+    e = tl.exp(v - tl.max(v, 0))
+    tl.store(o + i, e / tl.sum(e, 0), mask=i < n)
+
+
+@triton.jit
+def softmax_unshifted(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n, other=float("-inf"))
+    e = tl.exp(v)
+    s = tl.sum(e, 0)
+    tl.store(o + i, e / s, mask=i < n)
+
+
+def test_first_infinity() -> None:
+    x = np.array([100, 1, 2], np.float32)
+    assert not found("nan", lambda: softmax[(1,)](*arrays(x, out()), 3, BLOCK=16))
+    finding, = found("nan", lambda: softmax_unshifted[(1,)](*arrays(x, out()), 3, BLOCK=16))
+    assert finding.check == "nan" and finding.source.startswith("e = tl.exp(v)")
+    assert "math.exp" in finding.message
+
+
+@pytest.mark.parametrize("given", [np.inf, -np.inf, np.nan])
+def test_what_was_given_is_no_finding(given: float) -> None:
+    x = np.array([1, given, 2], np.float32)
+    assert not found("nan", lambda: softmax[(1,)](*arrays(x, out()), 3, BLOCK=4))
+
+
+@triton.jit
+def scaled(x, o, factor, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i) * factor
+    tl.store(o + i, (tl.sum(v, 0) + v).to(o.dtype.element_ty))
+
+
+@pytest.mark.parametrize("dtype, word", [("float32", "reduce"), ("float16", "trunc")])
+def test_sums_and_narrowing_that_overflow(dtype: str, word: str) -> None:
+    x = np.full(64, 3e38 if dtype == "float32" else 1e5, np.float32)
+    finding, = found("nan", lambda: scaled[(1,)](*arrays(x, out(64, dtype)), 1.0, BLOCK=64))
+    assert word in finding.message
+    assert not found("nan", lambda: scaled[(1,)](*arrays(x, out(64, dtype)), float("inf"), BLOCK=64))
+    assert not found("nan", lambda: scaled[(1,)](*arrays(x * 0 + 1, out(64, dtype)), 1.0, BLOCK=64))
+
+
+# ---- overflow
+
+
+@triton.jit
+def far(x, o, stride, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    p = x + tl.program_id(0) * stride + i
+    tl.store(o + i, tl.load(p, mask=i < n, other=0))
+
+
+def test_offsets_that_wrap() -> None:
+    x = np.ones(64, np.float32)
+    # nothing is accessed there
+    assert not found("overflow", lambda: far[(3,)](*arrays(x, out()), 1 << 30, 0, BLOCK=64))
+    with triton_spirv.checked("bounds,overflow"), pytest.raises(CheckError) as error:
+        far[(3,)](*arrays(x, out()), 1 << 30, 64, BLOCK=64)
+    offsets = [finding for finding in error.value.findings if finding.check == "overflow"]
+    assert len(offsets) == 1 and "the offset is 21474836" in offsets[0].message
+    assert offsets[0].source.startswith("p = x + tl.program_id(0)")
+
+
+@triton.jit
+def divided(x, y, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    q = tl.load(x + i, mask=i < n, other=0) // tl.load(y + i, mask=i < n, other=0)
+    tl.store(o + i, q, mask=i < n)
+
+
+@triton.jit
+def shifted(x, y, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i) << tl.load(y + i))
+
+
+@triton.jit
+def cut(x, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i).to(tl.int32))
+
+
+def test_divisions() -> None:
+    x, y = np.arange(100, dtype=np.int32), np.ones(100, np.int32)
+    o = out(128, "int32")
+    assert not found("overflow", lambda: divided[(1,)](*arrays(x, y, o), 100, BLOCK=128))
+    y[7] = 0
+    finding, = found("overflow", lambda: divided[(1,)](*arrays(x, y, o), 100, BLOCK=128))
+    assert "division by zero" in finding.message and finding.count == 1
+    x[8], y[7], y[8] = -2 ** 31, 1, -1
+    finding, = found("overflow", lambda: divided[(1,)](*arrays(x, y, o), 100, BLOCK=128))
+    assert "least number by -1" in finding.message
+
+
+@pytest.mark.parametrize("amount", [32, 40, -1])
+def test_shifts(amount: int) -> None:
+    x, y = np.ones(64, np.int32), np.full(64, 31, np.int32)
+    assert not found("overflow", lambda: shifted[(1,)](*arrays(x, y, out(64, "int32")), BLOCK=64))
+    y[5] = amount
+    finding, = found("overflow", lambda: shifted[(1,)](*arrays(x, y, out(64, "int32")), BLOCK=64))
+    assert "shift" in finding.message and finding.count == 1
+
+
+@pytest.mark.parametrize("value, wrong", [(2.0 ** 31, True), (-2.0 ** 31, False), (2147483520.0, False),
+                                          (np.nan, True), (np.inf, True), (-3e9, True)])
+def test_floats_beyond_integers(value: float, wrong: bool) -> None:
+    x = np.zeros(64, np.float32)
+    x[9] = value
+    findings = found("overflow", lambda: cut[(1,)](*arrays(x, out(64, "int32")), BLOCK=64))
+    assert len(findings) == wrong
+
+
+@triton.jit
+def assumed(x, o, n, BLOCK: tl.constexpr):
+    tl.assume(n > 10)
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i))
+
+
+def test_assumptions() -> None:
+    x = np.ones(64, np.float32)
+    assert not found("overflow", lambda: assumed[(1,)](*arrays(x, out()), 11, BLOCK=64))
+    finding, = found("overflow", lambda: assumed[(1,)](*arrays(x, out()), 10, BLOCK=64))
+    assert "tl.assume says does not hold" in finding.message and finding.source == "tl.assume(n > 10)"
+
+
+# ---- and none of it
+
+
+def test_results_are_the_same() -> None:
+    x = np.random.default_rng(0).standard_normal(1000).astype(np.float32)
+    plain, checked = out(1024), out(1024)
+    softmax[(1,)](*arrays(x, plain), 1000, BLOCK=1024)
+    assert not found("all", lambda: softmax[(1,)](*arrays(x, checked), 1000, BLOCK=1024))
+    np.testing.assert_array_equal(plain, checked)
+
+
+def test_lanes_have_bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt")
+    with pytest.raises(triton_spirv.errors.UnsupportedOperation, match="one work-item runs a program"):
+        found("nan", lambda: softmax[(1,)](*arrays(np.ones(16, np.float32), out()), 16, BLOCK=16))
