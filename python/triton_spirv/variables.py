@@ -48,7 +48,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_PROFILE", "`1`, or a file name; `%p` in it is the process id", "off",
                  "Print a table of launches and times at the end of the process. With a file name, also "
                  "write a Chrome trace."),
-        Variable("TRITON_SPIRV_CHECK", "`bounds`, `uninit`, `overflow`, `nan` with commas between them, or `all`",
+        Variable("TRITON_SPIRV_CHECK",
+                 "`bounds`, `uninit`, `overflow`, `nan` with commas between them, or `all`",
                  "none", "Let kernels test themselves while they run, see [checking.md](checking.md)."),
         Variable("TRITON_SPIRV_RECORD", "a folder", "off",
                  "Keep launches in the folder, with their arguments and results. `triton-spirv replay` "

@@ -16,6 +16,14 @@ _OFFSETS = {"arith.addi": (0, 1), "arith.subi": (0,), "arith.ori": (0, 1), "arit
 def follows(module: Module) -> str:
     """Where the kernel first reads or writes through such a pointer: file, line and column; empty where it
     does not."""
+    foreign = foreign_pointers(module)
+    if not foreign:
+        return ""
+    return next((_place(op) for op in module.walk() if _accesses(op) and op.operands[0] in foreign), "")
+
+
+def foreign_pointers(module: Module) -> set[Value]:
+    """The pointers, and tensors of them, that no argument of the kernel gave it, or only perhaps."""
     foreign: set[Value] = set()
     targets: dict[Value, list[Value]] = {}
     bases: dict[Value, Value] = {}  # a number that is an address, offset or aligned: the pointer it is of
@@ -33,7 +41,7 @@ def follows(module: Module) -> str:
             if base is not None:
                 bases[op.results[0]] = base
     if not foreign and not targets:
-        return ""
+        return foreign
     for op in module.walk():
         if op.name != "tt.int_to_ptr" and not op.has("reads"):
             for source, target in flow(op, module):
@@ -44,7 +52,7 @@ def follows(module: Module) -> str:
         new = [target for target in targets.get(pending.pop(), ()) if target not in foreign]
         foreign.update(new)
         pending += new
-    return next((_place(op) for op in module.walk() if _accesses(op) and op.operands[0] in foreign), "")
+    return foreign
 
 
 def _base(op: Operation, bases: dict[Value, Value]) -> Value | None:

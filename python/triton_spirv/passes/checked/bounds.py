@@ -11,7 +11,8 @@ as it does unchecked. An access beyond the end is left out: a load gives `other`
 
 from __future__ import annotations
 
-from ...facts.pointers import UNKNOWN, flow, is_pointer, pointer_roots
+from ...facts.foreign_pointers import foreign_pointers
+from ...facts.pointers import is_pointer, pointer_roots
 from ...ir.model import Module, Operation, PointerType, Value, bits_of, element_type, like
 from .sites import I1, I64, Before, Sites
 
@@ -22,28 +23,10 @@ ACCESSES = {"tt.load": "load", "tt.store": "store", "tt.atomic_rmw": "atomic", "
 
 def check_bounds(module: Module, sites: Sites) -> None:
     """Watch every access of the module, in place."""
-    roots, foreign = pointer_roots(module), _foreign(module)
+    roots, foreign = pointer_roots(module), foreign_pointers(module)
     for op in list(module.walk()):
         if op.name in ACCESSES:
             _watch(op, roots.get(op.ptr, 0), op.ptr in foreign, sites)
-
-
-def _foreign(module: Module) -> set[Value]:
-    """Pointers that may come from memory or from a number."""
-    targets: dict[Value, list[Value]] = {}
-    pending: list[Value] = []
-    for op in module.walk():
-        for source, target in flow(op, module):
-            if is_pointer(source.type) and is_pointer(target.type):
-                targets.setdefault(source, []).append(target)
-        if op.name in UNKNOWN:
-            pending += [result for result in op.results if is_pointer(result.type)]
-    found = set(pending)
-    while pending:
-        new = [target for target in targets.get(pending.pop(), ()) if target not in found]
-        found.update(new)
-        pending += new
-    return found
 
 
 def _watch(op: Operation, roots: int, foreign: bool, sites: Sites) -> None:
