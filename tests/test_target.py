@@ -6,7 +6,14 @@ from __future__ import annotations
 import pytest
 import triton_spirv
 from triton_spirv.errors import DeviceError, ResourceError
-from triton_spirv.target import CPU, INTEL_GPUS, OCLOC_DEVICES, find_target, reported_target
+from triton_spirv.target import (
+    CPU,
+    INTEL_GPUS,
+    OCLOC_DEVICES,
+    find_target,
+    reported_cpu_target,
+    reported_target,
+)
 from triton_spirv.tools import spirv_tools
 
 ROW = """
@@ -99,3 +106,17 @@ def test_more_private_memory_than_there_is_is_refused() -> None:
     with pytest.raises(ResourceError, match=r"private memory, required 16[0-9]{3}, the target has 16383"):
         triton_spirv.compile(SCAN, CPU.with_options(private_bytes=16383))
     assert triton_spirv.compile(SCAN, CPU.with_options(private_bytes=17 * 1024)).words
+
+
+def test_targets_of_other_drivers() -> None:
+    """A CPU device has what it reports and nothing of Intel's driver; a GPU without reductions says so."""
+    pocl = reported_cpu_target(frozenset({"cl_khr_fp64", "cl_khr_int64_base_atomics"}))
+    assert pocl.name == "opencl-cpu:double:atomics" and find_target(pocl.name) == pocl
+    assert not (pocl.float16 or pocl.masked_access or pocl.chooses or pocl.products) and pocl.float64
+    assert reported_cpu_target(frozenset({"cl_khr_fp16"})).float16
+    with pytest.raises(DeviceError, match="cannot have wings, but of half, double, atomics"):
+        find_target("opencl-cpu:wings")
+    poor = reported_target(frozenset(), (8,), 1024)
+    assert poor.name.endswith(":exchanges") and not poor.reduces
+    both = frozenset({"cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_clustered_reduce"})
+    assert reported_target(both, (8,), 1024).reduces

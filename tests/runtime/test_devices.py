@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -109,3 +110,15 @@ def test_processor() -> None:
 ])
 def test_architecture_levels(flags: set[str], name: str) -> None:
     assert processor.Processor("x86_64", "some", frozenset(flags)).architecture == name
+
+
+def test_devices_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are refused by name when they are opened, with the way out."""
+    known = devices.choose("cpu")
+    assert not devices.refused(known)
+    old = dataclasses.replace(known, platform="Portable Computing Language", il_versions="", handle=1)
+    with pytest.raises(DeviceError, match=r"takes no SPIR-V \(PoCL does from version 5 on\); 'pip"):
+        devices.open_device(old)
+    mesa = dataclasses.replace(known, platform="rusticl", handle=1)
+    with pytest.raises(DeviceError, match="ends the process for such kernels; TRITON_SPIRV_DEVICE=vulkan"):
+        devices.open_device(mesa)

@@ -157,6 +157,21 @@ def revision(device: Device) -> str:
     return f"{number:#06x}" if number else ""
 
 
+#: platforms whose compilers end the process for kernels of this package, and what to do instead
+HOPELESS = {"rusticl": "TRITON_SPIRV_DEVICE=vulkan reaches the same hardware"}
+
+
+def refused(device: Device) -> str:
+    """Why kernels cannot run on a device at all; empty where nothing is known against it."""
+    if device.platform.lower() in HOPELESS:
+        return (f"{device.name}: the compiler of {device.platform} (seen with Mesa 25.0) ends the process "
+                f"for such kernels; {HOPELESS[device.platform.lower()]}")
+    if "SPIR-V" not in device.il_versions:
+        return (f"{device.name}: its driver, {device.platform} {device.driver_version}, takes no SPIR-V "
+                f"(PoCL does from version 5 on); {INSTALL_HINT}")
+    return ""
+
+
 def size_flags(device: Device, size: int) -> int:
     """What an allocation of so many bytes has to say beyond the ordinary: Intel's driver has a limit, 4 GB,
     for kernels that do not expect more. DeviceError where another device's limit is exceeded."""
@@ -298,6 +313,9 @@ def open_device(device: Device) -> Context:
     context = _contexts.get(device.handle)
     if context is not None:
         return context
+    refusal = refused(device)
+    if refusal:
+        raise DeviceError(refusal)
     with _lock:
         if device.handle not in _contexts:
             _contexts[device.handle] = Context(device, device.library.create_context(device.handle))

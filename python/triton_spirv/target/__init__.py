@@ -25,6 +25,8 @@ from .known import (
     VULKAN_LEAST,
     cpu_target,
     find_target,
+    is_other_cpu,
+    reported_cpu_target,
     reported_target,
 )
 
@@ -53,5 +55,7 @@ __all__ = [
     "Target",
     "cpu_target",
     "find_target",
+    "is_other_cpu",
+    "reported_cpu_target",
     "reported_target",
 ]

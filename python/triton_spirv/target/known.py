@@ -158,6 +158,10 @@ TARGETS = {
 REPORTED = {"float64": "cl_khr_fp64", "block_io": "cl_intel_subgroup_2d_block_io",
             "matrix": "cl_intel_subgroup_matrix_multiply_accumulate"}
 
+#: The extensions of a sub-group's reductions; a device without them exchanges elements, as its name says.
+REDUCING = frozenset({"cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_clustered_reduce"})
+EXCHANGES = "exchanges"
+
 #: Instruction sets with VRANGEPS.
 CHOOSING = ("x86_64-v4",)
 
@@ -183,9 +187,41 @@ def reported_target(extensions: frozenset[str], sub_group_sizes: tuple[int, ...]
     features = [name for name, extension in REPORTED.items() if extension in extensions]
     if "matrix" in features:
         features[features.index("matrix")] = f"matrix{8 if 8 in sub_group_sizes else 16}"
+    if not REDUCING <= extensions:
+        features.append(EXCHANGES)
     sizes = "-".join(map(str, sub_group_sizes or (lanes,)))
     facts = [f"lanes{lanes}", f"sizes{sizes}", f"shared{shared_bytes}", *features]
     return find_target(":".join(["opencl", *facts]))
+
+
+#: What an OpenCL CPU device is taken to have, and what its extensions add, by words of a target's name.
+CPU_LEAST = frozenset({"Kernel", "Addresses", "Linkage", "Vector16", "Int8", "Int16", "Int64",
+                       "Float16Buffer", "FPFastMathModeINTEL"})
+CPU_REPORTED = {"half": ("cl_khr_fp16", "Float16"), "double": ("cl_khr_fp64", "Float64"),
+                "atomics": ("cl_khr_int64_base_atomics", "Int64Atomics")}
+OTHER_CPU = "opencl-cpu"
+
+
+def is_other_cpu(name: str) -> bool:
+    """Is it the name of a target for a CPU device of another driver than Intel's?"""
+    return name.partition(":")[0] == OTHER_CPU
+
+
+def reported_cpu_target(extensions: frozenset[str]) -> Target:
+    """The target for a CPU device of another driver than Intel's, from what it reports."""
+    facts = [word for word, (extension, _) in CPU_REPORTED.items() if extension in extensions]
+    return find_target(":".join([OTHER_CPU, *facts]))
+
+
+def _described_cpu(name: str) -> Target:
+    """The target that a name made by `reported_cpu_target` describes: nothing of Intel's own driver."""
+    words = name.split(":")[1:]
+    if unknown := sorted(set(words) - set(CPU_REPORTED)):
+        raise DeviceError(f"target {name!r}: a CPU device cannot have {', '.join(unknown)}, but of "
+                          f"{', '.join(CPU_REPORTED)}")
+    return CPU.with_options(
+        name=name, masked_access=False, float64="double" in words,
+        capabilities=CPU_LEAST | {CPU_REPORTED[word][1] for word in words})
 
 
 def _described_target(name: str) -> Target:
@@ -197,7 +233,7 @@ def _described_target(name: str) -> Target:
     return INTEL.with_options(
         name=name, sub_group_size=int(facts["lanes"]),
         sub_group_sizes=tuple(map(int, facts["sizes"].split("-"))), shared_bytes=int(facts["shared"]),
-        float64="float" in facts, matrix=unit, block_2d="block_io" in facts,
+        reduces=EXCHANGES not in facts, float64="float" in facts, matrix=unit, block_2d="block_io" in facts,
         matrix_builtins=unit is not None and "block_io" not in facts,
         register_bytes=128 * 64 if columns == "16" else 128 * 32, large_registers=columns is not None)
 
@@ -206,6 +242,8 @@ def find_target(name: str) -> Target:
     """The known target of that name, or the one that it describes; else DeviceError lists the names."""
     if name.startswith("opencl:"):
         return _described_target(name)
+    if is_other_cpu(name):
+        return _described_cpu(name)
     if name not in TARGETS:
         raise DeviceError(f"unknown target {name!r}; known targets: {', '.join(sorted(TARGETS))}")
     return TARGETS[name]

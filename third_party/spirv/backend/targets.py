@@ -11,7 +11,14 @@ from triton_spirv import checking
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
 from triton_spirv.runtime.vulkan import is_target_name, is_vulkan
-from triton_spirv.target import Target, cpu_target, find_target, reported_target
+from triton_spirv.target import (
+    Target,
+    cpu_target,
+    find_target,
+    is_other_cpu,
+    reported_cpu_target,
+    reported_target,
+)
 
 if TYPE_CHECKING:
     from triton_spirv.runtime.vulkan.devices import Device
@@ -74,6 +81,8 @@ def current_target() -> GPUTarget:
         wanted = find_target(f"cpu-{name}" if name.startswith("simt") else name)
         if wanted.lanes:
             return GPUTarget("spirv", wanted.name, wanted.sub_group_size)
+        if is_other_cpu(wanted.name):
+            return GPUTarget("cpu", wanted.name, CPU_WARP_SIZE)
     choice, chosen = devices.selection(), chosen_vulkan()
     if chosen is not None:
         return GPUTarget("spirv", chosen.target_name, chosen.subgroup_size)
@@ -81,7 +90,9 @@ def current_target() -> GPUTarget:
         return GPUTarget("cpu", processor().architecture, CPU_WARP_SIZE)
     device = devices.choose(choice)
     if device.kind == "cpu":
-        return GPUTarget("cpu", processor().architecture, CPU_WARP_SIZE)
+        intel = device.runs_in_calling_thread
+        name = processor().architecture if intel else reported_cpu_target(device.extensions).name
+        return GPUTarget("cpu", name, CPU_WARP_SIZE)
     target = reported_target(device.extensions, devices.sub_group_sizes(device), device.local_bytes)
     return GPUTarget("spirv", target.name, target.sub_group_size)
 
@@ -92,7 +103,7 @@ def emitter_target(target: GPUTarget) -> Target:
         from triton_spirv.runtime.vulkan.target import find_target as find_vulkan_target
 
         return find_vulkan_target(str(target.arch))
-    if target.backend != "cpu":
+    if target.backend != "cpu" or is_other_cpu(str(target.arch)):
         from triton_spirv.native.ocloc import fitting  # not for devices
 
         return fitting(find_target(str(target.arch)))
