@@ -129,13 +129,13 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx.num_warps = warps if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
     local_size = ctx.num_warps * target.sub_group_size if target.lanes else 1
-    hidden = ctx.hidden_parameters(module)
+    hidden = ctx.launch.hidden_parameters(module)
     bound = env.begin_kernel(name, parameters + hidden, local_size)
     for value, register in zip(kernel.regions[0].entry.arguments, bound, strict=False):
         ctx.bind(value, register)
-    ctx.parameters = {register.id: i for i, register in enumerate(bound)}
-    ctx.bind_hidden(hidden, bound[len(parameters):])
-    if target.loop_rounds and "assert_buffer" in ctx.hidden:
+    ctx.launch.parameters = {register.id: i for i, register in enumerate(bound)}
+    ctx.launch.bind_hidden(hidden, bound[len(parameters):])
+    if target.loop_rounds and "assert_buffer" in ctx.launch.hidden:
         b.module.watch = LoopLimit(ctx)
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
@@ -155,14 +155,15 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         hidden=tuple(p.name for p in hidden),
         written=written_arguments(module),
         local_size=(local_size, 1, 1),
-        shared_bytes=ctx.shared_bytes,
+        shared_bytes=ctx.launch.shared_bytes,
         sub_group_size=target.sub_group_size,
         num_warps=ctx.num_warps if target.lanes else num_warps,
-        requires=tuple(sorted(ctx.requires)),
-        register_bytes=ctx.register_bytes,
-        grf_mode=target.grf_mode(max(ctx.register_bytes, finishing.live_bytes * 3 // 4), ctx.num_warps),
-        asserts=tuple(ctx.asserts),
-        prints=ctx.prints,
+        requires=tuple(sorted(ctx.launch.requires)),
+        register_bytes=ctx.launch.register_bytes,
+        grf_mode=target.grf_mode(max(ctx.launch.register_bytes, finishing.live_bytes * 3 // 4),
+                                 ctx.num_warps),
+        asserts=tuple(ctx.launch.asserts),
+        prints=ctx.launch.prints,
         formats=tuple(env.formats),
         counts_programs=env.counts_programs,
         waits=waits(module),

@@ -6,21 +6,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..environment.base import Environment, Parameter
-from ..facts.program_waits import waits
+from ..environment.base import Environment
 from ..ir.dialects import OPERATIONS
-from ..ir.model import Block, Module, Operation, PointerType, TensorType, Type, Value
+from ..ir.model import Operation, PointerType, TensorType, Type, Value
 from ..layout import Layout, row_major
-from ..spirv.builder import I32, I64, Builder
+from ..spirv.builder import Builder
 from ..spirv.module import Value as Register
-from ..spirv.operands import opcode
 from ..spirv.types import Pointer
-from ..target import MOST, Requirement, Target
+from ..target import Target
 from .budget import Budget
 from .lanes.shared import SharedMemory
+from .launch_contract import LaunchContract
 from .plan.recorder import Recorder
+from .prepared import Prepared
 from .values.tensor import Deferred, Fragment, Stored
 from .values.types import storage_type
+from .walk.arrays import Arrays
+from .walk.indices import Indices
 
 T = TypeVar("T")
 
@@ -78,9 +80,10 @@ class Plan:
 
 
 class State:
-    """`b` builds instructions, `env` knows the environment, `target` the device; the rest is what has been
-    lowered so far.
-    """
+    """`b` builds instructions, `env` knows the environment, `target` the device. The parts: `launch`, what
+    the launcher must know; `indices`, index arithmetic under layouts; `arrays`, private memory; `shared`,
+    shared memory; `prepared`, what was made before a loop; `recorder`, the plan as far as it is carried out.
+    The rest is what has been lowered so far. """
 
     def __init__(self, b: Builder, env: Environment, target: Target, functions: dict[str, Operation]) -> None:
         self.b, self.env, self.target = b, env, target
@@ -89,82 +92,31 @@ class State:
         self.scopes = [Scope()]
         self.memo_roots: list[object] = []  # keeps what the scopes know by its id
         self.waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
-        self.step_pieces: list[tuple[Register, int]] = []
         self.plans: list[Plan] = []
         self.proven: list[set[tuple[int, Layout]]] = []
         self.refuted: tuple[int, Layout] | None = None  # a mask that is not true everywhere in this window
         self.brief = False  # this code hardly ever runs: short rather than fast
         self.call_stack: list[str] = []
         self.called = 0  # operations of called functions so far
-        self.asserts: list[tuple[str, int, str, str]] = []
         self.num_warps = 1
         self.parted = False  # lanes may have parted ways, so that no barrier may stand here
         self.budget = Budget()
         self.recorder = Recorder()
         self._answers: dict[tuple[object, ...], Any] = {}
+        self.launch = LaunchContract(b.module, env, target)
+        self.indices = Indices(b, env)
+        self.arrays = Arrays(b, env, target.vector_width, self.indices, self.recorder)
         self.from_below = False  # what is evaluated has all that it waits for
         self.scalars: set[int] = set()  # ids of what all lanes of the program have the same of
         self.options: dict[str, Any] = {}
-        self.hidden: dict[str, Register] = {}
-        self.shared_bytes = 0
         self.shared = SharedMemory(self)  # type: ignore[arg-type]  # every State is a Context
-        self.prints = False
-        self.parameters: dict[int, int] = {}  # id of a kernel parameter's register -> its number
-        self.block_loads: dict[Operation, Any] = {}  # loads by 2D blocks that were prepared before a loop
-        self.displaced: dict[int, Register] = {}  # id of a base that a loop moves -> how far, in elements
-        self.held: dict[Operation, Any] = {}  # conversions that were made in matrices before their loop
-        self.register_bytes = 0  # what products need at once in the registers of a hardware thread, at most
-        self.product_bytes: dict[Block | None, int] = {}  # of a matrix unit's results, by where they are made
-        self.requires: set[Requirement] = set()
+        self.prepared = Prepared()
         self.has_atomics = False
 
     @property
     def lanes_of_program(self) -> int:
         """Work-items that run a program together."""
         return self.num_warps * self.target.sub_group_size
-
-    # --- hidden parameters ----------------------------------------------------------------------------------
-
-    def hidden_parameters(self, module: Module) -> list[Parameter]:
-        """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
-        asserts or the device cuts loops short; the print buffer, where it prints through one; the word that
-        programs draw their numbers from, where they wait for each other; the array of checks
-        (check_layout.py).
-        """
-        names = {op.name for op in module.walk()}
-        loops = any(op.has("loops") or op.has("waits") for op in module.walk())  # as often as users decide
-        types = {"check_buffer": I64}
-        wanted = {"check_buffer": bool(names & {"ts.check_word", "ts.report"}),
-                  "assert_buffer": "tt.assert" in names or bool(self.target.loop_rounds and loops),
-                  "print_buffer": "tt.print" in names and self.env.prints_to_buffer,
-                  "ticket_buffer": not self.target.lanes and waits(module)}
-        return [Parameter(name, "ptr", types.get(name, I32))
-                for name, is_wanted in wanted.items() if is_wanted]
-
-    def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
-        """The values of `hidden_parameters`, in order."""
-        self.hidden = {p.name: register for p, register in zip(parameters, registers, strict=True)}
-        self.env.print_buffer = self.hidden.get("print_buffer")
-        if "ticket_buffer" in self.hidden:
-            self.env.draw_program(self.hidden["ticket_buffer"])
-
-    def asks_for_pitch(self, factor: int, parameter: Register | None, least: int) -> bool:
-        """Ask the launcher that factor * parameter, a pitch, is `least` bytes or more; can that be asked?"""
-        if parameter is None or factor <= 0:
-            return parameter is None and least <= factor <= MOST
-        number = self.parameter_number(parameter)
-        if number is not None:
-            self.requires.add(Requirement(number, factor, least))
-        return number is not None
-
-    def parameter_number(self, register: Register) -> int | None:
-        """Which of the kernel's parameters a register is, perhaps as it is used in addresses; None: none."""
-        found, convert = register.id, opcode("OpSConvert")
-        if register.op == "OpSConvert":  # of other instructions the third word may be any number
-            made = (words for words in self.b.module.functions[-1].instructions
-                    if words[0] & 0xFFFF == convert and words[2] == found)
-            found = next(made)[3]
-        return self.parameters.get(found)
 
     def remembered(self, question: tuple[object, ...], about: object, ask: Callable[[], T]) -> T:
         """The answer to a question about a tensor that has the same answer at all times; `question` may name

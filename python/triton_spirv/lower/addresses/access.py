@@ -238,13 +238,13 @@ class AccessPointers:
     def _affine_firsts(self, affine: Affine) -> list[Register]:
         """The same for an affine offset: one scalar, plus what the register adds."""
         ctx, b = self.ctx, self.ctx.b
-        origin = ctx.affine_scalar(affine, self.layout)
+        origin = ctx.indices.affine_scalar(affine, self.layout)
         firsts = []
         for index in self.layout.register_indices:
             moved = origin
             step: int | None = 0
             if index & self.layout.moving:
-                firsts.append(ctx.affine_scalar(affine, self.layout, index))
+                firsts.append(ctx.indices.affine_scalar(affine, self.layout, index))
                 self.steps.append(None)
                 continue
             for stride, i in zip(affine.strides, self.layout.unravel(index), strict=True):

@@ -112,7 +112,8 @@ def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layo
     first, second = (_extremes(operand, layout) for operand in operands)
     if first is None or second is None:
         return None
-    origins = [b.resize(ctx.affine_scalar(side.affine, layout), I64.width) for side in (first, second)]
+    origins = [b.resize(ctx.indices.affine_scalar(side.affine, layout), I64.width)
+               for side in (first, second)]
     sides = list(zip((first, second), origins, strict=True))
     (small, below), (large, above) = sides if left_is_small else sides[::-1]
     ends = [b.iadd(below, small.high), b.iadd(above, large.low)]

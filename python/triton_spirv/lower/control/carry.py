@@ -160,7 +160,7 @@ class MovingCarrier:
         b, moved = self.ctx.b, registers[0]
         if isinstance(self.initial, Pointers):
             base = self.ctx.env.offset(self.initial.base, moved)
-            self.ctx.displaced[base.id] = moved
+            self.ctx.prepared.displaced[base.id] = moved
             return replace(self.initial, base=base)
         if isinstance(self.initial, Affine):
             return replace(self.initial, base=b.iadd(self.initial.base, moved))
@@ -183,7 +183,7 @@ def can_move(initial: Any, ctx: Context) -> bool:
 def carrier_of(ctx: Context, type: Type) -> Carrier:
     """The carrier for a value of an IR type; large tensors get a new array."""
     if isinstance(type, TensorType) and ctx.layout_of(type).steps > 1:
-        return StoredCarrier(ctx.allocate(type.shape, type.element), ctx.recorder)
+        return StoredCarrier(ctx.arrays.allocate(type.shape, type.element), ctx.recorder)
     made: Carrier = FragmentCarrier(ctx, type) if isinstance(type, TensorType) else ScalarCarrier(ctx, type)
     return WordsCarrier(ctx, made) if ctx.target.has("carries_words") and WordsCarrier.takes(made) else made
 
@@ -218,7 +218,7 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
             def write(group: Any = group, inputs: Any = inputs) -> list[Register]:
                 made = [ctx.fragment(bound, layout) for bound, layout in inputs]
                 for (array, _), fragment in zip(group, made, strict=True):
-                    ctx.write(array, fragment)
+                    ctx.arrays.write(array, fragment)
                 return []
             guarded(ctx, inputs, [], write)
         ctx.finish(plan)

@@ -39,10 +39,10 @@ class LoopLimit:
         """Behind the loop: raise if it should have gone on."""
         ctx, b = self.ctx, self.ctx.b
         place = b.module.location
-        ctx.asserts.append((place.file if place else "?", place.line if place else 0, "loop",
+        ctx.launch.asserts.append((place.file if place else "?", place.line if place else 0, "loop",
                             f"{ctx.target.name} ends loops after {ctx.target.loop_rounds} rounds of all "
                             "loops of a program together: the results are wrong. Run the kernel on another "
                             "device, or give each program less to do"))
-        number, zero = b.constant(I32, len(ctx.asserts)), b.constant(I32, 0)
+        number, zero = b.constant(I32, len(ctx.launch.asserts)), b.constant(I32, 0)
         with if_(b.module, ctx.env.private_load(notes, 1, Bool(), self._place(), 1)):
-            ctx.env.compare_exchange(ctx.hidden["assert_buffer"], zero, number, "gpu", "relaxed")
+            ctx.env.compare_exchange(ctx.launch.hidden["assert_buffer"], zero, number, "gpu", "relaxed")

@@ -52,8 +52,8 @@ def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
     zero = other is None or (isinstance(other, Uniform) and other.scalar.constant == 0)
     if not isinstance(ptr, Pointers) or not (mask is None or zero):
         return None
-    resting = ctx.block_loads.get(op)
-    if isinstance(resting, Resting) and ptr.base.id in ctx.displaced:
+    resting = ctx.prepared.loads.get(op)
+    if isinstance(resting, Resting) and ptr.base.id in ctx.prepared.displaced:
         resting.prefetch(ctx)
         message, starts = resting.message, resting.starts
         surfaces = [resting.surface(ctx, first, 0) for first in resting.surfaces]
@@ -61,7 +61,7 @@ def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
     if resting is None and has_lower_edge(op):
         return load_from_whole(ctx, op, layout, ptr)
     loads = None if isinstance(resting, Resting) else resting
-    moved = ctx.displaced.get(ptr.base.id)
+    moved = ctx.prepared.displaced.get(ptr.base.id)
     if loads is None or moved is None:
         loads, moved = prepare_load(ctx, op, ptr), None
     if loads is None:
@@ -120,7 +120,7 @@ def prepared(ctx: Context, op: Operation, ptr: Pointers, layout: Layout, message
     assert pitch is not None
     factor = pitch.factor * message.bytes
     least = LEAST_PITCH + ALIGNMENT * _has_right_edge(op, message)
-    if not ctx.asks_for_pitch(factor, pitch.parameter, least):
+    if not ctx.launch.asks_for_pitch(factor, pitch.parameter, least):
         return None
     distance = b.constant(I32, factor) if pitch.parameter is None else b.imul(
         b.resize(pitch.parameter, 32), factor)
@@ -163,12 +163,12 @@ def prepare_loads(ctx: Context, body: Block, initial: Sequence[Any], steps: Sequ
             step = None
         resting = rest(ctx, op, body, pointers, values)
         if resting is not None:
-            ctx.block_loads[op] = resting
+            ctx.prepared.loads[op] = resting
             continue
         made = prepare_load(ctx, op, pointers, step)
         if made is not None:
             made.align_all(ctx)
-            ctx.block_loads[op] = made
+            ctx.prepared.loads[op] = made
 
 
 class Loads:

@@ -84,9 +84,10 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
     pitch = None if message is None else pointer_stride(ptr, message.down, message.height)
     if message is None or pitch is None:
         return None
-    parameters = {ctx.parameters.get(register.id): value for value, register in ctx.frame.values.items()
+    known = ctx.launch.parameters
+    parameters = {known.get(register.id): value for value, register in ctx.frame.values.items()
                   if isinstance(register, Register)}
-    number = None if pitch.parameter is None else ctx.parameter_number(pitch.parameter)
+    number = None if pitch.parameter is None else ctx.launch.parameter_number(pitch.parameter)
     if pitch.parameter is not None and number is None:
         return None
     step = step_of(list(values), pitch.factor, None if number is None else parameters[number])
@@ -106,7 +107,7 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
     if fixed_edge is not None and not _is_even(message, fixed_edge):
         return None
     least = LEAST_PITCH if fixed_edge is None else LEAST_PITCH + ALIGNMENT
-    if not ctx.asks_for_pitch(pitch.factor * message.bytes, pitch.parameter, least):
+    if not ctx.launch.asks_for_pitch(pitch.factor * message.bytes, pitch.parameter, least):
         return None
     b = ctx.b
     sizes = [0, 0]
@@ -212,13 +213,13 @@ def _can_end(ctx: Context, op: Operation, message: Message, pitch: Stride, numbe
         return False
     if apart % ALIGNMENT or facts.everywhere() * message.bytes % 4 or number is None:
         return False
-    last, start = ctx.parameter_number(end), ctx.parameter_number(known)
+    last, start = ctx.launch.parameter_number(end), ctx.launch.parameter_number(known)
     if last is None or start is None:
         return False
     index = axis_facts(limit.index)
     if index is None or index.divisibility[limit.own] < LARGEST:  # it begins at 0
         return False
     factor = pitch.factor * message.bytes
-    ctx.requires |= {Requirement(number, factor, 0, last, message.bytes),
+    ctx.launch.requires |= {Requirement(number, factor, 0, last, message.bytes),
                      Requirement(last, message.bytes, ALIGNMENT), Requirement(start, 0, 0)}
     return True

@@ -255,7 +255,7 @@ def _extent(ctx: Context, op: Operation, message: Message, end: Value, down: Axi
         asked.append(Requirement(pitch.parameter, bytes, 0, width.parameter, bytes))
     if any(one is not None and one.parameter == IMPOSSIBLE for one in asked):
         return None
-    ctx.requires |= {one for one in asked if one is not None}
+    ctx.launch.requires |= {one for one in asked if one is not None}
     return base, b.imul(width.register, bytes), height.register, b.imul(pitch.register, bytes)
 
 
@@ -265,7 +265,7 @@ def _size(ctx: Context, value: Value) -> Size | None:
         return Size(ctx.b.constant(I32, known), None, known)
     found = ctx.frame.values.get(value)
     register = found.scalar if isinstance(found, Uniform) else found
-    number = ctx.parameter_number(register) if isinstance(register, Register) else None
+    number = ctx.launch.parameter_number(register) if isinstance(register, Register) else None
     if number is None or not isinstance(register, Register):
         return None
     return Size(ctx.b.resize(register, 32), number)
@@ -281,8 +281,8 @@ def _base(ctx: Context, op: Operation, bytes: int) -> Register | None:
             return None
         root = maker.operands[0]
     pointer, argument = (ctx.frame.values.get(x) for x in (base, root) if x is not None)
-    number = ctx.parameter_number(argument) if isinstance(argument, Register) else None
+    number = ctx.launch.parameter_number(argument) if isinstance(argument, Register) else None
     if number is None or not isinstance(pointer, Register):
         return None
-    ctx.requires.add(Requirement(number, 0, 0))
+    ctx.launch.requires.add(Requirement(number, 0, 0))
     return ctx.env.address(pointer)

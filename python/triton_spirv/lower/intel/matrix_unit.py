@@ -61,9 +61,9 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
             ctx.shared.reads(array)
     reading = sum(_bytes(x.layout, bits) // (k // depth if isinstance(x, Waiting) else 1)
                   for x in (left, right))
-    results = ctx.product_bytes[op.parent] = ctx.product_bytes.get(op.parent, 0) + _bytes(
+    results = ctx.prepared.product_bytes[op.parent] = ctx.prepared.product_bytes.get(op.parent, 0) + _bytes(
         layout, bits_of(element))
-    ctx.register_bytes = max(ctx.register_bytes, results + reading)
+    ctx.launch.register_bytes = max(ctx.launch.register_bytes, results + reading)
     return Fragment(layout, element, tuple(sums))
 
 

@@ -91,7 +91,7 @@ class SharedMemory:
         limit = self.ctx.target.shared_bytes
         if bytes.end > limit:
             raise ResourceError(bytes.end, limit, "shared memory")
-        self.ctx.shared_bytes = self.arena.high
+        self.ctx.launch.shared_bytes = self.arena.high
         array = self.ctx.env.shared_array(register_type(element), size, bytes.start)
         return Shared((), element, array, SharedLayout((), ()), bytes)
 
@@ -255,7 +255,7 @@ def offsets(ctx: Context, array: Shared, layout: Layout) -> list[Register]:
     b, memory = ctx.b, array.layout
     placed = Layout((memory.extent,), step=_placed(memory, layout.step), lane=_placed(memory, layout.lane),
                     warp=_placed(memory, layout.warp))
-    dynamic = ctx.dynamic_index(placed)
+    dynamic = ctx.indices.dynamic_index(placed)
     moving = 0
     for basis in (*placed.step, *placed.lane, *placed.warp):
         moving |= basis

@@ -184,7 +184,7 @@ def _each(ctx: Context, op: Operation, ptr: Any, operands: tuple[Any, ...], mask
     def visit(row: list[Any]) -> Register | None:
         return _where(ctx, _both(ctx, owns, row[1]), lambda: action(make(row[0]), *row[2:]), result)
     plan = ctx.plan(op, [(x, layout) for x in tensors if x is not None and not isinstance(x, Register)])
-    stored = ctx.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None
+    stored = ctx.arrays.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None
     with StepLoop(ctx, len(layout.step)):
         made = visit_elements(ctx, layout, tensors, visit, result)
         ctx.recorder.add(Access(op, "one by one", layout, Vectors(layout)))
@@ -193,7 +193,7 @@ def _each(ctx: Context, op: Operation, ptr: Any, operands: tuple[Any, ...], mask
             shared = tuple(from_owner(ctx, old, *copies) for old in made.registers)
             made = Fragment(layout, made.element, shared)
         if stored is not None and made is not None:
-            ctx.write(stored, made)
+            ctx.arrays.write(stored, made)
     ctx.finish(plan)
     if stored is not None or made is None:
         return stored

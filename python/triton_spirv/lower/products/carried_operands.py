@@ -147,7 +147,7 @@ def _needed_inside(ctx: Context, loop: Operation, carried_there: Collection[int]
         if op.has("product") and any(user is not ends for user, _ in op.result.uses):
             needed = max(needed, SPARED)
     for op in body.operations:
-        is_free = op in ctx.held or op.name != "ttg.convert_layout" or op.src in carried
+        is_free = op in ctx.prepared.conversions or op.name != "ttg.convert_layout" or op.src in carried
         if not is_free and feeds_products(op.results[0]):
             type = op.src.type
             assert isinstance(type, TensorType)

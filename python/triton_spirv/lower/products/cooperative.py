@@ -193,7 +193,7 @@ def hold_operands(ctx: Context, loop: Operation) -> None:
         if grid is not None:
             made = _held(ctx, grid, op)
             if made is not None:
-                ctx.held[op] = made
+                ctx.prepared.conversions[op] = made
 
 
 def _held(ctx: Context, grid: Grid, op: Operation) -> Held | None:

@@ -137,7 +137,7 @@ class Result:
         if one_tile and layout.steps == 1:
             old = None if zero else [ctx.b.splat(x, kernel.width) for x in ctx.registers(c, layout)]
             return Result(layout, element, None, old, not zero)
-        array = ctx.allocate(shape, element) if zero else accumulator(ctx, op, c)
+        array = ctx.arrays.allocate(shape, element) if zero else accumulator(ctx, op, c)
         return Result(layout, element, array, None, not zero)
 
     def compute(self, ctx: Context, kernel: Kernel, a: Block, b: Block) -> list[Register]:
@@ -179,11 +179,11 @@ def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
         array = replace(known)
         ctx.recorder.renames(known, array)
         return array
-    array = replace(known) if known is not None else ctx.allocate(c.shape, c.element)
+    array = replace(known) if known is not None else ctx.arrays.allocate(c.shape, c.element)
     layout = ctx.default_layout(c.shape)
     plan = ctx.plan(op, [(c, layout)])
     with StepLoop(ctx, len(layout.step)):
-        ctx.write(array, ctx.fragment(c, layout))
+        ctx.arrays.write(array, ctx.fragment(c, layout))
     ctx.finish(plan)
     return array
 

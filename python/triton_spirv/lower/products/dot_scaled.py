@@ -71,14 +71,14 @@ def factors(ctx: Context, op: Operation, scale: Any, transpose: bool, held: Floa
     order = list(range(len(scale.shape)))
     if transpose:
         order[-2:] = reversed(order[-2:])
-    array = ctx.allocate(tuple(scale.shape[d] for d in order), F32)
+    array = ctx.arrays.allocate(tuple(scale.shape[d] for d in order), F32)
     layout = ctx.default_layout(scale.shape)
     placed = layout.map(array.shape, lambda index: transposed(index, array.shape, tuple(order)))
     compute_before(ctx, op, [(scale, layout)])
     with StepLoop(ctx, len(layout.step)):
         made = ctx.fragment(scale, layout)
         registers = [rounded(ctx, scale_to_f32(ctx, x, scale.element), held) for x in made.registers]
-        ctx.write(array, Fragment(placed, F32, tuple(registers)))
+        ctx.arrays.write(array, Fragment(placed, F32, tuple(registers)))
     return array
 
 
@@ -158,7 +158,7 @@ def halves(ctx: Context, registers: tuple[Register, ...], layout: Layout, bit: i
     """The half of each byte that holds the element: the upper one where bit `bit` of the index is set. Other
     bits of the results (i16) are arbitrary."""
     b = ctx.b
-    upper = ctx.dynamic_index(layout, 1 << bit)
+    upper = ctx.indices.dynamic_index(layout, 1 << bit)
     found = []
     for register, base in zip(registers, layout.register_indices, strict=True):
         low = b.resize(register, 16, signed=False)

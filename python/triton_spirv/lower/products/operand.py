@@ -136,7 +136,7 @@ def stage_left(ctx: Context, op: Operation, operand: Operand) -> Block:
     else:
         shape = _swapped(operand.shape) if flipped else operand.shape
         natural = ctx.default_layout(shape)
-        stored = ctx.allocate(shape, operand.target)
+        stored = ctx.arrays.allocate(shape, operand.target)
         layout = _flip(natural) if flipped else natural
 
         def place(made: Fragment) -> Fragment:
@@ -154,7 +154,7 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, panel: int) -> Bl
     if known is not None and not known[1]:
         return Block(known[0], "where it is", depth * columns, panel, columns)
     packed = (prod(operand.shape[:-2]), columns // panel, depth, panel)
-    stored = ctx.allocate(packed, operand.target)
+    stored = ctx.arrays.allocate(packed, operand.target)
 
     def place(made: Fragment) -> Fragment:
         moved = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
@@ -182,7 +182,7 @@ def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored:
 
     def walk() -> None:
         with StepLoop(ctx, len(layout.step)):
-            ctx.write(stored, place(operand.fragment(ctx, layout)))
+            ctx.arrays.write(stored, place(operand.fragment(ctx, layout)))
             prefetch_next(ctx, inputs)
     proven_whole(ctx, inputs, walk)
 

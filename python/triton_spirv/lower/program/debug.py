@@ -35,7 +35,7 @@ INDEX = IntegerType(32)
 @lowers("tt.print")
 def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
     """args: scalars and tensors of any shapes. `prefix` brings its own spaces and colon."""
-    ctx.prints = True
+    ctx.launch.prints = True
     ctx.settle(memory_only=True)
     pid = [ctx.env.program_id(axis) for axis in range(3)]
     prefix = op.attributes["prefix"].replace("%", "%%")
@@ -132,11 +132,11 @@ def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
     alike = isinstance(condition, (Register, Uniform))
     somewhere = fails if alike or not together else anywhere(ctx, fails)
     place = op.location
-    ctx.asserts.append((place.file, place.line, _function(op), op.attributes["message"]))
-    number, zero = b.constant(I32, len(ctx.asserts)), b.constant(I32, 0)
+    ctx.launch.asserts.append((place.file, place.line, _function(op), op.attributes["message"]))
+    number, zero = b.constant(I32, len(ctx.launch.asserts)), b.constant(I32, 0)
     with if_(b.module, somewhere):
         guarded(ctx, None if fails is somewhere else fails, lambda: ctx.env.compare_exchange(
-            ctx.hidden["assert_buffer"], zero, number, "gpu", "relaxed"))
+            ctx.launch.hidden["assert_buffer"], zero, number, "gpu", "relaxed"))
         if together:
             b.emit("OpReturn")
 

@@ -44,7 +44,7 @@ class Finishing:
 
     def _pressure(self, graph: Graph) -> None:
         ctx, target = self.ctx, self.ctx.target
-        large = target.grf_mode(ctx.register_bytes, ctx.num_warps) == "256"
+        large = target.grf_mode(ctx.launch.register_bytes, ctx.num_warps) == "256"
         self.live_bytes = lessen_pressure(graph, target.sub_group_size, target.register_bytes,
                                           ctx.b.module.new_id, large)
 

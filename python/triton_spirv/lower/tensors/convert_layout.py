@@ -36,8 +36,8 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
 
     An operand of a matrix product, which many lanes hold, stays in shared memory for the product to read.
     """
-    if op in ctx.held:
-        return ctx.held[op]
+    if op in ctx.prepared.conversions:
+        return ctx.prepared.conversions[op]
     if isinstance(src, Shared) and feeds_products(op.results[0]):
         return src
     source, result = ctx.layout_of(op.src.type), op.results[0]
@@ -146,7 +146,7 @@ def within_warps(ctx: Context, source: Fragment, target: Layout, plan: Moves) ->
 def _span(ctx: Context, by_lane: Sequence[int], by_warp: Sequence[int]) -> Register:
     """The xor of the images of the lane's and the warp's bits (i32)."""
     size = 1 << max(image.bit_length() for image in (*by_lane, *by_warp, 0))
-    index = ctx.dynamic_index(Layout((size,), lane=tuple(by_lane), warp=tuple(by_warp)))
+    index = ctx.indices.dynamic_index(Layout((size,), lane=tuple(by_lane), warp=tuple(by_warp)))
     return ctx.b.constant(I32, 0) if index is None else index
 
 

@@ -36,10 +36,10 @@ def gather(ctx: Context, op: Operation, src: Any, indices: Any) -> Any:
             return Fragment(layout, element, tuple(registers))
         walk = row_major(shape_of(type), ctx.target.vector_width, 1, 1)
         plan = ctx.plan(op, [(indices, walk)])
-        result = ctx.allocate(shape_of(type), element)
+        result = ctx.arrays.allocate(shape_of(type), element)
         with StepLoop(ctx, len(walk.step)):
             place, = _places(ctx, op, indices, walk)
-            ctx.write(result, Fragment(walk, element, (_read_each(ctx, read, place, walk.width),)))
+            ctx.arrays.write(result, Fragment(walk, element, (_read_each(ctx, read, place, walk.width),)))
         ctx.finish(plan)
     return result if layout.step else ctx.fragment(result, layout)
 

@@ -35,7 +35,7 @@ def histogram(ctx: Context, op: Operation, src: Any, mask: Any) -> Any:
     places = _stored_places(ctx, op, src, mask, bins, copies)
     counts = _zeros(ctx, copies, bins)
     with StepLoop(ctx, len(walk.step)):
-        first = ctx.dynamic_index(walk)
+        first = ctx.indices.dynamic_index(walk)
         first = ctx.b.constant(I32, 0) if first is None else first
         for c in range(walk.width):
             place = ctx.env.private_load(places.array, places.width, I32, first, 1, c)
@@ -50,12 +50,12 @@ def _stored_places(ctx: Context, op: Operation, src: Any, mask: Any, bins: int, 
     layout = ctx.layout_of(op.src.type)
     inputs = [(x, layout) for x in (src, mask) if x is not None]
     plan = ctx.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
-    places = ctx.allocate(layout.shape, IntegerType(32))
+    places = ctx.arrays.allocate(layout.shape, IntegerType(32))
 
     def write() -> list[Register]:
         known = None if is_proven(ctx, mask, layout) else mask
         made = tuple(_places(ctx, src, known, layout, bins, copies))
-        ctx.write(places, Fragment(layout, places.element, made))
+        ctx.arrays.write(places, Fragment(layout, places.element, made))
         return []
     with StepLoop(ctx, len(layout.step)):
         where_masks_hold(ctx, inputs, [] if mask is None else [(mask, layout)], write)
@@ -80,14 +80,14 @@ def _sum(ctx: Context, op: Operation, counts: Stored) -> Any:
     """[copies, BINS] -> [BINS]"""
     layout = ctx.layout_of(op.results[0].type)
     copies, bins = counts.shape
-    total = ctx.allocate((bins,), counts.element) if layout.step else None
+    total = ctx.arrays.allocate((bins,), counts.element) if layout.step else None
     with StepLoop(ctx, len(layout.step)):
         rows = [ctx.fragment(counts, replace(layout, shape=counts.shape, origin=copy * bins)).registers
                 for copy in range(copies)]
         sums = tuple(reduce(ctx.b.iadd, column) for column in zip(*rows, strict=True))
         made = Fragment(layout, counts.element, sums)
         if total is not None:
-            ctx.write(total, made)
+            ctx.arrays.write(total, made)
     return total or made
 
 
@@ -138,5 +138,5 @@ def _zeros(ctx: Context, copies: int, bins: int) -> Stored:
     walk = row_major(counts.shape, width, ctx.target.window, ctx.target.window)
     zero = ctx.b.constant(with_width(I32, width), 0)
     with StepLoop(ctx, len(walk.step)):
-        ctx.write(counts, Fragment(walk, counts.element, (zero,) * walk.registers))
+        ctx.arrays.write(counts, Fragment(walk, counts.element, (zero,) * walk.registers))
     return counts

@@ -35,7 +35,7 @@ def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple
     inputs = [(src, walk) for src in srcs]
     elements = [element_of(value.type) for value in op.results]
     plan = ctx.plan(op, inputs)
-    stored = [ctx.allocate(whole.shape, element) for element in elements] if walk.step else []
+    stored = [ctx.arrays.allocate(whole.shape, element) for element in elements] if walk.step else []
     with StepLoop(ctx, len(walk.step)):
         flat = guarded(ctx, inputs, [], lambda: [
             x for src in srcs for x in ctx.fragment(src, walk).registers])
@@ -47,7 +47,7 @@ def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple
         made = [fragments.rearrange(b, Fragment(packed, element, tuple(registers)), walk)
                 for element, registers in zip(elements, _run(ctx, op, rows, pack), strict=True)]
         for array, piece in zip(stored, made, strict=False):
-            ctx.write(array, piece)
+            ctx.arrays.write(array, piece)
     ctx.finish(plan)
     return tuple((stored or made) if whole.step else [ctx.fragment(x, whole) for x in stored or made])
 

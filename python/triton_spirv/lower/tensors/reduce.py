@@ -96,7 +96,8 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
     plan = ctx.plan(op, inputs)
     kept = [r for r, index in enumerate(layout.register_indices) if not index & mask]
     widths = layout.width
-    stored = [ctx.allocate(_kept_shape(layout, axis), element) for element in elements] if outer else []
+    stored = [ctx.arrays.allocate(_kept_shape(layout, axis), element)
+              for element in elements] if outer else []
     with StepLoop(ctx, len(outer)):
         start = start_rows(ctx, op, types, widths, len(kept))
         with StepLoop(ctx, len(inner), [x for row in start for x in row]) as loop:
@@ -126,7 +127,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...
         made = [Fragment(shrunk, element, tuple(released(ctx, row[i], element, type) for row in rows))
                 for i, (element, type) in enumerate(zip(elements, types, strict=True))]
         for array, piece in zip(stored, made, strict=False):
-            ctx.write(array, piece)
+            ctx.arrays.write(array, piece)
     ctx.finish(plan)
     return tuple(
         _result(ctx, value.type, stored[i] if outer else made[i]) for i, value in enumerate(op.results)

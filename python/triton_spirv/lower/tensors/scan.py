@@ -57,7 +57,7 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
     layout, inner, outer = _steps_of_axis_first(layout, mask)
     inputs = [(src, layout) for src in srcs]
     plan = ctx.plan(op, inputs)
-    stored = [ctx.allocate(layout.shape, element) for element in elements] if layout.step else []
+    stored = [ctx.arrays.allocate(layout.shape, element) for element in elements] if layout.step else []
     with StepLoop(ctx, outer):
         before = start_rows(ctx, op, types, layout.width, _rows_off_axis(layout, mask)) if inner else []
         with StepLoop(ctx, inner, [x for row in before for x in row], reverse) as loop:
@@ -75,7 +75,7 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
                 for i, (element, type) in enumerate(zip(elements, types, strict=True))
             ]
             for array, piece in zip(stored, made, strict=False):
-                ctx.write(array, piece)
+                ctx.arrays.write(array, piece)
             loop.yield_([x for row in blocks.totals() for x in row] if inner else [])
     ctx.finish(plan)
     return tuple(stored or (made if layout == natural else [ctx.fragment(piece, natural) for piece in made]))
@@ -104,7 +104,7 @@ def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Any, ...], elements:
     mask = Layout(type.shape).axis_mask(op.attributes["axis"])
     layout, inner, outer = _steps_of_axis_first(row_major(type.shape, 1, 1, 1), mask)
     plan = ctx.plan(op, [(src, layout) for src in srcs])
-    stored = [ctx.allocate(type.shape, element) for element in elements]
+    stored = [ctx.arrays.allocate(type.shape, element) for element in elements]
     anything = [ctx.b.constant(kind, False if kind == Bool() else 0) for kind in map(register_type, elements)]
     with StepLoop(ctx, outer):
         with StepLoop(ctx, inner, anything, reverse) as loop:
@@ -117,7 +117,7 @@ def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Any, ...], elements:
                     branch.yield_(combine(ctx, op.regions[0], list(loop.carried) + row))
                 row = list(branch.results)
             for array, element, register in zip(stored, elements, row, strict=True):
-                ctx.write(array, Fragment(layout, element, (register,)))
+                ctx.arrays.write(array, Fragment(layout, element, (register,)))
             loop.yield_(row)
     ctx.finish(plan)
     whole = ctx.layout_of(type)

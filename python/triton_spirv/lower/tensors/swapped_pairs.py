@@ -71,17 +71,17 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
 
     Nothing that is known of the step around it holds: no fragments, no masks, and no by-products are due.
     """
-    pieces, known = ctx.step_pieces, (ctx.scopes, ctx.proven, ctx.plans)
-    ctx.step_pieces, ctx.scopes, ctx.proven, ctx.plans = [], [Scope()], [], []
+    pieces, known = ctx.indices.pieces, (ctx.scopes, ctx.proven, ctx.plans)
+    ctx.indices.pieces, ctx.scopes, ctx.proven, ctx.plans = [], [Scope()], [], []
     for index, bits in pieces:
         if 0 <= position < bits:
             index = ctx.b.ixor(index, 1 << position)
-        ctx.step_pieces.append((index, bits))
+        ctx.indices.pieces.append((index, bits))
         position -= bits
     try:
         yield
     finally:
         ctx.close_scope()
-        ctx.step_pieces, (ctx.scopes, ctx.proven, ctx.plans) = pieces, known
+        ctx.indices.pieces, (ctx.scopes, ctx.proven, ctx.plans) = pieces, known
 
 

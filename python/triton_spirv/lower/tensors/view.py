@@ -220,7 +220,7 @@ def cat(ctx: Context, op: Operation, layout: Layout, lhs: Any, rhs: Any) -> Frag
 def _choose(ctx: Context, layout: Layout, bit: int, zeros: Fragment, ones: Fragment) -> Fragment:
     """Elements of `ones` where index bit `bit` is set, of `zeros` elsewhere."""
     b = ctx.b
-    dynamic = ctx.dynamic_index(layout, bit)
+    dynamic = ctx.indices.dynamic_index(layout, bit)
     registers = []
     for base, x, y in zip(layout.register_indices, zeros.registers, ones.registers, strict=True):
         takes = [bool((base ^ offset) & bit) for offset in layout.component_indices]

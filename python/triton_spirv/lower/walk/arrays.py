@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from math import prod
 
+from ...environment.base import Environment
 from ...ir.model import Type
 from ...layout import Layout
-from ...spirv.builder import I32
+from ...spirv.builder import I32, Builder
 from ...spirv.module import Value as Register
+from ..plan.recorder import Recorder
 from ..values import fragment as fragments
 from ..values.tensor import Fragment, Stored
 from ..values.types import register_type
 from .indices import Indices
 
 
-class Arrays(Indices):
-    """Making, reading and writing private arrays."""
+class Arrays:
+    """Making, reading and writing private arrays, in vectors of up to `width` elements."""
+
+    def __init__(self, b: Builder, env: Environment, width: int, indices: Indices,
+                 recorder: Recorder) -> None:
+        self.b, self.env, self.width = b, env, width
+        self.indices, self.recorder = indices, recorder
 
     def allocate(self, shape: tuple[int, ...], element: Type) -> Stored:
         """A private array for a whole tensor."""
-        width = min(prod(shape), self.target.vector_width)
+        width = min(prod(shape), self.width)
         return Stored(
             shape, element, self.env.private_array(register_type(element), prod(shape), width), width
         )
@@ -38,10 +45,11 @@ class Arrays(Indices):
 
     def _dynamic_place(self, layout: Layout) -> Register:
         """What only run time knows of the places of elements; what is known when compiling comes on top."""
-        dynamic = self.dynamic_index(layout)
+        dynamic = self.indices.dynamic_index(layout)
         return self.b.constant(I32, 0) if dynamic is None else dynamic
 
-    def _read(self, stored: Stored, layout: Layout) -> Fragment:
+    def read(self, stored: Stored, layout: Layout) -> Fragment:
+        """Its elements under a layout (at the current step)."""
         b = self.b
         self.recorder.reads(stored, layout)
         count = min(fragments.contiguous(layout), stored.width)
@@ -54,16 +62,3 @@ class Arrays(Indices):
                      for c in range(0, layout.width, count)]
             registers.append(fragments.concatenate(b, parts))
         return Fragment(layout, stored.element, tuple(registers))
-
-    def spill(self, tensor: Fragment) -> Stored:
-        """A private array with the same elements, for accesses that only run time knows."""
-        for scope in reversed(self.scopes):
-            if id(tensor) in scope.spilled:
-                return scope.spilled[id(tensor)]
-        stored = self.allocate(tensor.shape, tensor.element)
-        pieces, self.step_pieces = self.step_pieces, []
-        self.write(stored, tensor)
-        self.step_pieces = pieces
-        self.scopes[-1].spilled[id(tensor)] = stored
-        self.memo_roots.append(tensor)
-        return stored

@@ -14,14 +14,13 @@ from ...layout import Elimination, Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, question
 from ..registry import RULES
-from ..state import Plan, named
+from ..state import Plan, State, named
 from ..values import fragment as fragments
 from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Shared, Stored, Uniform
 from ..values.types import storage_bytes
-from .arrays import Arrays
 
 
-class Evaluation(Arrays):
+class Evaluation(State):
     """Evaluating tensors under layouts."""
 
     def fragment(self, tensor: Any, layout: Layout) -> Fragment:
@@ -53,7 +52,7 @@ class Evaluation(Arrays):
             return (
                 self.fragment(tensor.exact, layout)
                 if tensor.exact is not None
-                else self._affine(tensor, layout)
+                else self.indices.affine(tensor, layout)
             )
         if isinstance(tensor, Pointers):
             return self._addresses(tensor, layout)
@@ -67,7 +66,7 @@ class Evaluation(Arrays):
                 return self.fragment(self.spill(tensor), layout)
             return fragments.rearrange(self.b, tensor, layout)
         if isinstance(tensor, Stored):
-            return self._read(tensor, layout)
+            return self.arrays.read(tensor, layout)
         assert isinstance(tensor, Deferred), tensor
         return self._evaluate(tensor, layout)
 
@@ -145,7 +144,7 @@ class Evaluation(Arrays):
         return all(scope.walks for scope in self.scopes[plan.scopes:])
 
     def _write_by_product(self, plan: Plan, node: Deferred, made: Fragment) -> None:
-        self.write(plan.stored[node], made)
+        self.arrays.write(plan.stored[node], made)
         self.scopes[-1].written.add((plan, node))
 
     def is_written(self, plan: Plan, node: Deferred) -> bool:
@@ -159,7 +158,7 @@ class Evaluation(Arrays):
         plan = self.plans[-1] if self.plans else None
         if plan is None or not self._in_every_turn(plan):
             return
-        bits = sum(bits for _, bits in self.step_pieces[:len(self.step_pieces) - plan.pieces])
+        bits = sum(bits for _, bits in self.indices.pieces[:len(self.indices.pieces) - plan.pieces])
         for node in plan.stored:
             layout = plan.layouts[node]
             if len(layout.step) != bits or self.is_written(plan, node):
@@ -175,6 +174,19 @@ class Evaluation(Arrays):
         if isinstance(operand, Register):
             return (operand,) * layout.registers
         return self.fragment(operand, layout).registers
+
+    def spill(self, tensor: Fragment) -> Stored:
+        """A private array with the same elements, for accesses that only run time knows."""
+        for scope in reversed(self.scopes):
+            if id(tensor) in scope.spilled:
+                return scope.spilled[id(tensor)]
+        stored = self.arrays.allocate(tensor.shape, tensor.element)
+        pieces, self.indices.pieces = self.indices.pieces, []
+        self.arrays.write(stored, tensor)
+        self.indices.pieces = pieces
+        self.scopes[-1].spilled[id(tensor)] = stored
+        self.memo_roots.append(tensor)
+        return stored
 
     def _addresses(self, tensor: Pointers, layout: Layout) -> Fragment:
         """64-bit addresses of a tensor of pointers."""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...environment.base import Environment
 from ...layout import Layout
-from ...spirv.builder import with_width
+from ...spirv.builder import Builder, with_width
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
-from ..state import State
 from ..values.tensor import Affine, Fragment
 
 
-class Indices(State):
-    """Index arithmetic under a layout."""
+class Indices:
+    """Index arithmetic under a layout. `pieces`: the numbers of the turns of the walks around, innermost
+    first, each with its bits."""
+
+    def __init__(self, b: Builder, env: Environment) -> None:
+        self.b, self.env = b, env
+        self.pieces: list[tuple[Register, int]] = []
 
     def dynamic_index(self, layout: Layout, mask: int = -1, shift: int = 0) -> Register | None:
         """What step, lane and warp contribute to the linear index (its bits `mask`, shifted right), as i32;
@@ -21,7 +26,7 @@ class Indices(State):
         """
         total: Register | None = None
         low = 0
-        for index, bits in self.step_pieces if layout.step else ():
+        for index, bits in self.pieces if layout.step else ():
             total = self._span(total, layout.step[low:low + bits], index, mask, shift)
             low += bits
         if any(layout.lane):
@@ -84,7 +89,8 @@ class Indices(State):
                 total = b.iadd(total, b.imul(factor, here))
         return total
 
-    def _affine(self, tensor: Affine, layout: Layout) -> Fragment:
+    def affine(self, tensor: Affine, layout: Layout) -> Fragment:
+        """The registers of an affine tensor."""
         b = self.b
         parts = [layout.unravel(i) for i in layout.component_indices]
         vector: Register | None = None

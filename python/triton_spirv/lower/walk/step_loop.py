@@ -42,7 +42,7 @@ class StepLoop:
             self._loop.__enter__()
             self.index, self.carried = self._loop.index, list(self._loop.carried)
             step = b.isub((1 << self.bits) - 1, self.index) if self.reverse else self.index
-            self.ctx.step_pieces.insert(0, (step, self.bits))
+            self.ctx.indices.pieces.insert(0, (step, self.bits))
             self.ctx.open_scope(walks=True)
             self.ctx.recorder.open()
         return self
@@ -60,7 +60,7 @@ class StepLoop:
             turn = self.ctx.close_scope()
             self.ctx.recorder.turns(1 << self.bits, self.ctx.recorder.close())
             self.ctx.scopes[-1].written |= turn.written  # there is a first turn
-            self.ctx.step_pieces.pop(0)
+            self.ctx.indices.pieces.pop(0)
             self._loop.__exit__(*exception)
             if exception[0] is None:
                 self.results = list(self._loop.results)

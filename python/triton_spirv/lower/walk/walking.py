@@ -45,9 +45,9 @@ class Walking(Requests):
         inputs = list(inputs)
         requests = self.straighten(inputs)
         asked = self.asked(inputs, optional)
-        result = Plan(op, scopes=len(self.scopes), pieces=len(self.step_pieces))
+        result = Plan(op, scopes=len(self.scopes), pieces=len(self.indices.pieces))
         for node in stored:
-            result.stored[node] = self.allocate(node.shape, node.element)
+            result.stored[node] = self.arrays.allocate(node.shape, node.element)
             result.layouts[node] = self._own_layout(node)
         kept = []
         for node, layouts in requests:
@@ -67,7 +67,7 @@ class Walking(Requests):
                 result.taken_over[node] = over
                 result.stored[node] = Stored(node.shape, node.element, over.array, over.width)
             else:
-                result.stored[node] = self.allocate(node.shape, node.element)
+                result.stored[node] = self.arrays.allocate(node.shape, node.element)
         self.plans.append(result)
         self.recorder.open()
         return result
@@ -288,7 +288,7 @@ class Walking(Requests):
         if isinstance(tensor, Fragment):
             return self.spill(tensor)
         layout = self.default_layout(tensor.shape)
-        made = self.allocate(tensor.shape, tensor.element)
+        made = self.arrays.allocate(tensor.shape, tensor.element)
         with StepLoop(self, len(layout.step)):
-            self.write(made, self.fragment(tensor, layout))
+            self.arrays.write(made, self.fragment(tensor, layout))
         return made

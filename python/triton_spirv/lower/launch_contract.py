@@ -1,0 +1,81 @@
+"""`LaunchContract`: what the launcher must know of a kernel, and what it must be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..environment.base import Environment, Parameter
+from ..facts.program_waits import waits
+from ..ir.model import Module
+from ..spirv.builder import I32, I64
+from ..spirv.module import Module as SpirvModule
+from ..spirv.module import Value as Register
+from ..spirv.operands import opcode
+from ..spirv.passes.graph import OPCODE
+from ..target import MOST, Requirement, Target
+
+CONVERT = opcode("OpSConvert")
+
+
+class LaunchContract:
+    """Collected while a kernel is lowered.
+
+    parameters      id of a kernel parameter's register -> its number
+    hidden          pointers that the runtime adds behind the user's arguments, by name
+    asserts         file, line, function and message of each, by the number that a failing one stores
+    prints          does it print?
+    requires        what must hold of the arguments
+    shared_bytes    of shared memory
+    register_bytes  what products need at once in the registers of a hardware thread, at most
+    """
+
+    def __init__(self, module: SpirvModule, env: Environment, target: Target) -> None:
+        self._module, self._env, self._target = module, env, target
+        self.parameters: dict[int, int] = {}
+        self.hidden: dict[str, Register] = {}
+        self.asserts: list[tuple[str, int, str, str]] = []
+        self.prints = False
+        self.requires: set[Requirement] = set()
+        self.shared_bytes = 0
+        self.register_bytes = 0
+
+    def hidden_parameters(self, module: Module) -> list[Parameter]:
+        """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
+        asserts or the device cuts loops short; the print buffer, where it prints through one; the word that
+        programs draw their numbers from, where they wait for each other; the array of checks
+        (check_layout.py).
+        """
+        names, target = {op.name for op in module.walk()}, self._target
+        loops = any(op.has("loops") or op.has("waits") for op in module.walk())  # as often as users decide
+        types = {"check_buffer": I64}
+        wanted = {"check_buffer": bool(names & {"ts.check_word", "ts.report"}),
+                  "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
+                  "print_buffer": "tt.print" in names and self._env.prints_to_buffer,
+                  "ticket_buffer": not target.lanes and waits(module)}
+        return [Parameter(name, "ptr", types.get(name, I32))
+                for name, is_wanted in wanted.items() if is_wanted]
+
+    def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
+        """The values of `hidden_parameters`, in order."""
+        self.hidden = {p.name: register for p, register in zip(parameters, registers, strict=True)}
+        self._env.print_buffer = self.hidden.get("print_buffer")
+        if "ticket_buffer" in self.hidden:
+            self._env.draw_program(self.hidden["ticket_buffer"])
+
+    def asks_for_pitch(self, factor: int, parameter: Register | None, least: int) -> bool:
+        """Ask the launcher that factor * parameter, a pitch, is `least` bytes or more; can that be asked?"""
+        if parameter is None or factor <= 0:
+            return parameter is None and least <= factor <= MOST
+        number = self.parameter_number(parameter)
+        if number is not None:
+            self.requires.add(Requirement(number, factor, least))
+        return number is not None
+
+    def parameter_number(self, register: Register) -> int | None:
+        """Which of the kernel's parameters a register is, perhaps as it is used in addresses; None: none."""
+        found = register.id
+        if register.op == "OpSConvert":  # of other instructions the third word may be any number
+            made = (words for words in self._module.functions[-1].instructions
+                    if words[0] & OPCODE == CONVERT and words[2] == found)
+            found = next(made)[3]
+        return self.parameters.get(found)

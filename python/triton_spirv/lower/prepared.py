@@ -1,0 +1,28 @@
+"""`Prepared`: what products on matrix units made before a loop, for the operations in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..ir.model import Block, Operation
+from ..spirv.module import Value as Register
+
+if TYPE_CHECKING:
+    from .intel.block_io import Loads
+    from .intel.block_resting import Resting
+    from .products.cooperative import Held
+
+
+@dataclass(eq=False)
+class Prepared:
+    """loads          by 2D blocks, with their places
+    displaced      id of a base that a loop moves -> how far, in elements
+    conversions    made in matrices of a sub-group before their loop
+    product_bytes  of a matrix unit's results, by where they are made
+    """
+
+    loads: dict[Operation, Resting | Loads] = field(default_factory=dict)
+    displaced: dict[int, Register] = field(default_factory=dict)
+    conversions: dict[Operation, Held] = field(default_factory=dict)
+    product_bytes: dict[Block | None, int] = field(default_factory=dict)
