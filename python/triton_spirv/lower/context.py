@@ -1,9 +1,10 @@
 """`Context`: what a rule is given. It lowers operations one by one and binds their results.
 
-The parts stand in layers, each a file of its own: state (bound values, layouts, scopes), indices (what step,
-lane and warp add), arrays (large tensors in private memory), evaluation (tensors to registers), walking
-(loops over large tensors).
-"""
+It is made of parts with types of their own: `launch` (what the launcher must know), `indices` (what step,
+lane and warp add), `arrays` (large tensors in private memory), `shared` (memory that lanes share), `prepared`
+(made before a loop), `recorder` (the plan). Evaluating a tensor may need all of them, and a walk evaluates
+tensors: state (bound values, layouts, scopes), evaluation (tensors to registers), requests and walking (loops
+over large tensors) are layers, each a file of its own. """
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class State:
         """What `value` was bound to: a register (scalars) or a Tensor."""
         return self.frame.values[value]
 
-    def bind(self, value: Value, bound: Any) -> None:
+    def bind(self, value: Value, bound: object) -> None:
         if isinstance(bound, Deferred):
             self.frame.pending.append(bound)
         elif isinstance(bound, Register) and not self.parted:

@@ -21,7 +21,7 @@ from ..arithmetic.cast import to_float
 from ..context import Context, StepLoop
 from ..registry import lowers
 from ..values.float16 import f16_to_f32
-from ..values.tensor import Fragment, Stored
+from ..values.tensor import Fragment, Stored, Tensor
 from .dot import F32, product
 from .operand import Shape, compute_before, contiguous_axis
 
@@ -105,7 +105,7 @@ class Scaled:
     """An operand of `shape` that is decoded and multiplied by its scales, to what `held` holds; `packed` is
     the dimension along which two elements share a byte."""
 
-    tensor: Any
+    tensor: Tensor
     shape: Shape
     form: str
     packed: int | None
@@ -119,7 +119,7 @@ class Scaled:
     def contiguous_axis(self) -> int | None:
         return contiguous_axis(self.tensor)
 
-    def inputs(self, layout: Layout) -> list[tuple[Any, Layout]]:
+    def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         return [(self.tensor, self._held(layout))]
 
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:

@@ -109,7 +109,7 @@ def _slices(ctx: Context, tensors: Sequence[Any], rows: Layout, columns: Layout,
 
 
 @question
-def _can_step(tensor: Any) -> Asking[bool]:
+def _can_step(tensor: object) -> Asking[bool]:
     """Can a slice of the tensor be had that only run time knows, without keeping all of it in registers?"""
     if isinstance(tensor, Deferred):
         return tensor.stored is None and (yield from every(tensor.operands))
@@ -118,10 +118,10 @@ def _can_step(tensor: Any) -> Asking[bool]:
     return tensor is None or isinstance(tensor, (Uniform, Shared, Stored, Register))
 
 
-def _announce(ctx: Context, tensor: Any) -> None:
+def _announce(ctx: Context, tensor: object) -> None:
     """Say before the loop what it reads from shared memory: one barrier there is enough."""
 
-    def announce(tensor: Any) -> Asking[None]:
+    def announce(tensor: object) -> Asking[None]:
         if isinstance(tensor, Shared):
             ctx.shared.reads(tensor)
         elif isinstance(tensor, Deferred) and tensor.stored is None:

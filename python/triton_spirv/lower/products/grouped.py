@@ -21,7 +21,7 @@ from ...spirv.builder import I32, width_of, with_width
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..values import fragment as fragments
-from ..values.tensor import Fragment
+from ..values.tensor import Fragment, Tensor
 from .operand import Operand, Plain, Shape
 
 #: The form of a group by the operands' type: how many elements one has.
@@ -69,7 +69,7 @@ class Grouped:
     def contiguous_axis(self) -> int | None:
         return self.operand.contiguous_axis()
 
-    def inputs(self, layout: Layout) -> list[tuple[Any, Layout]]:
+    def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         return self.operand.inputs(self._source(layout))
 
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...ir.model import IntegerType, Operation, Type
 from ...layout import Layout, log2, row_major, transposed
@@ -27,7 +27,7 @@ from ..context import CHEAP, Context, StepLoop
 from ..memory.prefetch import prefetch_next
 from ..registry import RULES
 from ..values import fragment as fragments
-from ..values.tensor import Deferred, Fragment, Pointers, Stored
+from ..values.tensor import Bound, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import register_type
 
 Shape = tuple[int, ...]
@@ -72,7 +72,7 @@ class Operand(Protocol):
     def contiguous_axis(self) -> int | None:
         """The dimension along which neighbouring elements are neighbours in memory."""
 
-    def inputs(self, layout: Layout) -> list[tuple[Any, Layout]]:
+    def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         """The tensors that `fragment` will ask for."""
 
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:
@@ -83,7 +83,7 @@ class Operand(Protocol):
 class Plain:
     """A tensor as it is, but for its type."""
 
-    tensor: Any
+    tensor: Tensor
     target: Type
 
     @property
@@ -91,7 +91,8 @@ class Plain:
         return self.tensor.shape
 
     def stored(self) -> tuple[Stored, bool] | None:
-        tensor, flipped = self.tensor, False
+        tensor: Bound | None = self.tensor
+        flipped = False
         while isinstance(tensor, Deferred):
             if tensor.stored is not None:
                 tensor = tensor.stored
@@ -99,13 +100,14 @@ class Plain:
                 tensor, flipped = tensor.operands[0], not flipped
             else:
                 break
-        found = isinstance(tensor, Stored) and tensor.element == self.target
-        return (tensor, flipped) if found else None
+        if isinstance(tensor, Stored) and tensor.element == self.target:
+            return tensor, flipped
+        return None
 
     def contiguous_axis(self) -> int | None:
         return contiguous_axis(self.tensor)
 
-    def inputs(self, layout: Layout) -> list[tuple[Any, Layout]]:
+    def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         return [(self.tensor, layout)]
 
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:
@@ -187,7 +189,7 @@ def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored:
     proven_whole(ctx, inputs, walk)
 
 
-def compute_before(ctx: Context, op: Operation, inputs: list[tuple[Any, Layout]]) -> None:
+def compute_before(ctx: Context, op: Operation, inputs: list[tuple[Tensor, Layout]]) -> None:
     """Prepare a loop that asks for each element once, in any order: what `op` is not the last to need is
     computed now, and registers that the loop indexes are put into arrays."""
     for node, layouts in ctx.requests(inputs):
@@ -206,7 +208,7 @@ def _is_expensive(node: Deferred) -> bool:
 
 
 @question
-def contiguous_axis(tensor: Any) -> Asking[int | None]:
+def contiguous_axis(tensor: object) -> Asking[int | None]:
     """The dimension along which neighbours of a tensor are neighbours in memory; None: unknown."""
     if isinstance(tensor, (Stored, Fragment)):
         return len(tensor.shape) - 1

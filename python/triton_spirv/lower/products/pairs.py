@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from ...ir.model import Type
 from ...layout import Layout
@@ -25,7 +24,7 @@ from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ...spirv.types import Float, Int
 from ..context import Context
-from ..values.tensor import Fragment
+from ..values.tensor import Fragment, Tensor
 from .grouped import VECTOR, Grouped
 from .operand import Operand, Shape
 
@@ -60,7 +59,7 @@ class Watched:
     def contiguous_axis(self) -> int | None:
         return self.operand.contiguous_axis()
 
-    def inputs(self, layout: Layout) -> list[tuple[Any, Layout]]:
+    def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         return self.operand.inputs(layout)
 
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:

@@ -27,7 +27,7 @@ INDEX = IntegerType(64)
 @lowers("ts.check_word")
 def check_word(ctx: Context, op: Operation) -> Register:
     """A word of the array, i64."""
-    b, array = ctx.b, ctx.hidden["check_buffer"]
+    b, array = ctx.b, ctx.launch.hidden["check_buffer"]
     return ctx.env.load(ctx.env.offset(array, b.constant(I64, op.attributes["word"])), 1)
 
 
@@ -133,7 +133,7 @@ def _linear_index(ctx: Context, shape: tuple[int, ...]) -> Affine:
 def _record(ctx: Context, op: Operation, index: Register, value: Register) -> None:
     """Count at the site, and leave a record where there is room for one."""
     b, env = ctx.b, ctx.env
-    array = ctx.hidden["check_buffer"]
+    array = ctx.launch.hidden["check_buffer"]
     word = op.attributes["word"]
     count = env.pointer(env.address(env.offset(array, b.constant(I64, word))), I32)
     slot = env.atomic("add", count, b.constant(I32, 1), "gpu", "relaxed")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any
 
 from ...ir.model import Operation
 from ...layout import Layout, row_major
@@ -17,12 +16,12 @@ from ...spirv.module import Value as Register
 from ..context import Context, StepLoop
 from ..lanes.elements import lookup
 from ..registry import lowers
-from ..values.tensor import Affine, Fragment
+from ..values.tensor import Affine, Fragment, Tensor
 from ..values.types import element_of, shape_of
 
 
 @lowers("tt.gather")
-def gather(ctx: Context, op: Operation, src: Any, indices: Any) -> Any:
+def gather(ctx: Context, op: Operation, src: Tensor, indices: Tensor) -> Tensor:
     """src [..., N, ...], indices [..., M, ...] -> [..., M, ...]: at i the element indices[i] of src.
 
     An index beyond N has no meaning; it is taken modulo N, so that nothing outside the array is read.
@@ -44,7 +43,7 @@ def gather(ctx: Context, op: Operation, src: Any, indices: Any) -> Any:
     return result if layout.step else ctx.fragment(result, layout)
 
 
-def _places(ctx: Context, op: Operation, indices: Any, layout: Layout) -> list[Register]:
+def _places(ctx: Context, op: Operation, indices: Tensor, layout: Layout) -> list[Register]:
     """Row-major places in the source of the elements that each register of the result takes."""
     b = ctx.b
     shape, axis = shape_of(op.src.type), op.attributes["axis"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from typing import Any
 
 from ...ir.model import IntegerType, Operation
 from ...layout import Layout, SharedLayout, row_major
@@ -20,12 +19,12 @@ from ..addresses.masks import is_provable, is_proven
 from ..context import Context, StepLoop
 from ..lanes.elements import guarded, owner, redundant, visited_layout
 from ..registry import lowers
-from ..values.tensor import Fragment, Stored
+from ..values.tensor import Fragment, Stored, Tensor
 from ..values.types import shape_of
 
 
 @lowers("tt.histogram")
-def histogram(ctx: Context, op: Operation, src: Any, mask: Any) -> Any:
+def histogram(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None) -> Tensor:
     """src, mask [N] -> counts [BINS] in i32; numbers are read as unsigned, those from BINS on are dropped."""
     bins = shape_of(op.results[0].type)[0]
     if ctx.layout_of(op.src.type).lane:
@@ -44,12 +43,13 @@ def histogram(ctx: Context, op: Operation, src: Any, mask: Any) -> Any:
     return _sum(ctx, op, counts)
 
 
-def _stored_places(ctx: Context, op: Operation, src: Any, mask: Any, bins: int, copies: int) -> Stored:
+def _stored_places(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None, bins: int,
+                   copies: int) -> Stored:
     """The entries that the elements increment, in an array: loading one from there is faster than taking it
     out of a vector."""
     layout = ctx.layout_of(op.src.type)
     inputs = [(x, layout) for x in (src, mask) if x is not None]
-    plan = ctx.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
+    plan = ctx.plan(op, inputs, optional=[] if mask is None or not is_provable(mask, layout) else [mask])
     places = ctx.arrays.allocate(layout.shape, IntegerType(32))
 
     def write() -> list[Register]:
@@ -76,7 +76,7 @@ def _copies(walk: Layout, bins: int) -> int:
     return copies
 
 
-def _sum(ctx: Context, op: Operation, counts: Stored) -> Any:
+def _sum(ctx: Context, op: Operation, counts: Stored) -> Tensor:
     """[copies, BINS] -> [BINS]"""
     layout = ctx.layout_of(op.results[0].type)
     copies, bins = counts.shape
@@ -91,7 +91,8 @@ def _sum(ctx: Context, op: Operation, counts: Stored) -> Any:
     return total or made
 
 
-def _places(ctx: Context, src: Any, mask: Any, layout: Layout, bins: int, copies: int) -> list[Register]:
+def _places(ctx: Context, src: Tensor, mask: Tensor | None, layout: Layout, bins: int,
+            copies: int) -> list[Register]:
     """Per register the entries that its elements increment; component c counts in copy c modulo `copies`."""
     b = ctx.b
     starts: Register | int = 0
@@ -109,7 +110,7 @@ def _places(ctx: Context, src: Any, mask: Any, layout: Layout, bins: int, copies
     return places
 
 
-def _in_lanes(ctx: Context, op: Operation, src: Any, mask: Any, bins: int) -> Fragment:
+def _in_lanes(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None, bins: int) -> Fragment:
     """Counts in shared memory; what several lanes hold one of them counts."""
     env, layout, result = ctx.env, visited_layout(ctx, op.src.type), ctx.layout_of(op.results[0].type)
     one = ctx.b.constant(I32, 1)

@@ -7,7 +7,6 @@ the second ones in another. A region that branches runs on one pack after the ot
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ...ir.model import Operation
 from ...layout import Layout, log2, row_major
@@ -17,12 +16,12 @@ from ..context import Context, StepLoop
 from ..control.region import combine, is_elementwise
 from ..registry import lowers
 from ..values import fragment as fragments
-from ..values.tensor import Fragment
+from ..values.tensor import Fragment, Tensor
 from ..values.types import element_of
 
 
 @lowers("tt.map_elementwise")
-def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
+def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """k tensors [...] -> n tensors [...]; the region takes `pack` neighbours of each, and gives as many."""
     b = ctx.b
     pack = op.attributes["pack"]

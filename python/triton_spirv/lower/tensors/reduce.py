@@ -8,24 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from ...ir.model import IntegerType, Operation, Region, Value
+from ...ir.model import IntegerType, Operation, Region, Type, Value
 from ...layout import Layout, bit_by_bit
 from ...spirv.builder import scalar_type, width_of, with_width
 from ...spirv.module import Value as Register
 from ...spirv.types import Float, Int
+from ...spirv.types import Type as SpirvType
 from ..addresses.masks import guarded
 from ..context import Context, StepLoop
 from ..control.region import combine, held, held_types, is_elementwise, operation_of, released
 from ..registry import lowers
-from ..values.tensor import Fragment
+from ..values.tensor import Bound, Fragment, Stored, Tensor
 from ..values.types import element_of, register_type, shape_of
 
 Row = list[Register]  # one register per reduced tensor
 
 
-def identity(name: str | None, type: Any) -> float | int | None:
+def identity(name: str | None, type: SpirvType) -> float | int | None:
     """e with combine(e, x) == x for every x, -0.0 and NaN included; None where none is known."""
     element = scalar_type(type)
     if isinstance(element, Float):
@@ -73,7 +73,7 @@ def is_apart(layout: Layout, mask: int) -> bool:
 
 
 @lowers("tt.reduce")
-def reduce(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
+def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound, ...]:
     """[..., N, ...] x k -> [..., ...] x k; the combiner takes 2k scalars and must be associative and
     commutative.
     """
@@ -138,7 +138,7 @@ def _kept_shape(layout: Layout, axis: int) -> tuple[int, ...]:
     return layout.shape[:axis] + layout.shape[axis + 1:]
 
 
-def _result(ctx: Context, type: Any, made: Any) -> Any:
+def _result(ctx: Context, type: Type, made: Fragment | Stored) -> Bound:
     """The result under its own layout; a reduction to one element of rank 0 is a scalar."""
     if not shape_of(type):
         fragment = made if isinstance(made, Fragment) else ctx.fragment(made, Layout(()))
@@ -149,7 +149,7 @@ def _result(ctx: Context, type: Any, made: Any) -> Any:
     return made
 
 
-def has_identity(op: Operation, elements: Sequence[Any]) -> bool:
+def has_identity(op: Operation, elements: Sequence[Type]) -> bool:
     """Is there a value that the combiner of a reduction or scan leaves any other unchanged with?"""
     name = operation_of(op.regions[0])
     if any(isinstance(x, IntegerType) and x.width == 1 for x in elements):
@@ -157,7 +157,7 @@ def has_identity(op: Operation, elements: Sequence[Any]) -> bool:
     return len(elements) == 1 and identity(name, register_type(elements[0])) is not None
 
 
-def start_rows(ctx: Context, op: Operation, elements: Sequence[Any], width: int, rows: int) -> list[Row]:
+def start_rows(ctx: Context, op: Operation, elements: Sequence[Type], width: int, rows: int) -> list[Row]:
     """The carried values before the first step: the identity, or anything where the first step replaces
     it.
     """

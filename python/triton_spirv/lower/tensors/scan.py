@@ -24,9 +24,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
-from ...ir.model import Operation
+from ...ir.model import Operation, Type
 from ...layout import Layout, bit_by_bit, row_major
 from ...spirv.builder import with_width
 from ...spirv.control import IfElse
@@ -36,7 +35,7 @@ from ..addresses.masks import guarded
 from ..context import Context, StepLoop
 from ..control.region import combine, held, held_types, is_elementwise, released
 from ..registry import lowers
-from ..values.tensor import Fragment
+from ..values.tensor import Fragment, Tensor
 from ..values.types import element_of, register_type
 from .reduce import Row, has_identity, start_rows
 
@@ -44,7 +43,7 @@ Places = list[tuple[str, int]]  # the coordinate bits that hold index bits, lowe
 
 
 @lowers("tt.scan")
-def scan(ctx: Context, op: Operation, srcs: tuple[Any, ...]) -> tuple[Any, ...]:
+def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """[..., N, ...] x k -> the same shape x k; the combiner takes 2k scalars and must be associative."""
     axis, reverse = op.attributes["axis"], bool(op.attributes.get("reverse", False))
     natural = ctx.layout_of(op.srcs[0].type)
@@ -96,8 +95,8 @@ def _rows_off_axis(layout: Layout, mask: int) -> int:
     return sum(1 for index in layout.register_indices if not index & mask)
 
 
-def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Any, ...], elements: Sequence[Any],
-                   reverse: bool) -> tuple[Any, ...]:
+def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Tensor, ...], elements: Sequence[Type],
+                   reverse: bool) -> tuple[Tensor, ...]:
     """One element after the other: the combiner runs once per element, and never on anything but elements."""
     ctx.settle(memory_only=False)  # the combiner may open blocks, in which nothing pending must be computed
     type = op.srcs[0].type

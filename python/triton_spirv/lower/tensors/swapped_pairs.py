@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 from ...ir.model import Operation
 from ...layout import Layout
@@ -36,7 +35,7 @@ def _source(op: Operation, layout: Layout) -> Layout:
 
 
 @pulled("ts.swap", weight=0, source_layout=_source)
-def swap(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
+def swap(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragment:
     """[..., 2, ...] -> the same with the elements 0 and 1 along the axis exchanged."""
     b = ctx.b
     bit = layout.axis_mask(op.attributes["axis"])
@@ -55,7 +54,7 @@ def swap(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
 
 
 @symbolic("ts.swap")
-def swap_computed(ctx: Context, op: Operation, src: Any) -> Tensor | None:
+def swap_computed(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
     """Uniform tensors stay as they are. What another step must read is computed at once, not walk by walk."""
     if isinstance(src, Uniform):
         return src

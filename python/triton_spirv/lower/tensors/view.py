@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 from ...ir.model import Operation, TensorType
 from ...layout import Layout, log2, transposed
@@ -33,7 +32,7 @@ def reshaped(tensor: Tensor, shape: tuple[int, ...], dims: list[int | None]) -> 
     return None
 
 
-def viewed_pointers(ctx: Context, op: Operation, src: Any, dims: list[int | None]) -> Pointers | None:
+def viewed_pointers(ctx: Context, op: Operation, src: Tensor, dims: list[int | None]) -> Pointers | None:
     """Pointers under a view: the base stays, the affine part and every term are viewed; terms that have no
     form of their own wait under the same view."""
     if not isinstance(src, Pointers):
@@ -74,7 +73,7 @@ def _view_source(op: Operation, layout: Layout) -> Layout:
 
 
 @pulled("tt.expand_dims", "tt.reshape", weight=0, source_layout=_view_source)
-def reshape(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
+def reshape(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragment:
     """[...] -> the same elements in row-major order under another shape."""
     made = ctx.fragment(src, _view_source(op, layout))
     return Fragment(layout, made.element, made.registers)
@@ -98,7 +97,7 @@ def reshape_dims(source: tuple[int, ...], result: tuple[int, ...]) -> list[int |
 
 @symbolic("tt.expand_dims")
 @symbolic("tt.reshape")
-def reshape_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor | None:
+def reshape_symbolic(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
     """Uniform stays uniform under any shape; index arithmetic stays affine where only dimensions of size one
     come or go.
     """
@@ -131,7 +130,7 @@ def _unrepeated(layout: Layout, shape: tuple[int, ...]) -> Layout:
 
 
 @pulled("tt.broadcast", weight=0, source_layout=_broadcast_source)
-def broadcast(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
+def broadcast(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragment:
     """[..., 1, ...] -> [..., N, ...]; the index bits of the repeated dimensions do not matter to the
     operand.
     """
@@ -140,7 +139,7 @@ def broadcast(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment
 
 
 @symbolic("tt.broadcast")
-def broadcast_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor | None:
+def broadcast_symbolic(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
     shape = shape_of(op.results[0].type)
     dims: list[int | None] = [d if size > 1 or new == 1 else None
                               for d, (size, new) in enumerate(zip(shape_of(op.src.type), shape, strict=True))]
@@ -153,21 +152,21 @@ def _trans_source(op: Operation, layout: Layout) -> Layout:
 
 
 @pulled("tt.trans", weight=0, source_layout=_trans_source)
-def trans(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
+def trans(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragment:
     """Dimension d of the result is dimension order[d] of src."""
     made = ctx.fragment(src, _trans_source(op, layout))
     return Fragment(layout, made.element, made.registers)
 
 
 @symbolic("tt.trans")
-def trans_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor | None:
+def trans_symbolic(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
     shape = shape_of(op.results[0].type)
     dims: list[int | None] = list(op.attributes["order"])
     return viewed_pointers(ctx, op, src, dims) if isinstance(src, Pointers) else reshaped(src, shape, dims)
 
 
 @symbolic("tt.splat")
-def splat_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor:
+def splat_symbolic(ctx: Context, op: Operation, src: Register) -> Tensor:
     type = op.results[0].type
     if isinstance(src, Register):
         from ...ir.model import PointerType
@@ -177,13 +176,13 @@ def splat_symbolic(ctx: Context, op: Operation, src: Any) -> Tensor:
 
 
 @pulled("tt.splat", weight=0)
-def splat(ctx: Context, op: Operation, layout: Layout, src: Any) -> Fragment:
+def splat(ctx: Context, op: Operation, layout: Layout, src: Register) -> Fragment:
     """A scalar in every element. Always symbolic; this is the form for consumers that ask for registers."""
     return ctx.fragment(splat_symbolic(ctx, op, src), layout)
 
 
 @lowers("tt.unsplat")
-def unsplat(ctx: Context, op: Operation, src: Any) -> Register:
+def unsplat(ctx: Context, op: Operation, src: Tensor) -> Register:
     """The scalar of a tensor of one element."""
     layout = ctx.layout_of(op.src.type)
     return ctx.as_scalar(ctx.b.extract(ctx.fragment(src, layout).registers[0], 0), op.results[0].type)
@@ -196,7 +195,7 @@ def _halves(op: Operation, layout: Layout) -> Layout:
 
 
 @pulled("tt.join", source_layout=_halves)
-def join(ctx: Context, op: Operation, layout: Layout, lhs: Any, rhs: Any) -> Fragment:
+def join(ctx: Context, op: Operation, layout: Layout, lhs: Tensor, rhs: Tensor) -> Fragment:
     """Two [...] -> [..., 2]; the new last index chooses the operand."""
     half = _halves(op, layout)
     return _choose(ctx, layout, 1, ctx.fragment(lhs, half), ctx.fragment(rhs, half))
@@ -209,7 +208,7 @@ def _cat_source(op: Operation, layout: Layout) -> Layout:
 
 
 @pulled("tt.cat", source_layout=_cat_source)
-def cat(ctx: Context, op: Operation, layout: Layout, lhs: Any, rhs: Any) -> Fragment:
+def cat(ctx: Context, op: Operation, layout: Layout, lhs: Tensor, rhs: Tensor) -> Fragment:
     """Two [N] -> [2N], one behind the other (Triton allows any order of elements; this is the natural
     one).
     """
@@ -240,7 +239,7 @@ def _split_source(op: Operation, layout: Layout, index: int = 0) -> Layout:
 
 
 @pulled("tt.split", source_layout=_split_source)
-def split(ctx: Context, op: Operation, layout: Layout, src: Any) -> tuple[Fragment, Fragment]:
+def split(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> tuple[Fragment, Fragment]:
     """[..., 2] -> two [...]: the elements with last index 0, and 1."""
     halves = [ctx.fragment(src, _split_source(op, layout, index)) for index in range(2)]
     zeros, ones = (Fragment(layout, half.element, half.registers) for half in halves)

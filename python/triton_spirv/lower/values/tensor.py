@@ -97,7 +97,7 @@ class Deferred:
     shape: tuple[int, ...]
     element: Type
     operation: Operation
-    operands: tuple[object, ...]
+    operands: tuple[Bound | None, ...]
     index: int = 0
     weight: int = 1
     reads_memory: bool = False
@@ -137,6 +137,9 @@ class Shared:
 
 
 Tensor = Fragment | Uniform | Affine | Pointers | Deferred | Stored | Shared
+
+#: What a value of the IR is bound to: the register of a scalar, or a tensor.
+Bound = Tensor | Register
 
 #: So many operations in a row wait for their consumer at most; then their value is computed. Evaluation is
 #: recursive, a few of Python's calls an operation, and a loop over all that a program computes would spill.

@@ -7,7 +7,6 @@ scope.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...errors import LoweringError
 from ...layout import Elimination, Layout
@@ -16,14 +15,14 @@ from ...traversal import Asking, question
 from ..registry import RULES
 from ..state import Plan, State, named
 from ..values import fragment as fragments
-from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Shared, Stored, Uniform
+from ..values.tensor import DEEP, Affine, Bound, Deferred, Fragment, Pointers, Shared, Stored, Tensor, Uniform
 from ..values.types import storage_bytes
 
 
 class Evaluation(State):
     """Evaluating tensors under layouts."""
 
-    def fragment(self, tensor: Any, layout: Layout) -> Fragment:
+    def fragment(self, tensor: Tensor, layout: Layout) -> Fragment:
         """Registers of `tensor` under `layout`; emits what is needed, once per scope."""
         key = (id(tensor), layout)
         for scope in reversed(self.scopes):
@@ -36,7 +35,7 @@ class Evaluation(State):
         self.memo_roots.append(tensor)  # keeps id(tensor) unique
         return made
 
-    def _fragment(self, tensor: Any, layout: Layout) -> Fragment:
+    def _fragment(self, tensor: Tensor, layout: Layout) -> Fragment:
         if isinstance(tensor, Uniform):
             scalar = self.env.address(tensor.scalar) if self.is_pointer(tensor.scalar) else tensor.scalar
             return Fragment(layout, tensor.element, (self.b.splat(scalar, layout.width),) * layout.registers)
@@ -88,7 +87,7 @@ class Evaluation(State):
         if wider is not None:
             made = self.fragment(self.fragment(node, wider), layout)
         elif entry.kind == "elementwise":
-            rows = [self.registers(x, layout) for x in node.operands]
+            rows = [self.registers(x, layout) for x in node.operands if x is not None]
             registers = [
                 self.b.splat(entry.function(self, op, *column), layout.width)
                 for column in zip(*rows, strict=True)
@@ -118,7 +117,7 @@ class Evaluation(State):
         """Of a tensor that is made of larger elements which other lanes hold, their layout: it is made there,
         so that the smaller elements are exchanged.
         """
-        larger: list[Any] = [x for x in node.operands if not isinstance(x, Register)]
+        larger: list[Tensor] = [x for x in node.operands if x is not None and not isinstance(x, Register)]
         if RULES[node.operation.name].kind != "elementwise" or len(larger) != 1:
             return None
         held = _held(larger[0])
@@ -167,7 +166,7 @@ class Evaluation(State):
             if not self.is_written(plan, node):  # known before the walk, or kept by another one inside it
                 self._write_by_product(plan, node, made)
 
-    def registers(self, operand: Any, layout: Layout) -> Sequence[Register]:
+    def registers(self, operand: Bound, layout: Layout) -> Sequence[Register]:
         """Registers of an operand under a layout; scalars and uniform tensors stay scalar registers."""
         if isinstance(operand, Uniform):
             return (operand.scalar,) * layout.registers
@@ -200,7 +199,7 @@ class Evaluation(State):
 
 
 @question
-def _held(tensor: Any) -> Asking[Layout | None]:
+def _held(tensor: object) -> Asking[Layout | None]:
     """The layout of the registers that a tensor is computed from, element by element."""
     if isinstance(tensor, Fragment):
         return tensor.layout

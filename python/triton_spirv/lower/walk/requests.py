@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, Known, answer
 from ..registry import RULES, SOURCE_LAYOUTS
 from ..values import fragment as fragments
-from ..values.tensor import Affine, Deferred, Fragment, Pointers
+from ..values.tensor import Affine, Bound, Deferred, Fragment, Pointers, Tensor
 from .evaluation import Evaluation
 
 #: A deferred value whose evaluation costs at most this many instructions is computed again rather than kept.
 CHEAP = 6
 
-Request = tuple[Any, Layout]
+Request = tuple[Tensor, Layout]
 
 
 @dataclass
@@ -36,15 +35,15 @@ class Asked:
 class Requests(Evaluation):
     """What is asked of the tensors below the inputs of a walk."""
 
-    def requests(self, inputs: Iterable[Request]) -> list[tuple[Any, set[Layout]]]:
+    def requests(self, inputs: Iterable[Request]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
         """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before
         producers. Nothing is asked of what lies below a value that is computed before the walk.
         """
-        found: dict[Any, set[Layout]] = {}
-        order: list[Any] = []
+        found: dict[Deferred | _Identity, set[Layout]] = {}
+        order: list[Deferred | _Identity] = []
         known: Known = {}
 
-        def visit(tensor: Any, layout: Layout) -> Asking[None]:
+        def visit(tensor: Tensor, layout: Layout) -> Asking[None]:
             if isinstance(tensor, Deferred) and tensor.stored is not None:
                 yield tensor.stored, layout
             elif isinstance(tensor, (Deferred, Fragment)):
@@ -60,12 +59,12 @@ class Requests(Evaluation):
             answer(visit, tensor, layout, known=known)
         return [(key.tensor if isinstance(key, _Identity) else key, found[key]) for key in reversed(order)]
 
-    def is_astray(self, node: Any, layout: Layout) -> bool:
+    def is_astray(self, node: Tensor, layout: Layout) -> bool:
         """Would a walk come to this value in another order than its own? Then it is computed before."""
         worth_keeping = isinstance(node, Deferred) and is_worth_keeping(node)
         return worth_keeping and layout.steps > 1 and not self.is_natural(layout)
 
-    def asked(self, inputs: Iterable[Request], optional: Sequence[Any] = ()) -> Asked:
+    def asked(self, inputs: Iterable[Request], optional: Sequence[Tensor] = ()) -> Asked:
         """What every turn of a walk over the inputs asks for, and what not every turn does, or not as it is.
 
         A turn does not come to a mask that is proven for it, nor to what masked elements give where there are
@@ -75,7 +74,7 @@ class Requests(Evaluation):
         result = Asked()
         known: Known = {}
 
-        def visit(tensor: Any, layout: Layout, always: bool) -> Asking[None]:
+        def visit(tensor: Tensor | None, layout: Layout, always: bool) -> Asking[None]:
             if isinstance(tensor, Pointers) and tensor.terms:
                 from ..addresses.access import asks_for_all
                 whole = always and asks_for_all(self, tensor, layout)  # type: ignore[arg-type]  # a Context
@@ -95,7 +94,7 @@ class Requests(Evaluation):
         return result
 
 
-def _skipped(node: Deferred, layout: Layout) -> list[Any]:
+def _skipped(node: Deferred, layout: Layout) -> list[Bound | None]:
     """The operands that not every evaluation under a layout asks for."""
     from ..addresses.masks import is_provable
     from ..context import named
@@ -105,7 +104,7 @@ def _skipped(node: Deferred, layout: Layout) -> list[Any]:
     return [other, mask] if is_provable(mask, layout) else [other]
 
 
-def below(tensor: Any, layout: Layout) -> list[Request]:
+def below(tensor: Tensor | None, layout: Layout) -> list[Request]:
     """What evaluating a tensor under a layout asks for; nothing, of one that is in registers or an array."""
     if isinstance(tensor, Pointers):
         return [(part, layout) for part in (tensor.affine, *tensor.terms) if part is not None]
@@ -118,7 +117,7 @@ def below(tensor: Any, layout: Layout) -> list[Request]:
     return [(x, asked) for x in tensor.operands if x is not None and not isinstance(x, Register)]
 
 
-def walk(tensor: Any, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
+def walk(tensor: Tensor, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
     """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not
     visited.
     """
@@ -150,7 +149,7 @@ def is_view(node: Deferred) -> bool:
 class _Identity:
     """A tensor compared by identity, as a key."""
 
-    tensor: Any
+    tensor: Fragment
 
     def __hash__(self) -> int:
         return id(self.tensor)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
 
 from ...errors import InternalError
 from ...ir.model import Operation, Value
@@ -18,9 +17,9 @@ from ...spirv.module import Value as Register
 from ...traversal import Asking, Known, answer
 from ..plan.records import Kept, Walk
 from ..state import Plan
-from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Stored
+from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import register_type
-from .requests import CHEAP, Requests, below, is_view, is_worth_keeping, walk
+from .requests import CHEAP, Request, Requests, below, is_view, is_worth_keeping, walk
 from .step_loop import StepLoop
 
 
@@ -30,9 +29,9 @@ class Walking(Requests):
     def plan(
         self,
         op: Operation | None,
-        inputs: Iterable[tuple[Any, Layout]],
+        inputs: Iterable[Request],
         stored: Iterable[Deferred] = (),
-        optional: Sequence[Any] = (),
+        optional: Sequence[Tensor] = (),
     ) -> Plan:
         """Prepare a loop in which `op` consumes tensors under layouts.
 
@@ -46,9 +45,9 @@ class Walking(Requests):
         requests = self.straighten(inputs)
         asked = self.asked(inputs, optional)
         result = Plan(op, scopes=len(self.scopes), pieces=len(self.indices.pieces))
-        for node in stored:
-            result.stored[node] = self.arrays.allocate(node.shape, node.element)
-            result.layouts[node] = self._own_layout(node)
+        for wanted in stored:
+            result.stored[wanted] = self.arrays.allocate(wanted.shape, wanted.element)
+            result.layouts[wanted] = self._own_layout(wanted)
         kept = []
         for node, layouts in requests:
             if isinstance(node, Fragment):
@@ -72,18 +71,19 @@ class Walking(Requests):
         self.recorder.open()
         return result
 
-    def straighten(self, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, set[Layout]]]:
+    def straighten(self, inputs: Iterable[Request]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
         """Compute what a walk over the inputs would come to in another order than its own; the requests that
         are left."""
         inputs = list(inputs)
         requests = self.requests(inputs)
-        while astray := [x for x, asked in requests if any(self.is_astray(x, layout) for layout in asked)]:
+        while astray := [x for x, asked in requests if isinstance(x, Deferred)
+                         and any(self.is_astray(x, layout) for layout in asked)]:
             self.materialise(astray[:1])
             requests = self.requests(inputs)  # what lies below it is asked for by this walk no longer
         return requests
 
     def _dying(
-        self, op: Operation | None, inputs: Iterable[tuple[Any, Layout]], plan: Plan
+        self, op: Operation | None, inputs: Iterable[Request], plan: Plan
     ) -> list[Deferred]:
         """Values in arrays that this walk reads element by element in natural order, and nothing reads after
         it: what is computed from them is done, or among the plan's by-products.
@@ -220,7 +220,7 @@ class Walking(Requests):
         than its own is computed before, and may be one of them."""
         from ..addresses.masks import guarded
 
-        inputs: list[tuple[Any, Layout]] = []
+        inputs: list[Request] = []
         left = [node for node in group if node.stored is None]
         while left:
             inputs = [x for node in left for x in below(node, self._own_layout(node))]
@@ -276,7 +276,7 @@ class Walking(Requests):
                     return False
         return True
 
-    def stored(self, tensor: Any) -> Stored:
+    def stored(self, tensor: Tensor) -> Stored:
         """The tensor in a private array; large ones are computed in one loop."""
         if isinstance(tensor, Stored):
             return tensor
@@ -284,6 +284,7 @@ class Walking(Requests):
             return tensor.stored
         if isinstance(tensor, Deferred):
             self.materialise([tensor])
+            assert tensor.stored is not None
             return self.stored(tensor.stored)
         if isinstance(tensor, Fragment):
             return self.spill(tensor)
