@@ -63,16 +63,55 @@ add[(0,)](x, y, out, 1 << 16, BLOCK=1024)
 def test_table_at_the_end(tmp_path: Path) -> None:
     pytest.importorskip("triton")
     done = run(tmp_path, LAUNCHES, "1")
-    head, columns, *rows = done.stderr.splitlines()
+    head, columns, *rows, beside = done.stderr.splitlines()
     assert head.startswith("triton-spirv: launches on ")
-    assert columns.split()[:2] == ["kernel", "launches"] and "Gflop/s" in columns and "GB/s" in columns
-    figures = {re.split(r"\s{2,}", row)[0]: re.split(r"\s{2,}", row) for row in rows}
+    heads = re.split(r"\s{2,}", columns)
+    assert heads[:5] == ["kernel", "configuration", "shapes", "site", "launches"]
+    assert heads[-2:] == ["Gflop/s", "GB/s"]
+    table = [re.split(r"\s{2,}", row) for row in rows]
+    figures = {cells[0]: {**dict(zip(heads, cells, strict=False)), "GB/s": cells[-1]} for cells in table}
     assert set(figures) == {"add 65536", "double"}
-    assert figures["add 65536"][1] == "3" and figures["double"][1] == "1"
-    total, share = float(figures["add 65536"][2]), float(figures["add 65536"][3].split()[0])
-    assert total > 0 and share + float(figures["double"][3].split()[0]) == pytest.approx(100, abs=0.2)
-    rate = float(figures["add 65536"][-1])
+    add, double = figures["add 65536"], figures["double"]
+    assert add["launches"] == "3" and double["launches"] == "1"
+    assert add["configuration"] == "BLOCK=1024 num_warps=4" and add["shapes"] == "65536,65536,65536"
+    assert double["shapes"] == "65536" and re.fullmatch(r"script\.py:\d+", double["site"])
+    total, share = float(add["total us"]), float(add["share"].split()[0])
+    assert total > 0 and share + float(double["share"].split()[0]) == pytest.approx(100, abs=0.2)
+    assert re.fullmatch(r"of .* s: compile .*, build .*, launches .*, neither .*", beside)
+    rate = float(add["GB/s"])
     assert rate == pytest.approx(3 * 12 * 65536 / total / 1e3, abs=0.1, rel=0.1)  # one digit of each is told
+
+
+TUNED = """
+@triton.autotune([triton.Config({"BLOCK": block}) for block in (256, 1024)], key=["n"])
+@triton.jit
+def tuned(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+for n in (1 << 16, 1 << 12, 1 << 16):
+    tuned[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x[:n] if n < 1 << 16 else x, n)
+"""
+
+
+def test_tuning_is_told_apart(tmp_path: Path) -> None:
+    """Its launches are no rows; what it took, and what compiling took, is in the trace."""
+    pytest.importorskip("triton")
+    script = TUNED.replace("x[:n] if n < 1 << 16 else x", "triton_spirv.zeros(n)")
+    done = run(tmp_path, script, str(tmp_path / "trace.json"))
+    rows = [re.split(r"\s{2,}", row) for row in done.stderr.splitlines() if row.startswith("tuned ")]
+    assert {row[2]: row[4] for row in rows} == {"65536": "2", "4096": "1"}
+    assert all(re.match(r"BLOCK=(256|1024) num_warps=4", row[1]) for row in rows)
+    assert re.search(r"compile .*, build .*, tune .* \(\d+ launches\)", done.stderr)
+    events = [event for event in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+              if event["ph"] == "X"]
+    of_kind = {kind: [event for event in events if event["cat"] == kind]
+               for kind in ("compile", "build", "tune", "tuning", "launch", "idle")}
+    assert len(of_kind["tune"]) == 2 and len(of_kind["launch"]) == 3 and len(of_kind["compile"]) >= 2
+    assert len(of_kind["tuning"]) >= 2 * 2 * 10 and of_kind["build"] and of_kind["idle"]
+    for event in of_kind["tuning"]:
+        assert any(span["ts"] <= event["ts"] and event["ts"] + event["dur"] <= span["ts"] + span["dur"]
+                   for span in of_kind["tune"])
 
 
 def test_nothing_without_it(tmp_path: Path) -> None:
@@ -158,7 +197,7 @@ def test_on_a_vulkan_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     script = "d = triton_spirv.zeros(1 << 12, device='vulkan')\ndouble[(4,)](d, 1 << 12, BLOCK=1024)\n"
     lines = run(tmp_path, script, "1").stderr.splitlines()
     assert lines[0] == f"triton-spirv: launches on {devices()[0].name}"
-    name, launches, total = lines[2].split()[:3]
+    name, launches, total = (re.split(r"\s{2,}", lines[2])[place] for place in (0, 4, 5))
     assert (name, launches) == ("double", "1") and float(total) > 0
 
 
@@ -174,3 +213,15 @@ def test_rows() -> None:
     assert first["share"] == pytest.approx(75) and first["host"] == pytest.approx(3)
     assert first["gflops"] == pytest.approx(1.5) and second["gflops"] is None
     assert Profile().table() == "triton-spirv: no launch was profiled\n"
+
+
+def test_idle_time_and_what_else_there_was() -> None:
+    kept = Profile()
+    kept.add(Timing("k", (1, 1, 1), (1_000_000, 2_000_000)))
+    kept.add(Timing("k", (1, 1, 1), (1_500_000, 2_500_000), thread=2))  # at the same time
+    kept.add(Timing("k", (1, 1, 1), (2_600_000, 3_000_000)))  # too soon to call it idle
+    kept.add(Timing("k", (1, 1, 1), (7_000_000, 8_000_000)))
+    kept.add_span("compile", "k", 3_000_000, 5_000_000)
+    idle = [event for event in kept.trace()["traceEvents"] if event.get("cat") == "idle"]
+    assert [(event["ts"], event["dur"]) for event in idle] == [(3000, 4000)]
+    assert kept.beside() == "of 7.0 ms: compile 2.0 ms, launches 2.9 ms, neither 2.0 ms"

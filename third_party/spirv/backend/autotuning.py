@@ -15,12 +15,14 @@ import statistics
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
 from triton_spirv.racing import race
+from triton_spirv.runtime import profile
 
 #: what Triton's autotuner asks for
 QUANTILES = (0.5, 0.2, 0.8)
@@ -130,7 +132,8 @@ def _tuned(asked: Question) -> _Tuning:
         configs = list(asked.autotuner.prune_configs(asked.keywords))
         if not any(asked.config is config for config in configs):
             configs = [asked.config]
-        found = _raced(asked, configs)
+        with profile.PROFILE.tunes(asked.autotuner.base_fn.__name__) if profile.wanted() else nullcontext():
+            found = _raced(asked, configs)
         tuning = asked.autotuner.latest_race = _Tuning(asked, configs, found, time.perf_counter())
     return tuning
 

@@ -28,7 +28,7 @@ class SPIRVDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
-        from . import autotuning, concurrency, installation_key
+        from . import autotuning, concurrency, installation_key, observers
         from .binding import explain_refused_arguments
         from .launcher import SPIRVUtils, make_launcher
         from .targets import current_device, current_interface
@@ -36,6 +36,7 @@ class SPIRVDriver(DriverBase):
         explain_refused_arguments()
         installation_key.keep()
         concurrency.serve_threads()
+        observers.watch_compilations()
         autotuning.tune_by_racing()
         self.utils = SPIRVUtils()
         self.launcher_cls = make_launcher

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from triton_spirv.artifact import Artifact
@@ -28,8 +29,11 @@ class Function:
     def bind(self, metadata: Any) -> Launch:
         """The runtime's launch function; LaunchError where the binary is damaged and nothing is left to make
         it of. Recordings see what it is asked to do."""
+        begin = time.perf_counter_ns()
         with as_triton_errors():
             launch = self.build(metadata)
+        if profile.wanted():
+            profile.PROFILE.add_span("build", self.name, begin)
         if not record.wanted():
             return launch
         words = self.binary if zebin.kind(self.binary) == "spirv" else recovery.spirv_words(metadata)

@@ -107,7 +107,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
-    return observed(launch)
+    return observed(launch, source, metadata)
 
 
 def compiled_again(source: Any, metadata: Any, block_io: bool, overlapping: bool) -> Launch:
