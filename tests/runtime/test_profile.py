@@ -224,4 +224,4 @@ def test_idle_time_and_what_else_there_was() -> None:
     kept.add_span("compile", "k", 3_000_000, 5_000_000)
     idle = [event for event in kept.trace()["traceEvents"] if event.get("cat") == "idle"]
     assert [(event["ts"], event["dur"]) for event in idle] == [(3000, 4000)]
-    assert kept.beside() == "of 7.0 ms: compile 2.0 ms, launches 2.9 ms, neither 2.0 ms"
+    assert kept.beside() == "of 7.0 ms: compile 2.0 ms, launches 2.9 ms, neither 2.1 ms"
