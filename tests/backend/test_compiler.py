@@ -62,13 +62,14 @@ def test_stages_can_be_read() -> None:
     assert "tt.reduce" in kernel.asm["ttir"] and "loc(" in kernel.asm["ttir"]
     assert "ttg.num-warps" in kernel.asm["ttgir"] and "#ttg.blocked" in kernel.asm["ttgir"]
     assert kernel.asm["spv"][:4] == b"\x03\x02\x23\x07"
+    assert kernel.asm["plan"].startswith("plan of row_sum for ") and "test_compiler.py" in kernel.asm["plan"]
     assert "row_sum" in kernel.asm["spvasm"] and "test_compiler.py" in kernel.asm["spvasm"]
 
 
 def test_stages_are_in_the_cache(cache: Path) -> None:
     launched()
     names = {path.name for path in cache.rglob("row_sum.*")}
-    assert {f"row_sum.{stage}" for stage in ("ttir", "ttgir", "spvasm", "spv", "json")} <= names
+    assert {f"row_sum.{stage}" for stage in ("ttir", "ttgir", "plan", "spvasm", "spv", "json")} <= names
 
 
 def test_second_process_reads_the_cache(cache: Path) -> None:

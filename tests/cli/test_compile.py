@@ -22,6 +22,8 @@ ADD = (f"{KERNELS}::add", "--signature", "*fp32:16,*fp32,*fp32,i32:16,128")
 @pytest.mark.parametrize(("kind", "target", "marks"), [
     ("ttir", "cpu", ["tt.func public @add", "tt.divisibility = 16"]),
     ("ttgir", "cpu-simt", ['"ttg.threads-per-warp" = 16', '"ttg.num-warps" = 8', "#ttg.blocked"]),
+    ("plan", "cpu", ["plan of add for cpu\n", "walk for store kernels.py:"]),
+    ("plan", "pvc", ["plan of add for pvc\n", "kernels.py:"]),
     ("spvasm", "cpu", ["; SPIR-V 1.2", "; kernels.py:11"]),
     ("spvasm", "pvc", ["SubgroupSize 16"]),
 ])

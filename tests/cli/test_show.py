@@ -81,6 +81,19 @@ def test_lines_belong_together(kernel: cached.Cached) -> None:
     assert any(path.name == "standard.py" for path in made.files)  # tl.sum
 
 
+def test_the_plan_beside_the_source(kernel: cached.Cached, command) -> None:
+    """A line of the plan stands at the source line of the access that it is about."""
+    made = linked.linked(kernel, "plan")
+    here = made.files.index(HERE)
+
+    def texts(name: str) -> str:
+        return "\n".join(line.text for line in made.ir if (here, LINES[name]) in line.keys)
+
+    assert "load %" in texts("load") and "walk for store" not in texts("load")
+    assert "walk for store" in texts("store")
+    assert "load %" in command("show", "shown", "--ir", "plan").out
+
+
 @pytest.mark.parametrize(("body", "keys"), [
     ('"a.py":3:1', ((0, 3),)), ('"x"("a.py":3:1)', ((0, 3),)), ("#loc1", ((0, 7),)),
     ("callsite(#loc1 at #loc2)", ((0, 7), (1, 9))), ("unknown", ()), ("#loc9", ()), ("#loc3", ((0, 7),)),
@@ -111,7 +124,7 @@ def test_side_by_side(kernel: cached.Cached, command, monkeypatch: pytest.Monkey
 
 
 def test_one_column(kernel: cached.Cached, command) -> None:
-    for stage in ("ttir", "ttgir", "spvasm"):
+    for stage in ("ttir", "ttgir", "plan", "spvasm"):
         assert command("show", "shown", "--only", stage).out == kernel.text(stage)
     assert "return tl.where" in command("show", kernel.key[:8], "--only", "source").out
 
