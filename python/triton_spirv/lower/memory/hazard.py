@@ -119,13 +119,18 @@ def distinct(ctx: Context, ptr: Any, layout: Layout) -> Register | bool:
     return reduce(b.logical_or, tests) if tests else True
 
 
-def apart(ctx: Context, op: Operation, ptr: Any, inputs: Iterable[tuple[Any, Layout]]) -> Register | None:
-    """A scalar Bool: no load below `inputs` can read what an earlier step of the store has written. None
-    where it is unknown.
+def loads_below(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Deferred, set[Layout]]]:
+    """The loads that a walk over the inputs would make, with their layouts."""
+    return [(node, layouts) for node, layouts in ctx.requests(inputs)
+            if isinstance(node, Deferred) and node.operation.name == "tt.load"]
+
+
+def apart(ctx: Context, op: Operation, ptr: Any,
+          loads: Sequence[tuple[Deferred, set[Layout]]]) -> Register | None:
+    """A scalar Bool: none of these loads can read what an earlier step of the store has written. None where
+    it is unknown.
     """
     b = ctx.b
-    loads = [(node, layouts) for node, layouts in ctx.requests(inputs)
-             if isinstance(node, Deferred) and node.operation.name == "tt.load"]
     if not isinstance(ptr, Pointers) or span(ctx, ptr) is None:
         return None
     first, last = span(ctx, ptr)  # type: ignore[misc]
@@ -168,14 +173,13 @@ def versioned(
         _record(ctx, op, layout, "in place")
         body()
         return
-    safe = apart(ctx, op, ptr, inputs) if layout.steps > 1 else None
+    loads = loads_below(ctx, inputs) if layout.steps > 1 else []
+    safe = apart(ctx, op, ptr, loads) if layout.steps > 1 else None
     if safe is None:
         ctx.settle(memory_only=True)
         _record(ctx, op, layout, "before")
         body()
         return
-    loads = tuple(node.operation for node, _ in ctx.requests(inputs)
-                  if isinstance(node, Deferred) and node.operation.name == "tt.load")
     ctx.settle(memory_only=False, op=op)
 
     arms = []
@@ -191,7 +195,7 @@ def versioned(
 
     branch = IfElse(ctx.b.module, safe)
     with branch.then():
-        arm("apart", lambda: None, Fused(op, "apart", loads))
+        arm("apart", lambda: None, Fused(op, "apart", tuple(node.operation for node, _ in loads)))
     with branch.otherwise():
         before, ctx.brief = ctx.brief, True
         arm("overlapping", lambda: ctx.settle(memory_only=True), Fused(op, "before"))
