@@ -39,6 +39,9 @@ def module(body: str, result: str = "") -> str:
      "tensor<8xi32>", "val (%i) is tensor<8xi32>, not tensor<8xf32>"),
     ("%0 = tt.atomic_rmw add, acq_rel, gpu, %q, %x : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>) -> "
      "tensor<8xf32>", "add of f32"),
+    ("%0 = tt.int_to_ptr %n : i32 -> !tt.ptr<f32>", "tt.int_to_ptr: src (%n) is i32, not i64"),
+    ("%0 = tt.int_to_ptr %i : tensor<8xi32> -> tensor<8x!tt.ptr<f32>>", "src (%i) is tensor<8xi32>, not i64"),
+    ("%0 = tt.ptr_to_int %q : tensor<8x!tt.ptr<f32>> -> tensor<8xi32>", "result is tensor<8xi32>, not i64"),
     ("%0 = tt.splat %n : i32 -> tensor<8xf32>", "src (%n) is i32, not f32"),
     ("%0 = tt.expand_dims %x {axis = 2 : i32} : tensor<8xf32> -> tensor<8x1xf32>", "axis is 2; there are 2"),
     ("%0 = tt.expand_dims %x {axis = 1 : i32} : tensor<8xf32> -> tensor<1x8xf32>", "not 8x1 of f32"),

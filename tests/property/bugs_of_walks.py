@@ -12,6 +12,9 @@ from property.planting import Bug, Set, entry, like, on, within
 from property.positions import WRAPPING
 
 STORES = ("tl.store",)
+#: an arm or a loop in which a tensor is used whole
+WITHIN = (r"\n    (if|for|while)[^\n]*:\n(        [^\n]*\n)*        [^\n]*"
+          r"tl\.(gather|reduce|sum|max|min|arg\w+|associative_scan|cumsum|flip|trans|permute|sort)")
 WRAPS = "|".join(map(str, (*WRAPPING, 21474)))  # numbers of masks that wrap
 
 
@@ -144,7 +147,7 @@ BUGS: tuple[Bug, ...] = (
         within(HELD, "Evaluation.complete", _always(None)), LARGE),
     Bug("a by-product is written on one path only", within(HELD, "Evaluation._in_every_turn", _always(True)),
         LARGE),
-    Bug("what an arm has kept counts as kept behind it", _kept_memo, LARGE),
+    Bug("what an arm has kept counts as kept behind it", _kept_memo, (WITHIN,)),
     # what is kept, and where
     Bug("a by-product is never written", within(HELD, "Evaluation._write_by_product", lambda right: (
         lambda self, plan, node, made: self.scopes[-1].written.add((plan, node)))), LARGE),

@@ -160,7 +160,9 @@ class Positions(Builder):
         if old and self.chance(2):
             return self.choice(old[::-1])
         how = self.integer(0, 3)
-        if how < 2 or not shape or self.tile:
+        if self.wraps and shape and not self.tile and self.chance(2):
+            found = self.conjunct(shape, index)
+        elif how < 2 or not shape or self.tile:
             found = self.simple_mask(shape, index)
         else:
             found = self.conjunction(shape, index)
@@ -196,7 +198,9 @@ class Positions(Builder):
         """A comparison; in some programs often of numbers that wrap."""
         old = [n for n in self.places if n in self.kinds and self.kinds[n].shape == shape]
         x = self.choice([*old[::-1], index]) if old else index
-        how = self.integer(0, 6 if self.wraps else 3)
+        how = self.choice((4, 4, 0, 4, 5, 6, 1, 2, 3)) if self.wraps else self.integer(0, 3)
+        if how == 4 and self.chance(2):
+            x = self.element(shape)
         if how == 0 and not self.chance(4):
             return self.bound(shape)
         symbol, holds = self.choice((("<", np.less), (">=", np.greater_equal), (">", np.greater),

@@ -1,7 +1,7 @@
 """What the verifier asks of an operation's operands and results: the last column of the table in dialects.py.
 
     x:int            elements of x are of that kind: int (or index), fixed (no index), float, number,
-                     bool (i1), ptr, memdesc
+                     bool (i1), i64, ptr, memdesc
     x=y              the type of x is y's, or `pointee(y)`, `i1(y)`, `element(y)`
     x~y              x and y have the same shape and the same encoding
     ends:tt.func     a terminator, of regions of the operations named
@@ -20,8 +20,8 @@ _FAMILIES: dict[str, str] = {
     "tt.atomic_cas": "ptr:ptr cmp=pointee(ptr) val=cmp result=val",
     "tt.atomic_poll": "ptr:ptr expected=pointee(ptr) timeout:int",
     "tt.atomic_load": "ptr:ptr mask=i1(ptr) result=pointee(ptr)",
-    "tt.int_to_ptr": "src:fixed result:ptr src~result",
-    "tt.ptr_to_int": "src:ptr result:fixed src~result",
+    "tt.int_to_ptr": "src:i64 result:ptr src~result",
+    "tt.ptr_to_int": "src:ptr result:i64 src~result",
     "tt.bitcast": "src~result",
     "tt.fp_to_fp arith.extf arith.truncf arith.convertf": "src:float result:float src~result",
     "tt.clampf": "x:float min=x max=x",

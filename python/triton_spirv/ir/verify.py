@@ -43,8 +43,9 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "ptr": (PointerType,),
 }
 _IN_WORDS = {"int": "integers", "fixed": "integers of fixed width", "float": "floats", "number": "numbers",
-             "ptr": "pointers", "bool": "i1", "memdesc": "a view of shared memory"}
+             "ptr": "pointers", "bool": "i1", "i64": "i64", "memdesc": "a view of shared memory"}
 _I1 = IntegerType(1)
+_EXACT = {"bool": _I1, "i64": IntegerType(64)}
 
 
 def verify(operations: Iterable[tuple[Operation, int]], fail: Callable[[str, int], Any],
@@ -150,7 +151,7 @@ def _kind(spec: OperationSpec, name: str, kind: str) -> Check:
         if kind == "memdesc":
             return isinstance(type, MemDescType)
         element = type.element if isinstance(type, TensorType) else type
-        return element == _I1 if kind == "bool" else element.__class__ in _KINDS[kind]
+        return element == _EXACT[kind] if kind in _EXACT else element.__class__ in _KINDS[kind]
 
     def check(op: Operation) -> str:
         value = value_of(op)
