@@ -86,6 +86,9 @@ class Sharing(Control):
                 self.turns_around()
             else:
                 self.use()
+                continue
+            if self.chance(2):  # what an arm has made of it is not there behind the arm
+                self.store(x)
         self.focus = outer
 
     def use(self) -> None:
@@ -134,7 +137,11 @@ class Sharing(Control):
         for most in (2, 1):
             body, end = self.inside()
             for _ in range(self.integer(0, most)):
-                self.use()
+                kind = self.kinds.get(self.focus or "")
+                if self.chance(3) and kind is not None and kind.shape:
+                    self.used_whole()
+                else:
+                    self.use()
             end()
             arms.append(body)
         self.steps.append(If(condition, [], *arms))
