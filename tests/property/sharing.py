@@ -72,7 +72,11 @@ class Sharing(Control):
         self.used(self.linked(x, self.choice((12, 6, 20, 30))), self.integer(1, 3))
 
     def shared(self) -> None:
-        """A value of a few links, and up to five uses: in arms, in loops, as masks, indices, `other`, ..."""
+        """A value of a few links, and up to five uses: in arms, in loops, as masks, indices, `other`, ...
+        One of positions is cheap: it is not computed before it is used."""
+        if not self.tile and self.chance(3):
+            x = self.formulas(self.shape(), False)
+            return self.used(self.link(x) if self.chance(2) else x, self.integer(2, 5))
         x = self.any(_links) or self.load(self.choice(("i32", "f32", "i64", "i8", "f16")), self.shape())
         self.used(self.linked(x, 3), self.integer(2, 5))
 
