@@ -73,10 +73,13 @@ class Sharing(Control):
 
     def shared(self) -> None:
         """A value of a few links, and up to five uses: in arms, in loops, as masks, indices, `other`, ...
-        One of positions is cheap: it is not computed before it is used."""
+        One of an index and a constant is cheap: it is not computed before it is used."""
         if not self.tile and self.chance(3):
-            x = self.formulas(self.shape(), False)
-            return self.used(self.link(x) if self.chance(2) else x, self.integer(2, 5))
+            shape, number = self.shape(), self.integer(1, 7)
+            text, function = self.choice((("^", np.bitwise_xor), ("|", np.bitwise_or), ("&", np.bitwise_and)))
+            x = self.emit(Kind("i32", shape), f"{{0}} {text} {number}", [self.element(shape)],
+                          arithmetic(lambda a: function(a, number), "i32"))
+            return self.used(x, self.integer(2, 5))
         x = self.any(_links) or self.load(self.choice(("i32", "f32", "i64", "i8", "f16")), self.shape())
         self.used(self.linked(x, 3), self.integer(2, 5))
 
