@@ -144,11 +144,7 @@ class Sharing(Control):
         for most in (2, 1):
             body, end = self.inside()
             for _ in range(self.integer(0, most)):
-                kind = self.kinds.get(self.focus or "")
-                if self.chance(3) and kind is not None and kind.shape:
-                    self.used_whole()
-                else:
-                    self.use()
+                self.use_within()
             end()
             arms.append(body)
         self.steps.append(If(condition, [], *arms))
@@ -158,8 +154,20 @@ class Sharing(Control):
         turn, turns = self.name("i"), self.turns()
         with self.region(turn, turns) as body:
             for _ in range(self.integer(1, 2)):
-                self.use()
+                self.use_within()
         self.steps.append(Loop(turn, self.bounds(turns), turns, [], body))
+
+    def use_within(self) -> None:
+        """A use in a region that gives nothing: what it makes is stored, or it would be no part of the
+        kernel."""
+        kind, before = self.kinds.get(self.focus or ""), next(reversed(self.kinds))
+        if self.chance(3) and kind is not None and kind.shape:
+            self.used_whole()
+        else:
+            self.use()
+        last = next(reversed(self.kinds))
+        if last != before:
+            self.store(last)
 
     def together_again(self) -> None:
         """Two to five accesses at one position; some under one mask."""
