@@ -119,6 +119,7 @@ def drop_barriers(graph: Graph, places: Sequence[Place], needed: dict[int, int],
     for place in places:
         if needed.get(id(place)) == OF_WARP:
             narrow(place.barrier)
-    for block in graph.blocks:
+    for block in graph.blocks if dropped else ():
         block.instructions[:] = [words for words in block.instructions if id(words) not in dropped]
-    graph.write()
+    if dropped:
+        graph.write()

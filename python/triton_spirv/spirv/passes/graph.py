@@ -153,6 +153,7 @@ class Graph:
 
     def __init__(self, module: Declarations, function: Function) -> None:
         self.module, self.function = module, function
+        self.generation = 0  # how often the function was rewritten
         code = function.instructions
         assert function.variables_at is not None
         self.head = code[:function.variables_at - 1]  # the function and its parameters
@@ -168,6 +169,7 @@ class Graph:
 
     def write(self) -> None:
         """Give the function what its blocks hold now; their ways are as they were."""
+        self.generation += 1
         code = self.function.instructions
         last = code[-1:] if code[-1][0] & OPCODE == FUNCTION_END else []
         written = list(self.head)

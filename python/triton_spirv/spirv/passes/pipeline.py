@@ -43,8 +43,9 @@ def run_passes(module: Module, function: Function, passes: Iterable[Pass], verif
     for each in passes:
         if not each.applies:
             continue
+        before = graph.generation
         each.run(graph)
-        if verified:
+        if verified and graph.generation != before:
             check(module, Graph(module, function), f"pass {each.name}")
         if each.name in printed:
             print(f"; after {each.name}\n{listing(module.unfinished())}", file=sys.stderr)
