@@ -16,13 +16,12 @@ from ...ir.model import Operation, Value
 from ...layout import Layout, log2
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
-from ...traversal import Asking, question
 from ..context import Context
 from ..plan.records import Vectors
-from ..registry import RULES
 from ..values import fragment as fragments
-from ..values.tensor import Affine, Deferred, Pointers, Uniform
-from ..values.types import shape_of, storage_bytes, storage_type
+from ..values.tensor import Affine, Pointers, Uniform
+from ..values.types import storage_bytes, storage_type
+from .element_motion import pointer_growth
 from .pointer_motion import rounds_of
 
 STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
@@ -47,66 +46,13 @@ def element_offsets(ctx: Context, pointers: Pointers, layout: Layout) -> list[Re
     return offsets
 
 
-@question
-def invariant(tensor: Any) -> Asking[int]:
-    """The bits of the row-major index that the tensor's elements do not depend on (for a view: of the viewed
-    index).
-    """
-    if isinstance(tensor, Uniform):
-        return -1
-    if isinstance(tensor, Affine):
-        layout = Layout(tensor.shape)
-        return sum(
-            layout.axis_mask(d)
-            for d, stride in enumerate(tensor.strides)
-            if isinstance(stride, int) and stride == 0
-        )
-    if isinstance(tensor, Deferred):
-        op = tensor.operation
-        if op.name == "tt.broadcast":
-            layout = Layout(tensor.shape)
-            source = shape_of(op.src.type)
-            return sum(layout.axis_mask(d) for d, size in enumerate(source) if size == 1)
-        if RULES[op.name].kind == "elementwise":
-            mask = -1
-            for operand in tensor.operands:
-                mask &= -1 if isinstance(operand, Register) else (yield (operand,))
-            return mask
-    return 0
-
-
-def growth(tensor: Any, basis: int, layout: Layout) -> int | None:
-    """What an offset grows by from one element to the one whose index has bit `basis` too; None where that is
-    unknown.
-    """
-    if isinstance(tensor, Affine):
-        moved = 0
-        for stride, index in zip(tensor.strides, layout.unravel(basis), strict=True):
-            if index and not isinstance(stride, int):
-                return None
-            moved += index * stride if isinstance(stride, int) else 0
-        return moved
-    if not basis & ~invariant(tensor):
-        return 0
-    if not isinstance(tensor, Deferred):
-        return None
-    info = axis_facts(tensor.operation.results[tensor.index])
-    moved_dims = [(d, index) for d, index in enumerate(layout.unravel(basis)) if index]
-    if info is None or len(moved_dims) != 1:
-        return None
-    d, index = moved_dims[0]
-    return index if info.contiguity[d] >= 2 * index else 0 if info.constancy[d] >= 2 * index else None
-
-
 def run_length(pointers: Any, layout: Layout) -> int:
     """Neighbouring components whose addresses are neighbours: a power of two."""
     if not isinstance(pointers, Pointers):
         return 1
-    parts = [part for part in (pointers.affine, *pointers.terms) if part is not None]
     bits = 0
     for i, basis in enumerate(layout.component):
-        moved = [growth(part, basis, layout) for part in parts]
-        if None in moved or sum(moved) != 1 << i:  # type: ignore[arg-type]
+        if pointer_growth(pointers, basis, layout) != 1 << i:
             break
         bits = i + 1
     return 1 << bits
@@ -134,13 +80,7 @@ def _by_memory(ctx: Context, ptr: Pointers, layout: Layout, pointee: Any) -> Lay
 
 def _distance(pointers: Pointers, layout: Layout) -> Callable[[int], int | None]:
     """How far apart in memory elements are that differ in a bit of the layout; None where that is unknown."""
-    parts = [part for part in (pointers.affine, *pointers.terms) if part is not None]
-
-    def moved(basis: int) -> int | None:
-        steps = [growth(part, basis, layout) for part in parts]
-        return None if None in steps else sum(steps)  # type: ignore[arg-type]
-
-    return moved
+    return lambda basis: pointer_growth(pointers, basis, layout)
 
 
 def vectors_of(ctx: Context, ptr: Any, layout: Layout, pointee: Any, value: Value) -> Vectors:

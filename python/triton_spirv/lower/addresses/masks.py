@@ -27,7 +27,8 @@ from ..plan.records import Groups
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Uniform
 from ..values.types import element_of, storage_type
-from .access import by_memory, growth, vectors_of
+from .access import by_memory, vectors_of
+from .element_motion import growth
 
 #: predicate -> (instruction that compares the extremes, whether the left side must be the smaller one)
 ORDERED = {"slt": ("OpSLessThan", True), "sle": ("OpSLessThanEqual", True),

@@ -11,12 +11,13 @@ from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
+from ..addresses.element_motion import dims_below, slope_along
 from ..context import Context
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Deferred, Uniform
 from ..values.types import shape_of
 from .block_message import Message
-from .block_stride import dims_below, is_computable, stride_along, unevaluated
+from .block_stride import is_computable, unevaluated
 
 #: More than any index of a block.
 FAR = 1 << 16
@@ -82,7 +83,7 @@ def _add_bounds(ctx: Context, part: Part, starts: Layout, message: Message,
         return facts is not None and facts.nonnegative
     if predicate not in ("slt", "sle") or not isinstance(right, Uniform) or not is_computable(left):
         return False
-    moving = [(i, stride_along(left, i, n)) for i, n in enumerate(starts.shape)]
+    moving = [(i, slope_along(left, i, n)) for i, n in enumerate(starts.shape)]
     if any(stride is None or stride.parameter is not None for _, stride in moving):
         return False
     along = [(i, stride.factor) for i, stride in moving if stride is not None and stride.factor]

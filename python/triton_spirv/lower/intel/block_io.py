@@ -26,6 +26,7 @@ from ...ir.model import Block, Operation
 from ...layout import Layout
 from ...spirv.builder import I32, I64, with_width
 from ...spirv.module import Value as Register
+from ..addresses.element_motion import pointer_slope
 from ..context import Context
 from ..values.tensor import Fragment, Pointers, Uniform
 from ..values.types import element_of, register_type, shape_of, storage_bytes
@@ -42,7 +43,7 @@ from .block_message import (
     starts_of,
 )
 from .block_resting import Resting, rest
-from .block_stride import pointer_stride, unevaluated
+from .block_stride import unevaluated
 from .block_whole import has_lower_edge, whole_surfaces
 
 
@@ -116,7 +117,7 @@ def prepared(ctx: Context, op: Operation, ptr: Pointers, layout: Layout, message
              step: Register | None = None) -> Loads | None:
     """These messages, where their surfaces' rows lie at one distance that the launcher can vouch for."""
     b = ctx.b
-    pitch = pointer_stride(ptr, message.down, message.height)
+    pitch = pointer_slope(ptr, message.down, message.height)
     assert pitch is not None
     factor = pitch.factor * message.bytes
     least = LEAST_PITCH + ALIGNMENT * _has_right_edge(op, message)

@@ -11,10 +11,11 @@ from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..addresses.access import element_offsets
+from ..addresses.element_motion import Slope
 from ..context import Context
 from ..values.tensor import Pointers
 from ..values.types import element_of, storage_bytes
-from .block_stride import Stride, is_computable, longest_run
+from .block_stride import is_computable, longest_run
 
 #: Rows and bytes of a row that one message moves at most, and the alignment of a surface in bytes.
 ROWS, ROW_BYTES, ALIGNMENT = 32, 64, 64
@@ -60,7 +61,7 @@ def message_for(ctx: Context, op: Operation, pointers: Pointers, layout: Layout)
     if facts is None:
         return None
     for across in (1, 0):
-        contiguous = longest_run(pointers, across, ROW_BYTES // size, Stride(1))
+        contiguous = longest_run(pointers, across, ROW_BYTES // size, Slope(1))
         if min(contiguous, facts.contiguity[across]) * size < 16:
             continue
         if facts.divisibility[across] < 16:

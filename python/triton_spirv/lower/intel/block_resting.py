@@ -13,6 +13,7 @@ from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
+from ..addresses.element_motion import Slope, pointer_slope
 from ..context import Context
 from ..values.tensor import Pointers, Uniform
 from ..values.types import shape_of
@@ -27,7 +28,7 @@ from .block_message import (
     starts_of,
 )
 from .block_motion import Bound, bounds, counter_step, step_of
-from .block_stride import Stride, is_computable, pointer_divisor, pointer_stride, unevaluated
+from .block_stride import is_computable, pointer_divisor, unevaluated
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
     if not turn or limits is None or not is_loadable(ctx, layout, ptr):
         return None
     message = message_for(ctx, op, ptr, layout)
-    pitch = None if message is None else pointer_stride(ptr, message.down, message.height)
+    pitch = None if message is None else pointer_slope(ptr, message.down, message.height)
     if message is None or pitch is None:
         return None
     known = ctx.launch.parameters
@@ -156,7 +157,7 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
     return Resting(message, starts, surfaces(starts), ahead, moving, count, turn, body.arguments[0])
 
 
-def _shared(ptr: Pointers, message: Message, pitch: Stride, starts: Layout, moving: int) -> list[int]:
+def _shared(ptr: Pointers, message: Message, pitch: Slope, starts: Layout, moving: int) -> list[int]:
     """The bits of the first elements that a place on one surface tells apart: rows that are at one distance
     from each other, and columns where the surface is as wide as the matrix or they lie within 64 bytes.
     """
@@ -164,10 +165,10 @@ def _shared(ptr: Pointers, message: Message, pitch: Stride, starts: Layout, movi
     for bit in starts.register:
         down, across = (starts.unravel(bit)[dim] for dim in (message.down, message.across))
         if down:
-            fits = pointer_stride(ptr, message.down, 2 * down) == pitch
+            fits = pointer_slope(ptr, message.down, 2 * down) == pitch
         else:
             near = moving == message.across or 2 * across * message.bytes <= ALIGNMENT
-            fits = near and pointer_stride(ptr, message.across, 2 * across) == Stride(1)
+            fits = near and pointer_slope(ptr, message.across, 2 * across) == Slope(1)
         if fits:
             found.append(bit)
     return found
@@ -197,7 +198,7 @@ def along(starts: Layout, dim: int, shape: tuple[int, ...], own: int | None = No
     return starts.map(shape, lambda basis: (basis & mask) >> low << target)
 
 
-def _can_end(ctx: Context, op: Operation, message: Message, pitch: Stride, number: int | None,
+def _can_end(ctx: Context, op: Operation, message: Message, pitch: Slope, number: int | None,
              limit: Bound) -> bool:
     """Can a surface be as wide as the matrix? Then blocks begin at multiples of 64 bytes, and the launcher
     sees to it that the matrix has rows of 64 bytes at least, and of not more than their distance.

@@ -15,13 +15,14 @@ from ...layout import Layout
 from ...matrices.layout import is_matrix
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
+from ..addresses.element_motion import Slope
 from ..context import Context
 from ..values.tensor import Pointers
 from ..values.types import element_of, storage_bytes
 from .block_edges import edges
 from .block_io import prepared
 from .block_message import Message, is_dense, is_loadable, starts_of
-from .block_stride import Stride, longest_run
+from .block_stride import longest_run
 from .block_whole import has_lower_edge, whole_surfaces
 
 #: The rows of a message, and its columns: one for each lane.
@@ -41,7 +42,7 @@ def store_message(ctx: Context, op: Operation, ptr: Any) -> Message | None:
         return None
     if 0 in layout.warp or not is_dense(layout) or facts.divisibility[1] < 16:
         return None
-    neighbours = min(longest_run(ptr, 1, COLUMNS, Stride(1)), facts.contiguity[1])
+    neighbours = min(longest_run(ptr, 1, COLUMNS, Slope(1)), facts.contiguity[1])
     if neighbours < COLUMNS or longest_run(ptr, 0, ROWS, None) < ROWS:
         return None
     return Message("plain", 1, size, ROWS, COLUMNS, 1, ROWS, Int(8 * size), ROWS)

@@ -14,7 +14,8 @@ from ...ir.model import Operation, TensorType
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, some
-from ..addresses.access import AccessPointers, growth, vectors_of
+from ..addresses.access import AccessPointers, vectors_of
+from ..addresses.element_motion import pointer_growth
 from ..addresses.pointer_motion import distance, in_reach, to_next_program
 from ..context import Context
 from ..plan.records import Fetch
@@ -71,12 +72,8 @@ def _fetch_page(ctx: Context, load: Operation, pointers: Any, layout: Layout) ->
     if _stores_as_much(load, layout.numel):
         return
     element = element_of(load.ptr.type).pointee  # type: ignore[attr-defined]
-    parts = [part for part in (pointers.affine, *pointers.terms) if part is not None]
-    walked = set()
-    for basis in (*layout.component, *layout.register, *layout.step):
-        grown = [growth(part, basis, layout) for part in parts]
-        if None not in grown and sum(grown) == basis:  # type: ignore[arg-type]
-            walked.add(basis)
+    walked = {basis for basis in (*layout.component, *layout.register, *layout.step)
+              if pointer_growth(pointers, basis, layout) == basis}
     along = 1
     while along in walked:
         along *= 2
@@ -152,11 +149,9 @@ def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -
     Rows that lie far apart, as in a loop over every tenth row, each begin a page whose address is to be
     translated first, and a store that waits for that holds up all others.
     """
-    parts = [] if not isinstance(pointers, Pointers) else [pointers.affine, *pointers.terms]
-    for basis in (*layout.register, *layout.step):
-        grown = [growth(part, basis, layout) for part in parts if part is not None]
-        if None in grown or sum(grown) != basis:  # type: ignore[arg-type]
-            return
+    if not isinstance(pointers, Pointers) or any(
+            pointer_growth(pointers, basis, layout) != basis for basis in (*layout.register, *layout.step)):
+        return
     moved = distance(ctx, store)
     if moved is None or _is_next(moved, layout):
         return

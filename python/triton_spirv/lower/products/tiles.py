@@ -15,10 +15,10 @@ from ...ir.model import Operation, Type
 from ...layout import log2
 from ...matrices.grid import Grid, layout_of_grid
 from ...spirv.module import Value as Register
-from ..addresses.access import invariant
+from ..addresses.element_motion import Slope, slope_along
 from ..context import Context
 from ..registry import symbolic
-from ..values.tensor import Deferred, Fragment, Shared, Uniform
+from ..values.tensor import Fragment, Shared, Uniform
 from ..values.types import storage_bytes
 
 #: Bytes behind each row of a matrix on its way: lanes that hold neighbouring rows then use different banks.
@@ -128,7 +128,7 @@ def _spread_rows(ctx: Context, tiles: Tiles, factor: Any, type: Any) -> list[Reg
     b, env, grid = ctx.b, ctx.env, tiles.grid
     whole = layout_of_grid(grid, ctx.target.sub_group_size)
     across = grid.shape[1] - 1
-    assert isinstance(factor, Deferred) and not across & ~invariant(factor), "a factor that is not by rows"
+    assert slope_along(factor, 1, grid.shape[1]) == Slope(0), "a factor that is not by rows"
     rows = tuple(basis for basis in whole.register if basis > across)  # below those inside of a matrix: none
     held = ctx.fragment(factor, replace(whole, register=rows)).registers
     passage, factors = _Passage(ctx, grid, tiles.element), []

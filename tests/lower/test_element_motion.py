@@ -1,0 +1,103 @@
+"""lower/addresses/element_motion.py: what tensors grow by from element to element, without a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from triton_spirv.ir import TensorType, Value, parse
+from triton_spirv.ir.model import Operation
+from triton_spirv.layout import Layout
+from triton_spirv.lower.addresses.element_motion import Slope, growth, pointer_growth, slope_along
+from triton_spirv.lower.values.tensor import Affine, Deferred, Pointers, Uniform
+from triton_spirv.spirv.module import Value as Register
+from triton_spirv.spirv.types import Int
+
+N = Register(1, Int(32), "OpLoad")
+
+TEXT = """
+tt.func public @k(%n: i32, %p: tensor<16x!tt.ptr<i32>>, %q: tensor<16x!tt.ptr<i8>>) {
+  %t = tt.load %p : tensor<16x!tt.ptr<i32>>
+  %b = tt.load %q : tensor<16x!tt.ptr<i8>>
+  %r = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+  %s = tt.splat %n : i32 -> tensor<16xi32>
+  %times = arith.muli %t, %s : tensor<16xi32>
+  %far = arith.muli %r, %s : tensor<16xi32>
+  %near = arith.addi %far, %r : tensor<16xi32>
+  %same = arith.xori %s, %s : tensor<16xi32>
+  %rest = arith.remsi %same, %s : tensor<16xi32>
+  %gather = arith.addi %t, %r : tensor<16xi32>
+  %four = arith.constant dense<4> : tensor<16xi32>
+  %group = arith.divsi %r, %four : tensor<16xi32>
+  %inner = arith.remsi %r, %four : tensor<16xi32>
+  %eight = arith.muli %inner, %four : tensor<16xi32>
+  %w = arith.extsi %eight : tensor<16xi32> to tensor<16xi64>
+  %column = tt.expand_dims %inner {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+  %matrix = tt.broadcast %column : tensor<16x1xi32> -> tensor<16x8xi32>
+  %narrow = arith.trunci %eight : tensor<16xi32> to tensor<16xi8>
+  %twice = arith.addi %b, %narrow : tensor<16xi8>
+  tt.return
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tensors() -> dict[str, Any]:
+    """The values as lowering binds them, but that nothing is folded."""
+    bound: dict[Value, Any] = {}
+
+    def made(op: Operation) -> Any:
+        type = op.results[0].type
+        assert isinstance(type, TensorType)
+        if op.name == "tt.make_range":
+            return Affine(type.shape, type.element, Register(2, Int(32), "OpConstant", 0), (1,))
+        if op.name == "tt.splat":
+            return Uniform(type.shape, type.element, N)
+        if op.name == "arith.constant":
+            return Uniform(type.shape, type.element, Register(3, Int(32), "OpConstant", 4))
+        return Deferred(type.shape, type.element, op, tuple(bound.get(x) for x in op.operands))
+
+    for op in parse(TEXT).walk():
+        if op.results:
+            bound[op.results[0]] = made(op)
+    return {value.name: tensor for value, tensor in bound.items()}
+
+
+#: (value, dimension, length of groups) -> its slope
+SLOPES = {
+    ("r", 0, 16): Slope(1),
+    ("s", 0, 16): Slope(0),
+    ("far", 0, 16): Slope(1, N),
+    ("near", 0, 16): None,  # n + 1 is no product
+    ("same", 0, 16): Slope(0),
+    ("rest", 0, 16): Slope(0),
+    ("t", 0, 2): None,
+    ("times", 0, 2): None,
+    ("gather", 0, 2): None,
+    ("group", 0, 4): Slope(0),
+    ("group", 0, 8): None,
+    ("inner", 0, 4): Slope(1),
+    ("inner", 0, 8): None,
+    ("eight", 0, 4): Slope(4),
+    ("w", 0, 4): Slope(4),
+    ("matrix", 0, 4): Slope(1),
+    ("matrix", 0, 8): None,
+    ("matrix", 1, 8): Slope(0),
+    ("twice", 0, 2): None,
+}
+
+
+@pytest.mark.parametrize("asked", SLOPES, ids=str)
+def test_slopes(tensors: dict[str, Any], asked: tuple[str, int, int]) -> None:
+    name, dim, length = asked
+    assert slope_along(tensors[name], dim, length) == SLOPES[asked]
+
+
+def test_growth(tensors: dict[str, Any]) -> None:
+    line, matrix = Layout((16,)), Layout((16, 8))
+    assert [growth(tensors["eight"], bit, line) for bit in (1, 2, 4)] == [4, 8, None]
+    grown = [growth(tensors["matrix"], bit, matrix) for bit in (1, 4, 8, 16, 32, 8 + 1)]
+    assert grown == [0, 0, 1, 2, None, 1]
+    assert growth(tensors["far"], 1, line) is None  # no number
+    pointers = Pointers((16,), tensors["r"].element, N, tensors["r"], (tensors["eight"],))
+    assert [pointer_growth(pointers, bit, line) for bit in (1, 2, 4)] == [5, 10, None]
