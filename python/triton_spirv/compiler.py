@@ -29,7 +29,7 @@ from .lower.program.finishing import Finishing
 from .lower.support import require_float64, require_rules
 from .lower.values.types import storage_type
 from .passes.checked import instrument
-from .passes.pipeline import PASSES, run_passes
+from .passes.pipeline import FACTS, PASSES, run_passes
 from .recordings import keep_compilation
 from .spirv.asm import listing
 from .spirv.builder import Builder
@@ -41,7 +41,7 @@ from .target import CPU, Target, find_target
 ENVIRONMENTS: dict[str, type[Environment]] = {"opencl": OpenCL, "vulkan": Vulkan}
 
 #: Of what can be printed: the IR behind each pass, the plan, the finished function behind each pass.
-PASS_NAMES = (*(each.name for each in PASSES), "plan", *NAMES)
+PASS_NAMES = (*(each.name for each in PASSES), FACTS, "plan", *NAMES)
 
 #: Operations that have no rule of their own: they end regions, or wrap everything.
 STRUCTURE = frozenset(

@@ -2,8 +2,8 @@
 
     verify        behind each pass, what must hold of the IR or of the function (the tests set it)
     read-back     what is printed behind each pass over the IR is read back as the same
-    print         the IR or the module behind each pass and the plan, to stderr; print:NAME for one pass, or
-                  print:plan
+    print         the IR or the module behind each pass, what is known of values, and the plan, to stderr;
+                  print:NAME for one pass, print:facts, or print:plan
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_RECORD_LAUNCHES", "a number", "1", "How many launches of each kernel to "
                  "record."),
         Variable("TRITON_SPIRV_DEBUG", "words with commas between them: `verify`, `read-back`, `print`, "
-                 "`print:PASS`, `print:plan`", "none", "Check or print the IR, or the SPIR-V function, after "
-                 "each compiler pass, and the plan."),
+                 "`print:PASS`, `print:facts`, `print:plan`", "none", "Check or print the IR, or the SPIR-V "
+                 "function, after each compiler pass, what is known of values, and the plan."),
         Variable("TRITON_SPIRV_PRINT_EACH_THREAD", "`0`, `1`", "`0`",
                  "`1`: `tl.device_print` prints a scalar once for each thread that a GPU would run, also on "
                  "the CPU, which otherwise prints it once for each program. The launch option "

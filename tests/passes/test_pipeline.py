@@ -77,9 +77,16 @@ def test_the_ir_is_printed_behind_a_pass(monkeypatch: pytest.MonkeyPatch,
     assert [op.name for op in parse(printed).walk()] == [op.name for op in parse(KERNEL).walk()]
 
 
+def test_facts_are_printed_behind_the_last_pass(monkeypatch: pytest.MonkeyPatch,
+                                                 capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv(inspection.VARIABLE, "print:facts")
+    pipeline.run_passes(parse(KERNEL), find_target("cpu"), 1)
+    assert "contiguous 16" in capsys.readouterr().err
+
+
 def test_a_word_that_means_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(inspection.VARIABLE, "verfy")
-    with pytest.raises(UsageError, match="verfy means nothing; there are print, print:fetch-ahead, "):
+    with pytest.raises(UsageError, match="verfy means nothing; there are print, print:facts, "):
         pipeline.run_passes(parse(KERNEL), find_target("cpu"), 1)
 
 

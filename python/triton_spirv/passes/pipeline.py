@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..facts.listing import described
 from ..inspection import Inspection
 from ..ir.model import Module
 from ..ir.printer import print_module
@@ -48,6 +49,10 @@ PASSES = (
 )
 
 
+#: stands among the names of passes where it is asked what to print: what is known of values behind the last
+FACTS = "facts"
+
+
 def pipeline_of(target: Target) -> tuple[Pass, ...]:
     """The passes for a target."""
     return tuple(each for each in PASSES if each.applies(target))
@@ -56,7 +61,7 @@ def pipeline_of(target: Target) -> tuple[Pass, ...]:
 def run_passes(module: Module, target: Target, warps: int, inspection: Inspection | None = None) -> None:
     """Rewrite the module in place; InternalError where a pass leaves what is no IR, if that is checked.
     inspection: what is looked at, where that is not for the environment's variable to say."""
-    inspection = inspection or Inspection.asked(each.name for each in PASSES)
+    inspection = inspection or Inspection.asked([*(each.name for each in PASSES), FACTS])
     layouts = True
     _check(module, inspection, "reading", layouts)
     for each in pipeline_of(target):
@@ -65,6 +70,8 @@ def run_passes(module: Module, target: Target, warps: int, inspection: Inspectio
         _check(module, inspection, f"pass {each.name}", layouts)
         if each.name in inspection.printed:
             print(f"// after {each.name}\n{print_module(module, locations=False)}", file=sys.stderr)
+    if FACTS in inspection.printed:
+        print(f"// facts\n{described(module)}", file=sys.stderr)
 
 
 def _check(module: Module, inspection: Inspection, stage: str, layouts: bool) -> None:
