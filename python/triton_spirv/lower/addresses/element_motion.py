@@ -8,7 +8,6 @@ and of programs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from ...facts.axis import axis_facts
 from ...ir.model import Operation, bits_of
 from ...layout import Layout
 from ...spirv.module import Value as Register
-from ...traversal import Asking, question
+from ...traversal import Asking, answer
 from ..values.tensor import Affine, Deferred, Pointers, Uniform
 from ..values.types import shape_of
 
@@ -44,17 +43,25 @@ class Slope:
         return Slope(self.factor * other.factor, self.parameter or other.parameter)
 
 
-@question
-def slope_along(tensor: Any, dim: int, length: int) -> Asking[Slope | None]:
+def slope_along(tensor: Any, dim: int, length: int) -> Slope | None:
     """What a tensor grows by along a dimension within aligned groups of `length`; None where that is
     unknown."""
+    return answer(_slope, tensor, dim, length) if isinstance(tensor, Deferred) else _of_formula(tensor, dim)
+
+
+def _of_formula(tensor: Any, dim: int) -> Slope | None:
+    """The same of a tensor that is no operation."""
     if tensor is None or isinstance(tensor, (Uniform, Register)):
         return Slope(0)
-    if isinstance(tensor, Affine):
-        stride = tensor.strides[dim]
-        return Slope(stride) if isinstance(stride, int) else Slope(1, stride)
-    if not isinstance(tensor, Deferred):
+    if not isinstance(tensor, Affine):
         return None
+    stride = tensor.strides[dim]
+    return Slope(stride) if isinstance(stride, int) else Slope(1, stride)
+
+
+def _slope(tensor: Any, dim: int, length: int) -> Asking[Slope | None]:
+    if not isinstance(tensor, Deferred):
+        return _of_formula(tensor, dim)
     op, operands = tensor.operation, tensor.operands
     facts = axis_facts(op.results[tensor.index])
     if facts is not None and facts.contiguity[dim] >= length:
@@ -82,16 +89,10 @@ def slope_along(tensor: Any, dim: int, length: int) -> Asking[Slope | None]:
                 return other * (Slope(value) if isinstance(value, int) else Slope(1, uniform.scalar))
     if not op.has("elementwise"):
         return None
-    rests = yield from every_rests(operands, dim, length)
-    return Slope(0) if rests else None
-
-
-def every_rests(tensors: Sequence[Any], dim: int, length: int) -> Asking[bool]:
-    """In a rule of slopes: is that of all of them 0?"""
-    for tensor in tensors:
-        if (yield (tensor, dim, length)) != Slope(0):
-            return False
-    return True
+    for operand in operands:
+        if (yield (operand, dim, length)) != Slope(0):
+            return None
+    return Slope(0)
 
 
 def dims_below(op: Operation) -> list[int | None] | None:
@@ -131,6 +132,10 @@ def growth(tensor: Any, basis: int, layout: Layout) -> int | None:
 
 def pointer_growth(pointers: Pointers, basis: int, layout: Layout) -> int | None:
     """The same of pointers."""
-    grown = [growth(part, basis, layout) for part in (pointers.affine, *pointers.terms) if part is not None]
-    known = [part for part in grown if part is not None]
-    return sum(known) if len(known) == len(grown) else None
+    total = 0
+    for part in (pointers.affine, *pointers.terms):
+        grown = 0 if part is None else growth(part, basis, layout)
+        if grown is None:
+            return None
+        total += grown
+    return total
