@@ -3,9 +3,12 @@ without any device."""
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import triton_spirv
-from triton_spirv.errors import DeviceError, ResourceError
+from triton_spirv.aot import targets
+from triton_spirv.errors import DeviceError, ResourceError, UsageError
 from triton_spirv.target import (
     CPU,
     INTEL_GPUS,
@@ -62,7 +65,7 @@ def test_a_reported_device_is_found_by_its_name_again() -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(DeviceError, match=r"unknown target 'xyz'; known targets: bmg, cpu, .*pvc"):
+    with pytest.raises(DeviceError, match=r"unknown target 'xyz'; known targets: arl, bmg, cpu, .*pvc"):
         find_target("xyz")
 
 
@@ -120,3 +123,26 @@ def test_targets_of_other_drivers() -> None:
     assert poor.name.endswith(":exchanges") and not poor.reduces
     both = frozenset({"cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_clustered_reduce"})
     assert reported_target(both, (8,), 1024).reduces
+
+
+@pytest.mark.parametrize(("name", "family", "device"), [
+    ("acm-g11", "dg2", "acm-g11"), ("mtl-u", "mtl", "mtl-u"), ("arl-h", "arl", "arl-h"),
+    ("adl-s", "tgl", "adl-s"), ("bmg-g31", "bmg", "bmg-g31"), ("ptl-u", "ptl", "ptl-u"),
+    ("xe-hpg", "dg2", "acm-g10"), ("xe2-lpg", "lnl", "lnl-m"),
+])
+def test_names_that_ocloc_knows(name: str, family: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device gets the target of its family under a name of its own, a family's name ours."""
+    newer = os.environ.get("TRITON_SPIRV_NEW_OCLOC")
+    if not newer:
+        pytest.skip("needs TRITON_SPIRV_NEW_OCLOC: tools/get_ocloc.sh brings one")
+    monkeypatch.setenv("TRITON_OCLOC_PATH", newer)
+    found, like = targets.named(name), targets.named(family)
+    assert targets.native_device(found) == device and found == like.with_options(name=found.name)
+    assert find_target(found.name).name == found.name
+
+
+@pytest.mark.parametrize("name", ["xe", "cri", "abacus"])
+def test_names_of_no_family_of_ours(name: str) -> None:
+    """Of several of ours, of none, of nothing."""
+    with pytest.raises(UsageError, match=r"there are .*names of devices that 'ocloc compile --help' lists"):
+        targets.named(name)

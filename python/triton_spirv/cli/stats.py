@@ -44,12 +44,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, out: Output) -> int:
     """Compile for the target, count, print."""
+    from ..aot import targets
     from ..isa import statistics
     from ..target import OCLOC_DEVICES
 
     options.target = options.target or usual_target(options.source)
     on_cpu = options.target in ("cpu", "host") or options.target.startswith("cpu:")
-    if options.target not in OCLOC_DEVICES and not on_cpu:
+    device = "" if on_cpu else targets.native_device(targets.named(options.target))
+    if not device and not on_cpu:
         raise UsageError(f"unknown target {options.target!r}: statistics are of code for cpu, host, "
                          f"{', '.join(OCLOC_DEVICES)}")
     words, kernel, warps = module_of(options)
@@ -59,7 +61,7 @@ def run(options: argparse.Namespace, out: Output) -> int:
         code = machine_code(words, kernel)
         facts, text = code.to_json(), code.text
     else:
-        made = statistics(words, OCLOC_DEVICES[options.target], kernel, num_warps=warps,
+        made = statistics(words, device, kernel, num_warps=warps,
                           grf_mode=options.grf_mode)
         facts, text = made.to_json(), made.listing.text if made.listing else ""
     if options.isa is not None:

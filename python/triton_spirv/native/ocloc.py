@@ -118,6 +118,15 @@ def _version(program: str, changed: int, size: int) -> str:
         return answer.read_bytes().decode(errors="replace").strip("\0 \n.")
 
 
+@functools.cache
+def versions(device: str) -> tuple[tuple[int, int], ...]:
+    """IP versions (architecture, release) of a device's or a family's name; none where ocloc does not know
+    it. OclocNotFound without an ocloc."""
+    done = run_process([find().path, "ids", device], tempfile.gettempdir(), 30.0)
+    found = re.findall(r"^(\d+)\.(\d+)\.\d+$", done.log, re.MULTILINE) if done.code == 0 else []
+    return tuple((int(architecture), int(release)) for architecture, release in found)
+
+
 def settings() -> list[tuple[str, str]]:
     """The variables of the environment that change what the compiler does, sorted."""
     return sorted((name, value) for name, value in os.environ.items() if name.startswith(SETTINGS))

@@ -24,8 +24,10 @@ from .known import (
     VULKAN_CAPABILITIES,
     VULKAN_LEAST,
     cpu_target,
+    family_of,
     find_target,
     is_other_cpu,
+    ocloc_device,
     reported_cpu_target,
     reported_target,
 )
@@ -54,8 +56,10 @@ __all__ = [
     "Requirement",
     "Target",
     "cpu_target",
+    "family_of",
     "find_target",
     "is_other_cpu",
+    "ocloc_device",
     "reported_cpu_target",
     "reported_target",
 ]

@@ -120,13 +120,28 @@ INTEL_GPUS = (
                      predicated=False, clock_builtin=True),
     INTEL.with_options(name="dg2-2022", matrix=Matrix(8), matrix_builtins=True, shared_blocks=True,
                        converts_bf16=True, large_registers=True),
+    INTEL.with_options(name="arl", matrix=Matrix(8), matrix_builtins=True, float64=True, shared_blocks=True,
+                       clock_builtin=False, converts_bf16=True, large_registers=True),
+    INTEL.with_options(name="mtl", float64=True, shared_blocks=True, large_registers=True),
     INTEL.with_options(name="tgl"),
     INTEL.with_options(name="tgl-32", address_bits=32),
 )
 
 #: The names that ocloc has for these targets.
 OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "ptl": "ptl-h", "tgl": "tgllp",
-                 "tgl-32": "tgllp", "pvc-2022": "pvc", "dg2-2022": "acm-g10"}
+                 "arl": "arl-h", "mtl": "mtl-h", "tgl-32": "tgllp", "pvc-2022": "pvc", "dg2-2022": "acm-g10"}
+
+#: Targets of devices by their IP versions, as ocloc tells them: architecture, first release, the target.
+FAMILIES = ((12, 0, "tgl"), (12, 55, "dg2"), (12, 60, "pvc"), (12, 70, "mtl"), (12, 74, "arl"),
+            (20, 0, "bmg"), (20, 4, "lnl"), (30, 0, "ptl"))
+
+
+def family_of(version: tuple[int, int]) -> str:
+    """The target for a device of an IP version (architecture, release); empty where no family is known."""
+    found = [name for architecture, release, name in FAMILIES
+             if architecture == version[0] and release <= version[1]]
+    return found[-1] if found else ""
+
 
 #: The CPU device with the matrix unit and the 2D block messages of PVC and of DG2, as functions that are
 #: linked in.
@@ -238,12 +253,21 @@ def _described_target(name: str) -> Target:
         register_bytes=128 * 64 if columns == "16" else 128 * 32, large_registers=columns is not None)
 
 
+def ocloc_device(name: str) -> str:
+    """What ocloc calls the device of a target's name; empty for other targets."""
+    return name.partition("@")[2] or OCLOC_DEVICES.get(name, "")
+
+
 def find_target(name: str) -> Target:
-    """The known target of that name, or the one that it describes; else DeviceError lists the names."""
+    """The known target of that name, or the one that it describes, "dg2@acm-g11": for a device of the family;
+    else DeviceError lists the names."""
     if name.startswith("opencl:"):
         return _described_target(name)
     if is_other_cpu(name):
         return _described_cpu(name)
+    family, _, device = name.partition("@")
+    if device and family in OCLOC_DEVICES:
+        return TARGETS[family].with_options(name=name)
     if name not in TARGETS:
         raise DeviceError(f"unknown target {name!r}; known targets: {', '.join(sorted(TARGETS))}")
     return TARGETS[name]

@@ -24,7 +24,7 @@ from triton_spirv import native
 from triton_spirv.artifact import Artifact
 from triton_spirv.errors import DeviceError, TritonSpirvError
 from triton_spirv.native.policy import Attempt
-from triton_spirv.target import OCLOC_DEVICES
+from triton_spirv.target import ocloc_device
 
 from .targets import emitter_target
 
@@ -64,8 +64,8 @@ def device_name(target: GPUTarget, option: str) -> str:
     ocloc has no name for."""
     if option or target.backend == "cpu":
         return option
-    if target.arch in OCLOC_DEVICES:
-        return OCLOC_DEVICES[str(target.arch)]
+    if known := ocloc_device(str(target.arch)):
+        return known
     from triton_spirv.runtime import devices
 
     device = chosen_device(target)
