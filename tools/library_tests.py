@@ -34,11 +34,12 @@ def pytest(arguments: list[str], options: argparse.Namespace) -> subprocess.Comp
         return None
 
 
-def tests_of(file: str, options: argparse.Namespace) -> list[str]:
-    """Every n-th test of a file, by its name."""
+def tests_of(file: str, options: argparse.Namespace) -> tuple[list[str], str]:
+    """Every n-th test of a file, by its name; why there are none."""
     done = pytest(["--collect-only", file], options)
-    names = [line for line in done.stdout.splitlines() if "::" in line] if done else []
-    return names[::options.every]
+    lines = done.stdout.splitlines() if done else [f"E  no end in {options.timeout} s"]
+    errors = [line[1:].strip() for line in lines if line.startswith("E  ")]
+    return [line for line in lines if "::" in line][::options.every], "; ".join(errors)[:160]
 
 
 def outcome(case: ET.Element) -> tuple[str, str]:
@@ -54,9 +55,9 @@ def outcome(case: ET.Element) -> tuple[str, str]:
 
 def run(file: str, options: argparse.Namespace) -> Counter[tuple[str, str]]:
     """(column, reason) -> number of tests of a file."""
-    names = tests_of(file, options)
+    names, reason = tests_of(file, options)
     if not names:
-        return Counter({("failed", f"{file}: no tests were found"): 1})
+        return Counter({("failed", f"no tests were found: {reason}"): 1})
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         done = pytest([f"--junitxml={report}", *names], options)

@@ -47,5 +47,6 @@ def test_counts(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "test_library.py: 1 passed, 1 refused, 0 skipped, 1 failed" in done.stdout, done.stdout
     assert "six" in done.stdout and "is assembly of one kind of GPU" in done.stdout
-    assert "test_broken.py: no tests were found" in done.stdout  # a failure, not silence
+    # a failure, not silence
+    assert "no tests were found: ModuleNotFoundError: No module named 'no_such_module'" in done.stdout
     assert done.stdout.splitlines()[-1] == "1 passed, 1 refused, 0 skipped, 2 failed"
