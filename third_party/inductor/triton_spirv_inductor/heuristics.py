@@ -34,7 +34,7 @@ def install() -> None:
 
     def for_a_cpu(size_hints: Any, configs: Any, triton_meta: Any, heuristic_type: Any, *arguments: Any,
                   **named: Any) -> Any:
-        device = (triton_meta or {}).get("device")
+        device: Any = (triton_meta or {}).get("device")
         # the configurations of users' own kernels and of templates are theirs
         if getattr(device, "type", "") == "cpu" and heuristic_type in listed:
             configs = configurations(configs, size_hints, named.get("inductor_meta") or {},
