@@ -112,7 +112,8 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
         holds = row[0] if mine is None else b.logical_and(row[0], mine)
         guarded(ctx, holds, lambda: _record(ctx, op, row[2], row[1]))
 
-    plan = ctx.plan(op, [(bad, layout), (value, layout)])
+    # for nobody's sake: what an array holds is needed behind this arm, so none is taken over
+    plan = ctx.plan(None, [(bad, layout), (value, layout)])
     with StepLoop(ctx, len(layout.step)):
         with if_(b.module, reduce(b.logical_or, map(b.any, ctx.fragment(bad, layout).registers))):
             ctx.open_scope()
