@@ -24,6 +24,9 @@ VARIABLE = "TRITON_SPIRV_CHECK"
 #: the checks that there are, in the order in which they are made
 NAMES = ("bounds", "uninit", "overflow", "nan")
 
+#: where findings go instead of being raised
+_collected: list[Finding] | None = None
+
 _chosen: ContextVar[str | None] = ContextVar("triton-spirv-checks", default=None)
 
 
@@ -75,6 +78,32 @@ class CheckError(TritonSpirvError, RuntimeError):
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
         super().__init__("\n".join(map(str, self.findings)))
+
+
+def report(findings: Iterable[Finding]) -> None:
+    """Raise CheckError where there are findings, or leave them to who collects them: each place once."""
+    findings = list(findings)
+    if not findings:
+        return
+    if _collected is None:
+        raise CheckError(findings)
+    known = {_place(finding) for finding in _collected}
+    _collected.extend(finding for finding in findings if _place(finding) not in known)
+
+
+def _place(finding: Finding) -> tuple[object, ...]:
+    return finding.check, finding.file, finding.line, finding.column, finding.argument
+
+
+@contextmanager
+def collected() -> Iterator[list[Finding]]:
+    """Findings of all launches inside, of all threads, go to the list; no launch raises."""
+    global _collected
+    before, _collected = _collected, []
+    try:
+        yield _collected
+    finally:
+        _collected = before
 
 
 def current() -> str:

@@ -285,6 +285,22 @@ def test_assumptions() -> None:
 # ---- and none of it
 
 
+@triton.jit
+def masked_by_memory(x, m, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i), mask=tl.load(m + i))
+
+
+@pytest.mark.parametrize("size", [100, 300, 512])
+def test_reports_change_nothing_else(size: int) -> None:
+    """What a report evaluates is needed again behind it, by the accesses themselves."""
+    x, m = np.arange(512, dtype=np.int8), np.arange(512) % 3 == 0
+    o = np.zeros(size, np.int8)
+    findings = found("bounds,uninit", lambda: masked_by_memory[(1,)](*arrays(x, m, o), BLOCK=512))
+    assert sum(finding.count for finding in findings) == m[size:].sum()
+    np.testing.assert_array_equal(o, np.where(m, x, 0)[:size])
+
+
 def test_results_are_the_same() -> None:
     x = np.random.default_rng(0).standard_normal(1000).astype(np.float32)
     plain, checked = out(1024), out(1024)

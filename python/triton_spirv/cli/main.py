@@ -27,6 +27,7 @@ COMMANDS = {
     "cache": "list, remove or verify the compiled kernels on disk",
     "replay": "repeat recorded launches and compare the results with the recording",
     "run": "run a program that was written for CUDA, with its tensors on the CPU",
+    "check": "run a program whose kernels test themselves: accesses out of bounds, NaNs, overflow",
     "ops": "list Triton's operations and say which can be compiled",
     "targets": "list the targets that kernels can be compiled for",
     "completion": "print a completion script for your shell",

@@ -24,6 +24,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                              "otherwise")
     parser.add_argument("--capability", type=capability, default=(0, 0), metavar="8.0",
                         help="what torch.cuda.get_device_capability() says (default: 0.0)")
+    program_arguments(parser)
+
+
+def program_arguments(parser: argparse.ArgumentParser) -> None:
+    """The program and what it is given."""
     parser.add_argument("-m", dest="module", action="store_true",
                         help="PROGRAM is a module, as for python -m")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file")
@@ -38,15 +43,26 @@ def capability(text: str) -> tuple[int, int]:
 
 def run(options: argparse.Namespace, out: Output) -> int:
     """Run the program in this process; its own exit status where it has one."""
-    if not options.module and not Path(options.program).is_file():
-        raise UsageError(f"there is no file {options.program}")
     switch.enable()
     settings = {"available": options.cuda, "is_cuda": options.cuda, "capability": options.capability}
-    with where_torch_is(**settings), _command_line(options):
-        if options.module:
-            runpy.run_module(options.program, run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(options.program, run_name="__main__")
+    with where_torch_is(**settings):
+        return execute(options)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the program of `program_arguments` as Python would; the status that it exits with."""
+    if not options.module and not Path(options.program).is_file():
+        raise UsageError(f"there is no file {options.program}")
+    with _command_line(options):
+        try:
+            if options.module:
+                runpy.run_module(options.program, run_name="__main__", alter_sys=True)
+            else:
+                runpy.run_path(options.program, run_name="__main__")
+        except SystemExit as end:
+            if end.code is None or isinstance(end.code, int):
+                return end.code or 0
+            raise
     return 0
 
 

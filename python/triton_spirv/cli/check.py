@@ -1,0 +1,47 @@
+"""`triton-spirv check`: a program whose kernels test themselves while they run (docs/checking.md)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+from .. import checking, switch
+from .output import Output
+from .run import execute, program_arguments
+
+EXAMPLES = ("check my_kernels.py", "check --checks bounds,uninit -m benchmarks.softmax --steps 10",
+            "check --report findings.json train.py", "check --github -m pytest tests")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("--checks", default="all", help=f"{', '.join(checking.NAMES)}, with commas between "
+                        "them (default: all)")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write the findings as JSON")
+    parser.add_argument("--github", action="store_true",
+                        help="print findings as annotations of GitHub Actions")
+    program_arguments(parser)
+
+
+def run(options: argparse.Namespace, out: Output) -> int:
+    """Run the program to its end, whatever is found; status 1 with findings."""
+    switch.enable()
+    os.environ[checking.VARIABLE] = checking.normalised(options.checks)  # for its processes as well
+    with checking.collected() as findings:
+        status = execute(options)
+    for finding in findings:
+        out.line(_annotation(finding) if options.github else str(finding))
+    if options.report:
+        options.report.write_text(json.dumps([finding.to_json() for finding in findings], indent=1) + "\n")
+    count = len(findings)
+    out.line(f"{count} finding{'s' * (count != 1)}")
+    return 1 if findings else status
+
+
+def _annotation(finding: checking.Finding) -> str:
+    """One line for GitHub Actions."""
+    message = finding.message.replace("%", "%25").replace("\n", "%0A")
+    return (f"::error file={finding.file},line={finding.line},col={finding.column},"
+            f"title={finding.check}::{message}")

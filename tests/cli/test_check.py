@@ -1,0 +1,60 @@
+"""triton-spirv check: a program runs to its end, what is found is printed once, and is data on request."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import sys
+import numpy as np
+import triton
+import triton.language as tl
+import triton_spirv
+
+
+@triton.jit
+def copy(x, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i), mask=i < n)
+
+
+x, o = (triton_spirv.asarray(np.ones(100, np.float32)) for _ in range(2))
+for _ in range(3):
+    copy[(2,)](x, o, int(sys.argv[1]), BLOCK=64)
+print("the end")
+"""
+
+
+def check(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    where = arguments.index("PROGRAM")
+    arguments = (*arguments[:where], str(file), *arguments[where + 1:])
+    command = [sys.executable, "-m", "triton_spirv", "check", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+
+def test_findings(tmp_path: Path) -> None:
+    done = check(tmp_path, "--report", "found.json", "PROGRAM", "104")
+    assert done.returncode == 1 and "the end" in done.stdout, done.stderr
+    assert done.stdout.count("load at x[100], 1 element beyond its end") == 1
+    assert done.stdout.count("store at o[100], 1 element beyond its end") == 1
+    assert done.stdout.endswith("2 findings\n")
+    load, store = json.loads((tmp_path / "found.json").read_text())
+    assert load["check"] == store["check"] == "bounds" and load["line"] == store["line"] == 12
+    assert load["index"] == [100] and load["program"] == [1, 0, 0] and "tl.store" in load["source"]
+
+
+def test_annotations(tmp_path: Path) -> None:
+    done = check(tmp_path, "--github", "--checks", "bounds", "PROGRAM", "101")
+    assert f"::error file={tmp_path / 'program.py'},line=12,col=" in done.stdout
+
+
+def test_nothing(tmp_path: Path) -> None:
+    done = check(tmp_path, "--checks", "nan", "PROGRAM", "100")
+    assert done.returncode == 0 and done.stdout == "the end\n0 findings\n"
+    wrong = check(tmp_path, "--checks", "nans", "PROGRAM", "100")
+    assert wrong.returncode == 2 and "there is no check nans" in wrong.stderr
