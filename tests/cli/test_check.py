@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,7 +51,9 @@ def test_findings(tmp_path: Path) -> None:
 
 def test_annotations(tmp_path: Path) -> None:
     done = check(tmp_path, "--github", "--checks", "bounds", "PROGRAM", "101")
-    assert f"::error file={tmp_path / 'program.py'},line=12,col=" in done.stdout
+    # a kernel that was compiled for a copy of the file says the copy's name
+    assert re.search(r"^::error file=.*program\.py,line=12,col=\d+,title=bounds::load at x", done.stdout,
+                     re.MULTILINE)
 
 
 def test_nothing(tmp_path: Path) -> None:
