@@ -127,7 +127,6 @@ KERNELS: tuple[tuple[Any, Callable[..., None]], ...] = (
     (by_a_scalar, after_by_a_scalar))
 
 
-@pytest.mark.vulkan
 @pytest.mark.parametrize("block", (64, 1024))
 @pytest.mark.parametrize("kernel, meaning", KERNELS, ids=[kernel.fn.__name__ for kernel, _ in KERNELS])
 def test_views_of_one_tensor(run, mode, kernel, meaning, block):
@@ -173,7 +172,6 @@ def test_what_has_its_barrier_anyway_serves_all_arguments(run, mode):
     np.testing.assert_array_equal(x[:1024].numpy(), np.arange(1, 1025).sum() + np.arange(1024))
 
 
-@pytest.mark.vulkan
 def test_addresses_say_so_by_an_option(run, mode):
     """Of a bare address nobody knows where its memory ends."""
     if mode == "vulkan":

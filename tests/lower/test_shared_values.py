@@ -277,8 +277,9 @@ NOTICED = (
 @pytest.mark.skipif(numeric.INTERPRETED, reason="nothing is compiled")
 @pytest.mark.parametrize("defect, kernel, use, pointers, numbers", NOTICED)
 def test_noticed(run, monkeypatch, defect, kernel, use, pointers, numbers):
-    """With a mend taken back, compilation ends with an internal error: the plan that closes notices that a
-    value was not written, or else the analysis of the emitted function that it is read."""
+    """With a mend taken back, compilation ends with an internal error: the walk that closes notices that a
+    value was not written, or else the analysis of the emitted function that it is read, and before that,
+    where plans are verified, the plan of the function."""
     buffers = [filled(4096) for _ in range(pointers)]
     text = run(kernel, 1, *buffers, *numbers, use, 1024).asm["ttir"]
     compile(text, "cpu")
@@ -287,5 +288,8 @@ def test_noticed(run, monkeypatch, defect, kernel, use, pointers, numbers):
         with pytest.raises(InternalError, match="does not, on one of its ways"):
             compile(text, "cpu")
         monkeypatch.setattr(Requests, "is_written", lambda self, plan, node: True)
-    with pytest.raises(InternalError, match="is read where not all ways"):
-        compile(text, "cpu")
+    of_plan = f"the plan of {kernel.fn.__name__} is wrong"
+    for checks, message in (("", "is read where not all ways"), ("verify", of_plan)):
+        monkeypatch.setenv("TRITON_SPIRV_DEBUG", checks)
+        with pytest.raises(InternalError, match=message):
+            compile(text, "cpu")
