@@ -9,6 +9,7 @@ A launch that found something raises CheckError when it is done; its `findings` 
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 from collections.abc import Iterable, Iterator
@@ -112,6 +113,7 @@ def current() -> str:
     return normalised(os.environ.get(VARIABLE, "")) if chosen is None else chosen
 
 
+@functools.cache  # each launch asks
 def normalised(text: str) -> str:
     """The names in their order, each once, or "all"; UsageError for one that there is not."""
     words = [word.strip() for word in text.split(",") if word.strip()]

@@ -98,6 +98,8 @@ def _load_once() -> None:
 
     @functools.wraps(original)
     def _init_handles(self: Any) -> None:
+        if self.function is not None:  # each launch asks
+            return None
         if not _is_ours(self.metadata.target):
             return original(self)
         with _locks.holding(id(self)):
