@@ -238,7 +238,7 @@ def test_enabled_before_triton_is_imported(script: Script) -> None:
 
 def test_wrong_device(script: Script) -> None:
     done = script(ADD + "check()", TRITON_SPIRV_BACKEND="1", TRITON_SPIRV_DEVICE="no such device")
-    assert done.returncode and "names no device; say cpu, gpu, an index" in done.stderr
+    assert done.returncode and "names no device; say cpu, gpu, gpu:1, an index" in done.stderr
     assert "\n  0: " in done.stderr
 
 

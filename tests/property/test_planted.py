@@ -21,7 +21,8 @@ TREE = Path(__file__).parents[2]
     "bug, within",
     [
         ("a subtraction of integers swaps its operands", 10),
-        ("the high half of a product is signed", 40),
+        ("a scan forgets other lanes", 10),
+        ("unsigned // is signed", 60),
     ],
 )
 def test_a_planted_bug_is_found(bug, within):

@@ -13,6 +13,7 @@ MEANING = {
     "cpu": "a CPU, through Intel's OpenCL CPU runtime", "host": "this machine's CPU, with all its features",
     "cpu-simt": "GPU-style code on a CPU, to try it without a GPU", "opencl-gpu": "any OpenCL GPU",
     "pvc": "Intel Data Center GPU Max", "dg2": "Intel Arc A series", "bmg": "Intel Arc B series",
+    "arl": "Intel Core Ultra 200 (Arrow Lake H)", "mtl": "Intel Core Ultra 100 (Meteor Lake)",
     "lnl": "Intel Core Ultra 200V", "ptl": "Intel Panther Lake", "tgl": "Intel Core of 2020 (Tiger Lake)",
     "vulkan": "any Vulkan 1.2 device", "lavapipe": "Mesa's software Vulkan device",
 }

@@ -72,7 +72,7 @@ class Watch:
             place, message = self._meaning(site, value)
             return Finding(site.check, message, self.artifact.entry, place.file, place.line, place.column,
                            (x, y, z), count)
-        found = self._nearest(site, value, arguments)
+        found = self._nearest(site, value)
         message = f"{site.what} at address {value:#x}, which no argument has"
         name, index = "", tuple[int, ...]()
         if found is not None:
@@ -96,7 +96,7 @@ class Watch:
             return origin, f"what this masked load leaves out, and has no other= for, {reached}"
         return origin, f"{UNDEFINED[origin.what]}, which {reached}"
 
-    def _nearest(self, site: Site, address: int, arguments: Sequence[Any]) -> int | None:
+    def _nearest(self, site: Site, address: int) -> int | None:
         """The argument whose memory is meant: of those that the pointer may come from the one that begins or
         ends nearest."""
         def distance(i: int) -> int:

@@ -11,12 +11,18 @@ Span = tuple[int, int, bool]
 
 
 def extent(argument: Any) -> tuple[int, int] | None:
-    """Address and bytes of the allocation behind an argument; None for null and for bare addresses."""
+    """Address and bytes of the allocation behind an argument; None for null and for bare addresses, for what
+    is mapped only while a kernel runs, and for what has no memory, which the launch refuses by name."""
+    if hasattr(argument, "mapped"):
+        return None
     if hasattr(argument, "extent"):
         return argument.extent()
     if hasattr(argument, "untyped_storage"):
         storage = argument.untyped_storage()
-        return storage.data_ptr(), storage.nbytes()
+        try:
+            return storage.data_ptr(), storage.nbytes()
+        except RuntimeError:
+            return None
     return extent(argument.base) if hasattr(argument, "base") else None
 
 

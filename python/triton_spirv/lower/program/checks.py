@@ -19,7 +19,7 @@ from ...spirv.types import Bool
 from ..context import Context, StepLoop
 from ..lanes.elements import acting, guarded, owner, redundant, visit_elements, visited_layout
 from ..registry import lowers
-from ..values.tensor import Affine, Pointers, Uniform
+from ..values.tensor import Affine, Pointers, Tensor, Uniform
 
 INDEX = IntegerType(64)
 
@@ -32,7 +32,8 @@ def check_word(ctx: Context, op: Operation) -> Register:
 
 
 @lowers("ts.inside")
-def inside(ctx: Context, op: Operation, value: Any, first: Register, last: Register) -> Register:
+def inside(ctx: Context, op: Operation, value: Tensor | Register, first: Register,
+           last: Register) -> Register:
     """Does every address, or integer of 64 bits, lie in [first, last]? False where only the elements
     themselves could say it."""
     b = ctx.b
@@ -44,7 +45,7 @@ def inside(ctx: Context, op: Operation, value: Any, first: Register, last: Regis
                          b.compare("OpSLessThanEqual", high, last))
 
 
-def _extremes(ctx: Context, value: Any) -> tuple[Register, Register] | None:
+def _extremes(ctx: Context, value: Tensor | Register) -> tuple[Register, Register] | None:
     """The least and the greatest of what is affine."""
     b, env = ctx.b, ctx.env
     if isinstance(value, Uniform):
@@ -81,7 +82,8 @@ def _ends(ctx: Context, affine: Affine, first: Register, size: int) -> tuple[Reg
 
 
 @lowers("ts.report")
-def report(ctx: Context, op: Operation, fine: Register, bad: Any, value: Any) -> None:
+def report(ctx: Context, op: Operation, fine: Register, bad: Tensor | Register,
+           value: Tensor | Register) -> None:
     """Where not all is fine, a record for each element that is bad, with its value."""
     b = ctx.b
     if fine.constant is not None:

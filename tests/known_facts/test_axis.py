@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from facts.evaluate import Evaluator, Overflow
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_facts.evaluate import Evaluator, Overflow
 from triton_spirv.facts.axis import AxisInfo, axis_info
 from triton_spirv.facts.axis_shapes import lengths, unit
 from triton_spirv.ir import Value, parse

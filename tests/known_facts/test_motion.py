@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from facts.update import Case, cases
+from known_facts.update import Case, cases
 from triton_spirv.facts.motion import (
     Counter,
     Product,
@@ -27,7 +27,7 @@ def loop_of(body: str) -> Operation:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.path.stem)
 def test_case(case: Case) -> None:
-    assert case.made() == case.expected, "python -m tests.facts.update writes it anew; read the difference"
+    assert case.made() == case.expected, "python -m tests.known_facts.update writes it anew"
 
 
 HEAD = """

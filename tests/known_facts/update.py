@@ -1,6 +1,6 @@
 """Cases of facts: IR above, below what is known of its values.
 
-    python -m tests.facts.update [PART ...]    writes the lower halves anew; read `git diff` then
+    python -m tests.known_facts.update [PART ...]    writes the lower halves anew; read `git diff` then
 """
 
 from __future__ import annotations
