@@ -41,7 +41,7 @@ def test_the_fastest_is_found() -> None:
         assert turns(kernel) == 40
     times = {config.kwargs["TURNS"]: values for config, values in kernel.configs_timings.items()}
     assert all(low <= median <= high for median, low, high in times.values())
-    assert times[4000][0] > 20 * times[40][0] and times[400][0] > 3 * times[40][0]
+    assert times[4000][0] > times[400][0] > times[40][0]
 
 
 def test_the_first_tuning_of_a_process(script: Any) -> None:
