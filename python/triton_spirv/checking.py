@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import linecache
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
@@ -28,6 +28,7 @@ NAMES = ("bounds", "uninit", "overflow", "nan")
 #: where findings go instead of being raised
 _collected: list[Finding] | None = None
 
+_arrays: ContextVar[tuple[Any, ...]] = ContextVar("triton-spirv-checked-arrays", default=())
 _chosen: ContextVar[str | None] = ContextVar("triton-spirv-checks", default=None)
 
 
@@ -124,10 +125,17 @@ def normalised(text: str) -> str:
 
 
 @contextmanager
-def checked(checks: str = "all") -> Iterator[None]:
-    """Launches inside make these checks: names with commas between, "all", or "" for none."""
-    token = _chosen.set(normalised(checks))
+def checked(checks: str = "all", arrays: Sequence[Any] = ()) -> Iterator[None]:
+    """Launches inside make these checks: names with commas between, "all", or "" for none. `arrays`: arrays
+    and tensors that kernels reach by addresses which they find in memory, as in a table of pointers."""
+    token, more = _chosen.set(normalised(checks)), _arrays.set((*_arrays.get(), *arrays))
     try:
         yield
     finally:
         _chosen.reset(token)
+        _arrays.reset(more)
+
+
+def registered() -> Sequence[Any]:
+    """The arrays that launches may reach besides their arguments."""
+    return _arrays.get()

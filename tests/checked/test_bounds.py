@@ -156,6 +156,37 @@ def test_scalars_and_compare_and_exchange() -> None:
 
 
 @triton.jit
+def through_table(table, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    p = tl.load(table + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+    tl.store(o + tl.program_id(0) * BLOCK + i, tl.load(p + i))
+
+
+@triton.jit
+def of_a_number(address, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(address.to(tl.pointer_type(tl.float32)) + i))
+
+
+def test_addresses_in_memory() -> None:
+    """The access happens; whose the address is can be said."""
+    arrays = [np.full(64, k, np.float32) for k in (1, 2)]
+    table = np.array([array.ctypes.data for array in arrays], np.int64)
+    o = np.zeros(128, np.float32)
+    launch = lambda: through_table[(2,)](*map(triton_spirv.asarray, (table, o)), BLOCK=64)  # noqa: E731
+    load, = found(launch)
+    assert "found in memory, which no argument has" in load.message and not load.argument
+    np.testing.assert_array_equal(o, np.repeat([1, 2], 64))
+    with triton_spirv.checked("bounds", arrays=[triton_spirv.asarray(array) for array in arrays]):
+        launch()
+    with triton_spirv.checked("bounds", arrays=[triton_spirv.asarray(arrays[0])]), pytest.raises(CheckError):
+        through_table[(1,)](*map(triton_spirv.asarray, (table[1:], o)), BLOCK=64)
+    with triton_spirv.checked("bounds"), pytest.raises(CheckError, match="found in memory"):
+        of_a_number[(1,)](int(table[1]), triton_spirv.asarray(o), BLOCK=64)
+    assert (o[:64] == 2).all()
+
+
+@triton.jit
 def either(x, y, o, which, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     p = x

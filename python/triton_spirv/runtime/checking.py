@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..check_layout import RECORD, SITE_WORDS, SLOTS, Site, site_word, spare_word
-from ..checking import Finding, report
+from ..checking import Finding, registered, report
 from .extents import extent
 
 if TYPE_CHECKING:
@@ -18,16 +18,6 @@ SPARE_BYTES = 64
 
 #: where memory ends of which nothing is known: nothing is beyond it
 EVERYWHERE = -(1 << 62), 1 << 62
-
-
-#: operation -> what is wrong with a result of it that has no meaning
-UNDEFINED = {
-    **dict.fromkeys(("arith.divsi", "arith.remsi", "arith.ceildivsi", "arith.floordivsi"),
-                    "a division by zero, or of the least number by -1"),
-    **dict.fromkeys(("arith.divui", "arith.remui", "arith.ceildivui"), "a division by zero"),
-    **dict.fromkeys(("arith.shli", "arith.shrsi", "arith.shrui"), "a shift by all bits or more"),
-    **dict.fromkeys(("arith.fptosi", "arith.fptoui"), "a float that the integer's type does not hold"),
-}
 
 
 class Watch:
@@ -64,7 +54,10 @@ class Watch:
             if count:
                 records = [tuple(self._array[word + 1 + slot * RECORD:word + 1 + (slot + 1) * RECORD])
                            for slot in range(min(count, SLOTS))]
-                yield self._finding(site, count, min(records), arguments)
+                if site.elsewhere:  # records beyond the first SLOTS are taken for what those are
+                    records = [record for record in records if not _is_registered(record[-1], site.bytes)]
+                if records:
+                    yield self._finding(site, count, min(records), arguments)
 
     def _finding(self, site: Site, count: int, record: tuple[int, ...], arguments: Sequence[Any]) -> Finding:
         x, y, z, _, value = record
@@ -72,10 +65,12 @@ class Watch:
             place, message = self._meaning(site, value)
             return Finding(site.check, message, self.artifact.entry, place.file, place.line, place.column,
                            (x, y, z), count)
-        found = self._nearest(site, value)
-        message = f"{site.what} at address {value:#x}, which no argument has"
         name, index = "", tuple[int, ...]()
-        if found is not None:
+        if site.elsewhere:
+            message = (f"{site.what} at address {value:#x}, found in memory, which no argument has; if it is "
+                       "another array's, name that: triton_spirv.checked(arrays=[...])")
+        else:
+            found = self._nearest(site, value)
             argument, name = arguments[found], self.artifact.parameters[found].name
             index, message = _beyond(site, value, argument, name)
         return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, (x, y, z),
@@ -94,16 +89,21 @@ class Watch:
             return origin, f"{origin.what} makes a NaN or an infinity of finite numbers, which {reached}"
         if site.check == "uninit":
             return origin, f"what this masked load leaves out, and has no other= for, {reached}"
-        return origin, f"{UNDEFINED[origin.what]}, which {reached}"
+        return origin, f"{origin.what}, which {reached}"
 
-    def _nearest(self, site: Site, address: int) -> int | None:
+    def _nearest(self, site: Site, address: int) -> int:
         """The argument whose memory is meant: of those that the pointer may come from the one that begins or
         ends nearest."""
         def distance(i: int) -> int:
             begin, end = self._array[2 * i], self._array[2 * i + 1]
             return max(begin - address, address + site.bytes - end)
 
-        return min(site.arguments, key=distance, default=None)
+        return min(site.arguments, key=distance)
+
+
+def _is_registered(address: int, size: int) -> bool:
+    """Does an access lie in an array that the user has named?"""
+    return any(begin <= address and address + size <= end for begin, end in map(_extent, registered()))
 
 
 def _extent(argument: Any) -> tuple[int, int]:
@@ -111,7 +111,7 @@ def _extent(argument: Any) -> tuple[int, int]:
     found = extent(argument)
     if found is not None:
         return found[0], found[0] + found[1]
-    return (0, 0) if argument is None or argument == 0 else EVERYWHERE
+    return (0, 0) if argument is None or (isinstance(argument, int) and not argument) else EVERYWHERE
 
 
 def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[int, ...], str]:

@@ -35,6 +35,8 @@ def _watch(op: Operation, roots: int, foreign: bool, sites: Sites) -> None:
     size = max(1, bits_of(pointee.pointee) // 8)
     arguments = tuple(i for i in range(sites.arguments)
                       if roots >> i & 1 and is_pointer(_argument(sites, i).type))
+    if not arguments:
+        return  # made of numbers alone: there is nothing to compare with
     number = sites.add(op, "bounds", ACCESSES[op.name], bytes=size, arguments=arguments, elsewhere=foreign)
     make = Before(op)
     address = make.make("tt.ptr_to_int", [op.ptr], like(op.ptr.type, I64))
@@ -51,7 +53,7 @@ def _watch(op: Operation, roots: int, foreign: bool, sites: Sites) -> None:
     make.make("ts.report", [inside, make.both(mask, outside), address], None, word=number)
     allowed = make.either(make.spread(inside, outside.type), make.negated(outside))
     if foreign:
-        return  # memory that no argument knows may be somebody's: the launcher asks who
+        return  # memory that no argument has may be another array's: the launcher asks whose
     if "mask" in op.operand_names():
         _replace(op, mask=make.both(mask, allowed))
     else:

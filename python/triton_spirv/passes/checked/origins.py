@@ -68,8 +68,12 @@ class Source:
 
     def site(self, op: Operation) -> int:
         """The number of the operation as a place that makes doubtful values."""
-        self.sites.add(op, self.check, op.name)
+        self.sites.add(op, self.check, self.describe(op))
         return len(self.sites.known)
+
+    def describe(self, op: Operation) -> str:
+        """What the operation made, for the user."""
+        return op.name
 
 
 class Shadows:

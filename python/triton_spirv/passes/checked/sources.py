@@ -101,6 +101,12 @@ class Undefined(Source):
                            [wrong, make.number(self.site(op), type), make.number(0, type)], type)
         return shadow if inherited is None else make.make("arith.maxui", [shadow, inherited], type)
 
+    def describe(self, op: Operation) -> str:
+        if op.has("divides"):
+            return "a division by zero" + ", or of the least number by -1" * op.name.endswith("si")
+        return "a shift by all bits or more" if op.name.startswith("arith.sh") else (
+            "a float that the integer's type does not hold")
+
     def _is_wrong(self, op: Operation, make: Before) -> Value:
         element = element_type(op.result.type)
         assert isinstance(element, IntegerType)
