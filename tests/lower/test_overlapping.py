@@ -17,7 +17,7 @@ import torch
 import triton
 import triton.language as tl
 
-SPIRV_MODES = ("vector", "simt8", "simt", "simt32", "vulkan")
+SPIRV_MODES = ("vector", "simt8", "simt", "simt32", "vulkan", "machine-vulkan32")
 
 SHIFTS = ((0, 0), (0, 1), (16, 0), (0, 64))
 WARPS = (1, 8)
@@ -147,6 +147,12 @@ def barriers(kernel: Any) -> int:
     return kernel.asm["spvasm"].count("OpControlBarrier")
 
 
+def orders_global_memory(kernel: Any) -> bool:
+    """Does a barrier, besides memory of the work-group?"""
+    found = [line for line in kernel.asm["spvasm"].splitlines() if "OpControlBarrier" in line]
+    return any("CrossWorkgroupMemory" in line or "UniformMemory" in line for line in found)
+
+
 def test_only_arguments_that_share_memory_pay_for_barriers(run, mode):
     whole, out = torch.zeros(4096, dtype=torch.int32), torch.zeros(1024, dtype=torch.int32)
     apart = run(load_before, 1, whole, torch.zeros_like(whole), out, 1024)
@@ -163,13 +169,58 @@ def sums(a, b, BLOCK: tl.constexpr):
     tl.store(b + i, tl.sum(tl.load(a + i)) + i)
 
 
-def test_what_has_its_barrier_anyway_serves_all_arguments(run, mode):
+def test_a_barrier_of_shared_memory_orders_none_of_arguments(run, mode):
+    """The barrier that a reduction has orders global memory where arguments may overlap, and there alone."""
     if mode == "vector":
         pytest.skip("one work-item runs the program")
     x = torch.arange(2048, dtype=torch.int32)
-    made = run(sums, 1, x[1:], x, 1024, num_warps=8)
-    assert made.metadata.artifact["assumes_disjoint"] is False
+    apart = run(sums, 1, x, torch.zeros_like(x), 1024, num_warps=8)
+    made = run(sums, 1, x, torch.zeros_like(x), 1024, num_warps=8, overlapping=True)
+    run(sums, 1, x[1:], x, 1024, num_warps=8)
     np.testing.assert_array_equal(x[:1024].numpy(), np.arange(1, 1025).sum() + np.arange(1024))
+    assert apart.metadata.artifact["assumes_disjoint"] and not made.metadata.artifact["assumes_disjoint"]
+    assert barriers(apart) == barriers(made) > 0
+    assert orders_global_memory(made) and not orders_global_memory(apart)
+
+
+@triton.jit
+def sums_of_neighbours(a, b, c, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(b + i, tl.sum(tl.load(a + i)) + i)
+    tl.store(c + i, tl.sum(tl.load(b + (i ^ 64))) + i)
+
+
+def test_what_has_its_barriers_anyway_serves_all_arguments(run, mode):
+    """Stores and loads of `b` make all barriers order global memory; sums have one between all others."""
+    if mode == "vector":
+        pytest.skip("one work-item runs the program")
+    x = torch.arange(1024, dtype=torch.int32)
+    b, c = torch.zeros_like(x), torch.zeros_like(x)
+    made = run(sums_of_neighbours, 1, x, b, c, 1024, num_warps=8)
+    assert made.metadata.artifact["assumes_disjoint"] is False and orders_global_memory(made)
+    np.testing.assert_array_equal(c.numpy(), (x.sum() + x).sum().numpy() + np.arange(1024))
+
+
+@triton.jit
+def exchanged(a, b, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x, y = tl.split(tl.reshape(tl.load(a + (i ^ 37)), [BLOCK // 2, 2]))
+    half = tl.arange(0, BLOCK // 2)
+    tl.store(b + half, x - y)
+    tl.store(b + half + BLOCK // 2, x + y)
+
+
+@pytest.mark.parametrize("shift", (0, 1, 64))
+def test_an_exchange_between_loads_and_stores(run, mode, shift):
+    numeric.interpreter_is_wrong("a program's order is that of its text there")
+    data = np.random.default_rng(shift).integers(0, 1000, 1100).astype(np.int32)
+    for warps in WARPS if mode != "vector" else (4,):
+        whole = torch.from_numpy(data.copy())
+        run(exchanged, 1, whole, whole[shift:], 1024, num_warps=warps)
+        x, y = data[np.arange(1024) ^ 37].reshape(-1, 2).T
+        expected = data.copy()
+        expected[shift:shift + 1024] = np.concatenate([x - y, x + y])
+        np.testing.assert_array_equal(whole.numpy(), expected, f"{warps} warps")
 
 
 def test_addresses_say_so_by_an_option(run, mode):

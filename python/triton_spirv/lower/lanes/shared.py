@@ -160,24 +160,35 @@ class SharedMemory:
     def finish(self, graph: Graph) -> bool:
         """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
         meet in shared memory only. Would more be needed if arguments overlapped?"""
-        outside = [place for place in self.places if not isinstance(place.memory, Range)]
-        if not needed_barriers(graph, outside, MEETINGS):
+        needed = self._needed(graph, self.places)
+        private = not self._needed(graph, self._outside)
+        if private:
             self.ctx.env.keep_global_private(graph)
-        needed = needed_barriers(graph, self.places, MEETINGS, self.headers)
-        assumes_disjoint = self._needs_more(graph, needed)
+        assumes_disjoint = self._assumes_disjoint(graph, needed, private)
         drop_barriers(graph, self.places, needed, self.ctx.env.narrow_barrier)
         return assumes_disjoint
 
-    def _needs_more(self, graph: Graph, needed: dict[int, int]) -> bool:
-        """Would other barriers be needed if any two arguments might overlap?"""
+    @property
+    def _outside(self) -> list[Place]:
+        """The places but those of shared memory."""
+        return [place for place in self.places if not isinstance(place.memory, Range)]
+
+    def _needed(self, graph: Graph, places: list[Place]) -> dict[int, int]:
+        return needed_barriers(graph, places, MEETINGS, self.headers)
+
+    def _assumes_disjoint(self, graph: Graph, needed: dict[int, int], private: bool) -> bool:
+        """Would there be other barriers, or other memory that they order, if any two arguments might
+        overlap? `needed` and `private`: the barriers, and whether lanes meet in shared memory only, where
+        arguments lie apart."""
         if len({place.memory.roots for place in self.places if isinstance(place.memory, Global)}) < 2:
             return False
         exposed = bool(self.exposed)
-        overlapping = [replace(place, memory=replace(place.memory, roots=ANYWHERE, exposed=exposed))
-                       if isinstance(place.memory, Global) else place for place in self.places]
-        found = needed_barriers(graph, overlapping, MEETINGS, self.headers)
-        return any(needed.get(id(place)) != found.get(id(other))
-                   for place, other in zip(self.places, overlapping, strict=True))
+        everywhere = {id(place): replace(place, memory=replace(place.memory, roots=ANYWHERE, exposed=exposed))
+                      if isinstance(place.memory, Global) else place for place in self.places}
+        if private and self._needed(graph, [everywhere[id(place)] for place in self._outside]):
+            return True  # a barrier that shared memory needs orders no global memory
+        found = self._needed(graph, list(everywhere.values()))
+        return any(needed.get(id(place)) != found.get(id(everywhere[id(place)])) for place in self.places)
 
     # --- tensors ----------------------------------------------------------------------------------------
 
