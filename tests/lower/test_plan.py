@@ -51,7 +51,6 @@ walk for reduce %sum, keeps %e in array 0, which held %v
   64 turns
     read array 0 (%v)
     write array 0 (%e)
-store: loads in its loop go through the same pointers
 walk for store
   64 turns
     versions: do all masks hold in this window?

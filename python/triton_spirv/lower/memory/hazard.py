@@ -154,11 +154,6 @@ def apart(ctx: Context, op: Operation, ptr: Any,
     return safe
 
 
-def _record(ctx: Context, op: Operation, layout: Layout, way: str) -> None:
-    if layout.steps > 1:
-        ctx.recorder.add(Fused(op, way))
-
-
 def versioned(
     ctx: Context, op: Operation, ptr: Any, tensors: Sequence[Any], body: Callable[[], None]
 ) -> None:
@@ -170,14 +165,16 @@ def versioned(
     inputs = [(tensor, layout) for tensor in tensors]
     if in_place(op, *tensors) and distinct(ctx, ptr, layout) is True:
         ctx.settle(memory_only=True, op=op)
-        _record(ctx, op, layout, "in place")
+        if layout.steps > 1 and loads_below(ctx, inputs):
+            ctx.recorder.add(Fused(op, "in place"))
         body()
         return
     loads = loads_below(ctx, inputs) if layout.steps > 1 else []
     safe = apart(ctx, op, ptr, loads) if layout.steps > 1 else None
     if safe is None:
         ctx.settle(memory_only=True)
-        _record(ctx, op, layout, "before")
+        if layout.steps > 1:
+            ctx.recorder.add(Fused(op, "before"))
         body()
         return
     ctx.settle(memory_only=False, op=op)
