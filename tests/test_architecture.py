@@ -1,5 +1,5 @@
-"""The worked example of docs/architecture.md: an operation is added by exactly the text that stands there, one
-line of the table, one rule and one test, and every part of the compiler knows it."""
+"""The worked example of docs/architecture.md: an operation is added by exactly the text that stands there,
+one line of the table, one rule and one test, and every part of the compiler knows it."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+
 from docs import followed
 
 PAGE = followed.PAGE.read_text(encoding="utf-8")
