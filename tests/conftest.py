@@ -47,6 +47,9 @@ MODES: dict[str, dict[str, str]] = {
     "vector": {},
     **{name: {"TRITON_SPIRV_TARGET": name}
        for name in ("simt", "simt8", "simt32", family.NAME, crowded.NAME)},
+    # without any optimisation: what check=compiler compares with
+    "simple": {"TRITON_SPIRV_OPTIMISE": "none"},
+    "simple-simt": {"TRITON_SPIRV_OPTIMISE": "none", "TRITON_SPIRV_TARGET": "simt"},
     # the CPU device as one of another driver: no f16, and nothing of Intel's
     "other-cpu": {"TRITON_SPIRV_TARGET": "opencl-cpu:double:atomics"},
     "vulkan": {"TRITON_SPIRV_DEVICE": os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")},

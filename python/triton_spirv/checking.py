@@ -25,6 +25,9 @@ VARIABLE = "TRITON_SPIRV_CHECK"
 #: the checks that there are, in the order in which they are made
 NAMES = ("bounds", "uninit", "overflow", "nan")
 
+#: the check that is no part of a kernel: its results are compared with those of it without optimisations
+COMPILER = "compiler"
+
 #: where findings go instead of being raised
 _collected: list[Finding] | None = None
 
@@ -116,12 +119,15 @@ def current() -> str:
 
 @functools.cache  # each launch asks
 def normalised(text: str) -> str:
-    """The names in their order, each once, or "all"; UsageError for one that there is not."""
+    """The names in their order, each once, or "all", which is all that a kernel does itself; behind them
+    "compiler". UsageError for one that there is not."""
     words = [word.strip() for word in text.split(",") if word.strip()]
-    unknown = [word for word in words if word not in (*NAMES, "all")]
+    unknown = [word for word in words if word not in (*NAMES, "all", COMPILER)]
     if unknown:
-        raise UsageError(f"there is no check {', '.join(unknown)}; there are {', '.join(NAMES)}, and all")
-    return "all" if "all" in words else ",".join(name for name in NAMES if name in words)
+        raise UsageError(f"there is no check {', '.join(unknown)}; there are {', '.join(NAMES)}, all, and "
+                         f"{COMPILER}")
+    names = ["all"] if "all" in words else [name for name in NAMES if name in words]
+    return ",".join([*names, COMPILER] if COMPILER in words else names)
 
 
 @contextmanager

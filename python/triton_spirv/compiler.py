@@ -70,11 +70,12 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     functions of f32 may be wrong by thousands of units in the last place, and products of bf16 take denormal
     numbers as zero: docs/accuracy.md), print_copies (how often a work-item that runs a
     whole program prints a scalar), check (names of checks of docs/checking.md that the kernel makes while
-    it runs).
+    it runs), optimise (which optimisations are made: target/optimisations.py).
     Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError,
     MissingCapability, ResourceError; InternalError for a defect of this package.
     """
     target = find_target(target) if isinstance(target, str) else target
+    target = target.optimised(options.get("optimise", ""))
     try:
         return deepened(_within_resources, text, target, num_warps, options)
     except InternalError as error:

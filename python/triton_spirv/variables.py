@@ -49,8 +49,12 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "Print a table of launches and times at the end of the process. With a file name, also "
                  "write a Chrome trace."),
         Variable("TRITON_SPIRV_CHECK",
-                 "`bounds`, `uninit`, `overflow`, `nan` with commas between them, or `all`",
+                 "`bounds`, `uninit`, `overflow`, `nan` with commas between them, or `all`; `compiler`",
                  "none", "Let kernels test themselves while they run, see [checking.md](checking.md)."),
+        Variable("TRITON_SPIRV_OPTIMISE", "`all`, `none`, `-NAME`, `NAME`, with commas between them", "`all`",
+                 "The optimisations that are made: all but those with a `-`, or none but those without. "
+                 "[checking.md](checking.md) has their names. The launch option `optimise=` does so for one "
+                 "launch."),
         Variable("TRITON_SPIRV_RECORD", "a folder", "off",
                  "Keep launches in the folder, with their arguments and results. `triton-spirv replay` "
                  "repeats them. A recording contains your data."),

@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from .. import checking, switch
+from ..errors import UsageError
+from ..target.optimisations import OPTIMISATIONS, VARIABLE
 from .output import Output
 from .run import execute, program_arguments
 
@@ -22,11 +27,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the findings as JSON")
     parser.add_argument("--github", action="store_true",
                         help="print findings as annotations of GitHub Actions")
+    parser.add_argument("--bisect", action="store_true",
+                        help="run the program once without each optimisation, with check=compiler: which one "
+                        "changes results?")
     program_arguments(parser)
 
 
 def run(options: argparse.Namespace, out: Output) -> int:
     """Run the program to its end, whatever is found; status 1 with findings."""
+    if options.bisect:
+        return _bisect(options, out)
     switch.enable()
     os.environ[checking.VARIABLE] = checking.normalised(options.checks)  # for its processes as well
     with checking.collected() as findings:
@@ -38,6 +48,30 @@ def run(options: argparse.Namespace, out: Output) -> int:
     count = len(findings)
     out.line(f"{count} finding{'s' * (count != 1)}")
     return 1 if findings else status
+
+
+def _bisect(options: argparse.Namespace, out: Output) -> int:
+    """Status 1 if results depend on optimisations."""
+    program = [*(["-m"] if options.module else []), options.program, *options.arguments]
+
+    def finds(left_out: str) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "findings.json"
+            words = [sys.executable, "-m", "triton_spirv", "check", "--checks", checking.COMPILER,
+                     "--report", str(report), *program]
+            done = subprocess.run(words, env={**os.environ, VARIABLE: left_out}, stdout=subprocess.DEVNULL,
+                                  check=False)
+            if not report.is_file():
+                raise UsageError(f"{options.program} ended with status {done.returncode}")
+            return bool(json.loads(report.read_text()))
+
+    if not finds("all"):
+        out.line("results do not depend on optimisations")
+        return 0
+    guilty = [name for name in OPTIMISATIONS if not finds(f"-{name}")]
+    out.line(f"no finding without one of: {', '.join(guilty)}" if guilty else
+             "findings without each of the optimisations; more than one is wrong")
+    return 1
 
 
 def _annotation(finding: checking.Finding) -> str:

@@ -159,6 +159,7 @@ class Context(Walking):
         elif layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:
                 self.keep(node, self.fragment(node, layout))
-        elif nodes[0].depth > DEEP:
+        elif nodes[0].depth > DEEP or (
+                (reads or total > CHEAP) and not self.target.optimises("chains")):
             self.precompute(nodes)
         return nodes

@@ -39,7 +39,8 @@ class Pass:
 PASSES = (
     Pass("simplify", lambda module, target, warps: simplify(module)),
     Pass("single-rounds", lambda module, target, warps: without_single_rounds(
-        module, target.max_registers * target.vector_width)),
+        module, target.max_registers * target.vector_width),
+         lambda target: target.optimises("single-rounds")),
     Pass("place-products", place_products, lambda target: target.matrix is not None, mixes_layouts=True),
     Pass("place-tiles", place_tiles, lambda target: target.places_tiles, mixes_layouts=True),
     Pass("fetch-ahead", lambda module, target, warps: fetch_ahead(module),

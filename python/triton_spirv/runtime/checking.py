@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..check_layout import RECORD, SITE_WORDS, SLOTS, Site, site_word, spare_word
 from ..checking import Finding, registered, report
+from .elements import coordinates, form
 from .extents import extent
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[i
     size = site.bytes
     start = argument.data_ptr() if hasattr(argument, "data_ptr") else begin
     position = (address - start) // size
-    shape, strides = _form(argument)
-    index = _coordinates(position, shape, strides)
+    shape, strides = form(argument)
+    index = coordinates(position, shape, strides)
     shown = ", ".join(map(str, index)) if index else str(position)
     if begin == end:
         return index, f"{site.what} at {name}[{shown}], but {name} has no memory"
@@ -135,24 +136,3 @@ def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[i
     whole += f" and strides {tuple(strides)}" if strides is not None else ""
     return index, (f"{site.what} at {name}[{shown}], {where} ({name} is{whole or ' memory'}, {size} bytes an "
                    "element)")
-
-
-def _form(argument: Any) -> tuple[Sequence[int] | None, Sequence[int] | None]:
-    """Shape and strides (in elements), where the argument has them."""
-    shape = getattr(argument, "shape", None)
-    strides = getattr(argument, "stride", None)
-    strides = strides() if callable(strides) else getattr(argument, "strides", None)
-    return (None, None) if shape is None or strides is None else (tuple(shape), tuple(strides))
-
-
-def _coordinates(position: int, shape: Sequence[int] | None,
-                 strides: Sequence[int] | None) -> tuple[int, ...]:
-    """The coordinates of an element beyond an array: the first of them runs on. Empty where they are not
-    known, or some element has no place of its own."""
-    if not shape or strides is None or any(stride <= 0 for stride in strides):
-        return ()
-    order = sorted(range(len(shape)), key=lambda axis: -strides[axis])
-    index = [0] * len(shape)
-    for axis in order:
-        index[axis], position = divmod(position, strides[axis])
-    return tuple(index)

@@ -31,6 +31,7 @@ from .known import (
     reported_cpu_target,
     reported_target,
 )
+from .optimisations import OPTIMISATIONS, REORDERING, left_out
 
 __all__ = [
     "ACCUMULATORS",
@@ -44,8 +45,10 @@ __all__ = [
     "LAVAPIPE",
     "MOST",
     "OCLOC_DEVICES",
+    "OPTIMISATIONS",
     "PRODUCTS",
     "PVC",
+    "REORDERING",
     "REPORTED",
     "SIXTEEN_COLUMNS",
     "TARGETS",
@@ -59,6 +62,7 @@ __all__ = [
     "family_of",
     "find_target",
     "is_other_cpu",
+    "left_out",
     "ocloc_device",
     "reported_cpu_target",
     "reported_target",

@@ -43,6 +43,7 @@ class ModuleForm:
     loop_rounds     rounds that a driver gives all loops of a program together; 0: as many as they need. See
                     lower/control/loop_limit.py
     quirks          what its driver gets wrong, by names of triton_spirv/quirks.py
+    leaves_out      optimisations that are not made, by names of optimisations.py
     """
 
     name: str
@@ -55,6 +56,7 @@ class ModuleForm:
     optimised_size: int | None = None
     loop_rounds: int = 0
     quirks: frozenset[str] = frozenset()
+    leaves_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

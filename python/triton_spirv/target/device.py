@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..quirks import TOLD
 from .capabilities import LARGE_WARPS, Arithmetic, Lanes, Memory, Messages, ModuleForm, Products, Vectors
+from .optimisations import OPTIMISATIONS, left_out
 
 #: Bytes of a row, and rows, of a surface of 2D block messages.
 MOST = 1 << 24
@@ -48,6 +49,20 @@ class Target(Messages, Products, Arithmetic, Memory, Lanes, Vectors, ModuleForm)
         if quirk not in TOLD:
             raise ValueError(f"{quirk} is no quirk that targets tell")
         return quirk in self.quirks
+
+    def optimises(self, name: str) -> bool:
+        """Is an optimisation made? By the name in optimisations.py."""
+        if name not in OPTIMISATIONS:
+            raise ValueError(f"{name} is no optimisation")
+        return name not in self.leaves_out
+
+    def optimised(self, text: str) -> Target:
+        """The target with the optimisations that a launch's option names; itself for all of them."""
+        names = left_out(text)
+        if not names or names == self.leaves_out:
+            return self
+        changes = {key: value for name in names for key, value in OPTIMISATIONS[name].changes.items()}
+        return self.with_options(leaves_out=names, **changes)
 
     @property
     def lanes(self) -> bool:

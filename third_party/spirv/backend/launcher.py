@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+from triton_spirv import checking
 from triton_spirv.errors import LaunchError
+from triton_spirv.native import zebin
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.extents import sharing
 from triton_spirv.runtime.processor import cores
@@ -90,7 +92,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
                launch_metadata: Any, enter_hook: Any, exit_hook: Any, *arguments: Any) -> None:
         nonlocal bound, run
         if function is not bound:
-            run, bound = function.bind(metadata), function
+            run, bound = bind(source, function, metadata), function
         if enter_hook is not None:
             enter_hook(launch_metadata)
         values = select(arguments) if select else arguments
@@ -110,19 +112,45 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     return observed(launch, source, metadata)
 
 
+def bind(source: Any, function: Function, metadata: Any) -> Launch:
+    """The runtime's launch function of a kernel, which compares its results if that is checked."""
+    launch = function.bind(metadata)
+    if checking.COMPILER not in metadata.check.split(","):
+        return launch
+    from triton_spirv.artifact import Artifact
+    from triton_spirv.facts.sums import unordered_terms_of
+    from triton_spirv.runtime.comparing import compared
+
+    def again(**changed: Any) -> Launch:
+        made = made_again(source, metadata, **changed)
+        return made.function.bind(made.metadata)
+
+    def terms_of(programs: int) -> int:
+        return unordered_terms_of(made_again(source, metadata).asm["ttir"], programs)
+
+    words = function.binary if zebin.kind(function.binary) == "spirv" else recovery.spirv_words(metadata)
+    artifact = Artifact.from_json(metadata.artifact)
+    return compared(launch, artifact, words, function.device_kind, again, terms_of)
+
+
 def compiled_again(source: Any, metadata: Any, block_io: bool, overlapping: bool) -> Launch:
     """The runtime's launch function of the kernel compiled with or without 2D block messages, for arguments
     that may overlap or not."""
+    made = made_again(source, metadata, block_io=block_io and metadata.block_io, overlapping=overlapping)
+    return bind(source, made.function, made.metadata)
+
+
+def made_again(source: Any, metadata: Any, **changed: Any) -> Any:
+    """The kernel compiled with other options, as Triton has it, ready to be launched."""
     import triton
 
     from .options import SPIRVOptions
 
     known = {field.name: getattr(metadata, field.name, None) for field in dataclasses.fields(SPIRVOptions)}
-    changed = {"num_warps": metadata.asked_warps, "block_io": block_io and known["block_io"],
-               "overlapping": overlapping}
-    made = triton.compile(source, target=metadata.target, options={**known, **changed})
+    made = triton.compile(source, target=metadata.target,
+                          options={**known, "num_warps": metadata.asked_warps, **changed})
     made._init_handles()
-    return made.function.bind(made.metadata)
+    return made
 
 
 def selector(signature: Sequence[Any]) -> Callable[[Sequence[Any]], Sequence[Any]] | None:

@@ -12,6 +12,7 @@ from typing import Any
 from triton import knobs
 from triton.backends.compiler import GPUTarget
 from triton_spirv import checking
+from triton_spirv.target.optimisations import VARIABLE, left_out
 
 #: 1: the option print_each_thread is on where a launch does not say
 PRINT_EACH_THREAD = "TRITON_SPIRV_PRINT_EACH_THREAD"
@@ -49,6 +50,7 @@ class SPIRVOptions:
     fast_math: bool = False
     print_each_thread: bool = False
     check: str = ""
+    optimise: str = ""
     # ---- accepted without meaning here
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
@@ -85,6 +87,8 @@ class SPIRVOptions:
         if getattr(knobs.language, "force_disable_fp_fusion", False):  # Triton 3.9
             known["enable_fp_fusion"] = False
         known.setdefault("print_each_thread", os.environ.get(PRINT_EACH_THREAD, "0") == "1")
+        known["optimise"] = ",".join(known.get("optimise", os.environ.get(VARIABLE, "")).split())
+        left_out(known["optimise"])
         known["check"] = checking.normalised(known["check"]) if "check" in known else checking.current()
         known.update(_native(known, target))
         return cls(**known)

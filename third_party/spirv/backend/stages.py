@@ -63,7 +63,7 @@ class Pipeline:
         if knobs.compilation.store_binary_only:
             raise UnsupportedOperation("TRITON_STORE_BINARY_ONLY=1 keeps only the binaries that Triton knows "
                                        "itself, so a SPIR-V module would be lost; unset it")
-        self.target, self.options = emitter_target(target), options
+        self.target, self.options = emitter_target(target).optimised(options.optimise), options
         self.source, self.artifact = "", None
 
     def add_to(self, stages: dict[str, Callable[[Any, dict[str, Any]], Any]]) -> None:
@@ -149,7 +149,8 @@ def emitter_options(options: Any) -> dict[str, Any]:
     """The same, of options or of a compiled kernel's metadata."""
     return {"num_warps": options.num_warps, "enable_fp_fusion": options.enable_fp_fusion,
             "num_stages": options.num_stages, "block_io": options.block_io, "fast_math": options.fast_math,
-            "overlapping": options.overlapping, "check": tuple(filter(None, options.check.split(","))),
+            "overlapping": options.overlapping, "optimise": options.optimise,
+            "check": tuple(filter(None, options.check.split(","))),
             "print_copies": options.num_warps * options.warp_size if options.print_each_thread else 1}
 
 

@@ -46,9 +46,9 @@ def element_offsets(ctx: Context, pointers: Pointers, layout: Layout) -> list[Re
     return offsets
 
 
-def run_length(pointers: Any, layout: Layout) -> int:
+def run_length(ctx: Context, pointers: Any, layout: Layout) -> int:
     """Neighbouring components whose addresses are neighbours: a power of two."""
-    if not isinstance(pointers, Pointers):
+    if not isinstance(pointers, Pointers) or not ctx.target.optimises("vectors"):
         return 1
     bits = 0
     for i, basis in enumerate(layout.component):
@@ -63,6 +63,8 @@ def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
     them.
     """
     if not isinstance(ptr, Pointers) or (ptr.affine is None and not ptr.terms):
+        return layout
+    if not ctx.target.optimises("vectors"):
         return layout
     return ctx.remembered(("by memory", _offsets(ptr), layout, storage_bytes(pointee)), ptr,
                           lambda: _by_memory(ctx, ptr, layout, pointee))
@@ -92,7 +94,7 @@ def vectors_of(ctx: Context, ptr: Any, layout: Layout, pointee: Any, value: Valu
 
 
 def _vectors(ctx: Context, ptr: Any, layout: Layout, size: int, value: Value) -> Vectors:
-    run = run_length(ptr, layout)
+    run = run_length(ctx, ptr, layout)
     return Vectors(layout, run, alignment(value, layout, run, size),
                    tuple(_joined(ctx, ptr, layout, run, size, value)))
 
@@ -101,7 +103,8 @@ def _joined(ctx: Context, ptr: Any, layout: Layout, run: int, size: int,
             value: Value) -> list[tuple[int, ...]]:
     """Registers that one access moves, where vectors are shorter than what an access may move."""
     most = ctx.target.lane_bytes // size
-    is_cut = layout.width == ctx.target.components and isinstance(ptr, Pointers) and run == layout.width
+    is_cut = (layout.width == ctx.target.components and isinstance(ptr, Pointers) and run == layout.width
+              and ctx.target.optimises("vectors"))
     while is_cut and most > layout.width:
         longer = fragments.lengthened(layout, _distance(ptr, layout), most)
         if alignment(value, longer, longer.width, size) >= longer.width * size:
@@ -135,7 +138,7 @@ def _by_firsts(pointers: Pointers, layout: Layout, run: int) -> bool:
 def asks_for_all(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
     """Does an access under this layout ask for the offsets of all elements?"""
     wide = by_memory(ctx, pointers, layout, pointers.element.pointee)  # type: ignore[attr-defined]
-    run = ctx.remembered(("run", _offsets(pointers), wide), pointers, lambda: run_length(pointers, wide))
+    run = ctx.remembered(("run", _offsets(pointers), wide), pointers, lambda: run_length(ctx, pointers, wide))
     return not _by_firsts(pointers, wide, run)
 
 

@@ -53,7 +53,9 @@ def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
     """
     def both(x: Register | None, y: Register | None) -> Register | None:
         return None if x is None or y is None else ctx.b.logical_and(x, y)
-    return None if mask is None else folded(mask, lambda part: _test(ctx, part, layout), both, made_of)
+    if mask is None or not ctx.target.optimises("masks"):
+        return None
+    return folded(mask, lambda part: _test(ctx, part, layout), both, made_of)
 
 
 def all_false(ctx: Context, mask: Any, layout: Layout) -> Register | None:
@@ -62,7 +64,9 @@ def all_false(ctx: Context, mask: Any, layout: Layout) -> Register | None:
     """
     def both(x: Register | None, y: Register | None) -> Register | None:
         return ctx.b.logical_or(x, y) if x is not None and y is not None else x if y is None else y
-    return None if mask is None else folded(mask, lambda part: _test(ctx, part, layout, True), both, made_of)
+    if mask is None or not ctx.target.optimises("masks"):
+        return None
+    return folded(mask, lambda part: _test(ctx, part, layout, True), both, made_of)
 
 
 def _test(ctx: Context, part: Part, layout: Layout, opposite: bool = False) -> Register | None:
@@ -206,7 +210,8 @@ def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
 def is_refuted(ctx: Context, mask: Any, layout: Layout) -> bool:
     """Is it of no use to ask whether the mask is true everywhere: because it is not, or the code hardly ever
     runs?"""
-    return ctx.refuted == (id(mask), layout) or (ctx.brief and ctx.target.masked_access)
+    return (ctx.refuted == (id(mask), layout) or (ctx.brief and ctx.target.masked_access)
+            or not ctx.target.optimises("masks"))
 
 
 def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[tuple[Any, Layout]],
@@ -276,6 +281,8 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
 def by_register(ctx: Context, mask: Any, layout: Layout) -> Groups | None:
     """The registers of a layout that share a mask. None where the components of a register may differ in it.
     """
+    if not ctx.target.optimises("masks"):
+        return None
     return ctx.remembered(("groups", id(mask), layout), mask, lambda: _by_register(mask, layout))
 
 

@@ -63,7 +63,8 @@ def for_loop(
             chains.append(None)
             carriers.append(staged[i])
             continue
-        movable = isinstance(value.type, TensorType) and can_move(bound, ctx)
+        movable = (isinstance(value.type, TensorType) and can_move(bound, ctx)
+                   and ctx.target.optimises("displacements"))
         chain = added_each_round(op, i) if movable else None
         chains.append(chain)
         carrier = MovingCarrier(ctx, bound) if chain is not None else tiles_carrier(ctx, op, i, bound)

@@ -24,7 +24,8 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
     runs once per component.
     """
     width = max(width_of(x.type) for x in arguments)
-    if width > 1 and not is_elementwise(region) and is_branchless(region, ctx.functions):
+    branchless = width > 1 and not is_elementwise(region) and ctx.target.optimises("branchless")
+    if branchless and is_branchless(region, ctx.functions):
         return [ctx.b.splat(x, width) for x in run_branchless(ctx, region.entry, arguments)]
     if width > 1 and not is_elementwise(region):
         columns = [combine(ctx, region, [ctx.b.extract(x, c) for x in arguments]) for c in range(width)]

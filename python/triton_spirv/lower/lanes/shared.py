@@ -160,6 +160,8 @@ class SharedMemory:
     def finish(self, graph: Graph) -> bool:
         """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
         meet in shared memory only. Would more be needed if arguments overlapped?"""
+        if not self.ctx.target.optimises("barriers"):
+            return False
         needed = self._needed(graph, self.places)
         private = not self._needed(graph, self._outside)
         if private:

@@ -163,14 +163,14 @@ def versioned(
     """
     layout = ctx.layout_of(op.ptr.type)
     inputs = [(tensor, layout) for tensor in tensors]
-    if in_place(op, *tensors) and distinct(ctx, ptr, layout) is True:
+    if ctx.target.optimises("fusion") and in_place(op, *tensors) and distinct(ctx, ptr, layout) is True:
         ctx.settle(memory_only=True, op=op)
         if layout.steps > 1 and loads_below(ctx, inputs):
             ctx.recorder.add(Fused(op, "in place"))
         body()
         return
     loads = loads_below(ctx, inputs) if layout.steps > 1 else []
-    safe = apart(ctx, op, ptr, loads) if layout.steps > 1 else None
+    safe = apart(ctx, op, ptr, loads) if layout.steps > 1 and ctx.target.optimises("fusion") else None
     if safe is None:
         ctx.settle(memory_only=True)
         if layout.steps > 1:

@@ -30,7 +30,7 @@ PAGES_AHEAD = 4  # a walk through memory comes there after some hundred nanoseco
 
 def prefetch_next(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> None:
     """Inside a walk of `inputs`: fetch what the loads below them will read here in the next iteration."""
-    for node, layouts in ctx.requests(inputs):
+    for node, layouts in ctx.requests(inputs) if ctx.target.optimises("prefetch") else ():
         if not isinstance(node, Deferred) or node.operation.name != "tt.load" or node.stored is not None:
             continue
         for layout in layouts:
@@ -44,6 +44,8 @@ def fetch_ahead(ctx: Context, load: Operation, pointers: Any, layout: Layout, so
     fetches, while memory has nothing else to do. That pays for more than a page: so far do processors foresee
     what follows.
     """
+    if not ctx.target.optimises("prefetch"):
+        return
     large = layout.numel * storage_bytes(element_of(load.results[0].type)) > PAGE
     kept = _kept(ctx, load) if large and not soon else None
     if kept is not None:
@@ -149,7 +151,7 @@ def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -
     Rows that lie far apart, as in a loop over every tenth row, each begin a page whose address is to be
     translated first, and a store that waits for that holds up all others.
     """
-    if not isinstance(pointers, Pointers) or any(
+    if not isinstance(pointers, Pointers) or not ctx.target.optimises("prefetch") or any(
             pointer_growth(pointers, basis, layout) != basis for basis in (*layout.register, *layout.step)):
         return
     moved = distance(ctx, store)

@@ -172,7 +172,7 @@ def micro_tile(target: Target, rows: int, vectors: int, bits: int) -> tuple[int,
 def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
     """An array of the dot's own with the elements of c: the array that c is made of, where nothing else needs
     it, or a new one."""
-    known = overwritable(op, op.c, c)
+    known = overwritable(ctx, op, op.c, c)
     if isinstance(c, Deferred) and c.stored is not None:
         c = c.stored
     if known is not None and known is c:
@@ -188,15 +188,15 @@ def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
     return array
 
 
-def overwritable(op: Operation, value: Value, bound: Any) -> Stored | None:
+def overwritable(ctx: Context, op: Operation, value: Value, bound: Any) -> Stored | None:
     """The array that `value` is, or is computed from element by element, if `op` is the last to need it."""
-    if len(value.uses) != 1:
+    if len(value.uses) != 1 or not ctx.target.optimises("array-reuse"):
         return None
     if isinstance(bound, Deferred) and bound.stored is None:
         if RULES[bound.operation.name].kind != "elementwise":
             return None
         below = zip(bound.operation.operands, bound.operands, strict=True)
-        found = [overwritable(op, operand, each) for operand, each in below]
+        found = [overwritable(ctx, op, operand, each) for operand, each in below]
         fitting = [x for x in found if x is not None and (x.shape, x.element) == (bound.shape, bound.element)]
         return fitting[0] if fitting else None
     if isinstance(bound, Deferred):

@@ -32,7 +32,8 @@ class Finishing:
         target = self.ctx.target
         return (Pass("definite-assignment", self._definite),
                 Pass("needed-barriers", self._barriers),
-                Pass("register-pressure", self._pressure, target.register_bytes > 0),
+                Pass("register-pressure", self._pressure,
+                     target.register_bytes > 0 and target.optimises("register-order")),
                 Pass("convergence", self._convergence, target.lanes),
                 *self.ctx.env.passes())
 

@@ -48,6 +48,8 @@ class Walking(Requests):
         for wanted in stored:
             result.stored[wanted] = self.arrays.allocate(wanted.shape, wanted.element)
             result.layouts[wanted] = self._own_layout(wanted)
+        if not self.target.optimises("by-products"):
+            requests = self._without_by_products(inputs, requests, result)
         kept = []
         for node, layouts in requests:
             if isinstance(node, Fragment):
@@ -70,6 +72,16 @@ class Walking(Requests):
         self.plans.append(result)
         self.recorder.open()
         return result
+
+    def _without_by_products(self, inputs: Sequence[Request],
+                             requests: list[tuple[Deferred | Fragment, set[Layout]]],
+                             plan: Plan) -> list[tuple[Deferred | Fragment, set[Layout]]]:
+        """Compute what the walk would keep in walks of its own; the requests that are left."""
+        while again := [node for node, _ in requests if isinstance(node, Deferred) and is_worth_keeping(node)
+                        and node not in plan.stored and self.needed_later(node, plan.operation, plan)]:
+            self.materialise(again[:1])
+            requests = self.straighten(inputs)
+        return requests
 
     def straighten(self, inputs: Iterable[Request]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
         """Compute what a walk over the inputs would come to in another order than its own; the requests that
@@ -106,7 +118,7 @@ class Walking(Requests):
 
         A value that anything else of the walk reads too may not be overwritten: that may come after.
         """
-        for value in dying:
+        for value in dying if self.target.optimises("array-reuse") else ():
             stored = value.stored
             assert isinstance(stored, Stored)
             same_size = prod(stored.shape) == prod(node.shape)

@@ -1,0 +1,44 @@
+"""Elements of arguments by their places in memory: coordinates for users, values for comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy
+
+
+def form(argument: Any) -> tuple[Sequence[int] | None, Sequence[int] | None]:
+    """Shape and strides (in elements), where the argument has them."""
+    shape = getattr(argument, "shape", None)
+    strides = getattr(argument, "stride", None)
+    strides = strides() if callable(strides) else getattr(argument, "strides", None)
+    return (None, None) if shape is None or strides is None else (tuple(shape), tuple(strides))
+
+
+def coordinates(position: int, shape: Sequence[int] | None, strides: Sequence[int] | None) -> tuple[int, ...]:
+    """The coordinates of an element by its distance from the first, in elements; of one beyond the array, the
+    first coordinate runs on. Empty where they are not known, or some element has no place of its own."""
+    if not shape or strides is None or any(stride <= 0 for stride in strides):
+        return ()
+    order = sorted(range(len(shape)), key=lambda axis: -strides[axis])
+    index = [0] * len(shape)
+    for axis in order:
+        index[axis], position = divmod(position, strides[axis])
+    return tuple(index)
+
+
+def values(memory: numpy.ndarray, dtype: str) -> numpy.ndarray:
+    """Bytes as the numbers that they are, by the name of a type; what numpy does not know stays bits."""
+    import numpy
+
+    size = {"bfloat16": 2}.get(dtype)
+    if size:
+        whole = memory[:memory.size // size * size].view(numpy.uint16)
+        return (whole.astype(numpy.uint32) << 16).view(numpy.float32)
+    try:
+        kind = numpy.dtype(dtype)
+    except TypeError:
+        return memory
+    return memory[:memory.size // kind.itemsize * kind.itemsize].view(kind)

@@ -1,0 +1,195 @@
+"""check=compiler: what a kernel computes is compared with what it computes without optimisations; optimise=
+leaves single ones out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from triton_spirv import CheckError
+from triton_spirv.errors import UsageError
+from triton_spirv.lower.addresses import masks
+from triton_spirv.target import CPU, OPTIMISATIONS, left_out
+from triton_spirv.target.optimisations import REORDERING
+
+
+def arrays(*values: Any) -> list[Any]:
+    return [triton_spirv.asarray(np.ascontiguousarray(value)) for value in values]
+
+
+@triton.jit
+def softmax(x, o, n, BLOCK: tl.constexpr):
+    i, row = tl.arange(0, BLOCK), tl.program_id(0)
+    v = tl.load(x + row * n + i, mask=i < n, other=float("-inf"))
+    e = tl.exp(v - tl.max(v, 0))
+    tl.store(o + row * n + i, e / tl.sum(e, 0), mask=i < n)
+
+
+@triton.jit
+def product(x, y, o, K, SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    i, j, k = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :], tl.arange(0, BLOCK)
+    a, b = x + i * K + k[None, :], y + k[:, None] * SIZE + j
+    sums = tl.zeros((SIZE, SIZE), tl.float32)
+    for start in range(0, K, BLOCK):
+        left = tl.load(a, mask=k[None, :] + start < K, other=0)
+        sums = tl.dot(left, tl.load(b, mask=k[:, None] + start < K, other=0), sums)
+        a += BLOCK
+        b += BLOCK * SIZE
+    tl.store(o + i * SIZE + j, sums)
+
+
+@triton.jit
+def in_place(x, n, BLOCK: tl.constexpr):
+    """Reads what it writes: both runs must find what was there before."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(x + i, v * 2 + tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def added(x, total, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(total, tl.sum(tl.load(x + i, mask=i < n, other=0), 0))
+
+
+@triton.jit
+def numbered(ticket, o):
+    """Which program takes which number is not said."""
+    tl.store(o + tl.atomic_add(ticket, 1), tl.program_id(0))
+
+
+RNG = np.random.default_rng(0)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("n, block", [(1000, 1024), (3, 16), (3000, 4096)])
+def test_equal_bit_for_bit(n: int, block: int) -> None:
+    x, plain, checked = normal(4, n), np.zeros((4, n), np.float32), np.zeros((4, n), np.float32)
+    softmax[(4,)](*arrays(x, plain), n, BLOCK=block)
+    softmax[(4,)](*arrays(x, checked), n, BLOCK=block, check="compiler")
+    np.testing.assert_array_equal(plain, checked)
+
+
+@pytest.mark.parametrize("depth", [16, 100])
+def test_products(depth: int) -> None:
+    x, y, o = normal(32, depth), normal(depth, 32), np.zeros((32, 32), np.float32)
+    product[(1,)](*arrays(x, y, o), depth, SIZE=32, BLOCK=16, check="compiler")
+    np.testing.assert_allclose(o, x @ y, rtol=1e-5, atol=1e-5)
+
+
+def test_products_whose_order_instructions_choose() -> None:
+    import torch
+
+    x, y = (torch.randn(32, 64).to(torch.bfloat16) for _ in range(2))
+    o = torch.zeros(32, 32)
+    product[(1,)](x, y.reshape(64, 32), o, 64, SIZE=32, BLOCK=32, check="compiler")
+    torch.testing.assert_close(o, x.float() @ y.reshape(64, 32).float(), rtol=1e-4, atol=1e-4)
+
+
+def test_memory_is_as_after_one_launch() -> None:
+    x, total, ticket, o = normal(1000), np.zeros(1, np.float32), np.zeros(1, np.int32), np.zeros(50, np.int32)
+    before = x.copy()
+    with triton_spirv.checked("compiler"):
+        in_place[(4,)](*arrays(x), 1000, BLOCK=256)
+        np.testing.assert_allclose(x, 3 * before, rtol=1e-6)
+        added[(8,)](*arrays(x, total), 1000, BLOCK=128)
+        numbered[(50,)](*arrays(ticket, o))
+    assert ticket[0] == 50 and sorted(o) == list(range(50))
+    np.testing.assert_allclose(total[0], x.sum(), rtol=1e-4)
+
+
+@pytest.fixture
+def wrong_masks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A defect of the compiler's: a mask is taken to hold for a window if it does for its first element."""
+    original = masks._ordered
+
+    def ordered(ctx: Any, predicate: str, operands: Any, layout: Any, opposite: bool = False) -> Any:
+        heads = layout.map(layout.shape, lambda basis: 0)
+        return original(ctx, predicate, operands, layout if opposite else heads, opposite)
+
+    monkeypatch.setattr(masks, "_ordered", ordered)
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+
+
+@triton.jit
+def copied(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i), mask=i < n)
+
+
+def test_a_defect_is_found_recorded_and_bisected(
+    wrong_masks: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_RECORD", str(tmp_path))
+    x, o = np.arange(1, 65, dtype=np.float32), np.zeros((4, 16), np.float32)
+    launch = lambda **options: copied[(1,)](*arrays(x, o), 50, BLOCK=64, **options)  # noqa: E731
+    with pytest.raises(CheckError) as raised:
+        launch(check="compiler")
+    finding, = raised.value.findings
+    assert finding.check == "compiler" and finding.kernel == "copied" and finding.argument == "o"
+    assert finding.index == (3, 2) and finding.count == 14
+    assert "o[3, 2] is 51.0, and 0.0 without" in finding.message
+    assert finding.source == "def copied(x, o, n, BLOCK: tl.constexpr):"
+    recorded = next(place for place in tmp_path.iterdir() if str(place) in finding.message)
+    assert json.loads((recorded / "launch.json").read_text())["entry"] == "copied"
+    again = subprocess.run([sys.executable, "-m", "triton_spirv", "replay", str(recorded)],
+                           capture_output=True, text=True, check=False)
+    assert again.returncode == 1, again.stdout + again.stderr
+    monkeypatch.delenv("TRITON_SPIRV_RECORD")
+    guilty = []
+    for name in OPTIMISATIONS:
+        o[:] = 0
+        launch(optimise=f"-{name}")
+        if not o[3, 2:].any():
+            guilty.append(name)
+    assert guilty == ["masks"]
+
+
+def test_names() -> None:
+    assert left_out("") == left_out("all") == frozenset()
+    assert left_out("none") == OPTIMISATIONS.keys()
+    assert left_out("-masks, -vectors") == {"masks", "vectors"}
+    assert left_out("masks") == left_out("none,masks") == OPTIMISATIONS.keys() - {"masks"}
+    assert set(REORDERING) < OPTIMISATIONS.keys()
+    with pytest.raises(UsageError, match="there is no optimisation mask; there are single-rounds"):
+        left_out("-mask")
+    with pytest.raises(ValueError, match="is no optimisation"):
+        CPU.optimises("speed")
+    assert CPU.optimised("") is CPU
+    assert not CPU.optimised("-streaming").stream_bytes
+
+
+@pytest.mark.parametrize("name", OPTIMISATIONS)
+def test_each_alone(name: str) -> None:
+    """Each may be left out, and each may be the only one."""
+    x, wanted = normal(2, 3000), np.zeros((2, 3000), np.float32)
+    softmax[(2,)](*arrays(x, wanted), 3000, BLOCK=4096)
+    for option in (f"-{name}", f"none,{name}"):
+        o = np.zeros((2, 3000), np.float32)
+        softmax[(2,)](*arrays(x, o), 3000, BLOCK=4096, optimise=option)
+        np.testing.assert_array_equal(o, wanted)
+
+
+def test_each_walk_does_one_thing() -> None:
+    x, o = arrays(normal(1, 3000), np.zeros((1, 3000), np.float32))
+    plan = softmax[(1,)](x, o, 3000, BLOCK=4096, optimise="none").asm["plan"]
+    assert "versions" not in plan and "which held" not in plan and "fetch" not in plan
+    assert plan.count("  load") == 1 and "one by one" in plan and "masked" not in plan
+    assert all(walk.count("write array") + walk.count("store ") <= 2 for walk in plan.split("walk")[1:])
+
+
+def test_the_page_has_each() -> None:
+    page = (Path(__file__).parent.parent.parent / "docs" / "checking.md").read_text(encoding="utf-8")
+    for name, each in OPTIMISATIONS.items():
+        assert f"| `{name}` | {each.meaning} |" in page
