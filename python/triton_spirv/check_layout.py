@@ -2,6 +2,7 @@
 
     2 i, 2 i + 1     where the memory behind argument i begins, and where it ends
     2 n              the address of memory that nobody uses, for accesses that cannot be left out
+    2 n + 1          the address of what race_layout.py describes, where races are looked for
     then per site    how often it reported, in the lower half of a word, and SLOTS records of RECORD words:
                      the program's three numbers, the element's number in row-major order, the value
 
@@ -23,7 +24,8 @@ SITE_WORDS = 1 + SLOTS * RECORD
 class Site:
     """A place that may report: which check, what it watches ("load", "store", ...), the user's place, bytes
     of an element, the arguments that the pointers may come from, and whether they may come from elsewhere.
-    `shape`: of the tensor that is watched."""
+    `shape`: of the tensor that is watched. Of races: `kind` is one of race_layout.CHECKED; does the access
+    order others, and does the program see what an atomic operation gives (`answers`)?"""
 
     check: str
     what: str
@@ -34,6 +36,9 @@ class Site:
     arguments: tuple[int, ...] = ()
     elsewhere: bool = False
     shape: tuple[int, ...] = ()
+    kind: str = ""
+    orders: bool = False
+    answers: bool = False
 
     @staticmethod
     def from_json(plain: dict[str, Any]) -> Site:
@@ -48,6 +53,11 @@ def spare_word(arguments: int) -> int:
     return 2 * arguments
 
 
+def race_word(arguments: int) -> int:
+    """The word with the address of what races are found by."""
+    return 2 * arguments + 1
+
+
 def site_word(arguments: int, site: int) -> int:
     """The word in which a site counts; its records follow."""
-    return 2 * arguments + 1 + site * SITE_WORDS
+    return 2 * arguments + 2 + site * SITE_WORDS

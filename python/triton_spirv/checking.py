@@ -23,7 +23,7 @@ from .errors import TritonSpirvError, UsageError
 VARIABLE = "TRITON_SPIRV_CHECK"
 
 #: the checks that there are, in the order in which they are made
-NAMES = ("bounds", "uninit", "overflow", "nan")
+NAMES = ("bounds", "uninit", "race", "overflow", "nan")
 
 #: the check that is no part of a kernel: its results are compared with those of it without optimisations
 COMPILER = "compiler"
@@ -33,6 +33,21 @@ _collected: list[Finding] | None = None
 
 _arrays: ContextVar[tuple[Any, ...]] = ContextVar("triton-spirv-checked-arrays", default=())
 _chosen: ContextVar[str | None] = ContextVar("triton-spirv-checks", default=None)
+
+
+@dataclass(frozen=True)
+class Place:
+    """The other one of two accesses: where it is, from 1, and the program that made it."""
+
+    file: str
+    line: int
+    column: int
+    program: tuple[int, int, int]
+
+    def __str__(self) -> str:
+        source = linecache.getline(self.file, self.line).strip()
+        text = f"{self.file}:{self.line}:{self.column}, program {self.program}"
+        return f"{text}\n    {source}" if source else text
 
 
 @dataclass(frozen=True)
@@ -46,6 +61,7 @@ class Finding:
     count     how often it was seen
     argument  the argument that is meant, or ""; `index`: the element of it, in its own coordinates, where
               they are known; `address`: of that element
+    other     of a race: the other access
     """
 
     check: str
@@ -59,6 +75,7 @@ class Finding:
     argument: str = ""
     index: tuple[int, ...] = ()
     address: int = 0
+    other: Place | None = None
 
     @property
     def source(self) -> str:
@@ -69,7 +86,8 @@ class Finding:
         times = f"; {self.count} elements in all" if self.count > 1 else ""
         text = f"{self.file}:{self.line}:{self.column}: {self.check}: {self.message}"
         text += f"\n    {self.source}" if self.source else ""
-        return f"{text}\n    in {self.kernel}, program {self.program}{times}"
+        text = f"{text}\n    in {self.kernel}, program {self.program}{times}"
+        return text if self.other is None else f"{text}\nand {self.other}"
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain data."""
@@ -97,7 +115,8 @@ def report(findings: Iterable[Finding]) -> None:
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
-    return finding.check, finding.file, finding.line, finding.column, finding.argument
+    other = finding.other and (finding.other.file, finding.other.line, finding.other.column)
+    return finding.check, finding.file, finding.line, finding.column, finding.argument, other
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def _written(op: Operation) -> Iterable[Value]:
     written = OPERATIONS[op.name].written if op.name in OPERATIONS else None
     if written is not None:
         return [getattr(op, written)]
-    if op.is_pure or op.has("reads") or op.name == "tt.print":
+    if op.is_pure or op.has("reads") or op.has("watches") or op.name == "tt.print":
         return []
     if op.regions or op.successors or op.name == "tt.call" or _ends(op):
         return []

@@ -40,6 +40,7 @@ read.
     reads, writes, atomic
                  memory that pointers reach; `writes` names the operand: `writes=ptr`
     waits        the program does not go on before it has seen what another one writes
+    watches      looks at what its operands are; nobody else sees what it does
     multiplies   makes a product of numbers, which may become one instruction with an addition of it
     product      a product of matrices
     loops        runs its region as often as the program says
@@ -63,7 +64,7 @@ TRAITS: dict[str, frozenset[str]] = {
     "keeps_dims": frozenset({"view", "pure"}), "reshapes": frozenset({"view", "pure"}),
     "multiplies": frozenset({"elementwise", "pure"}),
     **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
-                     "loops", "carries", "terminator"), frozenset()),
+                     "watches", "loops", "carries", "terminator"), frozenset()),
 }
 
 
@@ -230,7 +231,12 @@ _op("ts.swap", "src", "$src {} : T(src)", "src", traits="view")
 # ts: what passes/checked/ writes
 _op("ts.check_word", "", "{} : R", traits="pure")
 _op("ts.inside", "value first last", "$value , $first , $last {} : T(value)", "i1")
-_op("ts.report", "fine bad value", "$fine , $bad , $value {} : T(bad) , T(value)")
+_op("ts.report", "fine bad value", "$fine , $bad , $value {} : T(bad) , T(value)", traits="watches")
+_op("ts.touch", "ptr mask?", "$ptr (? , $mask )? {} : T(ptr)", traits="watches")
+_op("ts.order", "ptr mask? releases?", "$ptr (? mask $mask )? (? releases $releases )? {} : T(ptr)",
+    traits="watches")
+_op("ts.twice", "ptr value mask?", "$ptr , $value (? , $mask )? {} : T(ptr)", traits="watches")
+_family("ts.lock ts.unlock", "", "{}", traits="watches")
 
 # tt: ids, ranges
 _op("tt.get_program_id", "", "@axis {} : R", traits="pure", axis="dim")

@@ -48,7 +48,7 @@ class LaunchContract:
         names, target = {op.name for op in module.walk()}, self._target
         loops = any(op.has("loops") or op.has("waits") for op in module.walk())  # as often as users decide
         types = {"check_buffer": I64}
-        wanted = {"check_buffer": bool(names & {"ts.check_word", "ts.report"}),
+        wanted = {"check_buffer": "ts.check_word" in names or any(op.has("watches") for op in module.walk()),
                   "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self._env.prints_to_buffer,
                   "ticket_buffer": not target.lanes and waits(module)}

@@ -6,19 +6,16 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..check_layout import RECORD, SITE_WORDS, SLOTS, Site, site_word, spare_word
+from ..check_layout import RECORD, SITE_WORDS, SLOTS, Site, race_word, site_word, spare_word
 from ..checking import Finding, registered, report
-from .elements import coordinates, form
-from .extents import extent
+from .elements import coordinates, form, memory_of
+from .races import Races, Report
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
 
 #: bytes that accesses go to that cannot be left out
 SPARE_BYTES = 64
-
-#: where memory ends of which nothing is known: nothing is beyond it
-EVERYWHERE = -(1 << 62), 1 << 62
 
 
 class Watch:
@@ -31,24 +28,35 @@ class Watch:
         self._array = (ctypes.c_int64 * (self._first + SITE_WORDS * len(artifact.sites)))()
         self._spare = (ctypes.c_uint8 * SPARE_BYTES)()
         self._array[spare_word(count)] = ctypes.addressof(self._spare)
+        self.races = Races(artifact) if any(site.check == "race" for site in artifact.sites) else None
+        if self.races is not None:
+            self._array[race_word(count)] = self.races.address
         self._pointers = [i for i, parameter in enumerate(artifact.parameters) if parameter.type == "ptr"]
 
     @property
     def address(self) -> int:
         return ctypes.addressof(self._array)
 
-    def prepare(self, arguments: Sequence[Any]) -> None:
+    def prepare(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> None:
         """Before a launch: where the memory behind its arguments lies, and no reports."""
         begin = self.address + 8 * self._first
         ctypes.memset(begin, 0, ctypes.sizeof(self._array) - 8 * self._first)
         for i in self._pointers:
-            self._array[2 * i:2 * i + 2] = list(_extent(arguments[i]))
+            self._array[2 * i:2 * i + 2] = list(memory_of(arguments[i]))
+        if self.races is not None:
+            self.races.prepare(arguments, grid)
+
+    @property
+    def one_by_one(self) -> bool:
+        """May programs run one after the other, in an order that is always the same?"""
+        return self.races is not None and self.races.one_by_one
 
     def require_nothing(self, arguments: Sequence[Any]) -> None:
         """Behind a launch: CheckError where something was reported, unless findings are collected."""
         report(self._findings(arguments))
 
     def _findings(self, arguments: Sequence[Any]) -> Iterator[Finding]:
+        races: list[Report] = []
         for number, site in enumerate(self.artifact.sites):
             word = self._first + number * SITE_WORDS
             count = self._array[word] & 0xFFFFFFFF
@@ -57,8 +65,12 @@ class Watch:
                            for slot in range(min(count, SLOTS))]
                 if site.elsewhere:  # records beyond the first SLOTS are taken for what those are
                     records = [record for record in records if not _is_registered(record[-1], site.bytes)]
-                if records:
+                if site.check == "race":
+                    races += [Report(site, count, record) for record in records]
+                elif records:
                     yield self._finding(site, count, min(records), arguments)
+        if self.races is not None:
+            yield from self.races.findings(races, arguments)
 
     def _finding(self, site: Site, count: int, record: tuple[int, ...], arguments: Sequence[Any]) -> Finding:
         x, y, z, _, value = record
@@ -104,20 +116,12 @@ class Watch:
 
 def _is_registered(address: int, size: int) -> bool:
     """Does an access lie in an array that the user has named?"""
-    return any(begin <= address and address + size <= end for begin, end in map(_extent, registered()))
-
-
-def _extent(argument: Any) -> tuple[int, int]:
-    """Where the memory behind an argument begins and ends; empty for null, everything for a bare address."""
-    found = extent(argument)
-    if found is not None:
-        return found[0], found[0] + found[1]
-    return (0, 0) if argument is None or (isinstance(argument, int) and not argument) else EVERYWHERE
+    return any(begin <= address and address + size <= end for begin, end in map(memory_of, registered()))
 
 
 def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[int, ...], str]:
     """The element's coordinates, and a sentence: how far beyond which end."""
-    begin, end = _extent(argument)
+    begin, end = memory_of(argument)
     size = site.bytes
     start = argument.data_ptr() if hasattr(argument, "data_ptr") else begin
     position = (address - start) // size

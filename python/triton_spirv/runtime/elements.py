@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .extents import extent
+
 if TYPE_CHECKING:
     import numpy
+
+#: where memory ends of which nothing is known: nothing is beyond it
+EVERYWHERE = -(1 << 62), 1 << 62
+
+
+def memory_of(argument: Any) -> tuple[int, int]:
+    """Where the memory behind an argument begins and ends; empty for null, everything for a bare address."""
+    found = extent(argument)
+    if found is not None:
+        return found[0], found[0] + found[1]
+    return (0, 0) if argument is None or (isinstance(argument, int) and not argument) else EVERYWHERE
 
 
 def form(argument: Any) -> tuple[Sequence[int] | None, Sequence[int] | None]:

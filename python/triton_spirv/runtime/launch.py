@@ -240,7 +240,7 @@ class Kernel:
             if not self.shared:
                 raise LaunchError(f"{artifact.entry} on {self.context.device.name}: checked mode needs a "
                                   "device that shares the host's memory: TRITON_SPIRV_DEVICE=cpu")
-            state.watch.prepare(arguments)
+            state.watch.prepare(arguments, (x, y, z))
         if self._asks_sizes and any((extent(arguments[index]) or (0, 0))[1] > LARGE
                                     for index, kind in enumerate(self.codes) if kind == "Q"):
             return self._large().launch_prepared(x, y, z, arguments, timer)
@@ -266,6 +266,8 @@ class Kernel:
             self._set_arguments(state, values)
             struct.pack_into("<QQQ", state.buffer, 0, *map(operator.mul, (x, y, z), artifact.local_size))
             queue, event = (timer.queue, timer.event) if timer else (self.context.queue, None)
+            if state.watch is not None and state.watch.one_by_one:
+                queue = self.context.local_queue or queue
             code = self._run(state, queue, x * y * z, (arguments, timer), event, staging)
             if code:
                 self._failed(code)

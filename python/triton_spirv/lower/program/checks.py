@@ -104,7 +104,7 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
     if not isinstance(type, TensorType):
         mine = acting(ctx)
         holds = bad if mine is None else b.logical_and(bad, mine)
-        guarded(ctx, holds, lambda: _record(ctx, op, b.constant(I64, 0), value))
+        guarded(ctx, holds, lambda: record(ctx, op.attributes["word"], b.constant(I64, 0), value))
         return
     layout = visited_layout(ctx, type)
     mine = owner(ctx, *redundant(layout))
@@ -112,7 +112,7 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
 
     def visit(row: list[Any]) -> None:
         holds = row[0] if mine is None else b.logical_and(row[0], mine)
-        guarded(ctx, holds, lambda: _record(ctx, op, row[2], row[1]))
+        guarded(ctx, holds, lambda: record(ctx, op.attributes["word"], row[2], row[1]))
 
     # for nobody's sake: what an array holds is needed behind this arm, so none is taken over
     plan = ctx.plan(None, [(bad, layout), (value, layout)])
@@ -133,11 +133,10 @@ def _linear_index(ctx: Context, shape: tuple[int, ...]) -> Affine:
     return Affine(shape, INDEX, ctx.b.constant(I64, 0), tuple(reversed(strides)))
 
 
-def _record(ctx: Context, op: Operation, index: Register, value: Register) -> None:
-    """Count at the site, and leave a record where there is room for one."""
+def record(ctx: Context, word: int, index: Register, value: Register) -> None:
+    """Count at the site whose word this is, and leave a record where there is room for one."""
     b, env = ctx.b, ctx.env
     array = ctx.launch.hidden["check_buffer"]
-    word = op.attributes["word"]
     count = env.pointer(env.address(env.offset(array, b.constant(I64, word))), I32)
     slot = env.atomic("add", count, b.constant(I32, 1), "gpu", "relaxed")
     with if_(b.module, b.compare("OpULessThan", slot, SLOTS)):

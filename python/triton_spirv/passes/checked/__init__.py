@@ -13,6 +13,7 @@ from ...errors import UnsupportedOperation
 from ...ir.model import Module, TensorType
 from .bounds import check_bounds
 from .overflow import check_overflow
+from .races import check_races
 from .sites import Sites
 from .sources import check_nan, check_uninit
 
@@ -21,8 +22,9 @@ __all__ = ["CHECKS", "Site", "instrument"]
 #: what lanes can do, too
 ON_LANES = frozenset({"bounds"})
 
-#: a check's name -> its pass, in order: bounds gives loads masks of its own
-CHECKS = {"uninit": check_uninit, "overflow": check_overflow, "nan": check_nan, "bounds": check_bounds}
+#: a check's name -> its pass, in order: bounds gives loads masks of its own, and pointers
+CHECKS = {"uninit": check_uninit, "overflow": check_overflow, "nan": check_nan, "race": check_races,
+          "bounds": check_bounds}
 
 
 def instrument(module: Module, checks: Sequence[str]) -> tuple[Site, ...]:

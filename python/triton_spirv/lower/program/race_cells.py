@@ -1,0 +1,249 @@
+"""Shadow memory and clocks of the race check, as code that a kernel runs (race_layout.py says what they are):
+accesses held against those before them and noted, what programs acquire and release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from ... import race_layout as words
+from ...ir.model import Operation, PointerType, bits_of, element_type
+from ...race_layout import CHECKED, NOTED, region_word
+from ...spirv.builder import I32, I64
+from ...spirv.control import For, IfElse, While, if_
+from ...spirv.module import Value as Register
+from ...spirv.types import Bool, Vector
+from ..context import Context
+from ..lanes.elements import guarded
+from .checks import record
+
+#: what the keys of addresses are spread by: odd, and near 2^64 divided by the golden ratio
+SPREAD = -7046029254386353131
+
+
+class State:
+    """The words of race_layout.py, of 64 bits; read where they are asked for."""
+
+    def __init__(self, ctx: Context, op: Operation) -> None:
+        self.ctx, self.b, self.env = ctx, ctx.b, ctx.env
+        array = ctx.launch.hidden["check_buffer"]
+        word = self.b.constant(I64, op.attributes["state"])
+        self.address = self.env.load(self.env.offset(array, word), 1)
+
+    def place(self, number: int, type: Any = I64) -> Register:
+        """A pointer to a word."""
+        return self.env.pointer(self.b.iadd(self.address, 8 * number), type)
+
+    def word(self, number: int) -> Register:
+        return self.env.load(self.place(number), 1)
+
+    def small(self, number: int) -> Register:
+        """A word that has 32 bits."""
+        return self.b.resize(self.word(number), 32)
+
+    def at(self, base: Register, index: Register, type: Any = I32) -> Register:
+        """A pointer to an element, of 32 bits if nothing else is said, of an array at an address."""
+        return self.env.pointer(self.b.iadd(base, self.b.imul(index, type.width // 8)), type)
+
+
+class Accesses(State):
+    """The accesses of one operation, of a kind of race_layout.CHECKED."""
+
+    def __init__(self, ctx: Context, op: Operation) -> None:
+        super().__init__(ctx, op)
+        self.op, self.kind = op, op.attributes["kind"]
+        pointer = element_type(op.ptr.type)
+        assert isinstance(pointer, PointerType)
+        self.size = max(1, bits_of(pointer.pointee) // 8)
+        self.arguments = [i for i in range(op.attributes["count"]) if op.attributes["roots"] >> i & 1]
+        self.planes = [plane for plane in CHECKED[self.kind] if plane < op.attributes["planes"]]
+
+    def watched(self) -> Register:
+        """Is any of the arguments watched that are meant?"""
+        return reduce(self.b.logical_or, (
+            self.b.compare("OpINotEqual", self.word(region_word(i)), self.word(region_word(i) + 1))
+            for i in self.arguments))
+
+    def begin(self) -> None:
+        """Read what all accesses ask for."""
+        b = self.b
+        self.cells, self.plane_bytes = self.word(words.CELLS), self.word(words.PLANE_BYTES)
+        self.floor, self.shift = self.small(words.FLOOR), self.small(words.SHIFT)
+        self.site_bits, self.base = self.small(words.SITE_BITS), self.small(words.BASE)
+        across, down = (self.env.num_programs(axis) for axis in (0, 1))
+        x, y, z = (self.env.program_id(axis) for axis in range(3))
+        self.program = b.resize(b.iadd(x, b.imul(across, b.iadd(y, b.imul(down, z)))), 64, signed=False)
+        row = b.imul(b.imul(self.program, self.word(words.ROW)), 4)
+        self.row = b.iadd(self.word(words.CLOCKS), row)
+        number = b.shl(b.iadd(self.base, b.resize(self.program, 32)), self.shift)
+        self.own_clock = self.at(self.row, self.program)
+        clock = b.shl(self.env.load(self.own_clock, 1), self.site_bits)
+        self.stamp = b.ior(b.ior(number, clock), self.op.attributes["site"])
+
+    # --- cells ----------------------------------------------------------------------------------------------
+
+    def region(self, address: Register) -> tuple[Register, Register, Register]:
+        """Does an access lie in an argument that is watched? Of that argument the cell of address 0, and the
+        bits of an address within a cell."""
+        b = self.b
+        found = first = within = None
+        for i in self.arguments:
+            begin, end, cell, bits = (self.word(region_word(i) + k) for k in range(4))
+            here = b.logical_and(b.compare("OpSGreaterThanEqual", address, begin),
+                                 b.compare("OpSLessThanEqual", address, b.isub(end, self.size)))
+            found = here if found is None else b.logical_or(found, here)
+            first = cell if first is None else b.select(here, cell, first)
+            within = bits if within is None else b.select(here, bits, within)
+        assert found is not None and first is not None and within is not None
+        return found, first, within
+
+    def cell(self, number: Register, plane: int) -> Register:
+        """A pointer to a cell."""
+        plane_at = self.b.iadd(self.cells, self.b.imul(self.plane_bytes, plane))
+        return self.at(plane_at, number)
+
+    def another(self, stamp: Register) -> Register:
+        """Is it another program's, of this launch? Of one stamp, or a vector."""
+        b = self.b
+        now = b.compare("OpUGreaterThanEqual", stamp, self.floor)
+        return b.logical_and(now, b.compare("OpINotEqual", b.lshr(b.ixor(stamp, self.stamp), self.shift), 0))
+
+    def unordered(self, stamp: Register) -> Register:
+        """Is it another program's, of this launch, and not ordered before this access?"""
+        b = self.b
+        branch = IfElse(b.module, self.another(stamp))
+        with branch.then():
+            number = b.isub(b.lshr(stamp, self.shift), self.base)
+            below = b.isub(b.shl(b.constant(I32, 1), self.shift), 1)
+            clock = b.lshr(b.iand(stamp, below), self.site_bits)
+            known = self.env.load(self.at(self.row, b.resize(number, 64, signed=False)), 1)
+            branch.yield_([b.compare("OpUGreaterThanEqual", clock, known)])
+        with branch.otherwise():
+            branch.yield_([b.constant(Bool(), False)])
+        return branch.results[0]
+
+    def access(self, address: Register) -> None:
+        """Hold one access against those before, and note it; nothing for memory that is not watched."""
+        b = self.b
+        here, first, within = self.region(address)
+
+        def look() -> None:
+            start, end = (b.ashr(x, within) for x in (address, b.iadd(address, self.size - 1)))
+            loop = For(b.module, start, b.iadd(end, 1), b.constant(I64, 1), control="DontUnroll")
+            with loop:
+                self._one(b.isub(loop.index, first), address)
+                loop.yield_([])
+
+        guarded(self.ctx, here, look)
+
+    def _one(self, number: Register, address: Register) -> None:
+        b, env = self.b, self.env
+        for plane in self.planes:
+            stamp = env.load(self.cell(number, plane), 1)
+            with if_(b.module, self.unordered(stamp)):
+                other = b.ior(b.resize(stamp, 64, signed=False), plane << 32)
+                record(self.ctx, self.op.attributes["word"], other, address)
+        noted = NOTED[self.kind]
+        if noted == words.WRITES:
+            env.store(self.cell(number, noted), self.stamp)
+            return
+        branch = IfElse(b.module, self.unordered(env.load(self.cell(number, noted), 1)))
+        with branch.then():  # two are remembered: the second one is the last
+            env.store(self.cell(number, noted + 1), self.stamp)
+        with branch.otherwise():
+            env.store(self.cell(number, noted), self.stamp)
+
+    def together(self, first: Register, width: int) -> Register:
+        """The same for neighbouring elements, as many as a vector has, all at once; False, and nothing done,
+        where another program was there."""
+        b, env = self.b, self.env
+        (argument,) = self.arguments
+        cell, bits = (self.word(region_word(argument) + k) for k in (2, 3))
+        number = b.isub(b.ashr(first, bits), cell)
+        planes = [*self.planes, NOTED[self.kind]] if self.kind == "read" else self.planes
+        busy = reduce(b.logical_or, (self.another(env.load(self.cell(number, plane), width))
+                                     for plane in planes))
+        alone = b.logical_not(b.any(busy))
+        with if_(b.module, alone):
+            env.store(self.cell(number, NOTED[self.kind]), b.splat(self.stamp, width))
+        return alone
+
+    def may_be_together(self) -> bool:
+        return len(self.arguments) == 1 and self.kind in ("read", "write")
+
+    # --- clocks ---------------------------------------------------------------------------------------------
+
+    def acquire(self, known: Register) -> None:
+        """The program knows what a row knows."""
+        self._raise(self.row, known)
+
+    def release(self, known: Register, replaces: bool) -> None:
+        """A row knows what the program does, itself included, whose clock goes on; `replaces`: no more."""
+        b, env = self.b, self.env
+        clock = b.iadd(env.load(self.own_clock, 1), 1)
+        most = b.shl(b.constant(I32, 1), b.isub(self.shift, self.site_bits))
+        fits = IfElse(b.module, b.compare("OpULessThan", clock, most))
+        with fits.then():
+            env.store(self.own_clock, clock)
+            if replaces:
+                self._copy(known, self.row)
+            else:
+                self._raise(known, self.row)
+        with fits.otherwise():
+            env.store(self.place(words.FAILURE), b.constant(I64, words.CLOCK_RAN_OVER))
+
+    def forget(self, known: Register) -> None:
+        """A row knows nothing."""
+        self._copy(known, None)
+
+    def _chunks(self, visit: Callable[[Register], None]) -> None:
+        b = self.b
+        loop = For(b.module, b.constant(I64, 0), self.word(words.ROW), b.constant(I64, words.CHUNK),
+                   control="DontUnroll")
+        with loop:
+            visit(loop.index)
+            loop.yield_([])
+
+    def _raise(self, row: Register, other: Register) -> None:
+        b, env = self.b, self.env
+
+        def visit(index: Register) -> None:
+            place = self.at(row, index)
+            mine, theirs = env.load(place, words.CHUNK), env.load(self.at(other, index), words.CHUNK)
+            more = b.compare("OpUGreaterThan", theirs, mine)
+            with if_(b.module, b.any(more)):
+                env.store(place, b.select(more, theirs, mine))
+
+        self._chunks(visit)
+
+    def _copy(self, row: Register, other: Register | None) -> None:
+        b, env = self.b, self.env
+        nothing = b.constant(Vector(I32, words.CHUNK), (0,) * words.CHUNK)
+        self._chunks(lambda index: env.store(
+            self.at(row, index), nothing if other is None else env.load(self.at(other, index), words.CHUNK)))
+
+    def row_of(self, address: Register) -> Register:
+        """The row of an address, found by its key in the table, or put there."""
+        b, env = self.b, self.env
+        keys, mask = self.word(words.KEYS), self.word(words.KEY_MASK)
+        start = b.iand(b.lshr(b.imul(address, SPREAD), 32), mask)
+        loop = While(b.module, [start])
+        with loop.before():
+            slot, = loop.carried
+            key = env.load(self.at(keys, slot, I64), 1)
+            taken = b.logical_and(b.compare("OpINotEqual", key, 0), b.compare("OpINotEqual", key, address))
+            loop.condition(taken, [slot, key])
+        with loop.body():
+            loop.yield_([b.iand(b.iadd(loop.arguments[0], 1), mask)])
+        slot, key = loop.results
+        with if_(b.module, b.compare("OpIEqual", key, 0)):
+            count = b.iadd(self.word(words.COUNT), 1)
+            full = IfElse(b.module, b.compare("OpSGreaterThanEqual", b.imul(count, 2), mask))
+            with full.then():
+                env.store(self.place(words.FAILURE), b.constant(I64, words.TABLE_FULL))
+            with full.otherwise():
+                env.store(self.place(words.COUNT), count)
+                env.store(self.at(keys, slot, I64), address)
+        row = b.imul(b.imul(slot, self.word(words.ROW)), 4)
+        return b.iadd(self.word(words.KNOWN), row)

@@ -1,0 +1,197 @@
+"""How a kernel finds races while it runs (passes/checked/races.py); race_cells.py has what the rules are made
+of.
+
+`ts.touch` holds an access against the last ones to its cells, and notes it there. Neighbouring elements of a
+vector do that together as long as nobody else was there; else each for itself. `ts.order` does it for an
+atomic operation, and lets the program acquire and release what that orders. All of it is done by one program
+at a time: `ts.lock`, `ts.unlock`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+from ... import race_layout as words
+from ...ir.model import Operation, TensorType
+from ...spirv.builder import I32, I64
+from ...spirv.control import For, IfElse, While, if_
+from ...spirv.module import Value as Register
+from ...spirv.types import Float, Int, Vector
+from ..context import Context, StepLoop
+from ..lanes.elements import guarded, visit_elements, visited_layout
+from ..memory.load import to_memory
+from ..registry import lowers
+from ..values.tensor import Tensor, Uniform
+from ..values.types import element_of, storage_type
+from .checks import record
+from .race_cells import Accesses, State
+
+
+@lowers("ts.lock")
+def lock(ctx: Context, op: Operation) -> None:
+    """Wait until no other program looks at the shadow memory."""
+    b, place = ctx.b, State(ctx, op).place(words.MUTEX, I32)
+    loop = While(b.module)
+    with loop.before():
+        taken = ctx.env.atomic("exchange", place, b.constant(I32, 1), "gpu", "acq_rel")
+        loop.condition(b.compare("OpINotEqual", taken, 0), [])
+    with loop.body():
+        loop.yield_([])
+
+
+@lowers("ts.unlock")
+def unlock(ctx: Context, op: Operation) -> None:
+    ctx.env.atomic_store(State(ctx, op).place(words.MUTEX, I32), ctx.b.constant(I32, 0), "gpu", "release")
+
+
+@lowers("ts.touch")
+def touch(ctx: Context, op: Operation, ptr: Tensor | Register, mask: Tensor | Register | None) -> None:
+    """Hold plain accesses against those of other programs, and note them."""
+    accesses = Accesses(ctx, op)
+
+    def look() -> None:
+        lock(ctx, op)
+        accesses.begin()
+        _each(ctx, op, ptr, mask, accesses)
+        unlock(ctx, op)
+
+    _briefly(ctx, accesses.watched(), look)
+
+
+def _briefly(ctx: Context, condition: Register, action: Callable[[], None]) -> None:
+    """Run `action` where the condition holds, as code that is short."""
+    brief, ctx.brief = ctx.brief, True
+    guarded(ctx, condition, action)
+    ctx.brief = brief
+
+
+def _each(ctx: Context, op: Operation, ptr: Any, mask: Any, accesses: Accesses) -> None:
+    b = ctx.b
+    if isinstance(ptr, Register):
+        guarded(ctx, mask, lambda: accesses.access(ctx.env.address(ptr)))
+        return
+    if isinstance(mask, Uniform) and mask.scalar.constant is True:
+        mask = None
+    layout = visited_layout(ctx, op.ptr.type)
+    plan = ctx.plan(None, [(x, layout) for x in (ptr, mask) if x is not None])
+    width, count = layout.width, layout.registers * layout.width
+    places, masks = ctx.env.private_array(I64, count, width), ctx.env.private_array(I32, count, width)
+    with StepLoop(ctx, len(layout.step)):
+        inside = ctx.fragment(mask, layout).registers if mask is not None else None
+        for r, register in enumerate(ctx.fragment(ptr, layout).registers):
+            ctx.env.private_store(places, width, b.constant(I32, r * width), register)
+            held = b.select(inside[r], b.constant(I32, 1), 0) if inside else b.constant(I32, 1)
+            ctx.env.private_store(masks, width, b.constant(I32, r * width), b.splat(held, width))
+        loop = For(b.module, b.constant(I32, 0), b.constant(I32, count), b.constant(I32, width),
+                   control="DontUnroll")
+        with loop:
+            ctx.open_scope()
+            _vector(ctx, accesses, places, masks, loop.index, width)
+            ctx.close_scope()
+            loop.yield_([])
+    ctx.finish(plan)
+
+
+def _vector(ctx: Context, accesses: Accesses, places: Register, masks: Register, index: Register,
+            width: int) -> None:
+    """The accesses of one vector: neighbours together, else each by itself."""
+    b, env = ctx.b, ctx.env
+
+    def each() -> None:
+        loop = For(b.module, index, b.iadd(index, width), b.constant(I32, 1), control="DontUnroll")
+        with loop:
+            holds = env.private_load(masks, width, I32, loop.index, 1)
+            address = env.private_load(places, width, I64, loop.index, 1)
+            guarded(ctx, b.compare("OpINotEqual", holds, 0), lambda: accesses.access(address))
+            loop.yield_([])
+
+    if width == 1 or not accesses.may_be_together():
+        each()
+        return
+    addresses = env.private_load(places, width, I64, index, width)
+    holds = b.compare("OpINotEqual", env.private_load(masks, width, I32, index, width), 0)
+    first, last = b.extract(addresses, 0), b.extract(addresses, width - 1)
+    size = accesses.size
+    steps = b.constant(Vector(I64, width), tuple(size * k for k in range(width)))
+    within, _, bits = accesses.region(first)
+    quick = reduce(b.logical_and, (
+        within, accesses.region(last)[0], b.compare("OpIEqual", bits, size.bit_length() - 1), b.all(holds),
+        b.all(b.compare("OpIEqual", b.isub(addresses, b.splat(first, width)), steps))))
+    branch = IfElse(b.module, quick)
+    with branch.then():
+        branch.yield_([accesses.together(first, width)])
+    with branch.otherwise():
+        branch.yield_([b.logical_not(b.any(holds))])
+    with if_(b.module, b.logical_not(branch.results[0])):
+        each()
+
+
+@lowers("ts.order")
+def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> None:
+    """Atomic accesses: what they acquire, the access itself, what they release. `releases`: where; None:
+    everywhere."""
+    b, accesses = ctx.b, Accesses(ctx, op)
+    sem, replaces = op.attributes["sem"], op.attributes["replaces"]
+    acquiring, releasing = sem in ("acquire", "acq_rel"), sem in ("release", "acq_rel")
+    tracks = b.compare("OpINotEqual", accesses.word(words.TRACKS), 0)
+
+    def one(address: Register, does: Register | None) -> None:
+        def known(action: Callable[[Register], None], where: Register) -> None:
+            guarded(ctx, where, lambda: action(accesses.row_of(address)))
+
+        if acquiring:
+            known(accesses.acquire, tracks)
+        accesses.access(address)
+        if releasing:
+            where = tracks if does is None else b.logical_and(tracks, does)
+            known(lambda row: accesses.release(row, replaces), where)
+        elif replaces:
+            known(accesses.forget, tracks)
+
+    def look() -> None:
+        accesses.begin()
+        if not isinstance(op.ptr.type, TensorType):
+            guarded(ctx, mask, lambda: one(ctx.env.address(ptr), releases))
+            return
+        layout = visited_layout(ctx, op.ptr.type)
+        given: Sequence[Any] = (ptr, mask, releases)
+        plan = ctx.plan(None, [(x, layout) for x in given if x is not None and not isinstance(x, Register)])
+        with StepLoop(ctx, len(layout.step)):
+            visit_elements(ctx, layout, given,
+                           lambda row: guarded(ctx, row[1], lambda: one(row[0], row[2])))
+        ctx.finish(plan)
+
+    _briefly(ctx, b.logical_or(tracks, accesses.watched()), look)
+
+
+@lowers("ts.twice")
+def twice(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor | None) -> None:
+    """Behind a store to places that are no range: does each hold what was stored there, and not another
+    element's value?"""
+    b, env, accesses = ctx.b, ctx.env, Accesses(ctx, op)
+    held = storage_type(element_of(op.value.type))
+    assert isinstance(held, (Int, Float))
+    bits = Int(held.width)
+
+    def compare(address: Register, put: Register) -> None:
+        there = b.bitcast(env.load(env.pointer(address, held), 1), bits)
+        other = b.compare("OpINotEqual", there, b.bitcast(to_memory(ctx, put), bits))
+        guarded(ctx, other, lambda: record(ctx, op.attributes["word"], b.constant(I64, 0), address))
+
+    def one(row: Sequence[Any]) -> None:
+        address, put, stored = row
+        here = accesses.region(address)[0]
+        guarded(ctx, here if stored is None else b.logical_and(here, stored),
+                lambda: compare(address, put))
+
+    def look() -> None:
+        layout = visited_layout(ctx, op.ptr.type)
+        given = (ptr, value, mask)
+        plan = ctx.plan(None, [(x, layout) for x in given if x is not None])
+        with StepLoop(ctx, len(layout.step)):
+            visit_elements(ctx, layout, given, one)
+        ctx.finish(plan)
+
+    _briefly(ctx, accesses.watched(), look)

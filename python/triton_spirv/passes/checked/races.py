@@ -1,0 +1,194 @@
+"""race: no two programs touch the same memory, one of them writing, without an atomic operation that orders
+them.
+
+    ts.touch ptr, mask                         ts.lock
+    x = load ptr, mask                         old = atomic_rmw ptr, val, mask
+                                               ts.order ptr, mask
+                                               ts.unlock
+
+Accesses are held against those before them in shadow memory (race_layout.py), whichever order the programs
+run in. A store to places that need not be different is looked at again when it is done (`ts.twice`): does
+each place hold the value that was stored there?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import race_layout
+from ...check_layout import race_word
+from ...facts.pointers import is_pointer, pointer_roots
+from ...ir.model import (
+    IntegerType,
+    Module,
+    Operation,
+    PointerType,
+    TensorType,
+    Value,
+    bits_of,
+    element_type,
+    like,
+)
+from ...traversal import Asking, answer
+from .bounds import ACCESSES
+from .sites import I1, Before, Sites
+
+#: what is watched: operation -> its name for users
+WATCHED = {**ACCESSES, "tt.atomic_poll": "atomic poll"}
+
+
+def check_races(module: Module, sites: Sites) -> None:
+    """Watch every access of the module, in place."""
+    _Races(module, sites).add()
+
+
+class _Races:
+    def __init__(self, module: Module, sites: Sites) -> None:
+        self.module, self.sites, self.count = module, sites, 0
+        self.roots = pointer_roots(module)
+        self.accesses = [op for op in module.walk() if op.name in WATCHED]
+        has_atomics = any(_kind(op).startswith("atomic") for op in self.accesses)
+        self.planes = race_layout.PLANES if has_atomics else race_layout.PLAIN_PLANES
+
+    def add(self) -> None:
+        pointers = [i for i, value in enumerate(self.module.entry.regions[0].entry.arguments)
+                    if is_pointer(value.type)]
+        for op in self.accesses:
+            arguments = tuple(i for i in pointers if self.roots.get(op.ptr, 0) >> i & 1)
+            if arguments:
+                self._watch(op, arguments)
+
+    def _watch(self, op: Operation, arguments: tuple[int, ...]) -> None:
+        kind, atomic = _kind(op), op.has("atomic")
+        ordered = atomic and kind.startswith("atomic")
+        sem = op.attributes["sem"] if ordered else "relaxed"
+        if op.has("waits") and sem == "acq_rel":  # it writes nothing that others could see
+            sem = "acquire"
+        answers = atomic and any(result.uses for result in op.results)
+        more = {"bytes": _bytes(op), "arguments": arguments, "kind": kind}
+        word = self.sites.add(op, "race", WATCHED[op.name], orders=sem != "relaxed", answers=answers, **more)
+        attributes = {"state": race_word(self.sites.arguments), "word": word, "site": self.count,
+                      "kind": kind, "planes": self.planes, "roots": sum(1 << i for i in arguments),
+                      "count": self.sites.arguments}
+        self.count += 1
+        mask = op.mask if "mask" in op.operand_names() else None
+        if not ordered:
+            _insert(Before(op), "ts.touch", (op.ptr, mask), attributes)
+        else:
+            self._order(op, mask, sem, attributes)
+        if op.name == "tt.store" and isinstance(op.ptr.type, TensorType) and not _is_range(op.ptr):
+            word = self.sites.add(op, "race", "store", **{**more, "kind": "twice"})
+            self.count += 1
+            _insert(_behind(op), "ts.twice", (op.ptr, op.value, mask), {**attributes, "word": word})
+
+    def _order(self, op: Operation, mask: Value | None, sem: str, attributes: dict[str, Any]) -> None:
+        """An atomic operation, and what it orders, at once; one that waits lets others come in between."""
+        state = {"state": attributes["state"]}
+        behind = _behind(op)
+        _insert(behind if op.has("waits") else Before(op), "ts.lock", (), state)
+        releasing = sem in ("release", "acq_rel")
+        releases = _exchanged(op, behind) if op.name == "tt.atomic_cas" and releasing else None
+        _insert(behind, "ts.order", (op.ptr, mask, releases),
+                {**attributes, "sem": sem, "replaces": op.name == "tt.atomic_store"})
+        _insert(behind, "ts.unlock", (), state)
+
+
+def _bytes(op: Operation) -> int:
+    """Bytes of an element that an access moves."""
+    pointer = element_type(op.ptr.type)
+    assert isinstance(pointer, PointerType)
+    return max(1, bits_of(pointer.pointee) // 8)
+
+
+def _kind(op: Operation) -> str:
+    """A key of race_layout.CHECKED. Atomic operations among the threads of one program are plain accesses to
+    the others; what is volatile is read as by an atomic operation that orders nothing."""
+    writes = op.has("writes")
+    if op.has("atomic") and op.attributes["scope"] != "cta":
+        return "atomic" if writes else "atomic read"
+    if op.attributes.get("isVolatile"):
+        return "atomic read"
+    return "write" if writes else "read"
+
+
+def _behind(op: Operation) -> Before:
+    block = op.parent
+    assert block is not None
+    return Before(block.operations[block.operations.index(op) + 1], op.location)
+
+
+def _insert(make: Before, name: str, operands: Sequence[Value | None], attributes: dict[str, Any]) -> None:
+    given = [value for value in operands if value is not None]
+    segments = tuple(int(value is not None) for value in operands) if operands else None
+    make.make(name, given, None, segments, **attributes)
+
+
+def _exchanged(op: Operation, make: Before) -> Value:
+    """Where a compare-and-exchange has exchanged something: there it may release; elsewhere it has only
+    read."""
+    element = element_type(op.cmp.type)
+    values = op.result, op.cmp
+    if not isinstance(element, IntegerType):
+        bits = like(op.cmp.type, IntegerType(8 * _bytes(op)))
+        name = "tt.ptr_to_int" if is_pointer(op.cmp.type) else "arith.bitcast"
+        values = make.make(name, [op.result], bits), make.make(name, [op.cmp], bits)
+    return make.make("arith.cmpi", list(values), like(op.cmp.type, I1), predicate="eq")
+
+
+def _is_range(pointers: Value) -> bool:
+    """Is each element's offset the sum of ranges, one for each axis, times what is the same for all?"""
+    known: dict[Any, Any] = {}
+
+    def axes(value: Value) -> Asking[frozenset[int] | None]:
+        """The axes along which the value steps; None: it is no such sum."""
+        op, type = value.defining_op, value.type
+        if not isinstance(type, TensorType):
+            return frozenset()
+        if op is None:
+            return (yield from carried(value))
+        if op.name == "tt.make_range":
+            return frozenset({0})
+        if op.name == "tt.splat":
+            return frozenset()
+        if op.name == "arith.constant":
+            return frozenset() if getattr(op.attributes["value"], "splat", True) else None
+        parts = []
+        for operand in op.operands:
+            parts.append((yield (operand,)))
+        if any(part is None for part in parts):
+            return None
+        if op.name == "tt.expand_dims":
+            return frozenset(axis + (axis >= op.attributes["axis"]) for axis in parts[0])
+        if op.has("keeps_dims") or op.has("widens"):
+            return parts[0]
+        is_sum = op.has("sum") or op.name == "arith.subi"
+        if not is_sum and op.name != "arith.muli":
+            return None
+        first, second = parts
+        return first | second if not first & second and (is_sum or not first or not second) else None
+
+    def carried(value: Value) -> Asking[frozenset[int] | None]:
+        """Of what a loop carries: as it comes in, if it is only moved in the loop."""
+        block = value.block
+        loop = block.parent.parent if block is not None else None
+        if block is None or loop is None or loop.name != "scf.for":
+            return None
+        index = block.arguments.index(value) - 1
+        if index < 0:
+            return frozenset()
+        moved: Value = block.terminator.operands[index]
+        while moved is not value:
+            op = moved.defining_op
+            if op is None or not op.has("sum"):
+                return None
+            step = yield (op.operands[1],)
+            if step is None or step:
+                return None
+            moved = op.operands[0]
+        return (yield (loop.init[index],))
+
+    found = answer(axes, pointers, known=known)
+    type = pointers.type
+    assert isinstance(type, TensorType)
+    return found is not None and all(axis in found for axis, extent in enumerate(type.shape) if extent > 1)

@@ -1,0 +1,238 @@
+"""The launcher's side of check=race: shadow memory, the words that say where it is (race_layout.py), and what
+reports mean."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import race_layout as words
+from ..check_layout import Site
+from ..checking import Finding, Place
+from ..errors import LaunchError
+from ..race_layout import PLAIN_PLANES, PLANES, region_word
+from .elements import coordinates, form, memory_of
+
+if TYPE_CHECKING:
+    from ..artifact import Artifact
+
+#: bits of a stamp; of them for clocks, where programs order each other: at least, at most
+STAMP, LEAST_CLOCK, MOST_CLOCK = 32, 6, 16
+#: addresses that may be released in a launch, and bytes that their rows may have (touched as they are used)
+MOST_ADDRESSES, MOST_BYTES = 1 << 16, 1 << 33
+
+FAILURES = {
+    words.CLOCK_RAN_OVER: "one of its programs releases something too often to be followed",
+    words.TABLE_FULL: "its programs order each other by too many addresses to be followed",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """A record of a site that counted so often."""
+
+    site: Site
+    count: int
+    record: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Region:
+    """Memory that programs may race in: a cell for every 2 ** bits bytes, the first one's number."""
+
+    begin: int
+    end: int
+    bits: int
+    cell: int
+
+
+class Zeros:
+    """Memory of zeros, which costs nothing until it is used."""
+
+    def __init__(self, size: int) -> None:
+        self.size = max(size, 1)
+        self._map = mmap.mmap(-1, self.size)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+
+
+class Races:
+    """Shadow memory of one thread's launches of a kernel, kept from one to the next."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        self.sites = [site for site in artifact.sites if site.check == "race"]
+        self._state = (ctypes.c_int64 * region_word(len(artifact.parameters)))()
+        self._planes = PLANES if any(site.kind.startswith("atomic") for site in self.sites) else PLAIN_PLANES
+        self._site_bits = max(1, (len(self.sites) - 1).bit_length())
+        self._cells = Zeros(0)
+        self._kept: list[Zeros] = []
+        self._form: tuple[int, int] = 0, 0  # bits below a stamp's program, cells
+        self._next = 1  # the number of the next launch's first program
+        self._regions: list[Region] = []
+        self._grid = 1, 1, 1
+        #: no program sees what another one did before: each does the same in any order
+        self.one_by_one = not artifact.waits and not any(site.answers for site in self.sites)
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self._state)
+
+    def prepare(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> None:
+        """Before a launch: no program was anywhere."""
+        state, self._grid = self._state, grid
+        programs = grid[0] * grid[1] * grid[2]
+        self._regions = self._watched(arguments)
+        for i in range(len(self.artifact.parameters)):
+            place = region_word(i)
+            region = self._around(arguments[i]) if self.artifact.parameters[i].type == "ptr" else None
+            state[place:place + words.REGION_WORDS] = [0] * words.REGION_WORDS if region is None else [
+                *memory_of(arguments[i]), (region.begin >> region.bits) - region.cell, region.bits]
+        tracks = bool(self._regions) and any(site.orders for site in self.sites)
+        self._number(programs, tracks)
+        state[words.MUTEX] = state[words.FAILURE] = state[words.COUNT] = 0
+        state[words.TRACKS] = int(tracks)
+        self._keep_clocks(programs, tracks)
+
+    # --- what is watched ------------------------------------------------------------------------------------
+
+    def _watched(self, arguments: Sequence[Any]) -> list[Region]:
+        """The memory that races are possible in: some program writes to it, and not all by atomic operations.
+        Arguments that overlap are one."""
+        spans: list[tuple[int, int, int, frozenset[str]]] = []
+        for i, parameter in enumerate(self.artifact.parameters):
+            sites = [site for site in self.sites if i in site.arguments and site.kind != "twice"]
+            if parameter.type != "ptr" or not sites or not isinstance(memory_of(arguments[i])[0], int):
+                continue
+            begin, end = memory_of(arguments[i])
+            if not 0 < begin < end:
+                continue  # a bare address: nobody knows how much is there
+            start = arguments[i].data_ptr() if hasattr(arguments[i], "data_ptr") else begin
+            bits = min(site.bytes for site in sites).bit_length() - 1
+            bits = 0 if start & ((1 << bits) - 1) else bits
+            spans.append((begin, end, bits, frozenset(site.kind for site in sites)))
+        found, cell = list[Region](), 0
+        for begin, end, bits, kinds in _merged(spans):
+            if "write" in kinds or {"read", "atomic"} <= kinds:
+                found.append(Region(begin, end, bits, cell))
+                cell += ((end - 1) >> bits) - (begin >> bits) + 1
+        self._count = cell
+        return found
+
+    def _around(self, argument: Any) -> Region | None:
+        begin, end = memory_of(argument)
+        return next((region for region in self._regions if region.begin <= begin and end <= region.end), None)
+
+    # --- stamps and clocks ----------------------------------------------------------------------------------
+
+    def _number(self, programs: int, tracks: bool) -> None:
+        """The bits of stamps, and the numbers of the programs; memory of zeros where the old stamps, by other
+        bits, mean nothing."""
+        needed = (programs + 1).bit_length()
+        clock = min(MOST_CLOCK, STAMP - self._site_bits - needed) if tracks else 0
+        shift = self._site_bits + clock
+        if clock < (LEAST_CLOCK if tracks else 0) or needed + shift > STAMP:
+            raise LaunchError(f"{self.artifact.entry}: check=race takes fewer programs than {programs}")
+        form = shift, self._count
+        if form != self._form or (self._next + programs) >> (STAMP - shift):
+            if self._form[1] < self._count or self._next > 1:
+                self._cells = Zeros(4 * self._planes * self._count)
+            self._form, self._next = form, 1
+        state, base = self._state, self._next
+        self._next += programs
+        state[words.CELLS], state[words.PLANE_BYTES] = self._cells.address, 4 * self._count
+        state[words.SHIFT], state[words.SITE_BITS] = shift, self._site_bits
+        state[words.BASE], state[words.FLOOR] = base, base << shift
+
+    def _keep_clocks(self, programs: int, tracks: bool) -> None:
+        """Rows of zeros: nobody has acquired anything."""
+        state, row = self._state, -(-programs // words.CHUNK) * words.CHUNK
+        if not tracks:
+            if not self._kept or self._kept[0].size < 4 * row or len(self._kept) > 1:
+                self._kept = [Zeros(4 * row)]
+            state[words.CLOCKS], state[words.ROW] = self._kept[0].address, 0
+            return
+        addresses = MOST_ADDRESSES
+        while addresses > words.CHUNK and 4 * row * addresses > MOST_BYTES:
+            addresses //= 2
+        clocks, keys, known = self._kept = [Zeros(4 * row * programs), Zeros(8 * addresses),
+                                            Zeros(4 * row * addresses)]
+        state[words.CLOCKS], state[words.ROW] = clocks.address, row
+        state[words.KEYS], state[words.KEY_MASK] = keys.address, addresses - 1
+        state[words.KNOWN] = known.address
+
+    # --- reports --------------------------------------------------------------------------------------------
+
+    def findings(self, reports: Sequence[Report], arguments: Sequence[Any]) -> Iterator[Finding]:
+        """One for each two places in the source that race, the earlier place first."""
+        failure = FAILURES.get(self._state[words.FAILURE])
+        if failure:
+            raise LaunchError(f"{self.artifact.entry}: check=race cannot tell whether there is a race: "
+                              f"{failure}")
+        best: dict[tuple[Site, Site], tuple[Any, ...]] = {}
+        counts: dict[tuple[Site, Site], int] = {}
+        pairs = {(report.site, self._other(report)) for report in reports}
+        for report in reports:
+            x, y, z, stamp, address = report.record
+            site, other, program, others = report.site, self._other(report), (x, y, z), (x, y, z)
+            alone = sum(first is site for first, _ in pairs) == 1  # then all that the site counted is this
+            if site.kind != "twice":
+                others = self._program(stamp)
+            if (_place(other), others) < (_place(site), program):
+                site, other, program, others = other, site, others, program
+            key, found = (site, other), (address, program, others)
+            counts[key] = max(counts.get(key, 0), report.count) if alone else counts.get(key, 0) + 1
+            best[key] = min(best.get(key, found), found)
+        for (site, other), (address, program, others) in best.items():
+            yield self._finding(site, other, address, program, others, counts[site, other], arguments)
+
+    def _other(self, report: Report) -> Site:
+        """The site of the other access."""
+        return report.site if report.site.kind == "twice" else self.sites[
+            report.record[3] & ((1 << self._site_bits) - 1)]
+
+    def _program(self, stamp: int) -> tuple[int, int, int]:
+        """The program of a stamp."""
+        number = ((stamp & 0xFFFFFFFF) >> self._state[words.SHIFT]) - self._state[words.BASE]
+        rows, x = divmod(number, self._grid[0])
+        z, y = divmod(rows, self._grid[1])
+        return x, y, z
+
+    def _finding(self, site: Site, other: Site, address: int, program: tuple[int, int, int],
+                 others: tuple[int, int, int], count: int, arguments: Sequence[Any]) -> Finding:
+        name, index, shown = "", tuple[int, ...](), f"address {address:#x}"
+        for i in (*site.arguments, *other.arguments):
+            begin, end = memory_of(arguments[i])
+            if begin <= address < end:
+                name = self.artifact.parameters[i].name
+                start = arguments[i].data_ptr() if hasattr(arguments[i], "data_ptr") else begin
+                position = (address - start) // site.bytes
+                index = coordinates(position, *form(arguments[i]))
+                shown = f"{name}[{', '.join(map(str, index)) if index else position}]"
+                break
+        if site.kind == "twice":
+            message, place = f"this store writes {shown} more than once, and not the same value", None
+        else:
+            message = (f"{site.what} at {shown} by program {program}, and {other.what} there by program "
+                       f"{others}: nothing orders them")
+            place = Place(other.file, other.line, other.column, others)
+        return Finding("race", message, self.artifact.entry, *_place(site), program, count, name, index,
+                       address, place)
+
+
+def _place(site: Site) -> tuple[str, int, int]:
+    return site.file, site.line, site.column
+
+
+def _merged(spans: Sequence[tuple[int, int, int, frozenset[str]]]
+            ) -> list[tuple[int, int, int, frozenset[str]]]:
+    """Those that overlap as one, with cells for the narrowest access."""
+    found: list[tuple[int, int, int, frozenset[str]]] = []
+    for begin, end, bits, kinds in sorted(spans, key=lambda span: span[:2]):
+        if found and begin < found[-1][1]:
+            first, last, before, others = found.pop()
+            begin, end, bits, kinds = first, max(last, end), min(before, bits), others | kinds
+        found.append((begin, end, bits, kinds))
+    return found
