@@ -28,6 +28,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import crowded
 import family
+import scarce
 import simulated_gpu
 import unchanged
 from machine import targets as machine_targets
@@ -56,6 +57,9 @@ MODES: dict[str, dict[str, str]] = {
 }
 #: the same device, its narrow types hidden
 MODES[family.NARROW] = {**MODES["vulkan"], "TRITON_SPIRV_TARGET": family.NARROW}
+#: devices with hardly any shared memory
+MODES[scarce.NAME] = {"TRITON_SPIRV_TARGET": scarce.NAME}
+MODES[scarce.VULKAN] = {**MODES["vulkan"], "TRITON_SPIRV_TARGET": scarce.VULKAN}
 
 #: the environment that spirv-val is told, the newest OpenCL one it knows; modules that use what it lacks
 #: (cl_khr_int64_base_atomics brings this to OpenCL), or newer SPIR-V than its 1.2, are checked by the rules
@@ -108,7 +112,7 @@ def has_vulkan() -> bool:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     cell = getattr(item, "callspec", None) and item.callspec.params.get("cell")  # type: ignore[attr-defined]
-    runs_there = cell is not None and cell.mode in ("vulkan", family.NARROW)
+    runs_there = cell is not None and cell.mode in ("vulkan", family.NARROW, scarce.VULKAN)
     if (runs_there or item.get_closest_marker("vulkan")) and not has_vulkan():
         pytest.skip(VULKAN_NEEDED)  # which .ci/run takes for a failure
 
@@ -199,6 +203,8 @@ def cell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
         monkeypatch.delenv("TRITON_SPIRV_DEVICE")  # modes of the OpenCL device
     if request.param.mode == family.NARROW:
         family.add_narrow(variables["TRITON_SPIRV_DEVICE"])
+    if request.param.mode == scarce.VULKAN:
+        scarce.add_vulkan(variables["TRITON_SPIRV_DEVICE"])
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     if request.param.mode in EMULATED:
@@ -271,8 +277,6 @@ def run(cell: Cell, request: pytest.FixtureRequest) -> Iterator[Callable[..., An
         try:
             result = kernel[(grid,) if isinstance(grid, int) else grid](*arguments, **options)
         except Exception as error:
-            if mode != "vector" and type(error).__name__ == "OutOfResources":
-                pytest.skip(f"{mode}: {error}")  # one work-item has more memory of its own than lanes share
             skip_where_refused(mode, error)
             raise
         compiled.append(result)

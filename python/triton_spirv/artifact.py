@@ -33,6 +33,9 @@ class Artifact:
                  argument per parameter; "push": that struct as push constants, from offset 0; "buffer": that
                  struct in a buffer, whose 64-bit address is the only push constant
     hidden       extra pointer parameters behind the user's, which the runtime supplies
+    overflow_bytes
+                 what a program has of the hidden buffer `overflow_buffer`, for arrays that shared memory has
+                 no room for: programs' parts lie in the order of their numbers; 0: all arrays have room
     written      per parameter: may the kernel write through it?
     local_size   work-items per work-group in x, y, z
     formats      what the kernel prints into `print_buffer`: per record its format (of C) and its values'
@@ -64,6 +67,7 @@ class Artifact:
     written: tuple[bool, ...] = ()
     local_size: tuple[int, int, int] = (1, 1, 1)
     shared_bytes: int = 0
+    overflow_bytes: int = 0
     sub_group_size: int = 1
     num_warps: int = 1
     asserts: tuple[tuple[str, int, str, str], ...] = ()

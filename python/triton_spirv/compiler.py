@@ -92,17 +92,23 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
 
 
 def _within_resources(text: str, target: Target, num_warps: int, options: dict[str, Any]) -> Artifact:
-    """The same; what loops spend on being fast is given up where resources do not suffice."""
-    try:
-        return _compiled(text, target, num_warps, options)
-    except ResourceError:
-        if not target.double_buffers:
-            raise
-        return _compiled(text, target.with_options(double_buffers=False), num_warps, options)
+    """The same; where shared memory does not suffice, what loops spend on being fast is given up, and then
+    arrays overflow into global memory."""
+    ways = [(target, False), (target.with_options(double_buffers=False), True)]
+    if target.double_buffers:
+        ways.insert(1, (target.with_options(double_buffers=False), False))
+    for way, overflows in ways:
+        try:
+            return _compiled(text, way, num_warps, options, overflows)
+        except ResourceError as error:
+            if overflows or (error.name != "shared memory" and not way.double_buffers):
+                raise
+    raise AssertionError("the last way ends in an artifact or an error")
 
 
-def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]) -> Artifact:
-    """The same for one target, as it is."""
+def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any],
+              overflows: bool) -> Artifact:
+    """The same for one target, as it is. overflows: may arrays lie in global memory that should be shared?"""
     budget = Budget()
     module = parse(text)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
@@ -130,6 +136,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx.num_warps = warps if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
     local_size = ctx.num_warps * target.sub_group_size if target.lanes else 1
+    ctx.launch.overflows = overflows
     hidden = ctx.launch.hidden_parameters(module)
     bound = env.begin_kernel(name, parameters + hidden, local_size)
     for value, register in zip(kernel.regions[0].entry.arguments, bound, strict=False):
@@ -140,6 +147,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         b.module.watch = LoopLimit(ctx)
     run_function(ctx, kernel.regions[0], [])
     b.emit("OpReturn")
+    if overflows:
+        env.set_overflow(ctx.launch.overflow_bytes)
     plan = ctx.recorder.finish(kernel, target.name)
     _check_plan(plan, inspection)
     _check_private(b.module, target, local_size)
@@ -157,6 +166,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         written=written_arguments(module),
         local_size=(local_size, 1, 1),
         shared_bytes=ctx.launch.shared_bytes,
+        overflow_bytes=ctx.launch.overflow_bytes,
         sub_group_size=target.sub_group_size,
         num_warps=ctx.num_warps if target.lanes else num_warps,
         requires=tuple(sorted(ctx.launch.requires)),

@@ -50,13 +50,6 @@ def shouted(x_ptr, BLOCK: tl.constexpr):
     tl.device_print("x", tl.load(x_ptr + index))
 
 
-@triton.jit
-def through_memory(x_ptr, out_ptr, BLOCK: tl.constexpr):
-    rows, columns = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
-    x = tl.load(x_ptr + rows * BLOCK + columns)
-    tl.store(out_ptr + rows * BLOCK + columns, tl.dot(x, x, input_precision="ieee"))
-
-
 def values(count: int) -> np.ndarray:
     return np.random.default_rng(3).standard_normal(count).astype(np.float32)
 
@@ -157,14 +150,8 @@ def test_the_device_is_looked_up_once_for_each_choice(monkeypatch: pytest.Monkey
     assert driver.get_device_interface() is interface
 
 
-def test_too_much_shared_memory_is_out_of_resources() -> None:
-    """By name, so that the autotuner goes on to the next configuration."""
-    array = empty((256, 256), device=DEVICE)
-    with pytest.raises(OutOfResources):
-        through_memory[(1,)](array, array, BLOCK=256, num_warps=8)
-
-
 def test_too_large_a_work_group_is_out_of_resources() -> None:
+    """By name, so that the autotuner goes on to the next configuration."""
     with pytest.raises(OutOfResources):
         scaled[(1,)](empty(4096, device=DEVICE), empty(4096, device=DEVICE), 4096, 1.0, BLOCK=4096,
                      num_warps=1024)

@@ -16,7 +16,6 @@ from environment.emulated import TARGET, Emulated
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton_spirv import compiler
-from triton_spirv.errors import ResourceError
 from triton_spirv.target import VULKAN
 from triton_spirv.tools import spirv_tools
 
@@ -213,10 +212,8 @@ def test_memory_goes_to_what_needs_it() -> None:
 
 
 def _fits(source: str, target: Any, size: int) -> bool:
-    try:
-        return triton_spirv.compile(source, target.with_options(shared_bytes=size)).shared_bytes <= size
-    except ResourceError:
-        return False
+    made = triton_spirv.compile(source, target.with_options(shared_bytes=size))
+    return made.shared_bytes <= size and not made.overflow_bytes
 
 
 def real_target(**more: Any) -> Any:

@@ -68,11 +68,12 @@ def run(made: Artifact | bytes, grid: int | Sequence[int], arguments: Sequence[A
     findings = Findings()
     memories, values = _memories(artifact, arguments, names)
     together = _synchronises(program)
+    overflow = place[0] * place[1] * place[2] * artifact.overflow_bytes
     results: list[Any] = []
     for number in range(orders if place[0] * place[1] * place[2] else 0):
         order = POLICIES[min(number, len(POLICIES) - 1)]
         space = GlobalSpace([(start, data.copy(), name) for start, data, name in memories], unknown)
-        hidden = [space.add(HIDDEN + i * (1 << 24), _hidden(name), name).start
+        hidden = [space.add(HIDDEN + i * (1 << 32), _hidden(name, overflow), name).start
                   for i, name in enumerate(artifact.hidden)]
         parameters = _parameters(program, artifact, [*values, *hidden], space)
         one = Run(program, (int(place[0]), int(place[1]), int(place[2])), lanes, space, parameters, findings,
@@ -127,12 +128,12 @@ def _of_array(array: Any) -> tuple[int, int, Any]:
     return start, start, array.reshape(-1).view(np.uint8)
 
 
-def _hidden(name: str) -> Any:
+def _hidden(name: str, overflow: int) -> Any:
     if name == "print_buffer":
         words = np.zeros(2 + PRINT_WORDS, np.uint32)
         words[1] = PRINT_WORDS
         return words.view(np.uint8)
-    return np.zeros(8, np.uint8)
+    return np.zeros(overflow if name == "overflow_buffer" else 8, np.uint8)
 
 
 def _parameters(program: Program, artifact: Artifact, values: list[Any],

@@ -46,7 +46,8 @@ MODES: dict[str, dict[str, str]] = {
     **{f"{PREFIX}{name}": {"TRITON_SPIRV_TARGET": name}
        for name in ("pvc", "bmg", "lnl", "ptl", "dg2", "tgl", "pvc-2022", "dg2-2022", "opencl-gpu", "simt",
                     "simt8", "simt32", "family", "crowded", "lavapipe")},
-    **{target.name: {"TRITON_SPIRV_TARGET": target.name} for target in VULKANS},
+    **{name: {"TRITON_SPIRV_TARGET": name}
+       for name in (*(target.name for target in VULKANS), f"{PREFIX}scarce")},  # the last: tests/scarce.py
 }
 
 

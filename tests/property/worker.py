@@ -101,7 +101,7 @@ def result_of(program: Any, number: int, mode: str, current: Path) -> dict[str, 
         if mode == INTERPRETER and any(lack in str(error) for lack in INTERPRETER_LACKS):
             return {**made, "result": "refused", "why": lines[-1]}
         refused = mode.startswith(PREFIX) and (name == "Unsupported" or "has no 64-bit floats" in str(error))
-        if refused or (name == "OutOfResources" and mode != "vector"):
+        if refused:
             return {**made, "result": "refused", "why": lines[-1]}
         signature = f"{name}: {re.sub(r'[0-9]+', '', lines[-1])[:100]}"
         return {**made, "result": "failed", "why": f"{name}: {error}"[-3000:], "signature": signature}

@@ -60,7 +60,10 @@ def _parameters(variant: Variant) -> Iterator[tuple[str, str, str]]:
             note += ", divisible by 16"
         yield parameter.name, parameter.type, note or parameter.type
     for name in artifact.hidden:
-        yield name, "ptr", "address of a 32-bit word, 0 before the launch; after it n if assertion n failed"
+        note = "address of a 32-bit word, 0 before the launch; after it n if assertion n failed"
+        if name == "overflow_buffer":
+            note = f"address of {artifact.overflow_bytes} bytes for each program, of any contents"
+        yield name, "ptr", note
 
 
 def _struct(variant: Variant, name: str) -> Iterator[str]:

@@ -11,13 +11,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..spirv.builder import I32, Builder, Operand, scalar_type, width_of
+from ..spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of
 from ..spirv.control import While
 from ..spirv.module import Module, Value
 from ..spirv.passes.graph import Graph
 from ..spirv.passes.pipeline import Pass
 from ..spirv.passes.private_memory import order_shared_memory
 from ..spirv.types import Float, Int, Type
+from ..spirv.values import Words
 from ..target import Target
 from .masked_access import MaskedAccess
 from .matrix_units import MatrixUnits
@@ -80,6 +81,8 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         self.b, self.target = b, target
         self.orders_memory = False  # has an atomic operation been emitted that orders other accesses?
         self.formats: list[tuple[str, tuple[str, ...]]] = []
+        self._overflow_words: Words = []  # of the instruction that multiplies by the bytes of a program
+        self._overflow = b.constant(I64, 0)  # the address of this program's part
 
     @classmethod
     def module(cls, target: Target) -> Module:
@@ -243,6 +246,27 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
 
         Arrays may overlap: who may use what, and when, is the caller's business.
         """
+
+    def place_overflow(self, buffer: Value) -> None:
+        """Find the program's own part of a buffer in global memory, at the entry: programs have parts of one
+        size, in the order of their numbers. The size is what `set_overflow` says in the end."""
+        b = self.b
+        number = b.resize(self.program_id(2), 64)
+        for axis in (1, 0):
+            number = b.iadd(b.imul(number, b.resize(self.num_programs(axis), 64)),
+                            b.resize(self.program_id(axis), 64))
+        place = b.module.emit("OpIMul", number, b.constant(I64, 1), type=I64)
+        self._overflow_words = b.module.functions[-1].instructions[-1]
+        self._overflow = b.iadd(self.address(buffer), place)
+
+    def set_overflow(self, bytes: int) -> None:
+        """How many bytes of the buffer each program has."""
+        self._overflow_words[-1] = self.b.constant(I64, bytes).id
+
+    @abstractmethod
+    def overflow_array(self, element: Type, size: int, offset: int) -> Value:
+        """As `shared_array`, in the program's part of the buffer that `place_overflow` was given; every
+        method that takes an array takes either."""
 
     @abstractmethod
     def shared_load(self, array: Value, index: Value, count: int = 1) -> Value:

@@ -26,6 +26,8 @@ class LaunchContract:
     prints          does it print?
     requires        what must hold of the arguments
     shared_bytes    of shared memory
+    overflows       may arrays that shared memory has no room for lie in global memory?
+    overflow_bytes  of those, of a program
     register_bytes  what products need at once in the registers of a hardware thread, at most
     """
 
@@ -37,13 +39,16 @@ class LaunchContract:
         self.prints = False
         self.requires: set[Requirement] = set()
         self.shared_bytes = 0
+        self.overflows = False
+        self.overflow_bytes = 0
         self.register_bytes = 0
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
         """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
         asserts or the device cuts loops short; the print buffer, where it prints through one; the word that
         programs draw their numbers from, where they wait for each other; the array of checks
-        (check_layout.py).
+        (check_layout.py); where arrays overflow, what is behind each other for all programs, in the order of
+        their numbers.
         """
         names, target = {op.name for op in module.walk()}, self._target
         loops = any(op.has("loops") or op.has("waits") for op in module.walk())  # as often as users decide
@@ -51,7 +56,8 @@ class LaunchContract:
         wanted = {"check_buffer": "ts.check_word" in names or any(op.has("watches") for op in module.walk()),
                   "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self._env.prints_to_buffer,
-                  "ticket_buffer": not target.lanes and waits(module)}
+                  "ticket_buffer": not target.lanes and waits(module),
+                  "overflow_buffer": self.overflows}
         return [Parameter(name, "ptr", types.get(name, I32))
                 for name, is_wanted in wanted.items() if is_wanted]
 
@@ -61,6 +67,8 @@ class LaunchContract:
         self._env.print_buffer = self.hidden.get("print_buffer")
         if "ticket_buffer" in self.hidden:
             self._env.draw_program(self.hidden["ticket_buffer"])
+        if "overflow_buffer" in self.hidden:
+            self._env.place_overflow(self.hidden["overflow_buffer"])
 
     def asks_for_pitch(self, factor: int, parameter: Register | None, least: int) -> bool:
         """Ask the launcher that factor * parameter, a pitch, is `least` bytes or more; can that be asked?"""

@@ -26,6 +26,7 @@ from .checking import Watch
 from .devices import Context, has_large_allocations
 from .extents import extent
 from .opencl import OpenCLError, data_of, hasty
+from .overflow import Overflow
 from .program import LARGE_BUFFERS, OwnedKernel, Program, build
 
 if TYPE_CHECKING:
@@ -67,9 +68,12 @@ class _ThreadState:
                                                    context.local_queue)))
         self.place = running.place()
         self.is_main = threading.current_thread() is threading.main_thread()
+        self.overflow = Overflow(artifact)
         self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
 
     def _address_of(self, name: str) -> int:
+        if name == "overflow_buffer":
+            return 0  # another one for each launch
         if name == "assert_buffer":
             return ctypes.addressof(self.error)
         if name == "ticket_buffer":
@@ -102,7 +106,7 @@ class Kernel:
         #: most programs of a launch that is known to be short
         self._known = 0
         self._text = running.text(artifact.entry, artifact.place)
-        short = self.shared and artifact.passing == "struct"
+        short = self.shared and artifact.passing == "struct" and not artifact.overflow_bytes
         self.launch: Launch = self._short() if short and not artifact.sites else self.launch_prepared
 
     def _new_state(self) -> _ThreadState:
@@ -257,9 +261,13 @@ class Kernel:
                       for index, argument in enumerate(arguments)]
             values += state.hidden
             state.ticket.value = 0
+            if artifact.overflow_bytes:
+                at = len(arguments) + artifact.hidden.index("overflow_buffer")
+                values[at] = state.overflow.for_launch(x * y * z, staging)
             if staging:
                 for index, address in enumerate(state.hidden, len(arguments)):
-                    staging.add(index, address, (address, 4), True)
+                    if address:
+                        staging.add(index, address, (address, 4), True)
                 for index, address in staging.copy_in().items():
                     values[index] = address
                 self._announce(state, staging.allocations, arguments)

@@ -74,6 +74,10 @@ class Staging:
         for begin, end, _ in merged(span for span in self._spans if span[2]):
             self._copy(begin, self._place(begin), end - begin)
 
+    def room(self, size: int) -> int:
+        """The address of new memory on the device for this launch alone; nothing is copied there."""
+        return self._allocate(size)
+
     def _allocate(self, size: int) -> int:
         flags = opencl.MEM_READ_WRITE | size_flags(self._context.device, size)
         address = self._library.clSVMAlloc(self._context.handle, flags, size, ALIGNMENT)

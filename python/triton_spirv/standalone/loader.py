@@ -146,6 +146,13 @@ def kind_of(device):
 # ---- kernels
 
 
+def hidden_words(artifact, grid):
+    """The memory behind a kernel's hidden pointers, by their names: words, or what arrays overflow into."""
+    programs = grid[0] * grid[1] * grid[2]
+    sizes = {"overflow_buffer": -(-programs * artifact.get("overflow_bytes", 0) // 4)}
+    return {name: numpy.zeros(sizes.get(name, 1), numpy.uint32) for name in artifact["hidden"]}
+
+
 class Kernel:
     """One variant on one device: kernel(grid, *arguments)."""
 
@@ -192,7 +199,7 @@ class Kernel:
         if 0 in grid:
             return
         checked = [self._checked(at, value) for at, value in enumerate(arguments)]
-        words = {name: numpy.zeros(1, numpy.uint32) for name in self.artifact["hidden"]}
+        words = hidden_words(self.artifact, grid)
         values = [*checked, *words.values()]
         kinds = [kind for _, kind in parameters] + ["ptr"] * len(self.artifact["hidden"])
         local = self.artifact["local_size"]
@@ -218,7 +225,8 @@ class Kernel:
     def _one_by_one(self, kinds, values):
         """Arrays are copied to the device and back."""
         cl, copies = self.cl, []
-        written = [*self.artifact["written"], *(True for _ in self.artifact["hidden"])]
+        hidden = self.artifact["hidden"]
+        written = [*self.artifact["written"], *(name != "overflow_buffer" for name in hidden)]
         for at, (kind, value) in enumerate(zip(kinds, values, strict=True)):
             if kind != "ptr":
                 self.kernel.set_arg(at, numpy.frombuffer(struct.pack(CODES[kind], value), numpy.uint8))

@@ -12,7 +12,20 @@ but the kernel itself.
 
 import argparse
 
-from .loader import CODES, FOLDER, Kernel, LoaderError, Path, devices, json, kind_of, numpy, struct, sys
+from .loader import (
+    CODES,
+    FOLDER,
+    Kernel,
+    LoaderError,
+    Path,
+    devices,
+    hidden_words,
+    json,
+    kind_of,
+    numpy,
+    struct,
+    sys,
+)
 
 
 class Recorded(Kernel):
@@ -21,7 +34,7 @@ class Recorded(Kernel):
     def repeat(self, record, memories):
         """One launch on these allocations; nanoseconds on the device."""
         artifact, cl = self.artifact, self.cl
-        words = {name: numpy.zeros(1, numpy.uint32) for name in artifact["hidden"]}
+        words = hidden_words(artifact, record["grid"])
         places = [*record["arguments"], *({"hidden": name} for name in words)]
         buffers = {}
         if artifact["passing"] == "struct":

@@ -24,6 +24,8 @@ from triton.runtime.driver import driver
 from triton_spirv.racing import race
 from triton_spirv.runtime import profile
 
+from . import overflow
+
 #: what Triton's autotuner asks for
 QUANTILES = (0.5, 0.2, 0.8)
 
@@ -140,21 +142,28 @@ def _tuned(asked: Question) -> _Tuning:
 
 def _raced(asked: Question, configs: Sequence[Any]) -> dict[int, list[float]]:
     runs: list[tuple[Any, Callable[[], Any]]] = []
+    overflowing: list[tuple[Any, Callable[[], Any]]] = []  # tried where nothing else is left
     found: dict[int, list[float]] = {}
     for config in configs:
         gathered: list[Callable[[], Any]] = []
         _threads.gathered = gathered
         try:
-            refused = asked.autotuner._bench(*asked.arguments, config=config, **asked.keywords)
+            with overflow.watched() as kernels:
+                refused = asked.autotuner._bench(*asked.arguments, config=config, **asked.keywords)
         finally:
             _threads.gathered = None
         if gathered:
-            runs.append((config, gathered[0]))
+            (overflowing if kernels else runs).append((config, gathered[0]))
         else:
             found[id(config)] = refused  # infinite
+    if runs:
+        found.update((id(config), [float("inf")] * len(QUANTILES)) for config, _ in overflowing)
+    else:
+        runs = overflowing
     driver.active.get_device_interface().synchronize()
     empty = _emptying([*asked.arguments, *asked.keywords.values()])
-    samples = race([functools.partial(sample, run, empty) for _, run in runs])
+    with overflow.watched():
+        samples = race([functools.partial(sample, run, empty) for _, run in runs])
     found.update((id(config), _quantiles(times))
                  for (config, _), times in zip(runs, samples, strict=True))
     return found

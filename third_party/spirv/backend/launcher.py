@@ -19,6 +19,7 @@ from triton_spirv.target import Requirement
 from . import recovery, shared_binaries
 from .functions import Function, OpenCLFunction, VulkanFunction
 from .observers import observed
+from .overflow import noticed
 from .targets import chosen_vulkan, current_target, emitter_target
 
 #: the runtime's launch function: the grid, and one argument for each parameter of the kernel
@@ -109,7 +110,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
-    return observed(launch, source, metadata)
+    return noticed(observed(launch, source, metadata), metadata)
 
 
 def bind(source: Any, function: Function, metadata: Any) -> Launch:

@@ -123,6 +123,7 @@ class Pipeline:
         exchanges = "tt.reduce" in self.source or "tt.scan" in self.source
         metadata.update(name=artifact.entry, artifact=artifact.to_json(),
                         shared=artifact.shared_bytes or EXCHANGE_BYTES * exchanges)
+        metadata["overflow"] = artifact.overflow_bytes
         for scratch in ("global_scratch", "profile_scratch"):
             metadata.update({f"{scratch}_size": 0, f"{scratch}_align": 1})
         return artifact.plan

@@ -99,6 +99,10 @@ class OpenCLLanes(OpenCLMemory):
         place = b.once("OpInBoundsAccessChain", self._shared, b.constant(I32, offset), type=bytes)
         return place if held == Int(8) else b.once("OpBitcast", place, type=Pointer(SHARED, held))
 
+    def overflow_array(self, element: Type, size: int, offset: int) -> Value:
+        held = Int(8) if isinstance(element, Bool) else element
+        return self.pointer(self.b.iadd(self._overflow, offset), held)
+
     def _shared_place(self, array: Value, index: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
         place = array
         if index.constant != 0:

@@ -8,7 +8,7 @@ from ...spirv.module import Value
 from ...spirv.types import Array, Int, Pointer, Type, Void
 from ..memory_types import type_bytes
 from .lanes import OpenCLLanes
-from .memory import PRIVATE, SHARED
+from .memory import PRIVATE
 
 #: A form of operands as the specification spells it behind MatrixA and MatrixB.
 MATRIX_OPERANDS = {"f16": "PackedFloat16INTEL", "bf16": "PackedBFloat16INTEL", "i8": "PackedInt8INTEL",
@@ -56,7 +56,7 @@ class OpenCLMatrix(OpenCLLanes):
     def shared_block(self, array: Value, index: Value, word: Int, rows: int) -> Value:
         b, m, lanes = self.b, self.b.module, self.target.sub_group_size
         place = b.emit("OpInBoundsPtrAccessChain", array, index, type=array.type)
-        words = Pointer(SHARED, word)
+        words = Pointer(array.type.storage_class, word)  # type: ignore[attr-defined]
         if place.type != words:
             place = b.emit("OpBitcast", place, type=words)
         if self.target.emulated:

@@ -4,13 +4,14 @@ and go there; which lane holds which element is the device's own business."""
 from __future__ import annotations
 
 from math import gcd
+from typing import Any
 
 from ...spirv.builder import I32, scalar_type, width_of, with_width
 from ...spirv.module import Value
 from ...spirv.types import CooperativeMatrix, Float, Int, Pointer, Type
 from ..memory_types import type_bytes
 from .lanes import VulkanLanes
-from .memory import SHARED, SharedArray
+from .memory import SHARED, OverflowArray, SharedArray
 
 USES = {"a": "MatrixAKHR", "b": "MatrixBKHR", "c": "MatrixAccumulatorKHR"}
 ELEMENTS: dict[str, Type] = {
@@ -36,31 +37,34 @@ class VulkanMatrices(VulkanLanes):
     def matrix_fill(self, type: Type, scalar: Value) -> Value:
         return self.b.emit("OpCompositeConstruct", scalar, type=type)
 
-    def _matrix_place(self, array: Value, index: Value, multiple: int, pitch: int) -> tuple[Value, Value]:
+    def _matrix_place(self, array: Value, index: Value, multiple: int,
+                      pitch: int) -> tuple[Value, Value, list[Any]]:
         """A pointer to the first element, and the pitch in what it points to: as many elements as all of this
-        is a multiple of, up to 16 bytes."""
+        is a multiple of, up to 16 bytes. And the memory operands."""
         b = self.b
         assert isinstance(array, SharedArray)
         bytes = type_bytes(array.element)
         unit = gcd(multiple, pitch, array.first, MOST_BYTES // bytes) * bytes
         held = array.element if unit < 4 else with_width(I32, unit // 4)
         per = type_bytes(held) // bytes
+        if isinstance(array, OverflowArray):
+            place = b.iadd(array.address, b.resize(b.shl(index, bytes.bit_length() - 1), 64))
+            return self.pointer(place, held), b.constant(I32, pitch // per), self._access(type_bytes(held))
         variable = self._shared_variable(scalar_type(held), width_of(held), self._shared_bytes)
         place = b.lshr(b.iadd(index, array.first), per.bit_length() - 1)
         pointer = b.emit("OpAccessChain", variable, b.constant(I32, 0), place, type=Pointer(SHARED, held))
-        return pointer, b.constant(I32, pitch // per)
+        return pointer, b.constant(I32, pitch // per), ["NonPrivatePointer"]
 
     def matrix_load(self, type: Type, array: Value, index: Value, multiple: int, pitch: int,
                     by_columns: bool) -> Value:
-        pointer, stride = self._matrix_place(array, index, multiple, pitch)
+        pointer, stride, access = self._matrix_place(array, index, multiple, pitch)
         order = self.b.constant(I32, COLUMN_MAJOR if by_columns else ROW_MAJOR)
-        return self.b.emit("OpCooperativeMatrixLoadKHR", pointer, order, stride, "NonPrivatePointer",
-                           type=type)
+        return self.b.emit("OpCooperativeMatrixLoadKHR", pointer, order, stride, access, type=type)
 
     def matrix_store(self, array: Value, index: Value, multiple: int, matrix: Value, pitch: int) -> None:
-        pointer, stride = self._matrix_place(array, index, multiple, pitch)
+        pointer, stride, access = self._matrix_place(array, index, multiple, pitch)
         order = self.b.constant(I32, ROW_MAJOR)
-        self.b.emit("OpCooperativeMatrixStoreKHR", pointer, matrix, order, stride, "NonPrivatePointer")
+        self.b.emit("OpCooperativeMatrixStoreKHR", pointer, matrix, order, stride, access)
 
     def matrix_multiply_add(self, x: Value, y: Value, z: Value) -> Value:
         signed = [f"Matrix{which}SignedComponentsKHR" for which in ("A", "B", "C", "Result")]

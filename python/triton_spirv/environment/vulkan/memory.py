@@ -37,6 +37,16 @@ class SharedArray(Value):
         self.element, self.first = element, first
 
 
+class OverflowArray(SharedArray):
+    """An array of the program's own in global memory, from an address on."""
+
+    __slots__ = ("address",)
+
+    def __init__(self, element: Type, address: Value) -> None:
+        super().__init__(element, 0)
+        self.address = address
+
+
 class VulkanMemory(Environment):
     """Pointers, global, private and shared memory of a Vulkan module."""
 
@@ -271,6 +281,15 @@ class VulkanMemory(Environment):
             self._shared_variable(Int(8 * bytes), 1, offset + size * bytes)
         return SharedArray(held, offset // bytes)
 
+    def overflow_array(self, element: Type, size: int, offset: int) -> Value:
+        held = Int(8) if isinstance(element, Bool) else element
+        return OverflowArray(held, self.b.iadd(self._overflow, offset))
+
+    def _overflow_place(self, array: OverflowArray, index: Value) -> Value:
+        """A pointer to element `index`."""
+        b, shift = self.b, type_bytes(array.element).bit_length() - 1
+        return self.pointer(b.iadd(array.address, b.resize(b.shl(index, shift), 64)), array.element)
+
     @property
     def _explicit(self) -> bool:
         available = self.target.capabilities
@@ -313,6 +332,9 @@ class VulkanMemory(Environment):
     def shared_load(self, array: Value, index: Value, count: int = 1) -> Value:
         b = self.b
         assert isinstance(array, SharedArray)
+        if isinstance(array, OverflowArray):
+            return self.load(self._overflow_place(array, index), count,
+                             alignment=count * type_bytes(array.element))
         most = self._shared_pieces(count, array.element)
         wanted = with_width(array.element, most)
         values = []
@@ -326,6 +348,9 @@ class VulkanMemory(Environment):
         b, count = self.b, width_of(value.type)
         assert isinstance(array, SharedArray)
         value = self._as_stored(value)
+        if isinstance(array, OverflowArray):
+            self.store(self._overflow_place(array, index), value, alignment=count * type_bytes(array.element))
+            return
         most = self._shared_pieces(count, array.element)
         for start in range(0, count, most):
             place, held = self._shared_place(array, b.iadd(index, start), most)
@@ -335,6 +360,8 @@ class VulkanMemory(Environment):
                    "NonPrivatePointer")
 
     def shared_load_pieces(self, array: Value, index: Value, count: int, pieces: int) -> list[Value]:
+        if isinstance(array, OverflowArray) and pieces > 1:
+            return self.load_pieces(self._overflow_place(array, index), count, pieces)
         if not self._explicit or pieces == 1:
             return super().shared_load_pieces(array, index, count, pieces)
         assert isinstance(array, SharedArray)
@@ -343,6 +370,9 @@ class VulkanMemory(Environment):
         return self._cut_up(words, with_width(array.element, count), pieces)
 
     def shared_store_pieces(self, array: Value, index: Value, values: Sequence[Value]) -> None:
+        if isinstance(array, OverflowArray) and len(values) > 1:
+            return self.store_pieces(self._overflow_place(array, index),
+                                     [self._as_stored(value) for value in values])
         if not self._explicit or len(values) == 1:
             return super().shared_store_pieces(array, index, values)
         place, _ = self._shared_place(array, index, len(values) * width_of(values[0].type))
@@ -356,7 +386,10 @@ class VulkanMemory(Environment):
         return self.b.select(value, self.b.constant(with_width(Int(8), width_of(value.type)), 1), 0)
 
     def shared_add(self, array: Value, index: Value, value: Value) -> None:
-        place, type = self._shared_place(array, index, 1)
+        if isinstance(array, OverflowArray):
+            place, type = self._overflow_place(array, index), array.element
+        else:
+            place, type = self._shared_place(array, index, 1)
         relaxed = self.b.constant(I32, 0)
         self.b.emit("OpAtomicIAdd", place, self.b.constant(I32, 2), relaxed, value, type=type)
 

@@ -23,6 +23,7 @@ from ...spirv.passes.graph import Graph
 from ...spirv.types import Bool
 from ...traversal import Asking, every, question
 from ..addresses.ownership import owned
+from ..plan.records import Overflow
 from ..registry import RULES
 from ..values import fragment as fragments
 from ..values.allocation import Apart, Arena, Range, last_use
@@ -48,6 +49,16 @@ BANK_BYTES, WORD_BYTES = 128, 4
 #: Scratch arrays are spread over so many bytes: fewer barriers for the price of memory that every device has.
 ROTATED_BYTES = 4096
 
+#: Where arrays overflow into global memory, what lives long leaves a part of shared memory, one of so many,
+#: to exchanges, which make do with little in several rounds.
+LEFT_TO_EXCHANGES = 4
+
+#: bytes: programs' parts of the overflow buffer start at a multiple of it, in cache lines of their own
+PART_ALIGNMENT = 128
+
+#: Overflowing arrays number their bytes from here on: no byte of theirs is one of shared memory.
+OVERFLOW = 1 << 40
+
 
 class SharedMemory:
     """The shared memory of one kernel."""
@@ -55,6 +66,7 @@ class SharedMemory:
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.arena = Arena(ALIGNMENT)
+        self.overflow = Arena(ALIGNMENT)
         self.places: list[Place] = []
         self.roots: dict[Value, int] = {}
         self.exposed = -1  # the roots whose memory other programs may write meanwhile
@@ -84,16 +96,36 @@ class SharedMemory:
         is_paired = self.ctx.num_warps <= warps and self.arena.high <= bytes
         return bytes if is_paired else self.ctx.target.shared_bytes
 
-    def take(self, element: Type, size: int, after: int = 0) -> Shared:
-        """An array of `size` elements, until `arena.give_back(array.bytes)`."""
-        most = min(ROTATED_BYTES, self.ctx.target.shared_bytes)
-        bytes = self.arena.take(size * storage_bytes(element), after, most)
-        limit = self.ctx.target.shared_bytes
+    def take(self, element: Type, size: int, after: int = 0, lasting: bool = True) -> Shared:
+        """An array of `size` elements, until `give_back(array.bytes)`; not `lasting`: for one exchange.
+        ResourceError where shared memory has no room, and the kernel no memory to overflow into.
+        """
+        limit, overflows = self.ctx.target.shared_bytes, self.ctx.launch.overflows
+        bytes = self.arena.find(size * storage_bytes(element), after, min(ROTATED_BYTES, limit))
+        if overflows and bytes.end > limit - limit // LEFT_TO_EXCHANGES * lasting:
+            return self._overflowing(element, size)
         if bytes.end > limit:
             raise ResourceError(bytes.end, limit, "shared memory")
+        bytes = self.arena.take(size * storage_bytes(element), after, min(ROTATED_BYTES, limit))
         self.ctx.launch.shared_bytes = self.arena.high
         array = self.ctx.env.shared_array(register_type(element), size, bytes.start)
         return Shared((), element, array, SharedLayout((), ()), bytes)
+
+    def _overflowing(self, element: Type, size: int) -> Shared:
+        """An array in global memory, in the program's own part of a buffer that the launcher provides."""
+        taken = self.overflow.take(size * storage_bytes(element))
+        self.ctx.launch.overflow_bytes = -(-self.overflow.high // PART_ALIGNMENT) * PART_ALIGNMENT
+        self.ctx.recorder.add(Overflow(size, str(element), taken.start))
+        array = self.ctx.env.overflow_array(register_type(element), size, taken.start)
+        bytes = Range(OVERFLOW + taken.start, OVERFLOW + taken.end)
+        return Shared((), element, array, SharedLayout((), ()), bytes)
+
+    def give_back(self, bytes: Range) -> None:
+        """What `take` gave is free."""
+        if bytes.start < OVERFLOW:
+            self.arena.give_back(bytes)
+        else:
+            self.overflow.give_back(Range(bytes.start - OVERFLOW, bytes.end - OVERFLOW))
 
     @contextmanager
     def scratch(self, element: Type, size: int, part: int = 0) -> Iterator[Shared]:
@@ -102,11 +134,12 @@ class SharedMemory:
 
         Small arrays take turns over a few kilobytes: who writes one need not wait for readers of the last.
         """
-        made = self.take(element, size, self._after)
+        made = self.take(element, size, self._after, lasting=False)
         seen = Apart(made.bytes.start, made.bytes.end, part * storage_bytes(element))
         yield replace(made, bytes=seen) if part else made
-        self.arena.give_back(made.bytes)
-        self._after = made.bytes.end
+        self.give_back(made.bytes)
+        if made.bytes.end < OVERFLOW:
+            self._after = made.bytes.end
 
     def buffer(self, value: Value, element: Type, layout: SharedLayout) -> Shared:
         """An array under `layout` that lives until nothing can read `value` any more."""
@@ -119,7 +152,7 @@ class SharedMemory:
     def passed(self, op: Operation) -> None:
         """`op` is lowered: buffers that it used last are free again."""
         for bytes in self._ends.pop(op, ()):
-            self.arena.give_back(bytes)
+            self.give_back(bytes)
 
     # --- barriers ---------------------------------------------------------------------------------------
 
@@ -163,7 +196,7 @@ class SharedMemory:
         if not self.ctx.target.optimises("barriers"):
             return False
         needed = self._needed(graph, self.places)
-        private = not self._needed(graph, self._outside)
+        private = not self.overflow.high and not self._needed(graph, self._outside)
         if private:
             self.ctx.env.keep_global_private(graph)
         assumes_disjoint = self._assumes_disjoint(graph, needed, private)

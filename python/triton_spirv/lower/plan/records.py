@@ -10,7 +10,7 @@ same code of which a test chooses one when the kernel runs (`Versions`).
     Walk            one operation, or several values, walked: the arrays that it fills, its loops
     Turns           a loop over steps
     Versions        arms, of which one runs
-    Access, Fused, Fetch, ArrayUse, Renamed, Product, Exchange     leaves
+    Access, Fused, Fetch, ArrayUse, Renamed, Product, Exchange, Overflow     leaves
 """
 
 from __future__ import annotations
@@ -162,6 +162,16 @@ class Exchange:
 
 
 @dataclass(frozen=True)
+class Overflow:
+    """Shared memory has no room for an array of `size` elements: it lies in global memory, at `place` (bytes)
+    of the program's own part of a buffer."""
+
+    size: int
+    element: str
+    place: int
+
+
+@dataclass(frozen=True)
 class Turns:
     """A loop over steps, from the first or the last on; `count` 1 is straight code."""
 
@@ -206,7 +216,8 @@ class Region:
     loops: bool = False
 
 
-Node = (Access | Fused | Fetch | ArrayUse | Renamed | Product | Exchange | Turns | Walk | Versions | Region)
+Node = (Access | Fused | Fetch | ArrayUse | Renamed | Product | Exchange | Overflow | Turns | Walk | Versions
+        | Region)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from .records import (
     Fused,
     Kept,
     Node,
+    Overflow,
     Plan,
     Product,
     Region,
@@ -142,6 +143,10 @@ def _exchange(printer: _Printer, node: Exchange) -> tuple[str, _Body]:
     return f"exchange {shape}x{node.element}: {how[node.way]}", []
 
 
+def _overflow(printer: _Printer, node: Overflow) -> tuple[str, _Body]:
+    return f"shared memory is full: {node.size}x{node.element} in global memory, byte {node.place}", []
+
+
 def _turns(printer: _Printer, node: Turns) -> tuple[str, _Body]:
     return f"{node.count} turns", [("", node.body)]
 
@@ -162,5 +167,6 @@ def _region(printer: _Printer, node: Region) -> tuple[str, _Body]:
 
 PRINT: dict[type, Callable[[_Printer, Any], tuple[str, _Body]]] = {
     Access: _access, Fused: _fused, Fetch: _fetch, ArrayUse: _use, Renamed: _renamed, Product: _product,
-    Exchange: _exchange, Turns: _turns, Walk: _walk, Versions: _versions, Region: _region,
+    Exchange: _exchange, Overflow: _overflow, Turns: _turns, Walk: _walk, Versions: _versions,
+    Region: _region,
 }

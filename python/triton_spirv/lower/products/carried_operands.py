@@ -70,7 +70,7 @@ class StagedCarrier:
 
     def release(self) -> None:
         """The loop is behind: its memory is free."""
-        self.ctx.shared.arena.give_back(self.array.bytes)
+        self.ctx.shared.give_back(self.array.bytes)
 
 
 def staged_carriers(ctx: Context, loop: Operation) -> dict[int, StagedCarrier]:

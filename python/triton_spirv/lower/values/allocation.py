@@ -64,12 +64,15 @@ class Arena:
         """The first free range of `size` bytes from byte `after` on, if it ends by `limit`; else the first of
         all.
         """
-        made = self._first(size, after)
-        if made.end > limit:
-            made = self._first(size, 0)
+        made = self.find(size, after, limit)
         self._taken.append(made)
         self.high = max(self.high, made.end)
         return made
+
+    def find(self, size: int, after: int = 0, limit: int = 0) -> Range:
+        """The range that `take` would take."""
+        made = self._first(size, after)
+        return made if made.end <= limit else self._first(size, 0)
 
     def _first(self, size: int, after: int) -> Range:
         start = -(-after // self.alignment) * self.alignment

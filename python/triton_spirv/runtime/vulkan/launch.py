@@ -14,12 +14,14 @@ import operator
 import os
 import struct
 import sys
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DeviceError, LaunchError
 from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted, underlying
 from ..launch import DeviceAssertion, Launch
+from ..overflow import refusal
 from .arguments import AddressTable
 from .library import untyped
 from .printing import BYTES as PRINT_BYTES
@@ -50,6 +52,8 @@ class Kernel:
         size = struct.calcsize(artifact.struct_format)
         self.format = struct.Struct(artifact.struct_format + "x" * (parameter_bytes(artifact) - size))
         self.launch: Launch = self._short()
+        if artifact.overflow_bytes:
+            self.launch = self._overflowing(self.launch)
 
     def _address_of(self, name: str) -> int:
         """The address of a hidden argument: memory that host and device see, zeroed."""
@@ -57,11 +61,37 @@ class Kernel:
             memory = self.context.pools.host.allocate(PRINT_BYTES)
             self._printed = PrintBuffer(memory, self.artifact.formats)
             return memory.address
+        if name == "overflow_buffer":
+            return 0  # launches provide it
         if name != "assert_buffer":
             raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
         self._words = self.context.pools.host.allocate(4)
         ctypes.memset(self._words.host, 0, 4)
         return self._words.address
+
+    def _overflowing(self, short: Launch) -> Launch:
+        """The same with memory for arrays that overflow. All launches of the kernel work on it, one after the
+        other; what an earlier one left there is of no use to any."""
+        lock, at = threading.Lock(), self.artifact.hidden.index("overflow_buffer")
+        known: Allocation | None = None
+
+        def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+            nonlocal known
+            if not self._is_launch(x, y, z):
+                return
+            programs = x * y * z
+            size = programs * self.artifact.overflow_bytes
+            with lock:  # not the stream's: allocating may wait for the stream
+                if known is None or known.size < size:
+                    known = None
+                    try:
+                        known = self.context.pools.device.allocate(size)
+                    except DeviceError as error:
+                        raise LaunchError(refusal(self.artifact, programs, error)) from None
+                    self.hidden = (*self.hidden[:at], known.address, *self.hidden[at + 1:])
+                short(x, y, z, arguments)
+
+        return launch
 
     # ---- the short path
 
@@ -79,11 +109,12 @@ class Kernel:
         by_address, block_size = artifact.passing == "buffer", self.format.size
         pushed = (ctypes.c_uint64 * 1)(0)
         pushed_address = ctypes.c_void_p(ctypes.addressof(pushed))
-        check = self._check if artifact.hidden else None
+        check = self._check if self._words is not None or self._printed is not None else None
+        overflows = artifact.overflow_bytes > 0
 
         def record(x: int, y: int, z: int, values: Sequence[Any]) -> None:
             """With the lock held; values are packable."""
-            block = pack(*values, *hidden)
+            block = pack(*values, *(self.hidden if overflows else hidden))
             handle = stream.recording or stream.begin()
             if stream.bound != pipeline or stream.pushed != block:
                 if by_address:

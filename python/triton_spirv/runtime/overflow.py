@@ -1,0 +1,43 @@
+"""Memory for arrays of a kernel that shared memory has no room for: a part of a buffer for each program."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from typing import TYPE_CHECKING
+
+from ..errors import DeviceError, LaunchError
+
+if TYPE_CHECKING:
+    from ..artifact import Artifact
+    from .memory import Staging
+
+
+def refusal(artifact: Artifact, programs: int, reason: object) -> str:
+    """Why a launch cannot have its memory, and what to do."""
+    return (f"{artifact.entry}: shared memory has no room for {artifact.overflow_bytes} bytes of each "
+            f"program, and global memory has none for {programs} programs ({reason}); use smaller blocks or "
+            "fewer stages, or split the launch")
+
+
+class Overflow:
+    """The memory of one thread's launches of a kernel. Where kernels work on the host's memory it is kept for
+    the next launch; pages that no program touches cost nothing."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self._artifact = artifact
+        self._memory: mmap.mmap | None = None
+
+    def for_launch(self, programs: int, staging: Staging | None) -> int:
+        """The address of the buffer, on the device where the launch is staged; what it holds is undefined."""
+        size = programs * self._artifact.overflow_bytes
+        try:
+            return staging.room(size) if staging else self._on_host(size)
+        except (DeviceError, OSError, OverflowError) as error:
+            raise LaunchError(refusal(self._artifact, programs, error)) from None
+
+    def _on_host(self, size: int) -> int:
+        if self._memory is None or len(self._memory) < size:
+            self._memory = None  # before there are two
+            self._memory = mmap.mmap(-1, size)
+        return ctypes.addressof(ctypes.c_uint8.from_buffer(self._memory))

@@ -1,0 +1,113 @@
+"""Kernels that shared memory has no room for: what is said, what tuning makes of them, what cannot be."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scarce
+import triton
+import triton.language as tl
+from triton_spirv import asarray, zeros
+from triton_spirv.errors import LaunchError
+from triton_spirv.runtime.vulkan.memory import Pool
+from triton_spirv_backend import autotuning
+
+VULKAN = os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")
+
+
+@triton.jit
+def reversed_rows(x_ptr, out_ptr, COLUMNS: tl.constexpr, ROWS: tl.constexpr):
+    """Rows of a block that a gather turns round."""
+    place = tl.program_id(0) * ROWS * COLUMNS + tl.arange(0, ROWS)[:, None] * COLUMNS \
+        + tl.arange(0, COLUMNS)[None, :]
+    last = tl.broadcast_to(COLUMNS - 1 - tl.arange(0, COLUMNS)[None, :], (ROWS, COLUMNS))
+    tl.store(out_ptr + place, tl.gather(tl.load(x_ptr + place), last, 1))
+
+
+@pytest.fixture(params=[scarce.NAME, pytest.param(scarce.VULKAN, marks=pytest.mark.vulkan)])
+def chosen(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    if request.param == scarce.VULKAN:
+        monkeypatch.setenv("TRITON_SPIRV_DEVICE", VULKAN)
+        scarce.add_vulkan(VULKAN)
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", request.param)
+    reversed_rows.device_caches.clear()
+    yield request.param
+    reversed_rows.device_caches.clear()
+
+
+def launched(programs: int, columns: int = 64, device: str | None = None, **options: Any) -> Any:
+    x = np.arange(programs * 8 * columns, dtype=np.float32).reshape(-1, columns)
+    out = zeros(x.shape, device=device)
+    made = reversed_rows[(programs,)](asarray(x, device=device), out, columns, 8, **options)
+    assert (out.numpy() == x[:, ::-1]).all()
+    return made
+
+
+def test_it_is_said_once(chosen: str) -> None:
+    with pytest.warns(UserWarning, match="reversed_rows: shared memory has no room for 2048 bytes") as told:
+        for programs in (1, 5, 2):
+            made = launched(programs)
+    assert len(told) == 1 and made.metadata.overflow == 2048
+    with warnings.catch_warnings(action="error"):
+        assert launched(1, columns=16).metadata.overflow == 0
+
+
+@pytest.mark.vulkan
+@pytest.mark.filterwarnings("ignore:reversed_rows")
+def test_launches_on_the_device_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of growing grids, without waiting: memory is larger each time."""
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", VULKAN)
+    scarce.add_vulkan(VULKAN)
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", scarce.VULKAN)
+    reversed_rows.device_caches.clear()
+    held = []
+    for programs in (1, 64, 7, 300):
+        x = np.random.default_rng(programs).standard_normal((programs * 8, 64)).astype(np.float32)
+        out = zeros(x.shape, device=VULKAN)
+        reversed_rows[(programs,)](asarray(x, device=VULKAN), out, 64, 8)
+        held.append((x, out))
+    assert all((out.numpy() == x[:, ::-1]).all() for x, out in held)
+    reversed_rows.device_caches.clear()
+
+
+@pytest.mark.filterwarnings("ignore:reversed_rows")
+def test_more_than_there_is_is_refused(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = zeros(8 * 64)
+    if chosen == scarce.VULKAN:
+        monkeypatch.setattr(Pool, "allocate", _no_room)
+    with pytest.raises(LaunchError, match=r"reversed_rows: .* global memory has none for [0-9]+ programs"):
+        reversed_rows[(65535, 1 << 15, 60000) if chosen == scarce.NAME else (65535,)](x, x, 64, 8)
+
+
+def _no_room(pool: Pool, size: int) -> Any:
+    from triton_spirv.errors import DeviceError
+
+    raise DeviceError(f"no room for {size} bytes")
+
+
+def tuned(*rows: int) -> Any:
+    return triton.autotune([triton.Config({"ROWS": count}) for count in rows], key=[])(reversed_rows)
+
+
+def test_tuning_prefers_what_fits(chosen: str) -> None:
+    kernel, x = tuned(8, 1), asarray(np.arange(512, dtype=np.float32))
+    with warnings.catch_warnings(action="error"):
+        kernel[lambda meta: (8 // meta["ROWS"],)](x, zeros(512), COLUMNS=64)
+    assert kernel.best_config.kwargs["ROWS"] == 1
+    times = {config.kwargs["ROWS"]: values[0] for config, values in kernel.configs_timings.items()}
+    assert times[8] == float("inf") and 0 < times[1] < float("inf")
+
+
+def test_tuning_takes_what_there_is(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raced: list[int] = []
+    original = autotuning.race
+    monkeypatch.setattr(autotuning, "race", lambda samples: raced.append(len(samples)) or original(samples))
+    kernel, x, out = tuned(8, 16), np.arange(1024, dtype=np.float32), zeros(1024)
+    with pytest.warns(UserWarning, match="reversed_rows"):
+        kernel[lambda meta: (16 // meta["ROWS"],)](asarray(x), out, COLUMNS=64)
+    assert raced == [2] and (out.numpy() == x.reshape(16, 64)[:, ::-1].ravel()).all()
