@@ -7,6 +7,7 @@ scope.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...errors import LoweringError
 from ...layout import Elimination, Layout
@@ -47,6 +48,15 @@ class Evaluation(State):
         bare = fragments.without_broadcast(layout)
         if bare != layout:
             return fragments.broadcast(self.b, self.fragment(tensor, bare), layout)
+        if isinstance(tensor, Deferred):
+            from ..addresses.runs import without_repeats
+            once = without_repeats(self, tensor, layout)  # type: ignore[arg-type]  # a Context
+            if once != layout:
+                run = self.fragment(tensor, fragments.without_broadcast(once))
+                made = replace(fragments.broadcast(self.b, run, once), layout=layout)
+                self._keep(tensor, made)
+                return made
+            return self._evaluate(tensor, layout)
         if isinstance(tensor, Affine):
             return (
                 self.fragment(tensor.exact, layout)
@@ -64,10 +74,8 @@ class Evaluation(State):
             if any(layout.step):
                 return self.fragment(self.spill(tensor), layout)
             return fragments.rearrange(self.b, tensor, layout)
-        if isinstance(tensor, Stored):
-            return self.arrays.read(tensor, layout)
-        assert isinstance(tensor, Deferred), tensor
-        return self._evaluate(tensor, layout)
+        assert isinstance(tensor, Stored), tensor
+        return self.arrays.read(tensor, layout)
 
     def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
         """The registers of a fragment under a layout of other lanes or warps."""
