@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from . import check_reports
 from .errors import TritonSpirvError, UsageError
 
 VARIABLE = "TRITON_SPIRV_CHECK"
@@ -30,6 +31,8 @@ COMPILER = "compiler"
 
 #: where findings go instead of being raised
 _collected: list[Finding] | None = None
+#: so many of them end the program; 0: none do
+_limit = 0
 
 _arrays: ContextVar[tuple[Any, ...]] = ContextVar("triton-spirv-checked-arrays", default=())
 _chosen: ContextVar[str | None] = ContextVar("triton-spirv-checks", default=None)
@@ -103,15 +106,24 @@ class CheckError(TritonSpirvError, RuntimeError):
         super().__init__("\n".join(map(str, self.findings)))
 
 
+class TooMany(CheckError):
+    """As many findings as were asked for."""
+
+
 def report(findings: Iterable[Finding]) -> None:
     """Raise CheckError where there are findings, or leave them to who collects them: each place once."""
-    findings = list(findings)
+    findings = [finding for finding in findings if not check_reports.is_suppressed(finding)]
     if not findings:
         return
     if _collected is None:
+        check_reports.write(findings)
         raise CheckError(findings)
     known = {_place(finding) for finding in _collected}
-    _collected.extend(finding for finding in findings if _place(finding) not in known)
+    new = [finding for finding in findings if _place(finding) not in known]
+    check_reports.write(new)
+    _collected.extend(new)
+    if _limit and len(_collected) >= _limit:
+        raise TooMany(_collected)
 
 
 def _place(finding: Finding) -> tuple[object, ...]:
@@ -120,14 +132,15 @@ def _place(finding: Finding) -> tuple[object, ...]:
 
 
 @contextmanager
-def collected() -> Iterator[list[Finding]]:
-    """Findings of all launches inside, of all threads, go to the list; no launch raises."""
-    global _collected
-    before, _collected = _collected, []
+def collected(limit: int = 0) -> Iterator[list[Finding]]:
+    """Findings of all launches inside, of all threads, go to the list; no launch raises, but the one that
+    brings it to `limit` findings: TooMany."""
+    global _collected, _limit
+    before, _collected, _limit = (_collected, _limit), [], limit
     try:
         yield _collected
     finally:
-        _collected = before
+        _collected, _limit = before
 
 
 def current() -> str:

@@ -3,6 +3,7 @@
     pytest -p triton_spirv.pytest --triton-spirv
     pytest -p triton_spirv.pytest --triton-spirv=simt      GPU-style code, of lanes and warps, on the CPU
     pytest -p triton_spirv.pytest --triton-spirv=vulkan    on a Vulkan device
+    pytest -p triton_spirv.pytest --triton-spirv-check     kernels test themselves: docs/checking.md
 
 What the tests ask for on "cuda" is made on torch's CPU. A test is skipped, with the reason, where this
 package refuses its kernel by name; the summary says what was compiled. Without the option the plugin does
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import plugin
+from .checking import COMPILER, NAMES, VARIABLE
 from .errors import InternalError, LoweringError, MissingCapability, UnsupportedOperation
 from .torch_as_cuda import where_torch_is
 
@@ -71,6 +73,12 @@ def pytest_addoption(parser: Any) -> None:
     for mode in MODES:
         group.addoption(f"--triton-spirv={mode}", dest="triton_spirv", action="store_const", const=mode,
                         default="", help="")
+    group.addoption("--triton-spirv-check", dest="triton_spirv_check", action="append_const", const="all",
+                    help="kernels test themselves, and a finding fails the test; =bounds and so on: these "
+                         "checks only (docs/checking.md)")
+    for name in (*NAMES, COMPILER):
+        group.addoption(f"--triton-spirv-check={name}", dest="triton_spirv_check", action="append_const",
+                        const=name, help="")
     group.addoption("--triton-spirv-cuda", action="store_true",
                     help="torch.cuda.is_available() and Tensor.is_cuda say True, for tests that skip "
                          "themselves otherwise")
@@ -81,6 +89,9 @@ def pytest_addoption(parser: Any) -> None:
 def pytest_load_initial_conftests(early_config: Any) -> None:
     """Before any of the project's code can import Triton, which reads the variables at its import."""
     options = early_config.known_args_namespace
+    if options.triton_spirv_check:
+        options.triton_spirv = options.triton_spirv or "vector"
+        os.environ[VARIABLE] = ",".join(options.triton_spirv_check)
     if not options.triton_spirv:
         return
     os.environ["TRITON_SPIRV_BACKEND"] = "1"

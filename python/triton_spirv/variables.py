@@ -51,6 +51,11 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_CHECK",
                  "`bounds`, `uninit`, `overflow`, `nan` with commas between them, or `all`; `compiler`",
                  "none", "Let kernels test themselves while they run, see [checking.md](checking.md)."),
+        Variable("TRITON_SPIRV_CHECK_REPORT", "a file name; `%p` in it is the process id", "none",
+                 "Write the findings of checked mode there, as a JSON list. There is no file if nothing is "
+                 "found."),
+        Variable("TRITON_SPIRV_CHECK_SUPPRESS", "`FILE`, `FILE:LINE`, `CHECK:FILE:LINE`, with commas between "
+                 "them", "none", "Findings of checked mode to leave out."),
         Variable("TRITON_SPIRV_OPTIMISE", "`all`, `none`, `-NAME`, `NAME`, with commas between them", "`all`",
                  "The optimisations that are made: all but those with a `-`, or none but those without. "
                  "[checking.md](checking.md) has their names. The launch option `optimise=` does so for one "

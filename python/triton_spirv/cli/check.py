@@ -8,9 +8,10 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from .. import checking, switch
+from .. import check_reports, checking, switch
 from ..errors import UsageError
 from ..target.optimisations import OPTIMISATIONS, VARIABLE
 from .output import Output
@@ -27,6 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the findings as JSON")
     parser.add_argument("--github", action="store_true",
                         help="print findings as annotations of GitHub Actions")
+    parser.add_argument("--limit", type=int, default=0, metavar="N",
+                        help="end the program at so many findings")
+    parser.add_argument("--suppress", default="", metavar="[CHECK:]FILE[:LINE]",
+                        help="leave findings out: of a check, in a file, in a line; commas between several")
     parser.add_argument("--bisect", action="store_true",
                         help="run the program once without each optimisation, with check=compiler: which one "
                         "changes results?")
@@ -39,12 +44,16 @@ def run(options: argparse.Namespace, out: Output) -> int:
         return _bisect(options, out)
     switch.enable()
     os.environ[checking.VARIABLE] = checking.normalised(options.checks)  # for its processes as well
-    with checking.collected() as findings:
+    check_reports.rules(options.suppress)
+    if options.suppress:
+        os.environ[check_reports.SUPPRESS] = options.suppress
+    status = 1
+    with checking.collected(options.limit) as findings, suppress(checking.TooMany):
         status = execute(options)
     for finding in findings:
         out.line(_annotation(finding) if options.github else str(finding))
     if options.report:
-        options.report.write_text(json.dumps([finding.to_json() for finding in findings], indent=1) + "\n")
+        check_reports.write_json(options.report, [finding.to_json() for finding in findings])
     count = len(findings)
     out.line(f"{count} finding{'s' * (count != 1)}")
     return 1 if findings else status

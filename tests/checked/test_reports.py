@@ -1,0 +1,117 @@
+"""What becomes of findings: the file of them, what leaves them out, what ends a program, tests that fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from triton_spirv import CheckError, checking
+from triton_spirv.check_reports import REPORT, SUPPRESS, rules
+from triton_spirv.errors import UsageError
+
+
+@triton.jit
+def copy(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(o + i, v, mask=i < n)
+
+
+def launch(n: int = 20) -> None:
+    x, o = (triton_spirv.asarray(np.ones(16, np.float32)) for _ in range(2))
+    copy[(1,)](x, o, n, BLOCK=32, check="bounds")
+
+
+def line_of(text: str) -> int:
+    return Path(__file__).read_text().splitlines().index(text) + 1
+
+
+LOAD, STORE = line_of("    v = tl.load(x + i, mask=i < n)"), line_of("    tl.store(o + i, v, mask=i < n)")
+
+
+def test_the_file_has_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(REPORT, str(tmp_path / "found-%p.json"))
+    monkeypatch.setattr("triton_spirv.check_reports._written", [])
+    launch(16)
+    assert not list(tmp_path.iterdir())
+    for n in (17, 20):
+        with pytest.raises(CheckError):
+            launch(n)
+    file, = tmp_path.iterdir()
+    assert file.name == f"found-{os.getpid()}.json"
+    assert [(each["line"], each["count"]) for each in json.loads(file.read_text())] == [
+        (LOAD, 1), (STORE, 1), (LOAD, 4), (STORE, 4)]
+
+
+@pytest.mark.parametrize("text, left", [
+    (f"test_reports.py:{LOAD}", [STORE]), (f"checked/test_reports.py:{STORE}, nan:test_reports.py", [LOAD]),
+    (f"bounds:test_reports.py:{LOAD}", [STORE]), ("test_reports.py", []), ("bounds:test_reports.py", []),
+    (f"nan:test_reports.py,reports.py,test_reports.py:{LOAD + 100}", [LOAD, STORE])])
+def test_suppression(text: str, left: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SUPPRESS, text)
+    found = []
+    try:
+        launch()
+    except CheckError as error:
+        found = [finding.line for finding in error.findings]
+    assert found == left
+
+
+@pytest.mark.parametrize("text", ["a:b:c:4", "nan:", "12", ":"])
+def test_suppression_of_no_file(text: str) -> None:
+    with pytest.raises(UsageError, match="is not"):
+        rules(text)
+
+
+@pytest.mark.parametrize("limit, launches", [(1, 1), (2, 1), (3, 3), (0, 3)])
+def test_so_many_end_the_program(limit: int, launches: int) -> None:
+    """Two places are found; three are never."""
+    done = 0
+    with checking.collected(limit) as findings:
+        try:
+            for _ in range(3):
+                done += 1
+                launch()
+        except checking.TooMany as error:
+            assert len(error.findings) >= limit
+    assert done == launches and len(findings) == 2
+
+
+TESTS = '''
+import numpy as np, pytest, triton, triton.language as tl, triton_spirv
+
+@triton.jit
+def copy(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.sqrt(tl.load(x + i, mask=i < n, other=0)), mask=i < n)
+
+@pytest.mark.parametrize("n", [16, 17])
+@pytest.mark.parametrize("value", [1, -1])
+def test_copy(n, value):
+    x, o = (triton_spirv.asarray(np.full(16, value, np.float32)) for _ in range(2))
+    copy[(1,)](x, o, n, BLOCK=32)
+'''
+
+
+def test_tests_fail(tmp_path: Path) -> None:
+    (tmp_path / "test_copy.py").write_text(TESTS)
+
+    def failed(*options: str) -> set[str]:
+        words = [sys.executable, "-m", "pytest", "-p", "triton_spirv.pytest", "-p", "no:cacheprovider", "-rf",
+                 *options, "test_copy.py"]
+        env = {name: value for name, value in os.environ.items() if name != "TRITON_SPIRV_CHECK"}
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=env, check=False)
+        lines = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+        assert all("CheckError" in line for line in lines), done.stdout
+        return {line.split("[")[1].split("]")[0] for line in lines}
+
+    assert failed("--triton-spirv-check") == {"1-17", "-1-16", "-1-17"}
+    assert failed("--triton-spirv", "--triton-spirv-check=bounds") == {"1-17", "-1-17"}
