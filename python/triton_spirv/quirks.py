@@ -136,6 +136,14 @@ TABLE = (
           "Loops of compare and exchange are relaxed, and stand between fences, on every device.",
           ("lower/memory/atomic.py",),
           "tests/lower/test_atomic.py::test_contended"),
+    Quirk("vectorises_atomics", INTEL_CPU, "2026.22",
+          "It makes vectors of work-items, though a group has one, in kernels whose addresses depend on the "
+          "result of an atomic operation; where such a kernel has a loop without an end that it sees, the "
+          "process ends in its pass \"vplan-vec\".",
+          "Kernels with atomic operations say SubgroupSize 1, which also takes a third off its time to "
+          "compile them.",
+          ("environment/opencl/environment.py",),
+          "tests/lower/test_vectorised_atomics.py::test_driver_still_crashes", told=True),
     Quirk("permuted_phis", INTEL_CPU, "2026.22, asked not to optimise",
           "It writes the phis of a loop with a barrier or an exchange one after the other: of `a, b = b, "
           "a` the second gets the new value of the first.",

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...spirv import grammar
 from ...spirv.builder import I32, I64, Builder, scalar_type, width_of
 from ...spirv.module import Function, Module, Value
+from ...spirv.operands import opcode
 from ...spirv.passes.graph import Graph
 from ...spirv.passes.permuted_phis import separate_phis
 from ...spirv.passes.pipeline import Pass
@@ -31,6 +33,8 @@ NATIVE = frozenset(("cos", "divide", "exp2", "log", "log2", "rsqrt", "sin"))
 CHOICES = {"fmax": 5, "fmin": 4}
 
 CURRENT_DIRECTION = 4  # of rounding, which does not matter
+
+ATOMICS = frozenset(opcode(name) for name in grammar.instruction_names() if name.startswith("OpAtomic"))
 
 
 class OpenCL(OpenCLMatrix):
@@ -128,9 +132,15 @@ class OpenCL(OpenCLMatrix):
         m.entry_point("Kernel", kernel, self._name, interface=list(self._builtins.values()))
         m.execution_mode(kernel, "LocalSize", self._local_size, 1, 1)
         m.execution_mode(kernel, "ContractionOff")  # else Intel's GPU compiler contracts what says nothing
-        if self.target.lanes:
+        if size := self._sub_group_size():
             m.require("SubgroupDispatch")
-            m.execution_mode(kernel, "SubgroupSize", self.target.sub_group_size)
+            m.execution_mode(kernel, "SubgroupSize", size)
+
+    def _sub_group_size(self) -> int:
+        """What the kernel asks for; 0 for nothing."""
+        if self.target.lanes:
+            return self.target.sub_group_size
+        return 1 if self.target.has("vectorises_atomics") and self.b.module.has(ATOMICS) else 0
 
     def _builtin(self, name: str, type: Type) -> Value:
         """Load an input variable decorated with a BuiltIn (in the current block)."""
