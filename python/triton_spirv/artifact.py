@@ -55,6 +55,8 @@ class Artifact:
     follows      where it first accesses memory at an address that no argument gave it, one that it loads or
                  makes of a number: file, line and column; empty: nowhere
     place        where its function begins: file and line
+    reach        how far it may reach through each of its pointers: nodes, and which of them for each
+                 parameter (facts/reach.py); empty: not asked
     sites        of a kernel in checked mode: the places that may report, as check_layout.Site has them
     """
 
@@ -82,6 +84,7 @@ class Artifact:
     follows: str = ""
     place: str = ""
     plan: str = ""
+    reach: tuple[Any, ...] = ()
     sites: tuple[Site, ...] = ()
     target: Target | None = field(default=None, compare=False)
 
@@ -113,6 +116,7 @@ class Artifact:
         for name in ("hidden", "written", "local_size"):
             known[name] = tuple(known[name])
         known["formats"] = tuple((text, tuple(types)) for text, types in known["formats"])
+        known["reach"] = tuple(known.get("reach", ()))
         known["requires"] = tuple(Requirement(*row) for row in known.get("requires", ()))
         known["sites"] = tuple(map(Site.from_json, known.get("sites", ())))
         known["asserts"] = tuple(tuple(row) for row in known["asserts"])

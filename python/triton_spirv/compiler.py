@@ -15,6 +15,7 @@ from .errors import InternalError, LoweringError, ResourceError, TritonSpirvErro
 from .facts.foreign_pointers import follows
 from .facts.pointers import pointer_roots, written_arguments
 from .facts.program_waits import exposed_roots, waits
+from .facts.reach import reach
 from .inspection import Inspection
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
 from .lower import RULES
@@ -113,6 +114,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     module = parse(text)
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
+    reached = reach(module) if target.lanes else ()  # of targets whose devices may have memory of their own
     sites = instrument(module, options.get("check", ()))
     inspection = Inspection.asked(PASS_NAMES)
     run_passes(module, target, warps, inspection)
@@ -180,6 +182,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         waits=waits(module),
         assumes_disjoint=finishing.assumes_disjoint,
         follows=follows(module),
+        reach=reached,
         sites=sites,
         place=f"{kernel.location.file}:{kernel.location.line}" if kernel.location.known else "",
         target=target,

@@ -65,6 +65,41 @@ def test_with_arrays_of_the_host(there: str) -> None:
     assert (x.numpy()[50:] == 4).all() and (x.numpy()[:50] == 1).all()
 
 
+@triton.jit
+def windows(x_ptr, out_ptr, first, rows, pitch, BLOCK: tl.constexpr):
+    """Sums of rows that begin `first` elements from the pointer on."""
+    i = tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    for row in range(rows):
+        total += tl.load(x_ptr + first + row * pitch + i)
+    tl.store(out_ptr + tl.program_id(0) * BLOCK + i, total)
+
+
+def test_views_copy_what_a_launch_may_reach(there: str) -> None:
+    storage = torch.arange(1 << 20, dtype=torch.float32)
+    before, x = storage.clone(), storage[500_000:500_100]
+    with simulated_gpu.costs() as spent:
+        doubled[(1,)](x, storage[600_000:], 100, BLOCK=128)
+    assert 800 <= spent["bytes_to_device"] <= 800 + 4 * 128
+    assert 400 <= spent["bytes_from_device"] <= 400 + 2 * 128
+    before[600_000:600_100] = before[500_000:500_100] * 2
+    assert torch.equal(storage, before)
+
+
+@pytest.mark.parametrize(("first", "rows", "pitch"), [(-4000, 3, 1000), (70, 2, 300_000), (0, 1, -7),
+                                                      (-1, 4, -40_000)])
+def test_what_lies_beyond_a_view_is_there(there: str, first: int, rows: int, pitch: int) -> None:
+    """In front of it, far behind it; and with what a launch may reach, what the pointer itself points to."""
+    storage, out = torch.arange(1 << 20, dtype=torch.float32), torch.empty(64)
+    at = 500_000
+    with simulated_gpu.costs() as spent:
+        windows[(1,)](storage[at:at + 1], out, first, rows, pitch, BLOCK=64)
+    starts = [at + first + row * pitch for row in range(rows)]
+    assert torch.equal(out, sum(storage[start:start + 64] for start in starts))
+    reached = max(*starts, at) - min(*starts, at) + 64
+    assert spent["bytes_to_device"] <= 4 * reached + 4 * 128 + 256
+
+
 def test_kernels_that_take_a_struct(there: str) -> None:
     """Its addresses are announced, and what was freed is not."""
     kernel = handmade.bind(handmade.scaled_add("struct"), "b580")

@@ -9,6 +9,7 @@ and buffers, so threads launch concurrently.
 from __future__ import annotations
 
 import ctypes
+import functools
 import operator
 import os
 import struct
@@ -28,6 +29,7 @@ from .extents import extent
 from .opencl import OpenCLError, data_of, hasty
 from .overflow import Overflow
 from .program import LARGE_BUFFERS, OwnedKernel, Program, build
+from .reach import Reach, reach_of
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
@@ -257,7 +259,8 @@ class Kernel:
                               "TRITON_SPIRV_DEVICE=cpu")
         with ExitStack() as stack:
             staging = None if self.shared else stack.enter_context(memory.Staging(self.context))
-            values = [self._prepared(index, argument, stack, staging)
+            reach = self._reach(arguments, (x, y, z)) if staging else None
+            values = [self._prepared(index, argument, stack, staging, reach)
                       for index, argument in enumerate(arguments)]
             values += state.hidden
             state.ticket.value = 0
@@ -288,7 +291,15 @@ class Kernel:
         if state.error.value:
             self._raise_assertion(state)
 
-    def _prepared(self, index: int, argument: Any, stack: ExitStack, staging: memory.Staging | None) -> Any:
+    def _reach(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> Reach:
+        """How far the launch may reach."""
+        return reach_of(self.artifact, [
+            None if code not in "bBhiq" else self._named(i, functools.partial(fitted, x, kind.type, code))
+            for i, (x, code, kind) in enumerate(zip(arguments, self.codes, self.artifact.parameters,
+                                                    strict=True))], grid)
+
+    def _prepared(self, index: int, argument: Any, stack: ExitStack, staging: memory.Staging | None,
+                  reach: Reach | None = None) -> Any:
         """The value of one parameter, a number or a host address; staging learns what is behind it."""
         parameter = self.artifact.parameters[index]
         if parameter.type != "ptr":
@@ -307,7 +318,9 @@ class Kernel:
             address = self._named(index, lambda: self.tables[index][type(argument)](argument))
             whole = extent(argument)
         if staging and address:
-            self._named(index, lambda: staging.add(index, address, whole, self.artifact.written[index]))
+            assert reach is not None
+            self._named(index, lambda: staging.add(index, address, whole, self.artifact.written[index],
+                                                   functools.partial(reach.part, index)))
         return address
 
     def _pointers(self, arguments: Sequence[Any]) -> list[Any]:

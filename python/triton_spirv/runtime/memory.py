@@ -1,8 +1,9 @@
 """Copies of host memory on devices that do not share it, for the time of one launch.
 
-Whole allocations travel, for kernels may follow any offset; where those of several arguments overlap, their
-union travels once, so views of one memory stay views of one memory on the device. Addresses that are stored
-in memory (arrays of pointers) keep naming host memory, so kernels that follow them are refused.
+What a launch may reach of an allocation travels (reach.py), the whole where that is not known, for kernels
+may follow any offset. Where what travels for several arguments overlaps, its union travels once, so views of
+one memory stay views of one memory on the device. Addresses that are stored in memory (arrays of pointers)
+keep naming host memory, so kernels that follow them are refused.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from .extents import Span, merged
 
 #: of the device's allocations, in bytes: the most that OpenCL promises. Copies keep their place modulo that
 ALIGNMENT = 128
+
+#: of a pointer, the memory that it points into (address, bytes) and an alignment: the part that is reached
+Part = Callable[[int, tuple[int, int], int], tuple[int, int]]
 
 
 def shares_memory(device: Device) -> bool:
@@ -39,9 +43,10 @@ class Staging:
         self._regions: list[tuple[int, int, int]] = []  # begin, end, the device address of begin
         self.allocations: list[int] = []  # of the device
 
-    def add(self, index: int, pointer: int, extent: tuple[int, int] | None, written: bool) -> None:
-        """An argument of the launch: an address in the memory (address, bytes). LaunchError where it is not
-        known how much memory there is."""
+    def add(self, index: int, pointer: int, extent: tuple[int, int] | None, written: bool,
+            part: Part | None = None) -> None:
+        """An argument of the launch: an address in the memory (address, bytes), and which part of that may be
+        reached. LaunchError where it is not known how much memory there is."""
         if extent is None:
             raise LaunchError(f"{pointer:#x} is a bare address. {self._context.device.name} does not share "
                               "the host's memory, and an address does not say how many bytes to copy; "
@@ -50,6 +55,8 @@ class Staging:
         if not start <= pointer <= start + size:
             raise LaunchError(f"its address, {pointer:#x}, is outside of its memory, {size} bytes at "
                               f"{start:#x}; pass a copy (x.clone())")
+        if part is not None:
+            start, size = part(pointer, extent, ALIGNMENT)
         self._arguments[index] = pointer, start
         if size:
             self._spans.add((start, start + size, written))

@@ -105,9 +105,9 @@ def test_neighbours_in_memory(context: Context) -> None:
     pointers = [staged.add(view, False) for view in views]
     staged.copy_in()
     begins = {begin: copy.address + begin % staging.ALIGNMENT for begin, _, _, copy in staged._regions}
-    assert [staged.address(pointer) for pointer in pointers] == [begins[pointer] for pointer in pointers]
-    end = pointers[1] + 256
-    assert staged.address(end) == begins[pointers[1]] + 256  # of a view of nothing behind the last element
+    assert [staged.address(place) for place in pointers] == [begins[pointer] for pointer, _ in pointers]
+    end = pointers[1][0] + 256
+    assert staged.address((end, end)) == begins[pointers[1][0]] + 256  # of nothing behind the last element
     expected = memory[64:128] + memory[128:192]
     kernel(context).launch(1, 1, 1, (*views, 64))
     assert (memory[:64] == expected).all()

@@ -16,12 +16,14 @@ import struct
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DeviceError, LaunchError
 from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted, underlying
 from ..launch import DeviceAssertion, Launch
 from ..overflow import refusal
+from ..reach import reach_of
 from .arguments import AddressTable
 from .library import untyped
 from .printing import BYTES as PRINT_BYTES
@@ -171,7 +173,12 @@ class Kernel:
                               "(triton_spirv.asarray(x, device='vulkan')) and store its data_ptr()")
         host, cuda = Staging(self.context), None
         values: list[Any] = []
-        places: dict[int, tuple[Any, int]] = {}  # whose memory, and the address there
+        places: dict[int, tuple[Any, Any]] = {}  # whose memory, and what it calls the place there
+        numbers = [None if kind == "ptr" or not hasattr(argument, "__index__") else
+                   fitted(argument, kind, FORMATS[kind])
+                   for kind, argument in zip(self.kinds, arguments, strict=True)]
+        grid = operator.index(x), operator.index(y), operator.index(z)
+        reach = reach_of(self.artifact, numbers, grid)
         for index, argument in enumerate(arguments):
             try:
                 if self.kinds[index] != "ptr":
@@ -188,10 +195,9 @@ class Kernel:
                         if not on_device:
                             places[index] = cuda, cuda.add(memory, written)
                     else:
-                        places[index] = host, host.add(memory, written)
+                        places[index] = host, host.add(memory, written, partial(reach.part, index))
             except LaunchError as error:
                 raise LaunchError(f"{self._where(index)}: {error}") from None
-        grid = operator.index(x), operator.index(y), operator.index(z)
         host.copy_in()
 
         def record() -> None:

@@ -1,9 +1,10 @@
 """Host memory as kernel arguments: copied to the device, and back what the kernel may write.
 
-Whole allocations travel, for kernels may follow any offset; where the allocations of several arguments
-overlap, their union travels once, so views of one storage stay views of one memory on the device. Addresses
-keep their place modulo 256 bytes. Addresses that are stored *in* memory (arrays of pointers) keep naming host
-memory, which the device does not have.
+What a launch may reach of an allocation travels (runtime/reach.py), the whole where that is not known, for
+kernels may follow any offset. Where what travels for several arguments overlaps, its union travels once, so
+views of one storage stay views of one memory on the device. Addresses keep their place modulo 256 bytes.
+Addresses that are stored *in* memory (arrays of pointers) keep naming host memory, which the device does not
+have.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import LaunchError
 from ...tensors import check_elements
 from ..extents import extent, merged
+from ..memory import Part
 from .memory import ALIGNMENT
 
 if TYPE_CHECKING:
@@ -29,8 +31,9 @@ class Staging:
         self._spans: list[tuple[int, int, bool]] = []  # begin, end, written
         self._regions: list[tuple[int, int, bool, Allocation]] = []  # begin, end, written, the copy
 
-    def add(self, argument: Any, written: bool) -> int:
-        """The argument's address in host memory. LaunchError where it is not in host memory, does not say
+    def add(self, argument: Any, written: bool, part: Part | None = None) -> tuple[int, int]:
+        """The argument's address in host memory, and where the part of its memory begins that may be reached:
+        what `address` asks for. LaunchError where it is not in host memory, does not say
         how large it is, or is read-only and written."""
         if not getattr(argument, "is_cpu", True):
             raise LaunchError(f"the tensor is on {argument.device}, which {self._context.device.choice} does "
@@ -45,10 +48,11 @@ class Staging:
         if whole is None:
             raise LaunchError(f"the {type(argument).__name__} does not say where its memory begins and ends "
                               "(untyped_storage()); pass triton_spirv.asarray(x) or torch.from_dlpack(x)")
-        address = argument.data_ptr()
-        if whole[1]:
-            self._spans.append((whole[0], whole[0] + whole[1], written))
-        return address
+        address: int = argument.data_ptr()
+        begin, size = part(address, whole, ALIGNMENT) if part is not None else whole
+        if size:
+            self._spans.append((begin, begin + size, written))
+        return address, begin
 
     def copy_in(self) -> None:
         """Give every span a place on the device, overlapping ones together, and copy."""
@@ -58,11 +62,11 @@ class Staging:
             self._context.stream.write(copy, shift, begin, end - begin)
             self._regions.append((begin, end, written, copy))
 
-    def address(self, pointer: int) -> int:
-        """The device address that stands for an address in host memory. (Where one argument ends the next one
-        may begin.)"""
+    def address(self, place: tuple[int, int]) -> int:
+        """The device address that stands for an address in host memory, as `add` gave it."""
+        pointer, first = place
         for begin, end, _, copy in reversed(self._regions):
-            if begin <= pointer <= end:
+            if begin <= first <= end:  # where one argument ends the next one may begin
                 return copy.address + begin % ALIGNMENT + pointer - begin
         return 0  # of an empty array: nothing may be read there
 

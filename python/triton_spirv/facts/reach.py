@@ -1,0 +1,281 @@
+"""How far a kernel may reach through each of its pointer arguments, as formulas of what a launch is given.
+
+    offsets = pid * BLOCK + tl.arange(0, BLOCK)          program * 128 + [0, 127]
+    tl.load(x + offsets, mask=offsets < n)               the same, below n
+
+Formulas are a list of nodes, each a name and what it is made of: numbers, or places of nodes before it
+(`runtime/reach.py` computes with them, in intervals of integers). A number stands for the interval of all its
+values: over the elements of a tensor, the programs, the rounds of loops. Where a mask compares a value,
+elements that it lets through obey that: the value is the same one where the way from the access to it goes
+through the same views. Whatever has no formula is unknown, and so is the reach of pointers made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..ir.model import (
+    Block,
+    DenseAttr,
+    IntegerType,
+    Module,
+    Operation,
+    PointerType,
+    TensorType,
+    Type,
+    Value,
+    bits_of,
+    element_type,
+)
+from .pointers import is_pointer, pointer_roots
+
+Node = list[Any]
+#: by parameter the (place of a node, bytes of an element) of each access; None: unknown
+Accesses = list[list[tuple[int, int]] | None]
+#: the views between an access and a value; None: it is a scalar
+Path = tuple[Any, ...] | None
+#: (value, path) -> what elements of it obey: "below" or "above" a node, by at least so much
+Limits = dict[tuple[Value, Path], list[tuple[str, int, int]]]
+
+#: Formulas of more nodes are not worth their time.
+MOST_NODES = 400
+
+#: Operations that hand pointers on, and what follows from them stands elsewhere.
+PASSING = frozenset(("tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout",
+                     "tt.trans", "tt.reshape", "scf.for", "scf.yield", "scf.if", "tt.func"))
+ACCESSES = frozenset(("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas"))
+ARITHMETIC = {"arith.addi": "add", "arith.subi": "sub", "arith.muli": "mul", "arith.divsi": "div",
+              "arith.divui": "udiv", "arith.remsi": "rem", "arith.remui": "urem", "arith.minsi": "min",
+              "arith.maxsi": "max", "arith.shli": "shl", "arith.andi": "and"}
+#: comparisons: what they say of the left operand, by how much it differs at least, and of the right one
+COMPARED = {"slt": ("below", "above", 1), "sle": ("below", "above", 0),
+            "sgt": ("above", "below", 1), "sge": ("above", "below", 0)}
+
+
+def reach(module: Module) -> tuple[list[Node], Accesses]:
+    """The nodes, and by parameter of the kernel which of them say how far it reaches, in elements."""
+    kernel = module.entry
+    arguments = kernel.regions[0].entry.arguments
+    found: Accesses = [[] if is_pointer(argument.type) else None for argument in arguments]
+    if len(module.functions) > 1:
+        return [], [None for _ in arguments]
+    formulas, roots = _Formulas(kernel), pointer_roots(module)
+
+    def unknown(value: Value) -> None:
+        for index in range(len(arguments)):
+            if roots.get(value, -1) >> index & 1:
+                found[index] = None
+
+    for op in module.walk():
+        pointers = [operand for operand in op.operands if is_pointer(operand.type)]
+        if not pointers or op.name in PASSING:
+            continue
+        place = formulas.of_access(op) if op.name in ACCESSES else None
+        if place is None or len(pointers) > 1 or len(formulas.nodes) > MOST_NODES:
+            for pointer in pointers:
+                unknown(pointer)
+            continue
+        index, node = place
+        known = found[index]
+        if known is not None:
+            known.append((node, _bytes(op.ptr.type)))
+    return formulas.nodes, [None if rows is None else sorted(set(rows)) for rows in found]
+
+
+def _bytes(type: Type) -> int:
+    pointer = type.element if isinstance(type, TensorType) else type
+    assert isinstance(pointer, PointerType)
+    return max(1, bits_of(pointer.pointee) // 8)
+
+
+class _Formulas:
+    def __init__(self, kernel: Operation) -> None:
+        self.entry = kernel.regions[0].entry
+        self.nodes: list[Node] = []
+        self._places: dict[tuple[Any, ...], int] = {}
+        self._known: dict[tuple[Value, Path], int | None] = {}
+        self._limits: Limits = {}
+
+    def node(self, *parts: Any) -> int:
+        """The place of a node, one for the same parts."""
+        if parts not in self._places:
+            self._places[parts] = len(self.nodes)
+            self.nodes.append(list(parts))
+        return self._places[parts]
+
+    def of_access(self, op: Operation) -> tuple[int, int] | None:
+        """The parameter, and the elements from it on."""
+        self._limits, self._known = {}, {}
+        path: Path = () if isinstance(op.ptr.type, TensorType) else None
+        mask = op.mask if op.name != "tt.atomic_cas" else None
+        if mask is not None:
+            self._limits = self._limited(mask, path)
+            self._known = {}
+        return self.pointer(op.ptr, path)
+
+    # --- masks ------------------------------------------------------------------------------------------
+
+    def _limited(self, mask: Value, path: Path) -> Limits:
+        limits: Limits = {}
+        for op, where in self._comparisons(mask, path):
+            said = COMPARED.get(str(op.attributes["predicate"]))
+            if said is None:
+                continue
+            for side, other, way in ((op.lhs, op.rhs, said[0]), (op.rhs, op.lhs, said[1])):
+                bound = self.number(other, where)
+                if bound is not None:
+                    limits.setdefault((side, where), []).append((way, bound, said[2]))
+        return limits
+
+    def _comparisons(self, mask: Value, path: Path) -> Iterator[tuple[Operation, Path]]:
+        """What all hold where the mask does, and by which views they are seen."""
+        pending = [(mask, path)]
+        for value, where in pending:
+            op = value.defining_op
+            if op is None:
+                continue
+            if op.name == "arith.cmpi":
+                yield op, where
+            known = [(each, where) for each in op.operands] if op.name == "arith.andi" else [_view(op, where)]
+            pending += [each for each in known if each is not None and each not in pending]
+
+    # --- numbers ----------------------------------------------------------------------------------------
+
+    def number(self, value: Value, path: Path) -> int | None:
+        """The node of all values of an integer, or of a tensor of them."""
+        key = value, path if isinstance(value.type, TensorType) else None
+        if key not in self._known:
+            self._known[key] = None  # what depends on itself is unknown
+            made = self._number(*key)
+            for way, bound, least in self._limits.get(key, ()) if made is not None else ():
+                made = self.node(way, made, bound, least)
+            self._known[key] = made
+        return self._known[key]
+
+    def _number(self, value: Value, path: Path) -> int | None:
+        type = element_type(value.type)
+        op = value.defining_op
+        if not isinstance(type, IntegerType) and str(type) != "index":
+            return None
+        if op is None:
+            return self._argument(value, path)
+        if op.name in ARITHMETIC:
+            operands = [self.number(operand, path) for operand in op.operands]
+            bits = type.width if isinstance(type, IntegerType) else 64
+            return None if None in operands else self.node(ARITHMETIC[op.name], *operands, bits)
+        if op.name == "arith.constant":
+            held = op.attributes["value"]
+            whole = held.values if isinstance(held, DenseAttr) else held
+            values = [int(each) for each in (whole if isinstance(whole, (list, tuple)) else [whole])]
+            return self.node("values", min(values), max(values))
+        if op.name == "tt.make_range":
+            return self.node("values", op.attributes["start"], op.attributes["end"] - 1)
+        if op.name in ("tt.get_program_id", "tt.get_num_programs"):
+            return self.node(op.name.removeprefix("tt.get_"), "xyz".index(str(op.attributes["axis"])))
+        if op.name in ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast"):
+            return self._resized(op, type, path)
+        if op.name == "scf.for":
+            return self._carried(op, value.index or 0, True, path, self.number)
+        seen = _view(op, path)
+        return None if seen is None else self.number(*seen)
+
+    def _resized(self, op: Operation, type: Type, path: Path) -> int | None:
+        source = self.number(op.operands[0], path)
+        if source is None or (op.name == "arith.extsi" and str(element_type(op.operands[0].type)) == "i1"):
+            return None
+        bits = type.width if isinstance(type, IntegerType) else 64
+        return self.node("natural" if op.name == "arith.extui" else "fits", source, bits)
+
+    def _argument(self, value: Value, path: Path) -> int | None:
+        block = value.owner
+        assert isinstance(block, Block)
+        if block is self.entry:
+            return self.node("argument", value.index)
+        loop = block.parent.parent if block.parent is not None else None
+        if loop is None or loop.name != "scf.for":
+            return None
+        if value.index == 0:
+            lower, upper = (self.number(each, None) for each in loop.operands[:2])
+            return None if lower is None or upper is None else self.node("turn", lower, upper)
+        return self._carried(loop, value.index - 1, False, path, self.number)
+
+    def _carried(self, loop: Operation, index: int, behind: bool, path: Path, first: Any) -> Any:
+        """A value that a loop adds to in each round: in its rounds, or behind it. first: `number` or
+        `pointer`."""
+        steps = list(_added(loop, index))
+        limits, self._limits = self._limits, {}  # the mask is of this round, what was added of earlier ones
+        known, self._known = self._known, {}
+        added = [self.number(step, path) for step in steps if step is not None]
+        self._limits, self._known = limits, known
+        start, bounds = first(loop.init[index], path), [self.number(each, None) for each in loop.operands[:3]]
+        if start is None or None in steps or None in added or None in bounds:
+            return None
+        offset = start[1] if isinstance(start, tuple) else start
+        rounds = self.node("rounds", *bounds, int(not behind))
+        for step in added:
+            offset = self.node("add", offset, self.node("mul", rounds, step, 64), 64)
+        return (start[0], offset) if isinstance(start, tuple) else offset
+
+    # --- pointers ---------------------------------------------------------------------------------------
+
+    def pointer(self, value: Value, path: Path) -> tuple[int, int] | None:
+        """The parameter that a pointer comes from, and the elements from it on; None: not known, or of more
+        than one."""
+        path = path if isinstance(value.type, TensorType) else None
+        op = value.defining_op
+        if op is None:
+            block = value.owner
+            assert isinstance(block, Block)
+            if block is self.entry:
+                return value.index or 0, self.node("values", 0, 0)
+            loop = block.parent.parent if block.parent is not None else None
+            if loop is None or loop.name != "scf.for" or not value.index:
+                return None
+            return self._carried(loop, value.index - 1, False, path, self.pointer)
+        if op.name == "tt.addptr":
+            before, offset = self.pointer(op.operands[0], path), self.number(op.operands[1], path)
+            if before is None or offset is None:
+                return None
+            return before[0], self.node("add", before[1], offset, 64)
+        if op.name == "scf.for":
+            return self._carried(op, value.index or 0, True, path, self.pointer)
+        seen = _view(op, path)
+        return None if seen is None else self.pointer(*seen)
+
+
+def _view(op: Operation, path: Path) -> tuple[Value, Path] | None:
+    """What the elements of a view are elements of, and by which views; None for what is no view."""
+    if op.name == "tt.splat":
+        return op.operands[0], None
+    if op.name in ("tt.broadcast", "ttg.convert_layout"):
+        return op.operands[0], path
+    if op.name in ("tt.expand_dims", "tt.trans", "tt.reshape"):
+        how = op.attributes.get("axis", op.attributes.get("order", id(op)))  # a reshape may reorder
+        return op.operands[0], (*(path or ()), (op.name, str(how)))
+    return None
+
+
+def _added(loop: Operation, index: int) -> Iterator[Value | None]:
+    """What each round adds to a value that the loop carries; None where it does anything else to it."""
+    body = loop.regions[0].entry
+    value, carried = body.terminator.operands[index], body.arguments[1 + index]
+    while value is not carried:
+        op = value.defining_op
+        if op is None or op.name not in ("arith.addi", "tt.addptr") or op.parent is not body:
+            yield None
+            return
+        value, step = op.operands
+        if op.name == "arith.addi" and not _leads(value, carried):
+            value, step = step, value
+        yield step
+
+
+def _leads(value: Value, to: Value) -> bool:
+    """Is it a chain of sums, by left operands, that begins at `to`?"""
+    while value is not to:
+        op = value.defining_op
+        if op is None or op.name != "arith.addi":
+            return False
+        value = op.operands[0]
+    return True
