@@ -111,13 +111,17 @@ def product(dtype: str, exact: bool) -> Callable[..., Value]:
         result = total.astype(np.float64 if dtype == "f64" else np.float32)
         if exact:
             return Value(result)
-        size = np.matmul(np.abs(x), np.abs(y)) + np.abs(z)
+        products = np.matmul(np.abs(x), np.abs(y))
+        size = products + np.abs(z)
         unit, top = (2.0**-52, 1e300) if dtype == "f64" else (2.0**-23, 1e38)
         error = size * (x.shape[-1] + 2) * unit + (0 if dtype == "f64" else 1e-43)
         # infinities and NaN of the operands are exact unless sums overflow before they meet
-        finite = np.isfinite(x).all(-1)[..., :, None] & np.isfinite(y).all(-2)[..., None, :] & np.isfinite(z)
+        whole = np.isfinite(x).all(-1)[..., :, None] & np.isfinite(y).all(-2)[..., None, :]
+        finite = whole & np.isfinite(z)
         error = np.where(finite & ~(size < top), np.inf, np.where(finite, error, 0.0))
-        return Value(result, np.where(~finite & ~np.isnan(total), np.inf, error))
+        # a product that overflows is infinite, or finite where it is added to an infinite c in one rounding
+        overflows = whole & ~(products < top)
+        return Value(result, np.where(overflows | (~finite & ~np.isnan(total)), np.inf, error))
 
     return compute
 
