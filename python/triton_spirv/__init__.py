@@ -20,7 +20,7 @@ _HOMES = {
     "devices": "runtime.devices",
     "precompile": "precompilation",
     "torch_cpu_as_cuda": "torch_as_cuda",
-    "checked": "checking", "CheckError": "checking", "Finding": "checking",
+    "mark_uninitialised": "unwritten", "checked": "checking", "CheckError": "checking", "Finding": "checking",
 }
 
 #: public modules that are imported when they are used

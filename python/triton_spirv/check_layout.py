@@ -3,6 +3,9 @@
     2 i, 2 i + 1     where the memory behind argument i begins, and where it ends
     2 n              the address of memory that nobody uses, for accesses that cannot be left out
     2 n + 1          the address of what race_layout.py describes, where races are looked for
+    2 n + 2          is anything in the arguments' memory that nobody has written?
+    2 n + 3 + 3 i    where such memory of argument i begins and ends, and how far behind it its marks are: a
+                     byte for each, not 0 where nobody has written
     then per site    how often it reported, in the lower half of a word, and SLOTS records of RECORD words:
                      the program's three numbers, the element's number in row-major order, the value
 
@@ -58,6 +61,11 @@ def race_word(arguments: int) -> int:
     return 2 * arguments + 1
 
 
+def unwritten_word(arguments: int) -> int:
+    """The word that says whether there is memory that nobody has written; those of the arguments follow."""
+    return 2 * arguments + 2
+
+
 def site_word(arguments: int, site: int) -> int:
     """The word in which a site counts; its records follow."""
-    return 2 * arguments + 2 + site * SITE_WORDS
+    return 5 * arguments + 3 + site * SITE_WORDS

@@ -13,12 +13,12 @@ import functools
 import linecache
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from . import check_reports
+from . import check_reports, unwritten
 from .errors import TritonSpirvError, UsageError
 
 VARIABLE = "TRITON_SPIRV_CHECK"
@@ -149,6 +149,11 @@ def current() -> str:
     return normalised(os.environ.get(VARIABLE, "")) if chosen is None else chosen
 
 
+def follows_memory() -> bool:
+    """Is memory that is made now followed until somebody has written it?"""
+    return bool({"uninit", "all"} & set(current().split(",")))
+
+
 @functools.cache  # each launch asks
 def normalised(text: str) -> str:
     """The names in their order, each once, or "all", which is all that a kernel does itself; behind them
@@ -165,10 +170,12 @@ def normalised(text: str) -> str:
 @contextmanager
 def checked(checks: str = "all", arrays: Sequence[Any] = ()) -> Iterator[None]:
     """Launches inside make these checks: names with commas between, "all", or "" for none. `arrays`: arrays
-    and tensors that kernels reach by addresses which they find in memory, as in a table of pointers."""
+    and tensors that kernels reach by addresses which they find in memory, as in a table of pointers. What
+    torch.empty and triton_spirv.empty make inside counts as not written for check=uninit."""
     token, more = _chosen.set(normalised(checks)), _arrays.set((*_arrays.get(), *arrays))
     try:
-        yield
+        with unwritten.watching_torch() if follows_memory() else nullcontext():
+            yield
     finally:
         _chosen.reset(token)
         _arrays.reset(more)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import arrays
+from . import arrays, checking, unwritten
 from .errors import DeviceError
 
 if TYPE_CHECKING:
@@ -35,7 +35,10 @@ def asarray(source: Any, dtype: Any = None, device: Any = None) -> Any:
 def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Any = None) -> Any:
     """A new array with arbitrary contents: aligned host memory, or memory of a device."""
     if _is_host(device):
-        return arrays.empty(shape, dtype)
+        made = arrays.empty(shape, dtype)
+        if checking.follows_memory():
+            unwritten.mark_uninitialised(made)
+        return made
     there, place = _place(device)
     return there.empty(place, shape, dtype)
 

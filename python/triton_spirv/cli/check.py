@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -48,7 +49,10 @@ def run(options: argparse.Namespace, out: Output) -> int:
     if options.suppress:
         os.environ[check_reports.SUPPRESS] = options.suppress
     status = 1
-    with checking.collected(options.limit) as findings, suppress(checking.TooMany):
+    if checking.follows_memory() and importlib.util.find_spec("torch"):
+        import torch  # noqa: F401  # so that what torch.empty makes is known
+    with checking.collected(options.limit) as findings, suppress(checking.TooMany), \
+            checking.checked(options.checks):
         status = execute(options)
     for finding in findings:
         out.line(_annotation(finding) if options.github else str(finding))

@@ -34,7 +34,7 @@ _FAMILIES: dict[str, str] = {
     "ts.check_word": "result:fixed",
     "ts.inside": "first:fixed last=first",
     "ts.report": "fine:bool bad:bool value:number value~bad",
-    "ts.touch": "ptr:ptr mask=i1(ptr)",
+    "ts.touch ts.given ts.give": "ptr:ptr mask=i1(ptr)",
     "ts.order": "ptr:ptr mask=i1(ptr) releases=i1(ptr)",
     "ts.twice": "ptr:ptr value=pointee(ptr) mask=i1(ptr)",
     "tt.reduce.return": "ends:tt.reduce",

@@ -237,6 +237,8 @@ _op("ts.order", "ptr mask? releases?", "$ptr (? mask $mask )? (? releases $relea
     traits="watches")
 _op("ts.twice", "ptr value mask?", "$ptr , $value (? , $mask )? {} : T(ptr)", traits="watches")
 _family("ts.lock ts.unlock", "", "{}", traits="watches")
+_op("ts.given", "ptr mask?", "$ptr (? , $mask )? {} : T(ptr)", "i1 ptr", traits="watches")
+_op("ts.give", "ptr mask?", "$ptr (? , $mask )? {} : T(ptr)", traits="watches")
 
 # tt: ids, ranges
 _op("tt.get_program_id", "", "@axis {} : R", traits="pure", axis="dim")

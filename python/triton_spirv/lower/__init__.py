@@ -10,7 +10,7 @@ from .control import control_flow  # noqa: F401
 from .lanes import local  # noqa: F401
 from .memory import atomic, load, store  # noqa: F401
 from .products import dot, dot_scaled  # noqa: F401
-from .program import checks, debug, program_id, races  # noqa: F401
+from .program import checks, debug, program_id, races, unwritten  # noqa: F401
 from .registry import RULES
 from .tensors import (  # noqa: F401
     convert_layout,

@@ -128,7 +128,7 @@ class Context(Walking):
             return (Uniform(type.shape, type.element, entry.function(self, op, *scalars)),)
         below = [x for x in operands if isinstance(x, Deferred) and x.stored is None]
         total = weight + sum(x.weight for x in below)
-        reads = op.name == "tt.load" or any(x.reads_memory for x in below)
+        reads = op.name == "tt.load" or op.has("watches") or any(x.reads_memory for x in below)
         nodes: list[Deferred] = []
         for index, result in enumerate(op.results):
             nodes.append(

@@ -6,7 +6,17 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..check_layout import RECORD, SITE_WORDS, SLOTS, Site, race_word, site_word, spare_word
+from .. import unwritten
+from ..check_layout import (
+    RECORD,
+    SITE_WORDS,
+    SLOTS,
+    Site,
+    race_word,
+    site_word,
+    spare_word,
+    unwritten_word,
+)
 from ..checking import Finding, registered, report
 from .elements import coordinates, form, memory_of
 from .races import Races, Report
@@ -31,6 +41,7 @@ class Watch:
         self.races = Races(artifact) if any(site.check == "race" for site in artifact.sites) else None
         if self.races is not None:
             self._array[race_word(count)] = self.races.address
+        self._unwritten = any(site.check == "uninit" and site.arguments for site in artifact.sites)
         self._pointers = [i for i, parameter in enumerate(artifact.parameters) if parameter.type == "ptr"]
 
     @property
@@ -43,8 +54,27 @@ class Watch:
         ctypes.memset(begin, 0, ctypes.sizeof(self._array) - 8 * self._first)
         for i in self._pointers:
             self._array[2 * i:2 * i + 2] = list(memory_of(arguments[i]))
+        if self._unwritten:
+            self._mark(arguments)
         if self.races is not None:
             self.races.prepare(arguments, grid)
+
+    def _mark(self, arguments: Sequence[Any]) -> None:
+        """Say where there is memory that nobody has written."""
+        first = unwritten_word(len(self.artifact.parameters))
+        self._array[first] = 0
+        for i in self._pointers:
+            part = unwritten.find(*memory_of(arguments[i]))
+            for k, word in enumerate((0, 0, 0) if part is None else (part.begin, part.end, part.distance)):
+                self._array[first + 1 + 3 * i + k] = word
+            self._array[first] |= part is not None
+        self._kept = arguments  # as long as the marks may be used
+
+    def _names(self, site: Site) -> str:
+        """The arguments that are not all written, of those of a site."""
+        first = unwritten_word(len(self.artifact.parameters)) + 1
+        there = [i for i in site.arguments if self._array[first + 3 * i]]
+        return " or ".join(self.artifact.parameters[i].name for i in there)
 
     @property
     def one_by_one(self) -> bool:
@@ -96,10 +126,15 @@ class Watch:
                           "bits, with .to(tl.int64) on the index")
         if site.what == "assumption":
             return site, "what tl.assume says does not hold"
+        if site.what == "old value":
+            return site, (f"this atomic operation changes {self._names(site)}, where nobody has written "
+                          "anything")
         origin = self.artifact.sites[value - 1]
         reached = f"reaches the {site.what} in line {site.line}"
         if site.check == "nan":
             return origin, f"{origin.what} makes a NaN or an infinity of finite numbers, which {reached}"
+        if site.check == "uninit" and origin.what == "load":
+            return origin, f"what this load reads of {self._names(origin)}, and nobody has written, {reached}"
         if site.check == "uninit":
             return origin, f"what this masked load leaves out, and has no other= for, {reached}"
         return origin, f"{origin.what}, which {reached}"

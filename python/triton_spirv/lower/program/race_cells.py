@@ -154,12 +154,22 @@ class Accesses(State):
         with branch.otherwise():
             env.store(self.cell(number, noted), self.stamp)
 
-    def together(self, first: Register, width: int) -> Register:
+    def together(self, first: Register, last: Register, width: int) -> Register:
         """The same for neighbouring elements, as many as a vector has, all at once; False, and nothing done,
-        where another program was there."""
+        where another program was there, or not all are watched."""
+        b = self.b
+        here, cell, bits = self.region(first)
+        quick = reduce(b.logical_and, (here, self.region(last)[0],
+                                       b.compare("OpIEqual", bits, self.size.bit_length() - 1)))
+        branch = IfElse(b.module, quick)
+        with branch.then():
+            branch.yield_([self._alone(first, cell, bits, width)])
+        with branch.otherwise():
+            branch.yield_([b.constant(Bool(), False)])
+        return branch.results[0]
+
+    def _alone(self, first: Register, cell: Register, bits: Register, width: int) -> Register:
         b, env = self.b, self.env
-        (argument,) = self.arguments
-        cell, bits = (self.word(region_word(argument) + k) for k in (2, 3))
         number = b.isub(b.ashr(first, bits), cell)
         planes = [*self.planes, NOTED[self.kind]] if self.kind == "read" else self.planes
         busy = reduce(b.logical_or, (self.another(env.load(self.cell(number, plane), width))

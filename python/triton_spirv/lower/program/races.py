@@ -10,23 +10,23 @@ at a time: `ts.lock`, `ts.unlock`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import Any
 
 from ... import race_layout as words
 from ...ir.model import Operation, TensorType
 from ...spirv.builder import I32, I64
-from ...spirv.control import For, IfElse, While, if_
+from ...spirv.control import While
 from ...spirv.module import Value as Register
-from ...spirv.types import Float, Int, Vector
+from ...spirv.types import Float, Int
 from ..context import Context, StepLoop
 from ..lanes.elements import guarded, visit_elements, visited_layout
 from ..memory.load import to_memory
 from ..registry import lowers
-from ..values.tensor import Tensor, Uniform
+from ..values.tensor import Tensor
 from ..values.types import element_of, storage_type
 from .checks import record
 from .race_cells import Accesses, State
+from .vectors import briefly, visit_accesses
 
 
 @lowers("ts.lock")
@@ -54,78 +54,11 @@ def touch(ctx: Context, op: Operation, ptr: Tensor | Register, mask: Tensor | Re
     def look() -> None:
         lock(ctx, op)
         accesses.begin()
-        _each(ctx, op, ptr, mask, accesses)
+        together = accesses.together if accesses.may_be_together() else None
+        visit_accesses(ctx, op, accesses.size, ptr, mask, accesses.access, together)
         unlock(ctx, op)
 
-    _briefly(ctx, accesses.watched(), look)
-
-
-def _briefly(ctx: Context, condition: Register, action: Callable[[], None]) -> None:
-    """Run `action` where the condition holds, as code that is short."""
-    brief, ctx.brief = ctx.brief, True
-    guarded(ctx, condition, action)
-    ctx.brief = brief
-
-
-def _each(ctx: Context, op: Operation, ptr: Any, mask: Any, accesses: Accesses) -> None:
-    b = ctx.b
-    if isinstance(ptr, Register):
-        guarded(ctx, mask, lambda: accesses.access(ctx.env.address(ptr)))
-        return
-    if isinstance(mask, Uniform) and mask.scalar.constant is True:
-        mask = None
-    layout = visited_layout(ctx, op.ptr.type)
-    plan = ctx.plan(None, [(x, layout) for x in (ptr, mask) if x is not None])
-    width, count = layout.width, layout.registers * layout.width
-    places, masks = ctx.env.private_array(I64, count, width), ctx.env.private_array(I32, count, width)
-    with StepLoop(ctx, len(layout.step)):
-        inside = ctx.fragment(mask, layout).registers if mask is not None else None
-        for r, register in enumerate(ctx.fragment(ptr, layout).registers):
-            ctx.env.private_store(places, width, b.constant(I32, r * width), register)
-            held = b.select(inside[r], b.constant(I32, 1), 0) if inside else b.constant(I32, 1)
-            ctx.env.private_store(masks, width, b.constant(I32, r * width), b.splat(held, width))
-        loop = For(b.module, b.constant(I32, 0), b.constant(I32, count), b.constant(I32, width),
-                   control="DontUnroll")
-        with loop:
-            ctx.open_scope()
-            _vector(ctx, accesses, places, masks, loop.index, width)
-            ctx.close_scope()
-            loop.yield_([])
-    ctx.finish(plan)
-
-
-def _vector(ctx: Context, accesses: Accesses, places: Register, masks: Register, index: Register,
-            width: int) -> None:
-    """The accesses of one vector: neighbours together, else each by itself."""
-    b, env = ctx.b, ctx.env
-
-    def each() -> None:
-        loop = For(b.module, index, b.iadd(index, width), b.constant(I32, 1), control="DontUnroll")
-        with loop:
-            holds = env.private_load(masks, width, I32, loop.index, 1)
-            address = env.private_load(places, width, I64, loop.index, 1)
-            guarded(ctx, b.compare("OpINotEqual", holds, 0), lambda: accesses.access(address))
-            loop.yield_([])
-
-    if width == 1 or not accesses.may_be_together():
-        each()
-        return
-    addresses = env.private_load(places, width, I64, index, width)
-    holds = b.compare("OpINotEqual", env.private_load(masks, width, I32, index, width), 0)
-    first, last = b.extract(addresses, 0), b.extract(addresses, width - 1)
-    size = accesses.size
-    steps = b.constant(Vector(I64, width), tuple(size * k for k in range(width)))
-    within, _, bits = accesses.region(first)
-    quick = reduce(b.logical_and, (
-        within, accesses.region(last)[0], b.compare("OpIEqual", bits, size.bit_length() - 1), b.all(holds),
-        b.all(b.compare("OpIEqual", b.isub(addresses, b.splat(first, width)), steps))))
-    branch = IfElse(b.module, quick)
-    with branch.then():
-        branch.yield_([accesses.together(first, width)])
-    with branch.otherwise():
-        branch.yield_([b.logical_not(b.any(holds))])
-    with if_(b.module, b.logical_not(branch.results[0])):
-        each()
+    briefly(ctx, accesses.watched(), look)
 
 
 @lowers("ts.order")
@@ -163,7 +96,7 @@ def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> No
                            lambda row: guarded(ctx, row[1], lambda: one(row[0], row[2])))
         ctx.finish(plan)
 
-    _briefly(ctx, b.logical_or(tracks, accesses.watched()), look)
+    briefly(ctx, b.logical_or(tracks, accesses.watched()), look)
 
 
 @lowers("ts.twice")
@@ -194,4 +127,4 @@ def twice(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor 
             visit_elements(ctx, layout, given, one)
         ctx.finish(plan)
 
-    _briefly(ctx, accesses.watched(), look)
+    briefly(ctx, accesses.watched(), look)

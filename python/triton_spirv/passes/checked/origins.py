@@ -66,6 +66,10 @@ class Source:
         """The shadow of an argument of the kernel; None: it is sound."""
         return None
 
+    def fine(self, op: Operation, make: Before) -> Value:
+        """Where this holds, an operation has nothing to report, and nothing is looked at."""
+        return make.number(0, IntegerType(1))
+
     def site(self, op: Operation) -> int:
         """The number of the operation as a place that makes doubtful values."""
         self.sites.add(op, self.check, self.describe(op))
@@ -308,7 +312,7 @@ class Shadows:
         make = Before(op)
         bad = make.compare("sgt", shadow, make.number(0, shadow.type))
         bad = make.both(bad, make.compare("ne", shadow, make.number(GIVEN, shadow.type)))
-        fine = make.number(0, IntegerType(1))
+        fine = self.source.fine(op, make)
         make.make("ts.report", [fine, make.both(mask, bad), shadow], None, word=word)
 
 

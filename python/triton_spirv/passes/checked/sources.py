@@ -9,6 +9,7 @@ from typing import Any
 from ...ir.model import FloatType, IntegerType, Module, Operation, Type, Value, element_type, like
 from .origins import GIVEN, I32, Shadows, Source
 from .sites import Before, Sites
+from .unwritten import check_unwritten
 
 #: formats that have infinities and arithmetic of their own -> binary digits, the greatest number
 PRECISION = {"f16": (11, 65504.0), "bf16": (8, 2.0 ** 128 - 2.0 ** 120),
@@ -149,8 +150,9 @@ def _is_constant(value: Value, op: Operation) -> bool:
 
 
 def check_uninit(module: Module, sites: Sites) -> None:
-    """Follow what masked loads leave out, in place."""
+    """Follow what masked loads leave out, and what nobody has written, in place."""
     Shadows(module, sites, NotGiven(sites)).add()
+    check_unwritten(module, sites)
 
 
 def check_nan(module: Module, sites: Sites) -> None:
