@@ -10,6 +10,7 @@ that is written is taken for unwritten, unless it is the pattern, 16 bytes of it
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import sys
 import threading
 import weakref
@@ -127,6 +128,12 @@ def _alive(array: Any) -> Callable[[], bool]:
         memory = memory.base
     reference = weakref.ref(memory)
     return lambda: reference() is not None
+
+
+def import_torch() -> None:
+    """Import torch now, where it is installed, so that `watching_torch` knows it."""
+    if importlib.util.find_spec("torch"):
+        importlib.import_module("torch")
 
 
 @contextmanager

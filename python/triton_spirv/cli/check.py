@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import subprocess
@@ -12,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from .. import check_reports, checking, switch
+from .. import check_reports, checking, switch, unwritten
 from ..errors import UsageError
 from ..target.optimisations import OPTIMISATIONS, VARIABLE
 from .output import Output
@@ -49,8 +48,8 @@ def run(options: argparse.Namespace, out: Output) -> int:
     if options.suppress:
         os.environ[check_reports.SUPPRESS] = options.suppress
     status = 1
-    if checking.follows_memory() and importlib.util.find_spec("torch"):
-        import torch  # noqa: F401  # so that what torch.empty makes is known
+    if checking.follows_memory():
+        unwritten.import_torch()
     with checking.collected(options.limit) as findings, suppress(checking.TooMany), \
             checking.checked(options.checks):
         status = execute(options)
