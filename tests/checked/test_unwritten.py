@@ -68,7 +68,7 @@ def test_a_part(written: int) -> None:
     findings = found(launch)
     assert sum(finding.count for finding in findings) == 1000 - written
     if findings:
-        assert findings[0].program == (written // 256, 0, 0)
+        assert written // 256 <= findings[0].program[0] < 4
     assert not found(lambda: copy[(4,)](y, torch.zeros(1000), written, BLOCK=256))
 
 
