@@ -29,7 +29,7 @@ def description() -> str:
 
 setup(
     version=version(),
-    packages=[*find_packages(PYTHON), "triton_spirv_backend"],
+    packages=[*find_packages(PYTHON), "triton_spirv_backend", "triton_spirv_backend.selftest"],
     package_dir={"": PYTHON, "triton_spirv_backend": PLUGIN},
     package_data={"triton_spirv": ["py.typed"], "triton_spirv_backend": ["name.conf", "py.typed"]},
     # Triton imports <value>.compiler and <value>.driver of every entry point of this group

@@ -21,6 +21,7 @@ from .output import Output
 COMMANDS = {
     "devices": "list the devices that kernels can run on, and what each can do",
     "doctor": "check the installation, say how to get what is missing, run a kernel on each device",
+    "selftest": "run kernels with known results and figures on a device, and write one report of it",
     "compile": "compile a kernel ahead of time, into one file or a bundle that needs no Triton",
     "show": "show a cached kernel: your source, its IR and its SPIR-V side by side, or as an HTML page",
     "stats": "count the registers, spills and instructions of a kernel's machine code",
