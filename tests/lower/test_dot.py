@@ -269,10 +269,11 @@ def uncached(monkeypatch, tmp_path):
 @pytest.fixture(params=("instructions", "multiply-add"))
 def products(request, monkeypatch, uncached):
     """With the processor's instructions for sums of products, where it has some, and without."""
-    from triton_spirv import target
+    from triton_spirv.target import known
 
     if request.param == "multiply-add":
-        monkeypatch.setattr(target, "PRODUCTS", {})
+        monkeypatch.setattr(known, "PRODUCTS", {})
+        monkeypatch.setattr(known, "TILE_PRODUCTS", {})
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 from triton_spirv.spirv.decode import Decoded
 from triton_spirv.spirv.types import Void
 
+from . import tile_registers
 from .arithmetic import from_bfloat16
 from .findings import Unsupported
 from .memory_steps import check_alignment, gather, scatter, storage_of
@@ -138,6 +139,7 @@ FUNCTIONS: dict[str, Callable[[Program, Decoded, int, Any], Run]] = {
     r"llvm\.masked\.store\..*": _masked_store,
     r"llvm\.x86\.avx512\.mask\.range\.ps\..*": _range,
     r"llvm\.x86\.(avx512bf16\.dpbf16ps|avx512\.vpdpbusd)\.512": _sum_products,
+    rf"llvm\.x86\.({'|'.join(tile_registers.STEPS)})": tile_registers.step_of,
     r"__builtin_IB_sub_group(?:16)?_[fi]dpas_(?:f_f_)?(hf|bf|s8)_(?:hf|bf|s8)_8_8": _matrix,
     r"__builtin_IB_read_cycle_counter": _clock,
 }

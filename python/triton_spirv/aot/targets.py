@@ -1,8 +1,8 @@
 """Named targets: what can be compiled for without the device.
 
-`cpu` is any processor; `cpu:x86_64-v4` one with that instruction set, `host` the one at hand, with everything
-that it has. The other names are those of `TARGETS`, and of devices and families that the ocloc at hand knows
-("acm-g11", "xe2-hpg"), which get the target of their family.
+`cpu` is any processor; `cpu:x86_64-v4` one with that instruction set, `cpu:sapphirerapids` one of that kind,
+`host` the one at hand, with everything that it has. The other names are those of `TARGETS`, and of devices
+and families that the ocloc at hand knows ("acm-g11", "xe2-hpg"), which get the target of their family.
 """
 
 from __future__ import annotations
@@ -10,7 +10,16 @@ from __future__ import annotations
 from ..errors import DeviceError, UsageError
 from ..native import NativeError, ocloc
 from ..runtime.processor import processor
-from ..target import ACCUMULATORS, TARGETS, Target, cpu_target, family_of, find_target, ocloc_device
+from ..target import (
+    ACCUMULATORS,
+    PROCESSORS,
+    TARGETS,
+    Target,
+    cpu_target,
+    family_of,
+    find_target,
+    ocloc_device,
+)
 
 HOST = "host"
 
@@ -21,9 +30,6 @@ def named(name: str) -> Target:
     if name == HOST:
         here = processor()
         return cpu_target(here.architecture, here.flags).with_options(name=HOST)
-    kind, _, architecture = name.partition(":")
-    if kind == "cpu" and architecture in ACCUMULATORS:
-        return cpu_target(architecture).with_options(name=name)
     try:
         found = find_target(_by_ocloc(name) or name)
     except DeviceError:
@@ -53,7 +59,7 @@ def _by_ocloc(name: str) -> str:
 def names() -> list[str]:
     """Every name that `named` knows."""
     real = [name for name, target in sorted(TARGETS.items()) if not target.emulated]
-    return [*real, *(f"cpu:{architecture}" for architecture in sorted(ACCUMULATORS)), HOST]
+    return [*real, *(f"cpu:{each}" for each in sorted((*ACCUMULATORS, *PROCESSORS))), HOST]
 
 
 def device_kind(target: Target) -> str:

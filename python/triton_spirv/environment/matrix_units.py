@@ -1,7 +1,10 @@
-"""What environments say of matrices: of those that a sub-group holds together, and of units with layouts of
-their own and the messages that feed them. Targets say which there are; the default is none."""
+"""What environments say of matrices: of those that a sub-group holds together, of a processor's tile
+registers, and of units with layouts of their own and the messages that feed them. Targets say which there
+are; the default is none."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from ..spirv.module import Value
 from ..spirv.types import Int, Type
@@ -36,6 +39,36 @@ class MatrixUnits:
 
     def matrix_scale(self, x: Value, y: Value) -> Value:
         """x times y, element by element; floats."""
+        raise NotImplementedError
+
+    # --- tile registers of a work-item: for targets with `tile_registers` -----------------------------------
+
+    def configure_tiles(self, sizes: Sequence[tuple[int, int]]) -> None:
+        """Rows, and 32-bit words of a row, of tile registers 0, 1, ...: at most eight of 16 x 16. What they
+        held is lost."""
+        raise NotImplementedError(f"{type(self).__name__} has no tile registers")
+
+    def release_tiles(self) -> None:
+        """They are not used until they are configured again."""
+        raise NotImplementedError
+
+    def clear_tile(self, number: int) -> None:
+        """Zeros in a tile register."""
+        raise NotImplementedError
+
+    def load_tile(self, number: int, array: Value, index: Value, pitch: int) -> None:
+        """A tile register from a private array of 32-bit elements: the first row begins at element `index`,
+        the others `pitch` elements further each."""
+        raise NotImplementedError
+
+    def store_tile(self, number: int, array: Value, index: Value, pitch: int) -> None:
+        """The other way."""
+        raise NotImplementedError
+
+    def multiply_tiles(self, form: str, sums: int, left: int, right: int) -> None:
+        """Add left x right to the sums, by the numbers of tile registers. A word holds neighbours along K of
+        the left and of the right operand: two bf16 ("bf16") or four signed bytes ("i8"). Sums are f32 or
+        i32; operands and sums that are denormal are taken as zero, and so are rounded sums."""
         raise NotImplementedError
 
     # --- matrix unit and 2D blocks: for targets with `matrix`, `block_2d` -----------------------------------

@@ -3,10 +3,12 @@ target."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import os
 import platform
+import sys
 from dataclasses import dataclass
 
 #: psABI levels of x86-64, highest first, with the features that tell them from the level below
@@ -16,10 +18,15 @@ _LEVELS = (
     ("v2", ("sse4_2", "ssse3", "popcnt")),
 )
 
+#: The feature of tile registers, and how Linux is asked for them: a system call, an operation, a component of
+#: a processor's state.
+TILES = "amx_tile"
+ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA = 158, 0x1023, 18
+
 
 @dataclass(frozen=True)
 class Processor:
-    """machine as uname spells it, the model's name, its feature flags."""
+    """machine as uname spells it, the model's name, its feature flags: those that this process may use."""
 
     machine: str
     model: str
@@ -54,9 +61,19 @@ def processor() -> Processor:
                 facts[name.strip().lower()] = value.strip()
     except OSError:
         pass
-    flags = facts.get("flags") or facts.get("features") or ""
-    model = facts.get("model name", platform.processor())
-    return Processor(platform.machine(), model, frozenset(flags.split()))
+    flags = frozenset((facts.get("flags") or facts.get("features") or "").split())
+    if TILES in flags and not _has_tiles():
+        flags = frozenset(flag for flag in flags if not flag.startswith(TILES.partition("_")[0]))
+    return Processor(platform.machine(), facts.get("model name", platform.processor()), flags)
+
+
+def _has_tiles() -> bool:
+    """Ask Linux for tile registers, which it gives to a process that asks: not to one whose threads have
+    stacks for signals that are too small for them, nor in a sandbox that forbids the call. (Linux, x86: Using
+    XSTATE features in user space applications.)"""
+    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
+        return False
+    return ctypes.CDLL(None).syscall(ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA) == 0
 
 
 def cores() -> int:

@@ -18,6 +18,7 @@ from ..native.ocloc import scratch_exceeded
 from . import binary_cache
 from .devices import Context, Device
 from .opencl import KERNEL_REGISTER_COUNT_INTEL, KERNEL_SPILL_MEM_SIZE_INTEL, Library, OpenCLError
+from .processor import TILES, processor
 
 #: an option that kernels for allocations above 4 GB need with Intel's GPUs
 LARGE_BUFFERS = "-cl-intel-greater-than-4GB-buffer-required"
@@ -101,9 +102,22 @@ os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _loc
 LIBRARIES: dict[bytes, str] = {}
 
 
+#: Names of imported functions begin so -> what the processor must have.
+NEEDED = {b"llvm.x86.ldtilecfg": TILES}
+
+
 def _library(words: bytes) -> str:
     """The source of what a module imports, "" for nothing."""
     return "".join(dict.fromkeys(source for prefix, source in LIBRARIES.items() if prefix in words))
+
+
+def require_processor(words: bytes) -> None:
+    """BuildError for a module whose instructions this processor lacks: the driver would end the process."""
+    for name, feature in NEEDED.items():
+        if name in words and feature not in processor().flags:
+            raise BuildError(f"the kernel was compiled for a processor with {feature}, which this one lacks "
+                             "or this process may not use: compile it for this one, without "
+                             "TRITON_SPIRV_TARGET or with --target host")
 
 
 def build(context: Context, words: bytes, entry: str, options: str = "",
@@ -115,6 +129,7 @@ def build(context: Context, words: bytes, entry: str, options: str = "",
     """
     if context.device.kind != "gpu":
         choice = None
+    require_processor(words)
     linked = _library(words)
     wanted = " ".join(filter(None, (options, str(choice or ""), linked)))
     name = (context.handle, f"{entry} {wanted}", hashlib.sha256(words).digest())

@@ -184,14 +184,31 @@ CHOOSING = ("x86_64-v4",)
 #: Features of processors with instructions that sum products: what they multiply.
 PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16"}
 
+#: The feature of processors with tile registers, and those that say what they multiply.
+TILES = "amx_tile"
+TILE_PRODUCTS = {"amx_int8": "i8", "amx_bf16": "bf16"}
+
+#: Processors that can be compiled for elsewhere, as compilers call them: architecture and features.
+PROCESSORS = {"sapphirerapids": ("x86_64-v4", frozenset({TILES, *TILE_PRODUCTS, *PRODUCTS}))}
+
 
 def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Target:
-    """CPU for a processor of an architecture and with features, as runtime/processor.py spells them."""
+    """CPU for a processor of an architecture and with features, as runtime/processor.py spells them, or of a
+    name."""
+    architecture, own = PROCESSORS.get(architecture, (architecture, frozenset()))
+    has = features | own
     return CPU.with_options(
         accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
         chooses=architecture in CHOOSING,
-        products=frozenset(form for feature, form in PRODUCTS.items() if feature in features),
+        products=frozenset(form for feature, form in PRODUCTS.items() if feature in has),
+        tile_registers=frozenset(form for feature, form in TILE_PRODUCTS.items() if {TILES, feature} <= has),
     )
+
+
+def is_processor(name: str) -> bool:
+    """Is it the name of a target for a processor that may not be here: "cpu:x86_64-v4"?"""
+    kind, _, architecture = name.partition(":")
+    return kind == "cpu" and (architecture in ACCUMULATORS or architecture in PROCESSORS)
 
 
 def reported_target(extensions: frozenset[str], sub_group_sizes: tuple[int, ...],
@@ -266,6 +283,8 @@ def find_target(name: str) -> Target:
         return _described_target(name)
     if is_other_cpu(name):
         return _described_cpu(name)
+    if is_processor(name):
+        return cpu_target(name.partition(":")[2]).with_options(name=name)
     family, _, device = name.partition("@")
     if device and family in OCLOC_DEVICES:
         return TARGETS[family].with_options(name=name)

@@ -16,6 +16,7 @@ from triton_spirv.target import (
     cpu_target,
     find_target,
     is_other_cpu,
+    is_processor,
     reported_cpu_target,
     reported_target,
 )
@@ -81,7 +82,7 @@ def current_target() -> GPUTarget:
         wanted = find_target(f"cpu-{name}" if name.startswith("simt") else name)
         if wanted.lanes:
             return GPUTarget("spirv", wanted.name, wanted.sub_group_size)
-        if is_other_cpu(wanted.name):
+        if is_other_cpu(wanted.name) or is_processor(wanted.name):
             return GPUTarget("cpu", wanted.name, CPU_WARP_SIZE)
     choice, chosen = devices.selection(), chosen_vulkan()
     if chosen is not None:
@@ -103,7 +104,7 @@ def emitter_target(target: GPUTarget) -> Target:
         from triton_spirv.runtime.vulkan.target import find_target as find_vulkan_target
 
         return find_vulkan_target(str(target.arch))
-    if target.backend != "cpu" or is_other_cpu(str(target.arch)):
+    if target.backend != "cpu" or is_other_cpu(str(target.arch)) or is_processor(str(target.arch)):
         from triton_spirv.native.ocloc import fitting  # not for devices
 
         return fitting(find_target(str(target.arch)))

@@ -1,8 +1,8 @@
 """OpenCL: kernels with by-value structs or arguments, the OpenCL.std math library.
 
 The parts: opencl/memory.py (pointers and memory), opencl/lanes.py (sub-groups, shared memory, barriers,
-atomics), opencl/matrices.py (the matrix unit, 2D blocks). Here: the entry point, parameters, arithmetic,
-printing.
+atomics), opencl/matrices.py (the matrix unit, 2D blocks), opencl/tile_registers.py (a processor's matrices).
+Here: the entry point, parameters, arithmetic, printing.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ...target import Target
 from ..base import Parameter
 from ..memory_types import PARAMETER_TYPES, type_bytes
 from .lanes import SCOPES
-from .matrices import OpenCLMatrix
 from .memory import GLOBAL, PRIVATE
+from .tile_registers import OpenCLTileRegisters
 
 LOG2_E = 1.4426950408889634
 
@@ -37,7 +37,7 @@ CURRENT_DIRECTION = 4  # of rounding, which does not matter
 ATOMICS = frozenset(opcode(name) for name in grammar.instruction_names() if name.startswith("OpAtomic"))
 
 
-class OpenCL(OpenCLMatrix):
+class OpenCL(OpenCLTileRegisters):
     """SPIR-V for OpenCL devices, physical addressing: 64-bit, or 32-bit where the target has no more."""
 
     def __init__(self, b: Builder, target: Target) -> None:

@@ -137,9 +137,9 @@ class Product:
     """A matrix product.
 
     way: "arrays" (one work-item, operands in packed arrays), "lanes" (each its own elements), "matrix unit",
-    "matrices" (cooperative matrices). tile: rows and columns of the result that are summed at a time, and the
-    depth of one step. staging: where the operands lie meanwhile. form: of operands in groups, "" for single
-    elements.
+    "matrices" (cooperative matrices), "tile registers" (of a processor). tile: rows and columns of the result
+    that are summed at a time, and the depth of one step. staging: where the operands lie meanwhile. form: of
+    operands in groups, "" for single elements.
     """
 
     operation: Operation

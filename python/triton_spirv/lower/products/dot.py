@@ -5,7 +5,8 @@ the result in registers, rows x vectors, over the whole of K; the target says ho
 hold. An accumulator that nothing else reads is updated where it stands, and so is one that is computed from
 such an array element by element, as the rescaled accumulator of attention.
 
-Where the target has instructions that sum neighbours along K, they are used (grouped.py). Elsewhere
+Where the target has tile registers, or instructions that sum neighbours along K, they are used
+(tile_registers.py, grouped.py). Elsewhere
 products of 8-bit integers are summed as floats, which every processor multiplies fast: 1024 of them stay
 below 2 ** 24, where f32 counts exactly.
 """
@@ -20,7 +21,6 @@ from typing import Any
 from ...ir.model import FloatType, IntegerType, Operation, Type, Value, bits_of
 from ...layout import Layout
 from ...spirv.builder import I32, with_width
-from ...spirv.control import For
 from ...spirv.module import Value as Register
 from ...target import Target
 from ..arithmetic.cast import to_float
@@ -32,9 +32,11 @@ from ..values.tensor import Deferred, Fragment, Stored, Uniform
 from ..values.types import element_of, register_type, shape_of
 from .cooperative import grid_of, product_in_matrices
 from .fma import product_in_lanes
-from .grouped import Grouped, grouped
-from .operand import Block, Operand, Plain, stage_left, stage_right
-from .pairs import either_way, halves, pairs
+from .grouped import Grouped, grouped, grouped_for_tiles
+from .loops import counted
+from .operand import Block, Operand, Plain, stage_left, stage_left_by_rows, stage_right
+from .pairs import NormalSums, either_way, halves, pairs
+from .tile_registers import Tiling, is_sum_from_zero
 
 F32 = FloatType("f32")
 
@@ -55,6 +57,9 @@ def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
     result = element_of(op.results[0].type)
     if "ts.left" in op.attributes:
         return product_on_matrix_unit(ctx, op, a, b, c)
+    on_tiles = product_on_tile_registers(ctx, op, a, b, c)
+    if on_tiles is not None:
+        return on_tiles
     found = grouped(ctx, a, b, result)
     if found is not None and found[2] == "bf16" and not ctx.options.get("fast_math"):
         watched = pairs(ctx, *found[:2])
@@ -95,6 +100,48 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
     fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
     return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b),
                                    lambda: result.compute(ctx, exact, a, b)))
+
+
+def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Stored | None:
+    """a x b + c where the target's tile registers multiply that, else None. Operands of bf16 are watched
+    while they are staged: where tile registers would clear something, pairs are taken apart."""
+    found = grouped_for_tiles(ctx, a, b, element_of(op.results[0].type))
+    if found is None:
+        return None
+    left, right, form = found
+    exact = form == "bf16" and not ctx.options.get("fast_math")
+    watched = pairs(ctx, left, right) if exact else (left, right)
+    if watched is None:
+        return None
+    kernel = kernel_of(ctx, op, left, form)
+    x = stage_left_by_rows(ctx, op, watched[0])
+    y = stage_right(ctx, op, watched[1], kernel.vectors * kernel.width)
+    zero = isinstance(c, Uniform) and c.scalar.constant == 0
+    result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
+    normal = NormalSums.of(ctx) if exact and not zero and is_sum_from_zero(op) else None
+    tiling = Tiling.of(left, form, y.depth, exact and normal is None)
+    tile = *tiling.block, tiling.words
+    ctx.recorder.add(Product(op, "tile registers", tile, (x.staging, y.staging), form))
+    for operand in (x, y):
+        ctx.recorder.reads(operand.stored, None)
+    if not zero:
+        ctx.recorder.reads(result, None)
+    ctx.recorder.writes(result, None)
+
+    def by_tiles() -> Sequence[Register]:
+        tiling.multiply(ctx, x, y, result, not zero)
+        return ()
+
+    def exactly() -> Sequence[Register]:
+        if normal is not None:
+            normal.end(ctx)
+        multiply(ctx, replace(kernel, split=True), x, y, result, not zero)
+        return ()
+    if exact:
+        either_way(ctx, *watched, by_tiles, exactly, None if normal is None else normal.hold(ctx))
+    else:
+        by_tiles()
+    return result
 
 
 def kernel_of(ctx: Context, op: Operation, left: Operand, form: str = "") -> Kernel:
@@ -244,12 +291,6 @@ def multiply(ctx: Context, kernel: Kernel, a: Block, b: Block, result: Stored, a
             made = kernel.run(ctx, a, b, left, right, old, offsets)
             for place, value in zip(places, made, strict=True):
                 env.private_store(result.array, result.width, place, value)
-
-
-def counted(ctx: Context, count: int, step: int = 1, carried: Sequence[Register] = ()) -> For:
-    """for index in range(0, count, step), not unrolled."""
-    bounds = [ctx.b.constant(I32, x) for x in (0, count, step)]
-    return For(ctx.b.module, bounds[0], bounds[1], bounds[2], carried=carried, control="DontUnroll")
 
 
 @dataclass(frozen=True)

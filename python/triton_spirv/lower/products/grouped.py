@@ -7,7 +7,8 @@ The instructions: VDPBF16PS sums two products into an f32, and takes denormal nu
 where the option fast_math is given, and where operands turn out to hold nothing that it would clear
 (pairs.py). VPDPBUSD sums
 four products of an unsigned and a signed byte into an i32: the left operand gets 128 added, and 128 times the
-sum over each column of the right one is taken off again.
+sum over each column of the right one is taken off again. Tile registers (tile_registers.py) take the same
+groups, sixteen along K at a time.
 """
 
 from __future__ import annotations
@@ -36,15 +37,25 @@ SIGN_BITS = 0x80808080
 
 def grouped(ctx: Context, a: Any, b: Any, result: Type) -> tuple[Grouped, Grouped, str] | None:
     """Both operands in groups, and their form, where the target has an instruction for it; else None."""
+    return _in_groups(ctx, ctx.target.products, a, b, result, SIGN_BITS)
+
+
+def grouped_for_tiles(ctx: Context, a: Any, b: Any, result: Type) -> tuple[Grouped, Grouped, str] | None:
+    """The same for tile registers, which take bytes with their signs."""
+    return _in_groups(ctx, ctx.target.tile_registers, a, b, result, 0)
+
+
+def _in_groups(ctx: Context, forms: frozenset[str], a: Any, b: Any, result: Type,
+               flipped: int) -> tuple[Grouped, Grouped, str] | None:
     form = str(a.element)
-    if form not in ctx.target.products or str(b.element) != form or str(result) not in ("f32", "i32"):
+    if form not in forms or str(b.element) != form or str(result) not in ("f32", "i32"):
         return None
     columns, depth = b.shape[-1], b.shape[-2]
     if columns < VECTOR or ctx.target.vector_width != VECTOR or depth < GROUPS[form] ** 2:
         return None
     element = FloatType("bf16") if form == "bf16" else IntegerType(8)
     rank = len(a.shape)
-    left = Grouped(Plain(a, element), GROUPS[form], rank - 1, SIGN_BITS if form == "i8" else 0)
+    left = Grouped(Plain(a, element), GROUPS[form], rank - 1, flipped if form == "i8" else 0)
     return left, Grouped(Plain(b, element), GROUPS[form], rank - 2), form
 
 

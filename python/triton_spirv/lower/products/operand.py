@@ -32,6 +32,9 @@ from ..values.types import register_type
 
 Shape = tuple[int, ...]
 
+#: How an operand was staged that had to be transposed.
+IN_SQUARES = ", transposed in squares"
+
 
 @dataclass(frozen=True)
 class Block:
@@ -149,6 +152,14 @@ def stage_left(ctx: Context, op: Operation, operand: Operand) -> Block:
     return Block(stored, staging, rows * depth, *strides)
 
 
+def stage_left_by_rows(ctx: Context, op: Operation, operand: Operand) -> Block:
+    """The left operand [..., M, K], row by row however it is found."""
+    rows, depth = operand.shape[-2:]
+    stored = ctx.arrays.allocate(operand.shape, operand.target)
+    transposed = _copy_by_rows(ctx, op, operand, stored, lambda made: made)
+    return Block(stored, f"by rows{IN_SQUARES * transposed}", rows * depth, depth, 1)
+
+
 def stage_right(ctx: Context, op: Operation, operand: Operand, panel: int) -> Block:
     """The right operand [..., K, N] in panels of `panel` columns."""
     depth, columns = operand.shape[-2:]
@@ -161,19 +172,26 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, panel: int) -> Bl
     def place(made: Fragment) -> Fragment:
         moved = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
         return replace(made, layout=moved)
-    layout, staging = ctx.default_layout(operand.shape), "panels"
-    side = ctx.target.vector_width
-    if operand.contiguous_axis() == len(operand.shape) - 2 and min(depth, columns) >= side > 1:
-        layout, staging = _squares(operand.shape, side), "panels, transposed in squares"
+    transposed = _copy_by_rows(ctx, op, operand, stored, place)
+    return Block(stored, f"panels{IN_SQUARES * transposed}", depth * columns, depth * panel, panel)
 
-        def place_transposed(made: Fragment) -> Fragment:
-            bits = log2(side)
-            across = replace(layout, component=layout.register[:bits], register=layout.component)
-            return place(fragments.rearrange(ctx.b, made, across))
-        _copy(ctx, op, operand, layout, stored, place_transposed)
-    else:
-        _copy(ctx, op, operand, layout, stored, place)
-    return Block(stored, staging, depth * columns, depth * panel, panel)
+
+def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored,
+                  place: Callable[[Fragment], Fragment]) -> bool:
+    """Walk the operand along its rows and write it to the array; `place` says where each fragment goes. One
+    that is found column by column is read so, and transposed in squares: was it?"""
+    side = ctx.target.vector_width
+    if operand.contiguous_axis() != len(operand.shape) - 2 or not min(operand.shape[-2:]) >= side > 1:
+        _copy(ctx, op, operand, ctx.default_layout(operand.shape), stored, place)
+        return False
+    layout = _squares(operand.shape, side)
+
+    def place_transposed(made: Fragment) -> Fragment:
+        bits = log2(side)
+        across = replace(layout, component=layout.register[:bits], register=layout.component)
+        return place(fragments.rearrange(ctx.b, made, across))
+    _copy(ctx, op, operand, layout, stored, place_transposed)
+    return True
 
 
 def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored: Stored,

@@ -102,6 +102,32 @@ def _watched(ctx: Context, operand: Grouped) -> Grouped:
     return Grouped(Watched(operand.operand, variable), operand.count, operand.axis, operand.flipped)
 
 
+@dataclass(frozen=True)
+class NormalSums:
+    """Are the sums of a loop, which begins with zero, still without denormal numbers? They are unless
+    products were added to them that `either_way` computed the general way. `flag`: a variable, 1 if there
+    were such."""
+
+    flag: Register
+
+    @staticmethod
+    def of(ctx: Context) -> NormalSums:
+        """At the beginning of the kernel they are."""
+        m = ctx.b.module
+        flag = m.variable(I32)
+        with m.at_entry():
+            m.emit("OpStore", flag, m.constant(I32, 0))
+        return NormalSums(flag)
+
+    def hold(self, ctx: Context) -> Register:
+        """Ask."""
+        return ctx.b.compare("OpIEqual", ctx.b.emit("OpLoad", self.flag, type=I32), 0)
+
+    def end(self, ctx: Context) -> None:
+        """From here on they may hold any number."""
+        ctx.b.emit("OpStore", self.flag, ctx.b.constant(I32, 1))
+
+
 def halves(ctx: Context, pair: Register) -> tuple[Register, Register]:
     """Both numbers of pairs, in f32."""
     b = ctx.b
@@ -109,14 +135,16 @@ def halves(ctx: Context, pair: Register) -> tuple[Register, Register]:
 
 
 def either_way(ctx: Context, left: Grouped, right: Grouped, by_pairs: Callable[[], Sequence[Register]],
-               general: Callable[[], Sequence[Register]]) -> list[Register]:
-    """Run `by_pairs` if nothing of the staged operands would be cleared, else `general`; what they yield."""
+               general: Callable[[], Sequence[Register]], also: Register | None = None) -> list[Register]:
+    """Run `by_pairs` if nothing of the staged operands would be cleared, and `also`, if given, else
+    `general`; what they yield."""
     b = ctx.b
     assert isinstance(left.operand, Watched) and isinstance(right.operand, Watched)
     exponents = [left.operand.exponent(ctx), right.operand.exponent(ctx)]
     test = b.compare("OpUGreaterThanEqual", b.iadd(*exponents), LEAST_EXPONENTS)
     for exponent in exponents:
         test = b.logical_and(test, b.compare("OpUGreaterThan", exponent, 0))
+    test = test if also is None else b.logical_and(test, also)
     branch = IfElse(b.module, test)
     for arm, run in ((branch.then, by_pairs), (branch.otherwise, general)):
         with arm():

@@ -1,0 +1,180 @@
+"""Products on a processor's tile registers.
+
+A register holds 16 rows of 16 words of 32 bits, or fewer; a word of an operand is a group of neighbours along
+K (grouped.py). Of the eight registers four hold sums, two rows of tiles by two columns where the result is
+large enough, over the whole of K; the others are loaded with operands. Operands lie in private arrays: the
+left one row by row, the right one in panels, whose rows are those of its tiles.
+
+                       right: K words x 32 columns
+                           b0      b1
+    left: 32 rows    a0   sums 0  sums 1     a0, b0, then a0 x b0 -> 0; b1, a0 x b1 -> 1;
+    x K words        a1   sums 2  sums 3     a1, a1 x b0 -> 2, a1 x b1 -> 3; the next 16 words of K
+
+Products of bf16 take denormal numbers as zero, and so they do the sums that they are added to (pairs.py says
+where that makes no difference to products). Sums that a loop begins with zero and only adds such products to
+are never denormal; other sums are added to by an addition of their own, behind the products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from ...ir.model import DenseAttr, Operation
+from ...spirv.builder import I32
+from ...spirv.module import Value as Register
+from ..context import Context
+from ..values.tensor import Stored
+from ..values.types import register_type
+from .grouped import VECTOR, Grouped
+from .loops import counted
+from .operand import Block
+
+#: Rows of a tile register, and 32-bit words of a row; how many registers hold sums.
+SIDE, SUMS = 16, 4
+
+#: Tiles along K in one turn of the innermost loop.
+UNROLLED = 2
+
+
+def is_sum_from_zero(op: Operation) -> bool:
+    """Is what a product is added to a sum that a loop begins with zero, and that only this product
+    changes?"""
+    sums, body, loop = op.c, op.parent, op.parent_op
+    if loop is None or loop.name != "scf.for" or sums.defining_op is not None or sums.owner is not body:
+        return False
+    index = body.arguments.index(sums) - 1
+    initial = loop.init[index].defining_op
+    if body.operations[-1].operands[index] is not op.results[0] or initial is None:
+        return False
+    value = initial.attributes.get("value") if initial.name == "arith.constant" else None
+    return isinstance(value, DenseAttr) and value.splat and value.values == 0
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How a product is divided among tile registers. rows, columns, words (along K) of one tile; depth: words
+    along K of the operands; down, across: the tiles of sums that are computed at a time; form: of the words;
+    apart: products are summed on their own, and added to what there was at the end.
+    """
+
+    rows: int
+    columns: int
+    words: int
+    depth: int
+    down: int
+    across: int
+    form: str
+    apart: bool = False
+
+    @staticmethod
+    def of(left: Grouped, form: str, panel: int, apart: bool) -> Tiling:
+        """For a left operand [..., M, words] and a right one in panels of so many columns."""
+        m, depth = left.shape[-2:]
+        tiles_down, tiles_across = max(1, m // SIDE), panel // SIDE
+        across = min(tiles_across & -tiles_across, 2 if tiles_down > 1 else SUMS)
+        down = min(tiles_down, SUMS // across)
+        return Tiling(min(m, SIDE), SIDE, min(depth, SIDE), depth, down, across, form, apart)
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """Rows and columns of the result that are computed at a time."""
+        return self.down * self.rows, self.across * self.columns
+
+    def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool) -> None:
+        """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
+        the rows of a pass by."""
+        builder, env = ctx.b, ctx.env
+        rows, columns = result.shape[-2:]
+        high, wide = self.block
+        panel = b.depth
+        apart = ctx.arrays.allocate((high, wide), result.element) if accumulate and self.apart else None
+        env.configure_tiles(self._sizes())
+        with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as over:
+            right = builder.iadd(builder.imul(batch.index, b.batch), builder.imul(over.index, b.outer))
+            with counted(ctx, rows // high) as passing:
+                row = builder.imul(passing.index, high)
+                left = builder.iadd(builder.imul(batch.index, a.batch), builder.imul(row, a.outer))
+                first = builder.iadd(builder.imul(batch.index, rows * columns), builder.imul(row, columns))
+                for column in range(0, panel, wide):
+                    at = builder.iadd(first, builder.iadd(builder.imul(over.index, panel), column))
+                    self._begin(ctx, result, at, accumulate and apart is None)
+                    self._sum(ctx, a, b, left, builder.iadd(right, column))
+                    self._end(ctx, result, at, apart)
+        env.release_tiles()
+
+    def _sizes(self) -> list[tuple[int, int]]:
+        """Rows and words of each register."""
+        sums, left = (self.rows, self.columns), (self.rows, self.words)
+        operands = [left if number in self._left() else (self.words, self.columns)
+                    for number in range(self.down * self.across, 2 * SUMS)]
+        return [sums] * (self.down * self.across) + operands
+
+    def _left(self) -> range:
+        """The registers of the left operand; those behind them are the right one's."""
+        first = self.down * self.across
+        return range(first, first + min(self.down, 2 * SUMS - first - 1))
+
+    def _right(self) -> range:
+        return range(self._left().stop, 2 * SUMS)
+
+    def _places(self, origin: Register, columns: int, ctx: Context) -> Iterator[tuple[int, Register]]:
+        """Registers of sums, and where they lie in rows of so many elements."""
+        for i in range(self.down):
+            for j in range(self.across):
+                at = ctx.b.iadd(origin, i * self.rows * columns + j * self.columns)
+                yield i * self.across + j, at
+
+    def _begin(self, ctx: Context, result: Stored, origin: Register, loads: bool) -> None:
+        columns = result.shape[-1]
+        for number, at in self._places(origin, columns, ctx):
+            if loads:
+                ctx.env.load_tile(number, result.array, at, columns)
+            else:
+                ctx.env.clear_tile(number)
+
+    def _sum(self, ctx: Context, a: Block, b: Block, left: Register, right: Register) -> None:
+        """Along K."""
+        steps = self.depth // self.words
+        turn = min(steps, UNROLLED)
+        if turn == steps:
+            self._turn(ctx, a, b, left, right, turn)
+            return
+        with counted(ctx, self.depth, turn * self.words) as loop:
+            self._turn(ctx, a, b, ctx.b.iadd(left, loop.index),
+                       ctx.b.iadd(right, ctx.b.imul(loop.index, b.depth)), turn)
+
+    def _turn(self, ctx: Context, a: Block, b: Block, left: Register, right: Register, count: int) -> None:
+        """So many tiles along K, from the places of their first elements: every tile is loaded once."""
+        builder, env = ctx.b, ctx.env
+        lefts, rights = self._left(), self._right()
+        for k in range(0, count * self.words, self.words):
+            for i in range(self.down):
+                here = lefts[i % len(lefts)]
+                env.load_tile(here, a.array, builder.iadd(left, i * self.rows * a.outer + k), a.outer)
+                for j in range(self.across):
+                    there = rights[j % len(rights)]
+                    if i == 0:
+                        place = builder.iadd(right, k * b.depth + j * self.columns)
+                        env.load_tile(there, b.array, place, b.depth)
+                    env.multiply_tiles(self.form, i * self.across + j, here, there)
+
+    def _end(self, ctx: Context, result: Stored, origin: Register, apart: Stored | None) -> None:
+        """Sums into the result, or added to it by way of `apart`."""
+        builder, env, columns = ctx.b, ctx.env, result.shape[-1]
+        if apart is None:
+            for number, at in self._places(origin, columns, ctx):
+                env.store_tile(number, result.array, at, columns)
+            return
+        high, wide = apart.shape
+        for number, at in self._places(builder.constant(I32, 0), wide, ctx):
+            env.store_tile(number, apart.array, at, wide)
+        element = register_type(result.element)
+        with counted(ctx, high) as loop:
+            for column in range(0, wide, VECTOR):
+                at = builder.iadd(origin, builder.iadd(builder.imul(loop.index, columns), column))
+                made = env.private_load(apart.array, apart.width, element,
+                                        builder.iadd(builder.imul(loop.index, wide), column), VECTOR)
+                old = env.private_load(result.array, result.width, element, at, VECTOR)
+                env.private_store(result.array, result.width, at, builder.binary("OpFAdd", made, old))
