@@ -13,6 +13,7 @@ from triton_spirv.target import (
     CPU,
     INTEL_GPUS,
     OCLOC_DEVICES,
+    cpu_target,
     find_target,
     reported_cpu_target,
     reported_target,
@@ -123,6 +124,18 @@ def test_targets_of_other_drivers() -> None:
     assert poor.name.endswith(":exchanges") and not poor.reduces
     both = frozenset({"cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_clustered_reduce"})
     assert reported_target(both, (8,), 1024).reduces
+
+
+def test_tile_registers_are_a_fact_of_the_processor() -> None:
+    """Both features are asked for; a processor that is named has them, and its name is one of a target."""
+    features = frozenset({"amx_tile", "amx_int8"})
+    assert cpu_target("x86_64-v4", features).tile_registers == {"i8"}
+    assert not cpu_target("x86_64-v4", features - {"amx_tile"}).tile_registers
+    assert not cpu_target("x86_64-v4").tile_registers and not CPU.tile_registers
+    named = find_target("cpu:sapphirerapids")
+    assert named.tile_registers == {"i8", "bf16"} == named.products and named.accumulators == (8, 2)
+    assert targets.named(named.name) == named and named.name in targets.names()
+    assert find_target("cpu:x86_64-v4") == cpu_target("x86_64-v4").with_options(name="cpu:x86_64-v4")
 
 
 @pytest.mark.parametrize(("name", "family", "device"), [

@@ -112,6 +112,25 @@ def test_architecture_levels(flags: set[str], name: str) -> None:
     assert processor.Processor("x86_64", "some", frozenset(flags)).architecture == name
 
 
+@pytest.mark.parametrize("granted", (True, False))
+def test_a_process_has_tile_registers_if_linux_gives_them(granted: bool, monkeypatch: pytest.MonkeyPatch,
+                                                          tmp_path: Path) -> None:
+    """Without them the processor is one that lacks them."""
+    asked: list[tuple[int, ...]] = []
+
+    class C:
+        def syscall(self, *numbers: int) -> int:
+            asked.append(numbers)
+            return 0 if granted else -1
+    (tmp_path / "cpuinfo").write_text("model name : some\nflags : avx2 amx_tile amx_bf16 avx512_bf16\n\n")
+    monkeypatch.setattr(processor, "CPU_FACTS", tmp_path / "cpuinfo")
+    monkeypatch.setattr(processor.ctypes, "CDLL", lambda name: C())
+    monkeypatch.setattr(processor.platform, "machine", lambda: "x86_64")
+    found = processor.processor.__wrapped__()
+    assert found.flags == {"avx2", "avx512_bf16", *(("amx_tile", "amx_bf16") if granted else ())}
+    assert asked == [(158, 0x1023, 18)]  # arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+
+
 def test_devices_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are refused by name when they are opened, with the way out."""
     known = devices.choose("cpu")

@@ -18,6 +18,8 @@ _LEVELS = (
     ("v2", ("sse4_2", "ssse3", "popcnt")),
 )
 
+CPU_FACTS = "/proc/cpuinfo"
+
 #: The feature of tile registers, and how Linux is asked for them: a system call, an operation, a component of
 #: a processor's state.
 TILES = "amx_tile"
@@ -53,7 +55,7 @@ def processor() -> Processor:
     """The processor that this process runs on."""
     facts: dict[str, str] = {}
     try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+        with open(CPU_FACTS, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 if not line.strip():
                     break  # the first processor is enough; the file is long on large machines

@@ -52,8 +52,9 @@ OPTIMISATIONS: dict[str, Optimisation] = {
                           {"accumulators": (1, 1), "places_tiles": False, "holds_operands": False}),
     "sums-of-products": Optimisation("Instructions that sum several products of small numbers.",
                                      {"products": frozenset()}),
-    "matrix-units": Optimisation("Products on matrix units, and their 2D block messages.",
-                                 {"matrix": None, "matrices": (), "block_2d": False, "shared_blocks": False}),
+    "matrix-units": Optimisation("Products on matrix units and tile registers, and 2D block messages.",
+                                 {"matrix": None, "matrices": (), "tile_registers": frozenset(),
+                                  "block_2d": False, "shared_blocks": False}),
     "barriers": Optimisation("Barriers that separate nothing are taken away."),
     "register-order": Optimisation("Instructions of a GPU's kernel are ordered for fewer live registers."),
 }
