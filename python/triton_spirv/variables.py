@@ -43,6 +43,9 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_SHARED_MEMORY", "`0`, `1`", "`1`",
                  "`0`: copy arguments to the device and back even if it can use host memory. For tests of "
                  "the copies."),
+        Variable("TRITON_SPIRV_TRIAL", "`0`, `1`", "`1`",
+                 "`0`: launch kernels on an OpenCL device of an unknown driver without trying it in another "
+                 "process first."),
     ),
     "Look at what happens": (
         Variable("TRITON_SPIRV_PROFILE", "`1`, or a file name; `%p` in it is the process id", "off",

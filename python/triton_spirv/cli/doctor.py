@@ -258,8 +258,11 @@ def tried(device: Device | VulkanDevice) -> Finding:
     if missing or not getattr(device, "il_versions", "any"):
         lacks = f"lacks {', '.join(missing)}" if missing else "takes no SPIR-V"
         return Finding(subject, "optional", f"{device.name} {lacks}", "a newer driver may help")
+    refusal = _refusal(device)
+    if refusal:
+        return Finding(subject, "optional", refusal)
     try:
-        seconds = _trial(device)
+        seconds = try_kernel(device)
     except Exception as error:  # a driver may fail in ways of its own; the doctor goes on
         detail = str(error).splitlines()[0] if str(error) else ""
         return Finding(subject, "failed", f"{device.name}: {type(error).__name__}: {detail}",
@@ -269,7 +272,15 @@ def tried(device: Device | VulkanDevice) -> Finding:
                    f"{device.name}: a kernel of this package ran and was right, in {seconds:.2f} s")
 
 
-def _trial(device: Device | VulkanDevice) -> float:
+def _refusal(device: Device | VulkanDevice) -> str:
+    """Why kernels cannot run there, of a driver that is known for it."""
+    from ..runtime import devices
+
+    return devices.refused(device) if isinstance(device, devices.Device) else ""
+
+
+def try_kernel(device: Device | VulkanDevice) -> float:
+    """Seconds that a kernel took, its making included; ArithmeticError where it was wrong."""
     import numpy
 
     from .. import compile

@@ -1,8 +1,14 @@
 """The kernel with which the doctor tries a device: total = x + y, in the IR that Triton would hand over. So a
 device can be tried where Triton is not installed.
+
+    python -m triton_spirv.cli.trial INDEX NAME
+
+tries an OpenCL device in this process, for runtime/trial.py: whether the process survives is what is asked.
 """
 
 from __future__ import annotations
+
+import sys
 
 from ..target import Target
 
@@ -46,3 +52,25 @@ def trial_text(target: Target) -> str:
     attributes = (f'attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = {WARPS} : i32, '
                   f'"ttg.threads-per-warp" = {lanes} : i32}} ')
     return layout + _TEXT.replace("ATTRIBUTES ", attributes).replace("LAYOUT", ", #lanes")
+
+
+def main(index: str, name: str) -> int:
+    """0: a kernel ran and was right; WRONG: its results were not; 1: anything else, said on stderr."""
+    from ..runtime.devices import devices
+    from ..runtime.trial import WRONG
+    from .doctor import try_kernel
+
+    found = [device for device in devices() if (str(device.index), device.name) == (index, name)]
+    try:
+        try_kernel(found[0])
+    except ArithmeticError as error:
+        print(error, file=sys.stderr)
+        return WRONG
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:3]))

@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass, field
 
 from ..errors import DeviceError, LaunchError
-from . import loader, opencl, running
+from . import loader, opencl, running, trial
 from .opencl import Library
 
 KINDS = ("cpu", "gpu", "accelerator")
@@ -316,6 +316,7 @@ def open_device(device: Device) -> Context:
     refusal = refused(device)
     if refusal:
         raise DeviceError(refusal)
+    trial.require_sound(device)
     with _lock:
         if device.handle not in _contexts:
             _contexts[device.handle] = Context(device, device.library.create_context(device.handle))
