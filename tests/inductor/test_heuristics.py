@@ -22,8 +22,8 @@ OUTER = [{"XBLOCK": 2, "R0_BLOCK": 2048}, {"XBLOCK": 64, "R0_BLOCK": 64}]
 
 
 def test_warps_make_no_difference() -> None:
-    assert blocks([{"XBLOCK": 1}, {"XBLOCK": 1}, {"XBLOCK": 8}], {"x": 8, "r0_": 64}, num_reduction=1) == [
-        {"XBLOCK": 1}, {"XBLOCK": 8}]
+    assert blocks([{"XBLOCK": 1}, {"XBLOCK": 1}, {"XBLOCK": 8}], {"x": 8, "r0_": 64}, num_reduction=1,
+                  max_autotune=True) == [{"XBLOCK": 1}, {"XBLOCK": 8}]
 
 
 def test_elementwise_kernels_have_one() -> None:
@@ -35,6 +35,14 @@ def test_rows_are_added_to_each_other() -> None:
     assert blocks(OUTER, {"x": 65536, "r0_": 64}, **ROWS) == [{"XBLOCK": 1024, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 128, "r0_": 4096}, **ROWS) == [{"XBLOCK": 64, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 16, "r0_": 4096}, **ROWS) == [{"XBLOCK": 16, "R0_BLOCK": 1}]
+
+
+def test_programs_keep_a_row_or_several_short_ones() -> None:
+    """One configuration whatever Inductor lists; never more rows than there are."""
+    for columns, rows in (16, 64), (256, 4), (1024, 1), (32768, 1):
+        for listed in [{"XBLOCK": 8}], [{"XBLOCK": 1}, {"XBLOCK": 8}]:
+            assert blocks(listed, {"x": 4096, "r0_": columns}, num_reduction=1) == [{"XBLOCK": rows}]
+    assert blocks([{"XBLOCK": 8}], {"x": 2, "r0_": 16}, num_reduction=1) == [{"XBLOCK": 2}]
 
 
 def test_other_lists_stay() -> None:
@@ -70,5 +78,53 @@ for rows, columns in ((1500, 70), (1100, 2049), (2000, 3)):
     # sums of 2000 terms in another order: a few units of the last place of their largest partial sum
     torch.testing.assert_close(over_rows(x), expected, equal_nan=True, rtol=1e-4, atol=1e-4)
 assert any(config.get("R0_BLOCK") == 1 and config["XBLOCK"] >= 64 for config in used), used
+""")
+    assert done.returncode == 0, done.stderr
+
+
+def test_long_rows(script: Script) -> None:
+    """Rows longer than a GPU keeps are kept, but for those whose places are asked for, and rows that are too
+    long; NaN among them."""
+    done = script("""
+import torch, triton_spirv
+from torch._inductor.runtime import triton_heuristics
+used = []
+run = triton_heuristics.CachingAutotuner.run
+def noted(self, *arguments, **named):
+    used.append(self.fn.__name__)
+    return run(self, *arguments, **named)
+triton_heuristics.CachingAutotuner.run = noted
+torch.manual_seed(0)
+
+def norms(x):
+    return torch.softmax(x, -1), x.var(-1), torch.logsumexp(x, -1), x.sum(-1)
+
+def places(x):
+    return x.argmax(-1)
+
+def down(x):
+    return torch.softmax(x, 0)
+
+def planes(x):
+    x = x[:, :1568].reshape(-1, 8, 196)
+    return torch.nn.functional.batch_norm(x, None, None, training=True)
+
+def is_kept(function, *shape):
+    used.clear()
+    torch._dynamo.reset()
+    x = torch.randn(shape)
+    x[1, shape[1] // 2] = float("nan")
+    compiled = torch.compile(function, backend="triton-spirv", dynamic=False)
+    # sums of some thousand terms in another order
+    torch.testing.assert_close(compiled(x), function(x), equal_nan=True, rtol=1e-4, atol=1e-4)
+    assert used
+    return any(name.startswith("triton_per") for name in used)
+
+assert is_kept(norms, 5, 1030)
+assert is_kept(norms, 3, 20000)
+assert not is_kept(norms, 6, 40000)
+assert not is_kept(places, 5, 4000)
+is_kept(down, 2000, 70)  # in parts, each of them kept
+assert is_kept(planes, 9, 1600)
 """)
     assert done.returncode == 0, done.stderr

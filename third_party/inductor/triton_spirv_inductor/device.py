@@ -11,6 +11,8 @@ from typing import Any
 
 from triton_spirv.errors import UnsupportedOperation
 
+from . import choices
+
 #: what is said to AOTInductor
 NO_LAUNCHER = (
     "AOTInductor and torch._inductor.config.cpp_wrapper launch kernels from C++, through a library for each "
@@ -22,6 +24,7 @@ NO_LAUNCHER = (
 @functools.cache
 def register() -> None:
     """Once in a process."""
+    choices.install()
     _name_the_processor()
     _write_streams_in_one_line()
     _refuse_the_cpp_wrapper()

@@ -19,6 +19,9 @@ FEWEST_COLUMNS, MOST_COLUMNS = 64, 1024
 #: programs for each core, so that none waits long for the last one
 PROGRAMS = 4
 
+#: elements of the rows that a program keeps, where there are several: enough to pay for its start
+ROWS = 1024
+
 #: bytes read along one axis over bytes read along the other from which on the first decides
 DECIDES = 4
 
@@ -52,9 +55,14 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
     """
     distinct = [config for place, config in enumerate(configs)
                 if all(config.kwargs != other.kwargs for other in configs[:place])]
-    if len(distinct) < 2 or facts.get("max_autotune") or facts.get("max_autotune_pointwise"):
+    if not distinct or facts.get("max_autotune") or facts.get("max_autotune_pointwise"):
         return distinct
     names = set(distinct[0].kwargs)
+    if names == {"XBLOCK"} and size_hints and "r0_" in size_hints and not adds_rows(facts):
+        distinct[0].kwargs["XBLOCK"] = max(1, min(ROWS // size_hints["r0_"], size_hints["x"]))
+        return distinct[:1]
+    if len(distinct) < 2:
+        return distinct
     if names == {"XBLOCK"} and not facts.get("num_reduction"):
         return distinct[:1]  # 1024 elements or a few: from there on all sizes are as fast
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and adds_rows(facts):

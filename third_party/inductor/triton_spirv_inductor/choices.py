@@ -1,0 +1,59 @@
+"""Which kinds of kernels Inductor writes for a CPU, where it would choose as for a GPU.
+
+A GPU keeps a row in registers while it is reduced, so rows of more than 1024 elements are read again in each
+of several loops, and a variance is gathered step by step in one. Here a program has a private array for its
+row, in a cache: any row that fits there is read once.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+#: elements of the longest row that a program keeps: an array or two of it fit into a core's second cache
+LONGEST_ROW = 32768
+
+
+@functools.cache
+def install() -> None:
+    """Inductor asks here, in this process, for each kernel of the CPU."""
+    from torch._inductor.choices import InductorChoices
+
+    chosen = InductorChoices.should_use_persistent_reduction
+
+    def should_use_persistent_reduction(features: Any, cooperative_reduction: bool) -> bool:
+        if chosen(features, cooperative_reduction):
+            return True
+        return not cooperative_reduction and _for_a_cpu(features) and keeps_rows(features)
+
+    InductorChoices.should_use_persistent_reduction = staticmethod(should_use_persistent_reduction)
+
+
+def _for_a_cpu(features: Any) -> bool:
+    from torch._inductor import config
+
+    nodes = features.scheduler_nodes()
+    return bool(config.cpu_backend == "triton" and config.triton.persistent_reductions and nodes
+                and nodes[0].get_device().type == "cpu")
+
+
+def keeps_rows(features: Any) -> bool:
+    """Does a kernel reduce rows along memory, none of them too long, to something else than a place? Finding
+    a place compares pairs, which a loop does faster than a row that is kept."""
+    from torch._inductor.virtualized import V
+
+    if not V.graph.sizevars.statically_known_leq(features.reduction_numel, LONGEST_ROW):
+        return False
+    if any(node.node.data.reduction_type.startswith("arg") for node in features.reduction_nodes()):
+        return False
+    hint = features.get_reduction_hint().name
+    return hint == "INNER" or (hint == "DEFAULT" and _lies_along_rows(features.coalesce_analysis))
+
+
+def _lies_along_rows(analysis: Any) -> bool:
+    """By the bytes that Inductor has counted: is memory contiguous along what is reduced?"""
+    if analysis is None:
+        return False
+    along, scores = analysis.norm_read_writes.reduce_vars, analysis.coalesced_by_var
+    return sum(scores.get(var, 0) for var in along) > sum(
+        score for var, score in scores.items() if var not in along)
