@@ -12,6 +12,7 @@ from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
 from .environment.memory_types import type_bytes
 from .errors import InternalError, LoweringError, ResourceError, TritonSpirvError, is_interruption
+from .facts.across import accessed_across
 from .facts.foreign_pointers import follows
 from .facts.pointers import pointer_roots, written_arguments
 from .facts.program_waits import exposed_roots, waits
@@ -135,6 +136,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module, ctx.shared.roots)
     ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())
+    if not target.lanes and target.optimises("vectors"):
+        ctx.across = accessed_across(kernel)
     ctx.num_warps = warps if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
     local_size = ctx.num_warps * target.sub_group_size if target.lanes else 1

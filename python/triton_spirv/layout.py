@@ -278,6 +278,16 @@ def row_major(shape: tuple[int, ...], vector_width: int, max_registers: int = 1 
     return Layout(shape, tuple(bits[:width]), tuple(bits[width:end]), tuple(bits[end:]))
 
 
+def squares(shape: tuple[int, ...], dim: int, vector_width: int, max_registers: int = 1 << 30) -> Layout:
+    """The same, walked by squares: as many vectors along `dim` as a vector has components."""
+    whole = row_major(shape, vector_width, max_registers, 1)
+    first, side = log2(prod(shape[dim + 1:])), len(whole.component)
+    rows = tuple(1 << bit for bit in range(first, first + side))
+    if not whole.step or first < side or shape[dim] < 1 << side:
+        return whole if not whole.step else row_major(shape, vector_width, max_registers, 1 << side)
+    return Layout(shape, whole.component, rows, tuple(bit for bit in whole.step if bit not in rows))
+
+
 def bit_by_bit(layout: Layout) -> Layout:
     """A layout of the same lanes and warps in which every index bit is one bit of one coordinate."""
     bits = [1 << i for i in range(log2(layout.numel))]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ..environment.base import Environment
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Operation, PointerType, TensorType, Type, Value
-from ..layout import Layout, row_major
+from ..layout import Layout, row_major, squares
 from ..spirv.builder import Builder
 from ..spirv.module import Value as Register
 from ..spirv.types import Pointer
@@ -112,6 +112,7 @@ class State:
         self.shared = SharedMemory(self)  # type: ignore[arg-type]  # every State is a Context
         self.prepared = Prepared()
         self.has_atomics = False
+        self.across: dict[tuple[int, ...], int] = {}  # shapes of tensors that are accessed across their rows
 
     @property
     def lanes_of_program(self) -> int:
@@ -140,8 +141,11 @@ class State:
         return self.default_layout(type.shape)
 
     def default_layout(self, shape: tuple[int, ...]) -> Layout:
-        """Row-major, walked in steps where the tensor has more registers than fit."""
+        """Row-major, walked in steps where the tensor has more registers than fit; by squares where some
+        access goes across the rows."""
         window = 1 if self.brief else self.target.window
+        if shape in self.across and not self.brief:
+            return squares(shape, self.across[shape], self.target.vector_width, self.target.max_registers)
         return row_major(shape, self.target.vector_width, self.target.max_registers, window)
 
     def is_natural(self, layout: Layout) -> bool:

@@ -37,7 +37,8 @@ OPTIMISATIONS: dict[str, Optimisation] = {
     "fusion": Optimisation("Loads and stores share a loop where their memory lies apart."),
     "masks": Optimisation("One comparison shows that a mask holds for a whole window or block; "
                           "elements under one mask share a branch."),
-    "vectors": Optimisation("Neighbours in memory are accessed together."),
+    "vectors": Optimisation("Neighbours in memory are accessed together, those of columns too."),
+    "runs": Optimisation("What neighbours load from one address is loaded once, and computed with once."),
     "masked-access": Optimisation("Masked vectors are accessed by the driver's instructions for them.",
                                   {"masked_access": False}),
     "predicated": Optimisation("An access of a GPU's lane is governed by a predicate.",

@@ -76,6 +76,8 @@ def _offsets(pointers: Pointers) -> tuple[int, ...]:
 
 
 def _by_memory(ctx: Context, ptr: Pointers, layout: Layout, pointee: Any) -> Layout:
+    if layout.component and not layout.lane and not layout.warp and run_length(ctx, ptr, layout) == 1:
+        return fragments.turned(layout, _distance(ptr, layout))
     most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
     return fragments.grouped(layout, _distance(ptr, layout), most)
 

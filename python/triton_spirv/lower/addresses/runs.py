@@ -44,7 +44,7 @@ class Runs:
 def without_repeats(ctx: Context, node: Deferred, layout: Layout) -> Layout:
     """The layout with a basis of 0 for each component and register bit in which the elements of a run differ;
     the same layout where there are no runs."""
-    if not node.reads_memory or layout.lane or layout.warp:
+    if not node.reads_memory or layout.lane or layout.warp or not ctx.target.optimises("runs"):
         return layout
     runs: Runs | None = ctx.remembered(("runs", id(node)), node, lambda: answer(_runs, node))
     if runs is None or runs.lengths is None or not all(is_proven(ctx, mask, layout) for mask in runs.masks):

@@ -69,6 +69,23 @@ def lengthened(layout: Layout, moved: Callable[[int], int | None], most: int) ->
     return replace(layout, component=tuple(component), register=tuple(rest))
 
 
+def turned(layout: Layout, moved: Callable[[int], int | None]) -> Layout:
+    """The layout with components exchanged for registers that are neighbours in memory, where there are four
+    or more; `moved` as above."""
+    rows: list[int] = []
+    while len(rows) < len(layout.component):
+        basis = next((x for x in layout.register if moved(x) == 1 << len(rows)), None)
+        if basis is None:
+            break
+        rows.append(basis)
+    if len(rows) < 2 or any(len([1 for other in (*layout.all_bases, layout.origin) if other & x]) != 1
+                            for x in (*rows, *layout.component)):
+        return layout
+    columns = layout.component[:len(rows)]
+    register = tuple(columns[rows.index(x)] if x in rows else x for x in layout.register)
+    return replace(layout, component=(*rows, *layout.component[len(rows):]), register=register)
+
+
 def runs(layout: Layout, longer: Layout) -> list[tuple[int, ...]]:
     """Which registers of `layout` lie one behind the other, in this order, in one vector of `longer`: the
     same layout with more of the registers as components."""

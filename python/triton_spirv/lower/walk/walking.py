@@ -212,10 +212,10 @@ class Walking(Requests):
         self.materialise(chosen)
 
     def materialise(self, nodes: Sequence[Deferred]) -> None:
-        """Compute deferred tensors now, those of one size in one loop, and keep them."""
-        groups: dict[int, list[Deferred]] = {}
+        """Compute deferred tensors now, those that are walked in as many steps in one loop, and keep them."""
+        groups: dict[tuple[int, int], list[Deferred]] = {}
         for node in nodes:
-            groups.setdefault(prod(node.shape), []).append(node)
+            groups.setdefault((prod(node.shape), self._own_layout(node).steps), []).append(node)
         for group in groups.values():
             if self._own_layout(group[0]).steps == 1:
                 for node in group:

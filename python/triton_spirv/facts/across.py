@@ -1,0 +1,48 @@
+"""Which tensors are accessed across their rows: memory is contiguous along another dimension than the last.
+
+A transposing copy walks one of its sides against the grain. Its tensors are walked by squares then, of which
+a vector can be loaded along either side.
+"""
+
+from __future__ import annotations
+
+from ..ir.model import Operation, PointerType, TensorType, Value
+from .axis import axis_facts
+
+#: elements in a row from which on a vector along them pays
+LEAST = 16
+
+
+def accessed_across(function: Operation) -> dict[tuple[int, ...], int]:
+    """Shape of a tensor -> the dimension along which neighbours of some access are neighbours in memory.
+
+    Only of functions that compute element by element: reductions, scans, products have orders of their own.
+    """
+    found: dict[tuple[int, ...], int] = {}
+    for op in function.walk():
+        if op.has("reads") or op.has("writes"):
+            if op.has("atomic"):
+                return {}
+            for operand in op.operands:
+                type = operand.type
+                if isinstance(type, TensorType) and isinstance(type.element, PointerType):
+                    dim = _across(operand, type.shape)
+                    if dim is not None:
+                        found[type.shape] = dim
+        elif op is not function and not _is_simple(op):
+            return {}
+    return found
+
+
+def _is_simple(op: Operation) -> bool:
+    """Does it take no tensors, or each element for itself?"""
+    return op.has("elementwise") or op.has("view") or not any(
+        isinstance(x.type, TensorType) for x in op.operands)
+
+
+def _across(ptr: Value, shape: tuple[int, ...]) -> int | None:
+    """The dimension of runs, if it is not the last and the last has none."""
+    info = axis_facts(ptr)
+    if info is None or len(shape) < 2 or info.contiguity[-1] > 1 or shape[-1] < LEAST:
+        return None
+    return next((d for d in range(len(shape) - 1) if min(info.contiguity[d], shape[d]) >= LEAST), None)

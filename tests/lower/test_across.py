@@ -1,0 +1,87 @@
+"""facts/across.py, layout.squares: tensors that are accessed across their rows."""
+
+from __future__ import annotations
+
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from triton_spirv.layout import row_major, squares
+
+
+@triton.jit
+def transposing_sum(x_ptr, y_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+                    TURNED: tl.constexpr):
+    """out [rows, columns] = x [rows, columns] + y [columns, rows].T, or as its transpose."""
+    row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS))[:, None]
+    column = (tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS))[None, :]
+    inside = (row < rows) & (column < columns)
+    x = tl.load(x_ptr + row * columns + column, inside, other=0)
+    y = tl.load(y_ptr + column * rows + row, inside)
+    place = column * rows + row if TURNED else row * columns + column
+    tl.store(out_ptr + place, x + y, inside)
+
+
+@pytest.mark.parametrize("dtype", ("f32", "f16", "i8", "i64"))
+@pytest.mark.parametrize("block", ((16, 64), (64, 16), (32, 32), (64, 128), (16, 16), (8, 64), (2, 512)))
+@pytest.mark.parametrize("turned", (False, True))
+def test_transposing_sums(run, dtype, block, turned):
+    """Whole tiles, and tiles with an end in both dimensions."""
+    for rows, columns in (128, 256), (77, 131):
+        x, y = numeric.whole((rows, columns), dtype, 1), numeric.whole((columns, rows), dtype, 2)
+        out = numeric.poisoned((columns, rows) if turned else (rows, columns), dtype)
+        grid = -(-rows // block[0]), -(-columns // block[1])
+        run(transposing_sum, grid, numeric.tensor(x, dtype), numeric.tensor(y, dtype), out, rows, columns,
+            *block, turned)
+        expected = (x + y.T).astype(x.dtype)
+        numeric.assert_same(out, expected.T if turned else expected)
+
+
+@triton.jit
+def in_place(x_ptr, SIZE: tl.constexpr):
+    """x [SIZE, SIZE] += its own transpose."""
+    row, column = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]
+    x = tl.load(x_ptr + row * SIZE + column)
+    tl.store(x_ptr + row * SIZE + column, x + tl.load(x_ptr + column * SIZE + row))
+
+
+@pytest.mark.parametrize("size", (16, 64, 128))
+def test_a_square_and_its_transpose(run, size):
+    """All is read before anything is written."""
+    x = numeric.whole((size, size), "f32", 1)
+    out = numeric.tensor(x, "f32")
+    run(in_place, 1, out, size)
+    numeric.assert_same(out, x + x.T)
+
+
+@triton.jit
+def planes(x_ptr, scale_ptr, out_ptr, n, PLANE: tl.constexpr, CHANNELS: tl.constexpr, BLOCK: tl.constexpr):
+    """[n, CHANNELS] to planes [n // PLANE, CHANNELS, PLANE], scaled by channel; an element is used twice."""
+    i = (tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))[:, None]
+    channel = tl.arange(0, CHANNELS)[None, :]
+    x = tl.load(x_ptr + i * CHANNELS + channel, i < n, other=0.0) * tl.load(scale_ptr + channel)
+    tl.store(out_ptr + i % PLANE + channel * PLANE + i // PLANE * (CHANNELS * PLANE), tl.exp(x) * x, i < n)
+
+
+@pytest.mark.parametrize("channels", (16, 32))
+@pytest.mark.parametrize("plane, images", ((784, 2), (48, 5), (49, 3)))
+def test_channels_last_to_planes(run, channels, plane, images):
+    n = plane * images
+    x, scale = numeric.random((n, channels), "f32", low=-2, high=2), numeric.random(channels, "f32")
+    x[n // 2, 3], x[n // 3, 5] = np.nan, np.inf
+    scale = np.abs(scale)
+    out = numeric.poisoned((images, channels, plane), "f32")
+    run(planes, -(-n // 256), numeric.tensor(x, "f32"), numeric.tensor(scale, "f32"), out, n, plane, channels,
+        256)
+    made = x.astype(np.float64) * scale
+    expected = (np.exp(made) * made).reshape(images, plane, channels).transpose(0, 2, 1)
+    numeric.assert_close(out, expected, 1e-5, 1e-6)
+
+
+def test_squares():
+    """Rows of two vectors: a square is half of 16 rows; small tensors are held whole."""
+    layout = squares((64, 32), 0, 16, 8)
+    assert layout.component == (1, 2, 4, 8) and layout.register == (32, 64, 128, 256)
+    assert sorted(layout.step) == [16, 512, 1024]
+    assert squares((16, 16), 0, 16, 16) == row_major((16, 16), 16, 16)
