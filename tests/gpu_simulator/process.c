@@ -206,6 +206,7 @@ static cl_int run(const struct Request *request, const char *data) {
                                              (const size_t *)request->local, 0, NULL, NULL);
     if (!code) code = driver_clFinish(queue);
     running = false;
+    fflush(stdout);  // what the kernel has printed: this process ends without a word when the program does
     for (uint64_t i = 0; i < request->size; i++)
         mprotect((void *)resident[i].address, resident[i].size, PROT_NONE);
     return code;
