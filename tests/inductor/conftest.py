@@ -54,6 +54,6 @@ def script(tmp_path: Path) -> Script:
         environment = {name: value for name, value in os.environ.items() if name not in wanted}
         environment.update({name: value for name, value in wanted.items() if value is not None})
         return subprocess.run([sys.executable, str(path)], capture_output=True, text=True, env=environment,
-                              timeout=250)
+                              timeout=600)
 
     return run
