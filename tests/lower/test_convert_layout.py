@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from triton_spirv.layout import Layout, SharedLayout, span
 from triton_spirv.lower.lanes.conversion import moves
-from triton_spirv.lower.tensors.convert_layout import exchange_layout
+from triton_spirv.lower.lanes.decide import exchange_layout
 from ttgir import launched, linear, module
 
 BODY = """

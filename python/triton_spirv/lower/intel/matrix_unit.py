@@ -7,6 +7,7 @@ instruction. An accumulator is a vector of a lane's `rows` sums.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from ...ir.model import Operation, bits_of
@@ -21,7 +22,7 @@ from ..values import fragment as fragments
 from ..values.encoding import layout_of_encoding
 from ..values.tensor import Fragment
 from ..values.types import element_of, shape_of
-from .operand_blocks import Held, Waiting, waiting
+from .operand_blocks import Held, Waiting, wait_of, waiting
 
 
 def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Fragment:
@@ -34,9 +35,11 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
     (m, n), k = shape_of(op.result.type), shape_of(op.a.type)[-1]
     word = Tiling(unit, bits, m, n, k, 1, 1, 1).a_word
     depth = unit.depth(bits)
+    plan = Product(op, "matrix unit", (unit.rows, unit.columns, depth), form=str(operand))
     with ExitStack() as stack:
-        left, right = operands(ctx, stack, op, a, b)
+        (first, left), (second, right) = operands(ctx, stack, op, a, b)
         sums = [ctx.b.splat(x, layout.width) for x in ctx.registers(c, layout)]
+        ctx.recorder.add(replace(plan, staging=(first, second)))
         arrays = [x.array for x in (left, right) if isinstance(x, Waiting)]
         for array in arrays:
             ctx.shared.reads(array)
@@ -53,10 +56,6 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) 
                     inside = _inside(depth, unit.columns, n)
                     y = columns[column] = operand_words(ctx, right, start * n + column, inside, 32)
                 sums[r] = ctx.env.multiply_matrices(form, depth, x, y, sums[r])
-        left_place, right_place = (
-            "shared memory" if isinstance(x, Waiting) else "registers" for x in (left, right))
-        tile = unit.rows, unit.columns, depth
-        ctx.recorder.add(Product(op, "matrix unit", tile, (left_place, right_place), str(operand)))
         for array in arrays[:-1]:  # until here
             ctx.shared.reads(array)
     reading = sum(_bytes(x.layout, bits) // (k // depth if isinstance(x, Waiting) else 1)
@@ -72,21 +71,22 @@ def _bytes(layout: Layout, bits: int) -> int:
     return bits * layout.registers * layout.width << len(layout.lane) >> 3
 
 
-def operands(ctx: Context, stack: ExitStack, op: Operation, a: Any, b: Any) -> list[Waiting | Held]:
-    """Both operands, in registers or in shared memory; those in registers first, which may be exchanged
-    there, too."""
+def operands(ctx: Context, stack: ExitStack, op: Operation, a: Any,
+             b: Any) -> list[tuple[str, Waiting | Held]]:
+    """Both operands, in registers or in shared memory, and where they are; that of the second is decided when
+    the first one has its place, for there is less room then."""
     tensors = [(x, value, layout_of_encoding(op.attributes[side], x.shape, ctx.num_warps,
                                              ctx.target.sub_group_size))
                for x, value, side in ((a, op.a, "ts.left"), (b, op.b, "ts.right"))]
-    found: list[Waiting | Held] = []
+    found: list[tuple[str, Waiting | Held]] = []
     for tensor, value, layout in tensors:
-        made = waiting(ctx, stack, tensor, value, layout)
-        if made is None:
+        wait = wait_of(ctx, tensor, value, layout)
+        if wait is None:
             held = ctx.fragment(tensor, layout)
             splat = tuple(ctx.b.splat(x, layout.width) for x in held.registers)
-            found.append(Held(Fragment(layout, held.element, splat)))
+            found.append(("registers", Held(Fragment(layout, held.element, splat))))
         else:
-            found.append(made)
+            found.append(("shared memory", waiting(ctx, stack, wait, layout)))
     return found
 
 

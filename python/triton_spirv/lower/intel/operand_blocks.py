@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeGuard
 
 from ...ir.model import Operation, Type, Value
 from ...layout import Layout, SharedLayout, log2
@@ -23,7 +23,7 @@ from ..lanes.block_exchange import ROWS, block_layout, inside
 from ..lanes.conversion import moves
 from ..lanes.shared import offsets
 from ..values import fragment as fragments
-from ..values.tensor import Deferred, Fragment, Shared, is_anywhere
+from ..values.tensor import Bound, Deferred, Fragment, Shared, Tensor, is_anywhere
 from ..values.types import element_of, register_type, storage_bytes
 
 #: What rests in shared memory is at most one part in so many of what is free.
@@ -65,35 +65,55 @@ class Held:
         return self.fragment.registers[number]
 
 
-def waiting(ctx: Context, stack: ExitStack, tensor: Any, value: Value, layout: Layout) -> Waiting | None:
-    """The operand `tensor` (what the IR's `value` is bound to) in shared memory until `stack` is left; None
-    where it need not go through it, or blocks would not do. The caller writes and reads no other shared
-    memory before all operands are written.
+@dataclass(frozen=True)
+class Wait:
+    """That an operand waits in shared memory: `tensor`, under `source`, goes to `memory`, from where it is
+    read as one of the layout `held`; memory is None where it lies there already."""
+
+    tensor: Tensor
+    source: Layout
+    memory: SharedLayout | None
+    held: Layout
+
+
+def wait_of(ctx: Context, tensor: Tensor, value: Value, layout: Layout) -> Wait | None:
+    """Does the operand `tensor` (what the IR's `value` is bound to) wait in shared memory? None where it need
+    not go through it, or blocks would not do.
     """
     if ctx.target.block_2d or is_anywhere(tensor):
         return None
-    below, source, held = tensor, fragments.flat(ctx.layout_of(value.type)), layout
+    below: Bound | None = tensor
+    source, held = fragments.flat(ctx.layout_of(value.type)), layout
     if isinstance(tensor, Deferred) and tensor.operation.name == "tt.trans" and tensor.stored is None:
         (below,), value = tensor.operands, tensor.operation.src
     if isinstance(below, Shared):
         maker = value.defining_op
         rests = maker is not None and maker.name == "tt.load"  # others lie there in rows
-        return _read(ctx, below, layout, ctx.layout_of(value.type)) if rests else None
+        return Wait(below, source, None, ctx.layout_of(value.type)) if rests else None
     if _is_load(below):
         tensor, held = below, ctx.layout_of(value.type)
         source = _staged(ctx, tensor.operation, held)
     memory = _memory(ctx, tensor.element, source, held)
     if memory is None or memory.size * storage_bytes(tensor.element) > ctx.shared.free:
         return None
-    made = ctx.fragment(tensor, source)
-    array = stack.enter_context(ctx.shared.scratch(tensor.element, memory.size))
-    view = replace(array, shape=source.shape, layout=memory)
+    return Wait(tensor, source, memory, held)
+
+
+def waiting(ctx: Context, stack: ExitStack, wait: Wait, layout: Layout) -> Waiting:
+    """An operand in shared memory until `stack` is left. The caller writes and reads no other shared memory
+    before all operands are written."""
+    if wait.memory is None:
+        assert isinstance(wait.tensor, Shared)
+        return _read(ctx, wait.tensor, layout, wait.held)
+    made = ctx.fragment(wait.tensor, wait.source)
+    array = stack.enter_context(ctx.shared.scratch(wait.tensor.element, wait.memory.size))
+    view = replace(array, shape=wait.source.shape, layout=wait.memory)
     ctx.shared.writes(array)
     ctx.shared.store(view, made)
-    return _read(ctx, view, layout, held)
+    return _read(ctx, view, layout, wait.held)
 
 
-def rested(ctx: Context, op: Operation, tensor: Any) -> Shared | None:
+def rested(ctx: Context, op: Operation, tensor: Tensor) -> Shared | None:
     """What is loaded before a loop whose products read it, in shared memory for as long as they do; None
     where blocks would not do, or there is little room. A view of such a tensor is the tensor.
     """
@@ -127,7 +147,7 @@ def _memory(ctx: Context, element: Type, source: Layout, held: Layout) -> Shared
     return block_layout(source, held, min(ctx.target.lane_bytes // bytes, ctx.target.components))
 
 
-def _is_load(tensor: Any) -> bool:
+def _is_load(tensor: object) -> TypeGuard[Deferred]:
     """Is it an operand that is still to be loaded?"""
     return isinstance(tensor, Deferred) and tensor.operation.name == "tt.load" and tensor.stored is None and (
         "ts.natural" in tensor.operation.attributes)

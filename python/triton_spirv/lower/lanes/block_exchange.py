@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...ir.model import Type
 from ...layout import Layout, SharedLayout, log2
 from ...spirv.builder import scalar_type, with_width
 from ...spirv.types import Int
@@ -47,16 +48,20 @@ def block_layout(source: Layout, target: Layout, most: int) -> SharedLayout | No
     return SharedLayout(source.shape, tuple(1 << order.index(bit) for bit in bits))
 
 
-def through_blocks(ctx: Context, source: Fragment, target: Layout) -> Fragment | None:
-    """The elements under a layout of other lanes and warps; None where that takes another way. source: of
-    one component."""
-    bytes, lanes = storage_bytes(source.element), ctx.target.sub_group_size
-    word = bytes * target.width // ROWS
-    if 1 << len(target.lane) != lanes or not ctx.env.has_shared_blocks(word):
+def memory_of_blocks(ctx: Context, source: Layout, target: Layout, element: Type) -> SharedLayout | None:
+    """Where elements wait on their way to other lanes and warps; None where that takes another way. source:
+    of one component."""
+    bytes = storage_bytes(element)
+    if 1 << len(target.lane) != ctx.target.sub_group_size or not ctx.env.has_shared_blocks(
+            bytes * target.width // ROWS):
         return None
-    memory = block_layout(source.layout, target, min(ctx.target.lane_bytes // bytes, ctx.target.components))
-    if memory is None or memory.size * bytes > ctx.shared.free:
-        return None
+    memory = block_layout(source, target, min(ctx.target.lane_bytes // bytes, ctx.target.components))
+    return None if memory is None or memory.size * bytes > ctx.shared.free else memory
+
+
+def through_blocks(ctx: Context, source: Fragment, target: Layout, memory: SharedLayout) -> Fragment:
+    """The elements under a layout of other lanes and warps."""
+    word = storage_bytes(source.element) * target.width // ROWS
     type = with_width(scalar_type(register_type(source.element)), target.width)
     registers = []
     with ctx.shared.scratch(source.element, memory.size) as array:

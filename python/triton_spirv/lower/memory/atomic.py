@@ -13,19 +13,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ...ir.model import IntegerType, Operation, PointerType, TensorType
+from ...ir.model import IntegerType, Operation, PointerType
 from ...spirv.builder import I32, Builder
 from ...spirv.control import IfElse, While
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Float, Int, Type
 from ..context import Context, StepLoop
-from ..lanes.elements import EVERYONE, acting, guarded, owner, redundant, visit_elements, visited_layout
+from ..lanes.elements import EVERYONE, acting, guarded, owner, redundant, visit_elements
 from ..lanes.exchange import from_owner
-from ..plan.records import Access, Vectors
+from ..plan.records import Access
 from ..registry import lowers
 from ..values.numbers import from_arithmetic, is_bits, to_arithmetic
-from ..values.tensor import Fragment, Uniform
+from ..values.tensor import Fragment
 from ..values.types import element_of, register_type, storage_type
+from .decide import plan_atomic
 
 #: Ticks of the clock per nanosecond of a timeout: up to 4 GHz it may last longer than asked, not shorter.
 TICKS_PER_NANOSECOND = 4
@@ -149,34 +150,33 @@ def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     """
     ctx.settle(memory_only=True)
     ptr = ctx.value(op.ptr)
-    layout = visited_layout(ctx, op.ptr.type) if isinstance(op.ptr.type, TensorType) else None
+    plan = plan_atomic(ctx, op, ptr, mask)
     writes = op.has("writes")
-    ctx.shared.touches(op, ptr, writes, layout, releases=op.attributes["sem"] in RELEASING)
+    ctx.shared.touches(op, ptr, writes, plan.layout, releases=op.attributes["sem"] in RELEASING)
 
     def done() -> None:
         """The elements are served, and what this returns is not yet exchanged between lanes."""
         acquires = op.attributes["sem"] in ACQUIRING or op.has("waits")
-        ctx.shared.touches(op, ptr, writes, layout, acquires=acquires, again=True)
+        ctx.shared.touches(op, ptr, writes, plan.layout, acquires=acquires, again=True)
 
-    return _each(ctx, op, ptr, operands, mask, action, result, done)
+    return _each(ctx, plan, ptr, operands, mask if plan.cold else None, action, result, done)
 
 
-def _each(ctx: Context, op: Operation, ptr: Any, operands: tuple[Any, ...], mask: Any,
+def _each(ctx: Context, access: Access, ptr: Any, operands: tuple[Any, ...], mask: Any,
           action: Callable[..., Register | None], result: Any, done: Callable[[], None]) -> Any:
+    op = access.operation
     pointer = element_of(op.ptr.type)
     assert isinstance(pointer, PointerType)
     make = partial(Place, ctx, type=pointer.pointee, scope=op.attributes["scope"], order=op.attributes["sem"])
     if op.results and not op.results[0].uses:
         result = None
-    if isinstance(ptr, Register):
-        ctx.recorder.add(Access(op, "scalar"))
+    layout = access.layout
+    if layout is None:
+        ctx.recorder.add(access)
         acts = _both(ctx, acting(ctx), mask)
         old = _where(ctx, acts, lambda: action(make(ctx.env.address(ptr)), *operands), result)
         done()
         return from_owner(ctx, old, *EVERYONE) if old is not None else None
-    layout = visited_layout(ctx, op.ptr.type)
-    if isinstance(mask, Uniform) and mask.scalar.constant is True:
-        mask = None
     copies = redundant(layout)
     owns = owner(ctx, *copies)
     tensors = (ptr, mask, *operands)
@@ -187,7 +187,7 @@ def _each(ctx: Context, op: Operation, ptr: Any, operands: tuple[Any, ...], mask
     stored = ctx.arrays.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None
     with StepLoop(ctx, len(layout.step)):
         made = visit_elements(ctx, layout, tensors, visit, result)
-        ctx.recorder.add(Access(op, "one by one", layout, Vectors(layout)))
+        ctx.recorder.add(access)
         done()
         if made is not None:
             shared = tuple(from_owner(ctx, old, *copies) for old in made.registers)

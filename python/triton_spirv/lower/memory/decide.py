@@ -1,5 +1,6 @@
-"""How loads and stores are made: decided from the operation, its pointers and its mask, before a word is
-emitted. What is returned is part of the plan, and load.py and store.py do as it says.
+"""How loads, stores and atomic operations are made: decided from the operation, its pointers and its mask,
+before a word is emitted. What is returned is part of the plan, and load.py, store.py and atomic.py do as it
+says.
 
 What a mask is known to be depends on where the code stands (`is_proven`, `is_refuted`), so an access that two
 versions of a walk make is decided once for each.
@@ -12,10 +13,13 @@ from typing import Any
 
 from ...ir.model import Operation
 from ...layout import Layout
+from ...spirv.module import Value as Register
 from ..addresses.access import by_memory, vectors_of
 from ..addresses.masks import by_register, is_predicated, is_proven, is_refuted
 from ..context import Context
+from ..lanes.elements import visited_layout
 from ..plan.records import Access, Groups, Vectors
+from ..values.tensor import Tensor, Uniform
 from ..values.types import element_of
 
 
@@ -52,6 +56,22 @@ def plan_store(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any)
     if groups is not None or is_refuted(ctx, mask, layout):
         return Access(op, way, layout, vectors, groups)
     return Access(op, "proven", layout, vectors, cold=way)
+
+
+def plan_scalar(op: Operation, mask: Register | None) -> Access:
+    """A load or store through a scalar pointer: behind a branch, unless the mask is known to hold."""
+    return Access(op, "scalar", cold="" if mask is None or mask.constant is True else "nothing")
+
+
+def plan_atomic(ctx: Context, op: Operation, ptr: Register | Tensor,
+                mask: Register | Tensor | None) -> Access:
+    """An atomic operation: of a scalar pointer, or of each element of a tensor, once."""
+    if isinstance(ptr, Register):
+        assert mask is None or isinstance(mask, Register)
+        return plan_scalar(op, mask)
+    layout = visited_layout(ctx, op.ptr.type)
+    known = mask is None or (isinstance(mask, Uniform) and mask.scalar.constant is True)
+    return Access(op, "one by one", layout, Vectors(layout), cold="" if known else "nothing")
 
 
 def _vectors(ctx: Context, op: Operation, ptr: Any, layout: Layout) -> Vectors:

@@ -26,7 +26,7 @@ from ..registry import pulled
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Fragment, Pointers, Uniform, is_anywhere
 from ..values.types import element_of, register_type, storage_type
-from .decide import plan_loads
+from .decide import plan_loads, plan_scalar
 from .prefetch import fetch_ahead
 
 
@@ -283,9 +283,10 @@ def _load_scalar(
 ) -> Register:
     b = ctx.b
     type = op.results[0].type
-    ctx.recorder.add(Access(op, "scalar"))
+    plan = plan_scalar(op, mask)
+    ctx.recorder.add(plan)
     volatile = bool(op.attributes.get("isVolatile", False))
-    if mask is None or mask.constant is True:
+    if mask is None or not plan.cold:
         value = ctx.env.load(ptr, 1, volatile)
     else:
         branch = IfElse(b.module, mask)

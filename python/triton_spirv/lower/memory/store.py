@@ -22,7 +22,7 @@ from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.tensor import Deferred
 from ..values.types import element_of, storage_type
-from .decide import is_governed, plan_store
+from .decide import is_governed, plan_scalar, plan_store
 from .hazard import versioned
 from .load import by_mask, exchange_first, to_memory, true_everywhere
 from .prefetch import touch_ahead
@@ -164,9 +164,10 @@ def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value
 
 def _store_scalar(ctx: Context, op: Operation, ptr: Register, value: Register,
                   mask: Register | None) -> None:
-    ctx.recorder.add(Access(op, "scalar"))
+    plan = plan_scalar(op, mask)
+    ctx.recorder.add(plan)
     held = to_memory(ctx, value)
     acts = elements.acting(ctx)
-    if mask is not None and mask.constant is not True:
+    if mask is not None and plan.cold:
         acts = mask if acts is None else ctx.b.logical_and(acts, mask)
     elements.guarded(ctx, acts, lambda: ctx.env.store(ptr, held))

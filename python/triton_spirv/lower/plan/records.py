@@ -18,7 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...ir.model import Operation
-from ...layout import Layout
+from ...layout import Layout, SharedLayout
+from .moves import Moves
 
 #: How the elements of an access are moved.
 #:   plain        there is no mask
@@ -31,6 +32,16 @@ from ...layout import Layout
 #:   block        by 2D block messages, whose surface ends where the mask does
 #:   scalar       one element, of a scalar pointer
 WAYS = ("plain", "proven", "predicated", "regions", "masked", "one by one", "nothing", "block", "scalar")
+
+
+PRODUCT_WAYS = ("arrays", "lanes", "matrix unit", "matrices", "tile registers")
+
+#: An operand is read column by column, and written row by row.
+IN_SQUARES = ", transposed in squares"
+
+#: Where an operand of a product lies while it is multiplied; "": that is not decided yet.
+STAGINGS = ("", "where it is", "by rows", f"by rows{IN_SQUARES}", "by columns", "panels",
+            f"panels{IN_SQUARES}", "registers", "shared memory", "matrices")
 
 
 @dataclass(frozen=True)
@@ -138,27 +149,46 @@ class Product:
 
     way: "arrays" (one work-item, operands in packed arrays), "lanes" (each its own elements), "matrix unit",
     "matrices" (cooperative matrices), "tile registers" (of a processor). tile: rows and columns of the result
-    that are summed at a time, and the depth of one step. staging: where the operands lie meanwhile. form: of
-    operands in groups, "" for single elements.
+    that are summed at a time, and the depth of one step. staging: where the operands lie meanwhile; each is
+    decided before its operand is put there, and may hang on where the other one lies. form: of operands in
+    groups, "" for single elements. turn: steps along K in one turn of the innermost loop; 0: there is no
+    loop.
     """
 
     operation: Operation
     way: str
     tile: tuple[int, int, int]
-    staging: tuple[str, str]
+    staging: tuple[str, str] = ("", "")
     form: str = ""
+    turn: int = 0
+
+    def __post_init__(self) -> None:
+        if self.way not in PRODUCT_WAYS or any(each not in STAGINGS for each in self.staging):
+            raise ValueError(f"no way {self.way!r} {self.staging!r}")
 
 
 @dataclass(frozen=True)
 class Exchange:
     """Elements of `shape` change lanes. way: "registers", "shuffles" (how many of them: count), "blocks",
-    "shared memory" (in `count` rounds of `bytes`)."""
+    "shared memory" (in `count` rounds of `bytes`).
+
+    moves     inside sub-groups: which register goes to which lane
+    memory    through shared memory: where elements wait
+    apart     index bits of which a round has one value each
+    """
 
     way: str
     shape: tuple[int, ...]
     element: str
     count: int = 0
     bytes: int = 0
+    moves: Moves | None = None
+    memory: SharedLayout | None = None
+    apart: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.moves is None) == (self.memory is None):
+            raise ValueError("elements change places inside sub-groups, or wait in shared memory")
 
 
 @dataclass(frozen=True)

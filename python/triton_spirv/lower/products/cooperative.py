@@ -47,15 +47,16 @@ def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any,
     else:
         start = c.scalar if isinstance(c, Uniform) else zero
         sums = [ctx.env.matrix_fill(held, start)] * (grid.rows * grid.columns)
+    where = "matrices" if isinstance(a, Held) else "shared memory"
+    tile = grid.rows * grid.m, grid.columns * grid.n, grid.k
+    plan = Product(op, "matrices", tile, (where, "shared memory"), grid.operand)
     with ExitStack() as scratch:
         left, right = (_in_memory(ctx, scratch, value, bound) for value, bound in ((op.a, a), (op.b, b)))
         for array in (left, right):
             if isinstance(array, Shared):
                 ctx.shared.reads(array)
         _accumulate(ctx, grid, left, right, sums)
-    where = "matrices" if isinstance(left, Held) else "shared memory"
-    tile = grid.rows * grid.m, grid.columns * grid.n, grid.k
-    ctx.recorder.add(Product(op, "matrices", tile, (where, "shared memory"), grid.operand))
+    ctx.recorder.add(plan)
     made = Tiles(grid, element, tuple(sums))
     if isinstance(c, Tiles):
         return made

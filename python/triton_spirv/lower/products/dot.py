@@ -22,7 +22,6 @@ from ...ir.model import FloatType, IntegerType, Operation, Type, Value, bits_of
 from ...layout import Layout
 from ...spirv.builder import I32, with_width
 from ...spirv.module import Value as Register
-from ...target import Target
 from ..arithmetic.cast import to_float
 from ..context import Context, StepLoop
 from ..intel.matrix_unit import product_on_matrix_unit
@@ -31,10 +30,11 @@ from ..registry import RULES, lowers
 from ..values.tensor import Deferred, Fragment, Stored, Uniform
 from ..values.types import element_of, register_type, shape_of
 from .cooperative import grid_of, product_in_matrices
+from .decide import plan_in_arrays, staging_by_rows, staging_of_left, staging_of_right
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped, grouped_for_tiles
 from .loops import counted
-from .operand import Block, Operand, Plain, stage_left, stage_left_by_rows, stage_right
+from .operand import Block, Operand, Plain, stage_left, stage_right
 from .pairs import NormalSums, either_way, halves, pairs
 from .tile_registers import Tiling, is_sum_from_zero
 
@@ -42,9 +42,6 @@ F32 = FloatType("f32")
 
 #: So many products of two 8-bit integers have a sum that f32 holds exactly: 2 ** 24 / (128 * 128).
 EXACT_PRODUCTS = 1024
-
-#: Steps along K in one turn of the innermost loop.
-UNROLLED = 2
 
 
 @lowers("tt.dot")
@@ -83,20 +80,22 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, 
     that the operands are in."""
     if ctx.layout_of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
-    kernel = kernel_of(ctx, op, left, form)
-    a, b = staged(ctx, op, kernel, left, right)
+    plan = plan_in_arrays(ctx, op, left, form)
+    kernel = kernel_of(ctx, plan, left)
+    plan, a, b = staged(ctx, plan, left, right)
     result = Result.of(ctx, op, kernel, c)
-    _record(ctx, op, kernel, a, b)
+    ctx.recorder.add(plan)
     return result.bound(result.compute(ctx, kernel, a, b))
 
 
 def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Any) -> Any:
     """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
     something, pairs are taken apart."""
-    kernel = kernel_of(ctx, op, watched[0], "bf16")
-    a, b = staged(ctx, op, kernel, *watched)
+    plan = plan_in_arrays(ctx, op, watched[0], "bf16")
+    kernel = kernel_of(ctx, plan, watched[0])
+    plan, a, b = staged(ctx, plan, *watched)
     result = Result.of(ctx, op, kernel, c)
-    _record(ctx, op, kernel, a, b)
+    ctx.recorder.add(plan)
     fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
     return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b),
                                    lambda: result.compute(ctx, exact, a, b)))
@@ -113,15 +112,17 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: An
     watched = pairs(ctx, left, right) if exact else (left, right)
     if watched is None:
         return None
-    kernel = kernel_of(ctx, op, left, form)
-    x = stage_left_by_rows(ctx, op, watched[0])
-    y = stage_right(ctx, op, watched[1], kernel.vectors * kernel.width)
+    plan = plan_in_arrays(ctx, op, left, form)
+    kernel = kernel_of(ctx, plan, left)
+    first, second = staging_by_rows(ctx, watched[0]), staging_of_right(ctx, watched[1])
+    x = stage_left(ctx, op, watched[0], first)
+    y = stage_right(ctx, op, watched[1], second, plan.tile[1])
     zero = isinstance(c, Uniform) and c.scalar.constant == 0
     result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
     normal = NormalSums.of(ctx) if exact and not zero and is_sum_from_zero(op) else None
     tiling = Tiling.of(left, form, y.depth, exact and normal is None)
     tile = *tiling.block, tiling.words
-    ctx.recorder.add(Product(op, "tile registers", tile, (x.staging, y.staging), form))
+    ctx.recorder.add(Product(op, "tile registers", tile, (first, second), form))
     for operand in (x, y):
         ctx.recorder.reads(operand.stored, None)
     if not zero:
@@ -144,23 +145,24 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: An
     return result
 
 
-def kernel_of(ctx: Context, op: Operation, left: Operand, form: str = "") -> Kernel:
-    """The innermost loop for a left operand and a result."""
-    shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
+def kernel_of(ctx: Context, plan: Product, left: Operand) -> Kernel:
+    """The innermost loop of a product."""
+    shape, element = shape_of(plan.operation.results[0].type), element_of(plan.operation.results[0].type)
+    rows, columns, _ = plan.tile
     width = min(shape[-1], ctx.target.vector_width)
-    rows, vectors = micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target))
-    compute = element if form else left.target
-    return Kernel(left.target, compute, element, width, left.shape[-1], rows, vectors, form)
+    compute = element if plan.form else left.target
+    return Kernel(left.target, compute, element, width, left.shape[-1], rows, columns // width, plan.turn,
+                  plan.form)
 
 
-def _record(ctx: Context, op: Operation, kernel: Kernel, a: Block, b: Block) -> None:
-    tile = kernel.rows, kernel.vectors * kernel.width, min(kernel.depth, UNROLLED)
-    ctx.recorder.add(Product(op, "arrays", tile, (a.staging, b.staging), kernel.form))
-
-
-def staged(ctx: Context, op: Operation, kernel: Kernel, left: Operand, right: Operand) -> tuple[Block, Block]:
-    """Both operands as the innermost loop reads them."""
-    return stage_left(ctx, op, left), stage_right(ctx, op, right, kernel.vectors * kernel.width)
+def staged(ctx: Context, plan: Product, left: Operand, right: Operand) -> tuple[Product, Block, Block]:
+    """Both operands as the innermost loop reads them, and the plan with where they lie."""
+    op = plan.operation
+    first = staging_of_left(left)
+    a = stage_left(ctx, op, left, first)
+    second = staging_of_right(ctx, right)
+    b = stage_right(ctx, op, right, second, plan.tile[1])
+    return replace(plan, staging=(first, second)), a, b
 
 
 @dataclass(frozen=True)
@@ -203,14 +205,6 @@ class Result:
     def bound(self, registers: Sequence[Register]) -> Stored | Fragment:
         """The tensor."""
         return self.array or Fragment(self.layout, self.element, tuple(registers))
-
-
-def micro_tile(target: Target, rows: int, vectors: int, bits: int) -> tuple[int, int]:
-    """Rows and vectors of the result that are summed in registers at a time."""
-    budget = max(1, target.accumulators[0] * target.accumulators[1] * 32 // max(bits, 32))
-    height = min(rows, target.accumulators[0], budget)
-    across = min(vectors, budget // height)
-    return min(rows, budget // across), across
 
 
 # --- accumulators -------------------------------------------------------------------------------------------
@@ -298,7 +292,8 @@ class Kernel:
     """The innermost loop: a tile of `rows` x `vectors` of the result, in registers over the whole of K.
 
     held: the type of operands in their arrays; compute: that of sums; element: that of the result; width:
-    components of a vector; depth: the size of K, in groups; form: of the groups, "" for single elements;
+    components of a vector; depth: the size of K, in groups; turn: steps along it in one turn of the loop;
+    form: of the groups, "" for single elements;
     apart: products are summed on their own, and added to what there was (f32) at the end; split: pairs of
     bf16 are multiplied one after the other.
     """
@@ -310,6 +305,7 @@ class Kernel:
     depth: int
     rows: int
     vectors: int
+    turn: int
     form: str = ""
     apart: bool = False
     split: bool = False
@@ -376,12 +372,11 @@ class Kernel:
         """The loop over k; its accumulators are phis."""
         builder, env = ctx.b, ctx.env
         element = register_type(self.held)
-        turn = min(depth, UNROLLED)
-        with counted(ctx, depth, turn, carried=start) as loop:
+        with counted(ctx, depth, self.turn, carried=start) as loop:
             sums = list(loop.carried)
             row = builder.iadd(left, builder.imul(loop.index, a.depth))
             vector = builder.iadd(right, builder.imul(loop.index, b.depth))
-            for k in range(turn):
+            for k in range(self.turn):
                 vectors = self._vectors(ctx, b, builder.iadd(vector, k * b.depth))
                 for i in range(self.rows):
                     place = builder.iadd(row, i * a.outer + k * a.depth)

@@ -15,18 +15,16 @@ from typing import Any
 from ...ir.model import FloatType, IntegerType, Operation
 from ...layout import Layout, log2, span
 from ...spirv.module import Value as Register
-from ...traversal import Asking, answer, every, question
+from ...traversal import Asking, answer
 from ..arithmetic.cast import to_float
 from ..context import Context, StepLoop
 from ..plan.records import Product
-from ..values.tensor import Affine, Deferred, Fragment, Shared, Stored, Uniform
+from ..values.tensor import Deferred, Fragment, Shared
 from ..values.types import element_of, shape_of
+from .decide import plan_in_lanes
 from .operand import Operand, converted
 
 F32 = FloatType("f32")
-
-#: Steps along K that are loaded at a time.
-SLICE = 4
 
 
 def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Fragment:
@@ -40,17 +38,16 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
                            lambda batch, m, n: (batch * shape[-2] + m) * depth)
     columns = _operand_layout(layout, right.shape, [shape[-1] << i for i in range(log2(depth))],
                               lambda batch, m, n: batch * depth * shape[-1] + n)
-    tensors = [tensor for tensor, _ in (*left.inputs(rows), *right.inputs(columns))]
-    inner = log2(depth)
-    if all(map(_can_step, tensors)):
-        inner = min(inner, log2(max(1, ctx.target.unrolled // layout.registers)))
+    of_left, of_right = ([tensor for tensor, _ in operand.inputs(under)]
+                         for operand, under in ((left, rows), (right, columns)))
+    plan = plan_in_lanes(ctx, op, of_left, of_right, depth)
+    inner = log2(plan.turn)
     rows, columns = _stepped(rows, inner, depth), _stepped(columns, inner, depth)
-    for tensor in tensors:
+    for tensor in (*of_left, *of_right):
         _announce(ctx, tensor)
     sums = [converted(ctx, x, element, target) for x in ctx.registers(c, layout)]
-    slices = _slices(ctx, tensors, rows, columns, inner)
-    ctx.recorder.add(Product(op, "lanes", (1, layout.registers, slices[0][0]),
-                             (_place(left, rows), _place(right, columns))))
+    slices = _slices(plan, rows, columns)
+    ctx.recorder.add(plan)
     with StepLoop(ctx, len(rows.step), sums) as loop:
         made = list(loop.carried)
         for count, some_rows, some_columns in slices:
@@ -59,11 +56,6 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
         loop.yield_(made)
     results = [_rounded(ctx, x, target, element) for x in loop.results]
     return Fragment(layout, element, tuple(results))
-
-
-def _place(operand: Operand, layout: Layout) -> str:
-    inputs = [tensor for tensor, _ in operand.inputs(layout)]
-    return "shared memory" if any(isinstance(x, Shared) for x in inputs) else "registers"
 
 
 def _operand_layout(result: Layout, shape: tuple[int, ...], inner: Sequence[int],
@@ -92,30 +84,18 @@ def _stepped(layout: Layout, inner: int, depth: int) -> Layout:
     return replace(layout, register=registers, step=layout.register[inner:bits])
 
 
-def _slices(ctx: Context, tensors: Sequence[Any], rows: Layout, columns: Layout,
-            inner: int) -> list[tuple[int, Layout, Layout]]:
+def _slices(plan: Product, rows: Layout, columns: Layout) -> list[tuple[int, Layout, Layout]]:
     """(steps along K, layouts of both operands) for the steps of one turn: as many steps at a time as one
     access to shared memory moves, so that registers hold no more of the operands than that."""
-    few = log2(SLICE)
-    if inner <= few or not ctx.target.places_tiles or not all(map(_can_step, tensors)):
-        return [(1 << inner, rows, columns)]
+    depth = plan.tile[2]
+    few, inner = log2(depth), log2(plan.turn)
 
     def part(layout: Layout, index: int) -> Layout:
         kept, dropped = layout.register[:few], layout.register[few:inner]
         return replace(layout, register=kept + layout.register[inner:],
                        origin=layout.origin ^ span(dropped, index))
 
-    return [(SLICE, part(rows, i), part(columns, i)) for i in range(1 << inner - few)]
-
-
-@question
-def _can_step(tensor: object) -> Asking[bool]:
-    """Can a slice of the tensor be had that only run time knows, without keeping all of it in registers?"""
-    if isinstance(tensor, Deferred):
-        return tensor.stored is None and (yield from every(tensor.operands))
-    if isinstance(tensor, Affine):
-        return (yield (tensor.exact,))
-    return tensor is None or isinstance(tensor, (Uniform, Shared, Stored, Register))
+    return [(depth, part(rows, i), part(columns, i)) for i in range(plan.turn // depth)]
 
 
 def _announce(ctx: Context, tensor: object) -> None:

@@ -25,6 +25,7 @@ from ..addresses.masks import proven_whole
 from ..arithmetic.cast import to_float
 from ..context import CHEAP, Context, StepLoop
 from ..memory.prefetch import prefetch_next
+from ..plan.records import IN_SQUARES
 from ..registry import RULES
 from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Pointers, Stored, Tensor
@@ -32,8 +33,6 @@ from ..values.types import register_type
 
 Shape = tuple[int, ...]
 
-#: How an operand was staged that had to be transposed.
-IN_SQUARES = ", transposed in squares"
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,10 @@ class Block:
     """An operand in a private array of vectors of `width` components.
 
     Element (batch, row, k) of a left operand, or the first one of (batch, panel, k) of a right operand, is at
-    the sum of the indices times their strides. staging: how it came there.
+    the sum of the indices times their strides.
     """
 
     stored: Stored
-    staging: str
     batch: int
     outer: int
     depth: int
@@ -131,59 +129,49 @@ def converted(ctx: Context, register: Register, source: Type, target: Type) -> R
 # --- staging ------------------------------------------------------------------------------------------------
 
 
-def stage_left(ctx: Context, op: Operation, operand: Operand) -> Block:
-    """The left operand [..., M, K], row by row, or column by column where it is found so."""
+def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str) -> Block:
+    """The left operand [..., M, K], as decide.py says."""
     rows, depth = operand.shape[-2:]
-    flipped = operand.contiguous_axis() == len(operand.shape) - 2 and depth > 1
-    known = operand.stored()
+    known = operand.stored() if staging == "where it is" else None
+    flipped = staging == "by columns"
     if known is not None:
         stored, flipped = known
-    else:
-        shape = _swapped(operand.shape) if flipped else operand.shape
+    elif flipped:
+        shape = _swapped(operand.shape)
         natural = ctx.default_layout(shape)
         stored = ctx.arrays.allocate(shape, operand.target)
-        layout = _flip(natural) if flipped else natural
-
-        def place(made: Fragment) -> Fragment:
-            return replace(made, layout=natural)
-        _copy(ctx, op, operand, layout, stored, place)
+        _copy(ctx, op, operand, _flip(natural), stored, lambda made: replace(made, layout=natural))
+    else:
+        stored = ctx.arrays.allocate(operand.shape, operand.target)
+        _copy_by_rows(ctx, op, operand, stored, staging, lambda made: made)
     strides = (1, rows) if flipped else (depth, 1)
-    staging = "where it is" if known is not None else "by columns" if flipped else "by rows"
-    return Block(stored, staging, rows * depth, *strides)
+    return Block(stored, rows * depth, *strides)
 
 
-def stage_left_by_rows(ctx: Context, op: Operation, operand: Operand) -> Block:
-    """The left operand [..., M, K], row by row however it is found."""
-    rows, depth = operand.shape[-2:]
-    stored = ctx.arrays.allocate(operand.shape, operand.target)
-    transposed = _copy_by_rows(ctx, op, operand, stored, lambda made: made)
-    return Block(stored, f"by rows{IN_SQUARES * transposed}", rows * depth, depth, 1)
-
-
-def stage_right(ctx: Context, op: Operation, operand: Operand, panel: int) -> Block:
-    """The right operand [..., K, N] in panels of `panel` columns."""
+def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, panel: int) -> Block:
+    """The right operand [..., K, N], as decide.py says; panels have `panel` columns."""
     depth, columns = operand.shape[-2:]
-    known = operand.stored()
-    if known is not None and not known[1]:
-        return Block(known[0], "where it is", depth * columns, panel, columns)
+    known = operand.stored() if staging == "where it is" else None
+    if known is not None:
+        return Block(known[0], depth * columns, panel, columns)
     packed = (prod(operand.shape[:-2]), columns // panel, depth, panel)
     stored = ctx.arrays.allocate(packed, operand.target)
 
     def place(made: Fragment) -> Fragment:
         moved = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
         return replace(made, layout=moved)
-    transposed = _copy_by_rows(ctx, op, operand, stored, place)
-    return Block(stored, f"panels{IN_SQUARES * transposed}", depth * columns, depth * panel, panel)
+    _copy_by_rows(ctx, op, operand, stored, staging, place)
+    return Block(stored, depth * columns, depth * panel, panel)
 
 
-def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored,
-                  place: Callable[[Fragment], Fragment]) -> bool:
+def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored, staging: str,
+                  place: Callable[[Fragment], Fragment]) -> None:
     """Walk the operand along its rows and write it to the array; `place` says where each fragment goes. One
-    that is found column by column is read so, and transposed in squares: was it?"""
-    side = ctx.target.vector_width
-    if operand.contiguous_axis() != len(operand.shape) - 2 or not min(operand.shape[-2:]) >= side > 1:
+    that is found column by column is read so, and transposed in squares."""
+    if not staging.endswith(IN_SQUARES):
         _copy(ctx, op, operand, ctx.default_layout(operand.shape), stored, place)
-        return False
+        return
+    side = ctx.target.vector_width
     layout = _squares(operand.shape, side)
 
     def place_transposed(made: Fragment) -> Fragment:
@@ -191,7 +179,6 @@ def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored,
         across = replace(layout, component=layout.register[:bits], register=layout.component)
         return place(fragments.rearrange(ctx.b, made, across))
     _copy(ctx, op, operand, layout, stored, place_transposed)
-    return True
 
 
 def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored: Stored,

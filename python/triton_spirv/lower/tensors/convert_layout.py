@@ -1,7 +1,7 @@
 """ttg.convert_layout: the same elements in other lanes, by the cheapest way that there is.
 
 Where no element leaves its sub-group, registers change places inside a lane and sub-group shuffles do the
-rest (lower/lanes/conversion.py plans it, most often without a single shuffle); otherwise the tensor goes
+rest (lower/lanes/decide.py plans it, most often without a single shuffle); otherwise the tensor goes
 through shared memory. Values that are known without registers (uniform, affine, cheap index arithmetic on
 those) do not move at all: each consumer makes them where it needs them.
 """
@@ -13,14 +13,15 @@ from dataclasses import replace
 from typing import Any
 
 from ...ir.model import Operation, Type, Value
-from ...layout import Layout, SharedLayout, log2, span
+from ...layout import Layout, SharedLayout, span
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer
 from ..context import Context
 from ..lanes.block_exchange import through_blocks
-from ..lanes.conversion import Moves, moves
-from ..lanes.shared import BANK_BYTES, WORD_BYTES, feeds_products, resting_layout
+from ..lanes.decide import plan_exchange
+from ..lanes.shared import feeds_products, resting_layout
+from ..plan.moves import Moves
 from ..plan.records import Exchange
 from ..products.cooperative import memory_for_matrices, rests_for_matrices, rows_of_warps
 from ..registry import lowers
@@ -105,12 +106,13 @@ def convert(ctx: Context, source: Fragment, layout: Layout) -> Fragment:
     warps = max(len(source.layout.warp), len(target.warp))
     source = Fragment(_with_lanes(source.layout, lanes, warps), source.element, source.registers)
     target = _with_lanes(target, lanes, warps)
-    plan = moves(source.layout, target)
-    by_blocks = through_blocks(ctx, source, layout) if plan is None else None
-    if by_blocks is not None:
-        ctx.recorder.add(Exchange("blocks", source.shape, str(source.element)))
-        return by_blocks
-    made = through_memory(ctx, source, target) if plan is None else within_warps(ctx, source, target, plan)
+    plan = plan_exchange(ctx, source, target, layout)
+    ctx.recorder.add(plan)
+    if plan.way == "blocks":
+        assert plan.memory is not None
+        return through_blocks(ctx, source, layout, plan.memory)
+    made = through_memory(ctx, source, target, plan) if plan.moves is None else within_warps(
+        ctx, source, target, plan.moves)
     return fragments.rearrange(ctx.b, replace(made, layout=fragments.flat(layout)), layout)
 
 
@@ -128,10 +130,6 @@ def within_warps(ctx: Context, source: Fragment, target: Layout, plan: Moves) ->
     """Registers picked by lane, one shuffle a register, registers turned by lane: what is not needed is not
     emitted."""
     env = ctx.env
-    shuffles = target.registers if plan.crosses else sum(
-        span(plan.lane_round, q) ^ plan.lane_origin != 0 for q in range(target.registers))
-    ctx.recorder.add(Exchange("shuffles" if shuffles else "registers", source.shape, str(source.element),
-                              shuffles))
     held = _added(ctx, source.registers, plan.pick, plan.pick_warp)
     sent = [held[span(plan.register, q) ^ plan.register_origin] for q in range(target.registers)]
     offsets = [span(plan.lane_round, q) ^ plan.lane_origin for q in range(target.registers)]
@@ -170,25 +168,16 @@ def _added(ctx: Context, registers: Sequence[Register], by_lane: Sequence[int],
 # --- through shared memory ----------------------------------------------------------------------------------
 
 
-def through_memory(ctx: Context, source: Fragment, target: Layout) -> Fragment:
+def through_memory(ctx: Context, source: Fragment, target: Layout, plan: Exchange) -> Fragment:
     """All lanes write what they hold, then read what they want; in several rounds where memory is short.
 
-    A round handles the elements with one value of some index bits that are registers on both sides.
+    A round handles the elements with one value of the index bits `plan.apart`.
     """
-    bytes = storage_bytes(source.element)
-    common = [basis for basis in source.layout.register
-              if _is_apart(basis, source.layout) and _is_apart(basis, target)]
-    apart: list[int] = []
-    most = min(ctx.target.lane_bytes // bytes, ctx.target.components)
-    memory = exchange_layout(source.layout, target, 0, bytes, most)
-    while memory.size * bytes > ctx.shared.spare and common:
-        apart.append(common.pop())
-        memory = exchange_layout(source.layout, target, sum(apart), bytes, most)
+    memory, apart = plan.memory, plan.apart
+    assert memory is not None
     mask = sum(apart)
     registers: list[Register | None] = [None] * target.registers
     indices, wanted = source.layout.register_indices, target.register_indices
-    ctx.recorder.add(Exchange("shared memory", source.shape, str(source.element), 1 << len(apart),
-                              memory.size * bytes))
     with ctx.shared.scratch(source.element, memory.size) as array:
         view = replace(array, shape=source.shape, layout=memory)
         for part in sorted({index & mask for index in wanted}):
@@ -203,12 +192,6 @@ def through_memory(ctx: Context, source: Fragment, target: Layout) -> Fragment:
     return Fragment(target, source.element, tuple(x for x in registers if x is not None))
 
 
-def _is_apart(basis: int, layout: Layout) -> bool:
-    """Is this one index bit that a register has to itself?"""
-    return basis & (basis - 1) == 0 and basis in layout.register and sum(
-        1 for other in layout.all_bases if other & basis) == 1
-
-
 def _part_layout(layout: Layout, apart: Sequence[int], part: int) -> Layout:
     kept = tuple(basis for basis in layout.register if basis not in apart)
     return replace(layout, register=kept, origin=layout.origin & ~sum(apart) | part)
@@ -218,44 +201,3 @@ def _part(source: Fragment, registers: Sequence[int], apart: Sequence[int], part
     """The registers whose elements have the index bits `part`."""
     return Fragment(_part_layout(source.layout, apart, part), source.element,
                     tuple(source.registers[r] for r in registers))
-
-
-def exchange_layout(source: Layout, target: Layout, apart: int, bytes: int, most: int) -> SharedLayout:
-    """Where elements wait between two layouts, so that no two lanes of either side meet in one bank; index
-    bits `apart` have no place.
-
-    Bits that are registers on both sides lie lowest: a lane moves up to `most` neighbours at once. Above them
-    lies a row of banks. Lanes of the source fill it; a lane bit of the target that finds its place in the row
-    taken goes further up, and toggles that place too (a swizzle).
-    """
-    bits = [1 << i for i in range(source.numel.bit_length() - 1) if not apart >> i & 1]
-    both = [bit for bit in bits if bit in target.register and bit in source.register]
-    places = {bit: 1 << i for i, bit in enumerate(both[:log2(most)])}
-    low = len(places)
-    vector = bytes << low
-    row = range(low, low + log2(max(1, BANK_BYTES // vector)))
-    word = low + log2(max(1, WORD_BYTES // vector))  # the first bit that tells one bank from another
-    writing, reading = ([basis for basis in layout.lane[:len(row)] if basis in bits]
-                        for layout in (source, target))
-    free = list(row)
-    for bit in [bit for bit in writing if bit in reading] + [bit for bit in writing if bit not in reading]:
-        places[bit] = 1 << free.pop(0)
-    shared = [1 << i for i in row if i >= word and 1 << i not in [places.get(bit) for bit in reading]]
-    turned = {}
-    for bit in [bit for bit in reading if bit not in places]:
-        own = next((i for i in free if i >= word and 1 << i in shared), None)
-        if own is not None:
-            free.remove(own)
-            places[bit] = 1 << own
-            shared.remove(1 << own)
-        elif shared:
-            turned[bit] = shared.pop(0)
-    above = iter([*free, *range(row.stop, row.stop + len(bits))])
-    for bit in bits:
-        if bit not in places and bit not in turned:
-            places[bit] = 1 << next(above)
-    above = iter(i for i in range(low, low + 2 * len(bits)) if 1 << i not in places.values())
-    for bit, toggled in turned.items():
-        places[bit] = 1 << next(above) | toggled
-    every = tuple(places.get(1 << i, 0) for i in range(source.numel.bit_length() - 1))
-    return SharedLayout(source.shape, every)

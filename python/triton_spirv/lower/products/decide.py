@@ -1,0 +1,103 @@
+"""How products are made by one work-item, and by lanes that share a program: decided before a word of the
+product is emitted.
+
+What is returned is part of the plan; dot.py, operand.py and fma.py do as it says. Where an operand lies
+meanwhile is decided operand by operand, each before its own words: staging the left one may put into an array
+what the right one is made of, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.model import Operation, bits_of
+from ...layout import log2
+from ...spirv.module import Value as Register
+from ...target import Target
+from ...traversal import Asking, every, question
+from ..context import Context
+from ..plan.records import IN_SQUARES, Product
+from ..values.tensor import Affine, Deferred, Shared, Stored, Tensor, Uniform
+from ..values.types import shape_of
+from .operand import Operand
+
+#: Steps along K in one turn of the innermost loop over arrays.
+UNROLLED = 2
+
+#: Steps along K that lanes load at a time.
+SLICE = 4
+
+
+# --- one work-item ------------------------------------------------------------------------------------------
+
+
+def plan_in_arrays(ctx: Context, op: Operation, left: Operand, form: str = "") -> Product:
+    """Of operands in arrays; `form`: that of the groups that they are in."""
+    shape = shape_of(op.results[0].type)
+    width = min(shape[-1], ctx.target.vector_width)
+    rows, vectors = micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target))
+    turn = min(left.shape[-1], UNROLLED)
+    return Product(op, "arrays", (rows, vectors * width, turn), form=form, turn=turn)
+
+
+def micro_tile(target: Target, rows: int, vectors: int, bits: int) -> tuple[int, int]:
+    """Rows and vectors of the result that are summed in registers at a time."""
+    budget = max(1, target.accumulators[0] * target.accumulators[1] * 32 // max(bits, 32))
+    height = min(rows, target.accumulators[0], budget)
+    across = min(vectors, budget // height)
+    return min(rows, budget // across), across
+
+
+def staging_of_left(operand: Operand) -> str:
+    """Either order of its dimensions will do: that in which it is found."""
+    if operand.stored() is not None:
+        return "where it is"
+    found_flipped = operand.contiguous_axis() == len(operand.shape) - 2 and operand.shape[-1] > 1
+    return "by columns" if found_flipped else "by rows"
+
+
+def staging_by_rows(ctx: Context, operand: Operand) -> str:
+    """The left one, row by row however it is found."""
+    return f"by rows{_in_squares(ctx, operand)}"
+
+
+def staging_of_right(ctx: Context, operand: Operand) -> str:
+    """It is read in vectors along N: in panels, unless an array holds it so already."""
+    known = operand.stored()
+    return "where it is" if known is not None and not known[1] else f"panels{_in_squares(ctx, operand)}"
+
+
+def _in_squares(ctx: Context, operand: Operand) -> str:
+    """What is found column by column, and is large enough."""
+    by_columns = operand.contiguous_axis() == len(operand.shape) - 2
+    return IN_SQUARES if by_columns and min(operand.shape[-2:]) >= ctx.target.vector_width > 1 else ""
+
+
+# --- lanes --------------------------------------------------------------------------------------------------
+
+
+def plan_in_lanes(ctx: Context, op: Operation, left: Sequence[Tensor], right: Sequence[Tensor],
+                  depth: int) -> Product:
+    """Of lanes that sum their own elements; left and right: the tensors that the operands are made of, of
+    `depth` along K."""
+    registers = ctx.layout_of(op.results[0].type).registers
+    steps = all(map(_can_step, (*left, *right)))
+    turn = min(depth, 1 << log2(max(1, ctx.target.unrolled // registers))) if steps else depth
+    sliced = steps and turn > SLICE and ctx.target.places_tiles
+    return Product(op, "lanes", (1, registers, SLICE if sliced else turn), (_place(left), _place(right)),
+                   turn=turn)
+
+
+def _place(tensors: Sequence[Tensor]) -> str:
+    return "shared memory" if any(isinstance(x, Shared) for x in tensors) else "registers"
+
+
+@question
+def _can_step(tensor: object) -> Asking[bool]:
+    """Can a slice of the tensor be had that only run time knows, without keeping all of it in registers?"""
+    if isinstance(tensor, Deferred):
+        return tensor.stored is None and (yield from every(tensor.operands))
+    if isinstance(tensor, Affine):
+        return (yield (tensor.exact,))
+    return tensor is None or isinstance(tensor, (Uniform, Shared, Stored, Register))
+
