@@ -170,6 +170,16 @@ def other_order(plan: Plan) -> Plan:
     return changed(plan, change)
 
 
+def written_in_other_order(plan: Plan) -> Plan:
+    """A turn writes other elements of a by-product than those that it was decided to come to."""
+    def change(node: Node) -> list[Node]:
+        if isinstance(node, ArrayUse) and node.writes and node.layout is not None:
+            return [replace(node, layout=replace(node.layout, step=node.layout.step[::-1]))]
+        return [node]
+
+    return changed(plan, change)
+
+
 def unjustified(plan: Plan) -> Plan:
     return changed(plan, lambda node: [] if isinstance(node, Fused) else [node])
 
@@ -225,6 +235,7 @@ def arm_without_store(plan: Plan) -> Plan:
     ("SOFTMAX", by_product_of_one_arm, "does not on every way"),
     ("SOFTMAX", reader_after_take_over, "is read for %v where it holds %e"),
     ("SOFTMAX", other_order, "another order"),
+    ("SOFTMAX", written_in_other_order, "in another order than it was to"),
     ("IN_PLACE", unjustified, "share a walk"),
     ("COPY", in_place_elsewhere, "share a walk"),
     ("COPY", apart_from_nothing, "share a walk"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ..environment.base import Environment
@@ -18,6 +18,7 @@ from .budget import Budget
 from .lanes.shared import SharedMemory
 from .launch_contract import LaunchContract
 from .plan.recorder import Recorder
+from .plan.records import Walk
 from .prepared import Prepared
 from .values.tensor import Deferred, Fragment, Stored
 from .values.types import storage_type
@@ -60,23 +61,33 @@ class Scope:
     fragments: dict[tuple[int, Layout], Fragment] = field(default_factory=dict)
     spilled: dict[int, Stored] = field(default_factory=dict)
     kept: set[Deferred] = field(default_factory=set)  # made before the scope, evaluated for good in it
-    written: set[tuple[Plan, Deferred]] = field(default_factory=set)  # by-products, on all ways to here
+    written: set[tuple[OpenWalk, Deferred]] = field(default_factory=set)  # by-products, on all ways to here
+
+
+@dataclass(frozen=True)
+class ByProduct:
+    """Where a walk writes a value that it computes anyway: an array, under the layout in which it comes to
+    the value. over: the tensor whose array that was."""
+
+    stored: Stored
+    layout: Layout
+    over: Stored | None = None
 
 
 @dataclass(eq=False)
-class Plan:
-    """By-products of one walk: deferred values that the loop also writes into arrays; `layouts`: of the walk,
-    where it comes to them. `taken_over`: values whose arrays others take. `scopes`, `pieces`: how many scopes
-    and pieces of the step there were before it.
-    """
+class OpenWalk:
+    """A walk that is being emitted. by_products: decided before it. record: it in the plan, still without its
+    body. scopes, pieces: how many scopes and pieces of the step there were before it."""
 
-    operation: Operation | None = None
+    by_products: dict[Deferred, ByProduct]
+    record: Walk
+    scopes: int
+    pieces: int
 
-    stored: dict[Deferred, Stored] = field(default_factory=dict)
-    layouts: dict[Deferred, Layout] = field(default_factory=dict)
-    taken_over: dict[Deferred, Stored] = field(default_factory=dict)
-    scopes: int = 0
-    pieces: int = 0
+    def keep_nothing(self) -> None:
+        """What it computes goes where its own code says."""
+        self.by_products.clear()
+        self.record = replace(self.record, keeps=())
 
 
 class State:
@@ -92,7 +103,7 @@ class State:
         self.scopes = [Scope()]
         self.memo_roots: list[object] = []  # keeps what the scopes know by its id
         self.waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
-        self.plans: list[Plan] = []
+        self.walks: list[OpenWalk] = []
         self.proven: list[set[tuple[int, Layout]]] = []
         self.refuted: tuple[int, Layout] | None = None  # a mask that is not true everywhere in this window
         self.brief = False  # this code hardly ever runs: short rather than fast

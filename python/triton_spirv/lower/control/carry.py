@@ -212,8 +212,8 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
     for group in groups.values():
         layouts = [ctx.default_layout(array.shape) for array, _ in group]
         inputs = [(bound, layout) for (_, bound), layout in zip(group, layouts, strict=True)]
-        plan = ctx.plan(None, inputs)
-        plan.stored.clear()
+        walk = ctx.plan_walk(None, inputs)
+        walk.keep_nothing()
         with StepLoop(ctx, len(layouts[0].step)):
             def write(group: Any = group, inputs: Any = inputs) -> list[Register]:
                 made = [ctx.fragment(bound, layout) for bound, layout in inputs]
@@ -221,7 +221,7 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
                     ctx.arrays.write(array, fragment)
                 return []
             guarded(ctx, inputs, [], write)
-        ctx.finish(plan)
+        ctx.finish(walk)
     for array, bound in there:
         ctx.recorder.renames(bound, array)
 

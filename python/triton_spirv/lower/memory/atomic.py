@@ -183,7 +183,7 @@ def _each(ctx: Context, access: Access, ptr: Any, operands: tuple[Any, ...], mas
 
     def visit(row: list[Any]) -> Register | None:
         return _where(ctx, _both(ctx, owns, row[1]), lambda: action(make(row[0]), *row[2:]), result)
-    plan = ctx.plan(op, [(x, layout) for x in tensors if x is not None and not isinstance(x, Register)])
+    walk = ctx.plan_walk(op, [(x, layout) for x in tensors if x is not None and not isinstance(x, Register)])
     stored = ctx.arrays.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None
     with StepLoop(ctx, len(layout.step)):
         made = visit_elements(ctx, layout, tensors, visit, result)
@@ -194,7 +194,7 @@ def _each(ctx: Context, access: Access, ptr: Any, operands: tuple[Any, ...], mas
             made = Fragment(layout, made.element, shared)
         if stored is not None and made is not None:
             ctx.arrays.write(stored, made)
-    ctx.finish(plan)
+    ctx.finish(walk)
     if stored is not None or made is None:
         return stored
     return ctx.fragment(made, ctx.layout_of(op.ptr.type))

@@ -100,7 +100,7 @@ def _stores_as_much(load: Operation, elements: int) -> bool:
 
 def _kept(ctx: Context, load: Operation) -> Deferred | None:
     """What a walk that loads keeps of it in an array of the same shape."""
-    return next((node for plan in ctx.plans for node in plan.stored
+    return next((node for walk in ctx.walks for node in walk.by_products
                  if node.shape == shape_of(load.results[0].type) and _is_below(load, node)), None)
 
 
@@ -120,11 +120,11 @@ def _is_below(load: Operation, tensor: Any) -> bool:
 def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
     """In a walk that reads the array of a value: fetch what the loads that it was made of will read next, in
     the next iteration or by the next program. Only the first such walk does."""
-    if not ctx.plans or not layout.step or not ctx.is_natural(layout):
+    if not ctx.walks or not layout.step or not ctx.is_natural(layout):
         return
     if node.fetched is None:
-        node.fetched = ctx.plans[-1]
-    if node.fetched is not ctx.plans[-1]:
+        node.fetched = ctx.walks[-1]
+    if node.fetched is not ctx.walks[-1]:
         return
     for load, pointers in node.ahead:
         last = to_next_program(ctx, load)

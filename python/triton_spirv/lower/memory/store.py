@@ -58,15 +58,16 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
         layout = ctx.layout_of(op.ptr.type)
         inputs = [(x, layout) for x in tensors]
         tests = [] if is_governed(ctx, op, layout, ptr, mask) else [(mask, layout)]
-        plan = ctx.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
-        idles = layout.step and mask is not None and not plan.stored and not _reads_volatile(ctx, inputs)
+        opened = ctx.plan_walk(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
+        idles = layout.step and mask is not None and not opened.by_products \
+            and not _reads_volatile(ctx, inputs)
         if layout.step and not ctx.brief:
             touch_ahead(ctx, op, ptr, layout)
         with StepLoop(ctx, len(layout.step)):
             guarded(ctx, inputs, tests,
                     lambda: _store_window(ctx, op, layout, ptr, value, mask),
                     idle=(mask, layout) if idles else None)
-        ctx.finish(plan)
+        ctx.finish(opened)
 
     versioned(ctx, op, ptr, tensors, walk)
 

@@ -133,13 +133,14 @@ class Renamed:
 
 @dataclass(frozen=True)
 class Kept:
-    """A value that a walk writes to an array besides. over: the value whose array it takes over, None: a new
-    array."""
+    """A value that a walk writes to an array besides, under the layout in which it comes to the value. over:
+    the value whose array it takes over, None: a new array."""
 
     operation: Operation
     index: int
     array: int
     content: int
+    layout: Layout
     over: int | None = None
 
 

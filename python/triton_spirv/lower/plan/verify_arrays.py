@@ -118,10 +118,14 @@ class _Arrays:
             if kept.over is not None:
                 self.expect(kept.array, kept.over, state, f"is taken over for {self.name(kept.content)} from")
         state = self.body(node.body, state)
+        written = [use for use in _uses(node.body) if use.writes] if node.keeps else []
         for kept in node.keeps:
             if state.get(kept.array, NOTHING) != {kept.content}:
                 self.found.append(f"a walk is to keep {self.name(kept.content)} in array {kept.array} and "
                                   "does not on every way")
+            if any((use.array, use.content) == (kept.array, kept.content)
+                   and (use.layout is None or use.layout.step != kept.layout.step) for use in written):
+                self.found.append(f"a walk writes {self.name(kept.content)} in another order than it was to")
         return state
 
 

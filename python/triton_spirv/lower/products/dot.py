@@ -222,10 +222,10 @@ def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
         return array
     array = replace(known) if known is not None else ctx.arrays.allocate(c.shape, c.element)
     layout = ctx.default_layout(c.shape)
-    plan = ctx.plan(op, [(c, layout)])
+    walk = ctx.plan_walk(op, [(c, layout)])
     with StepLoop(ctx, len(layout.step)):
         ctx.arrays.write(array, ctx.fragment(c, layout))
-    ctx.finish(plan)
+    ctx.finish(walk)
     return array
 
 

@@ -115,13 +115,13 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
         guarded(ctx, holds, lambda: record(ctx, op.attributes["word"], row[2], row[1]))
 
     # for nobody's sake: what an array holds is needed behind this arm, so none is taken over
-    plan = ctx.plan(None, [(bad, layout), (value, layout)])
+    walk = ctx.plan_walk(None, [(bad, layout), (value, layout)])
     with StepLoop(ctx, len(layout.step)):
         with if_(b.module, reduce(b.logical_or, map(b.any, ctx.fragment(bad, layout).registers))):
             ctx.open_scope()
             visit_elements(ctx, layout, [bad, value, index], visit)
             ctx.close_scope()
-    ctx.finish(plan)
+    ctx.finish(walk)
 
 
 def _linear_index(ctx: Context, shape: tuple[int, ...]) -> Affine:

@@ -79,10 +79,10 @@ def _print_tensor(ctx: Context, op: Operation, type: TensorType, bound: Any, pid
     def visit(row: list[Any]) -> None:
         shown = _shown(ctx, type.element, row[0], signed)
         guarded(ctx, acts, lambda: ctx.env.printf(line, *pid, *row[1:], shown))
-    plan = ctx.plan(op, [(bound, layout)])
+    walk = ctx.plan_walk(op, [(bound, layout)])
     with StepLoop(ctx, len(layout.step)):
         visit_elements(ctx, layout, [bound, *coordinates], visit)
-    ctx.finish(plan)
+    ctx.finish(walk)
 
 
 def coordinate(ctx: Context, shape: tuple[int, ...], axis: int) -> Affine:
@@ -149,14 +149,14 @@ def _all(ctx: Context, op: Operation, condition: Any) -> Register:
     if isinstance(condition, Uniform):
         return condition.scalar
     layout = visited_layout(ctx, op.operands[0].type)
-    plan = ctx.plan(op, [(condition, layout)])
+    walk = ctx.plan_walk(op, [(condition, layout)])
     with StepLoop(ctx, len(layout.step), [b.constant(Bool(), True)] if layout.step else []) as loop:
         together, *others = ctx.fragment(condition, layout).registers
         for other in others:
             together = b.logical_and(together, other)
         here = b.all(together)
         loop.yield_([b.logical_and(here, loop.carried[0]) if loop.carried else here])
-    ctx.finish(plan)
+    ctx.finish(walk)
     return loop.results[0]
 
 

@@ -34,12 +34,12 @@ def gather(ctx: Context, op: Operation, src: Tensor, indices: Tensor) -> Tensor:
             registers = [_read_each(ctx, read, place, layout.width) for place in places]
             return Fragment(layout, element, tuple(registers))
         walk = row_major(shape_of(type), ctx.target.vector_width, 1, 1)
-        plan = ctx.plan(op, [(indices, walk)])
+        opened = ctx.plan_walk(op, [(indices, walk)])
         result = ctx.arrays.allocate(shape_of(type), element)
         with StepLoop(ctx, len(walk.step)):
             place, = _places(ctx, op, indices, walk)
             ctx.arrays.write(result, Fragment(walk, element, (_read_each(ctx, read, place, walk.width),)))
-        ctx.finish(plan)
+        ctx.finish(opened)
     return result if layout.step else ctx.fragment(result, layout)
 
 

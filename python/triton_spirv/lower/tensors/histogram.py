@@ -49,7 +49,7 @@ def _stored_places(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None
     out of a vector."""
     layout = ctx.layout_of(op.src.type)
     inputs = [(x, layout) for x in (src, mask) if x is not None]
-    plan = ctx.plan(op, inputs, optional=[] if mask is None or not is_provable(mask, layout) else [mask])
+    walk = ctx.plan_walk(op, inputs, optional=[] if mask is None or not is_provable(mask, layout) else [mask])
     places = ctx.arrays.allocate(layout.shape, IntegerType(32))
 
     def write() -> list[Register]:
@@ -59,7 +59,7 @@ def _stored_places(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None
         return []
     with StepLoop(ctx, len(layout.step)):
         where_masks_hold(ctx, inputs, [] if mask is None else [(mask, layout)], write)
-    ctx.finish(plan)
+    ctx.finish(walk)
     return places
 
 

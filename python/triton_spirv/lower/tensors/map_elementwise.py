@@ -33,7 +33,7 @@ def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tu
         walk = packed = _one_by_one(whole, log2(pack))
     inputs = [(src, walk) for src in srcs]
     elements = [element_of(value.type) for value in op.results]
-    plan = ctx.plan(op, inputs)
+    opened = ctx.plan_walk(op, inputs)
     stored = [ctx.arrays.allocate(whole.shape, element) for element in elements] if walk.step else []
     with StepLoop(ctx, len(walk.step)):
         flat = guarded(ctx, inputs, [], lambda: [
@@ -47,7 +47,7 @@ def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tu
                 for element, registers in zip(elements, _run(ctx, op, rows, pack), strict=True)]
         for array, piece in zip(stored, made, strict=False):
             ctx.arrays.write(array, piece)
-    ctx.finish(plan)
+    ctx.finish(opened)
     return tuple((stored or made) if whole.step else [ctx.fragment(x, whole) for x in stored or made])
 
 

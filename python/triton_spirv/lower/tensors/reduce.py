@@ -93,7 +93,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
     elements = [element_of(v.type) for v in op.srcs]
     types = held_types(region, elements)
     inputs = [(src, layout) for src in srcs]
-    plan = ctx.plan(op, inputs)
+    walk = ctx.plan_walk(op, inputs)
     kept = [r for r, index in enumerate(layout.register_indices) if not index & mask]
     widths = layout.width
     stored = [ctx.arrays.allocate(_kept_shape(layout, axis), element)
@@ -128,7 +128,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
                 for i, (element, type) in enumerate(zip(elements, types, strict=True))]
         for array, piece in zip(stored, made, strict=False):
             ctx.arrays.write(array, piece)
-    ctx.finish(plan)
+    ctx.finish(walk)
     return tuple(
         _result(ctx, value.type, stored[i] if outer else made[i]) for i, value in enumerate(op.results)
     )

@@ -55,7 +55,7 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor,
     layout = natural if is_bit_by_bit(natural, mask) else bit_by_bit(natural)
     layout, inner, outer = _steps_of_axis_first(layout, mask)
     inputs = [(src, layout) for src in srcs]
-    plan = ctx.plan(op, inputs)
+    walk = ctx.plan_walk(op, inputs)
     stored = [ctx.arrays.allocate(layout.shape, element) for element in elements] if layout.step else []
     with StepLoop(ctx, outer):
         before = start_rows(ctx, op, types, layout.width, _rows_off_axis(layout, mask)) if inner else []
@@ -76,7 +76,7 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor,
             for array, piece in zip(stored, made, strict=False):
                 ctx.arrays.write(array, piece)
             loop.yield_([x for row in blocks.totals() for x in row] if inner else [])
-    ctx.finish(plan)
+    ctx.finish(walk)
     return tuple(stored or (made if layout == natural else [ctx.fragment(piece, natural) for piece in made]))
 
 
@@ -102,7 +102,7 @@ def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Tensor, ...], elemen
     type = op.srcs[0].type
     mask = Layout(type.shape).axis_mask(op.attributes["axis"])
     layout, inner, outer = _steps_of_axis_first(row_major(type.shape, 1, 1, 1), mask)
-    plan = ctx.plan(op, [(src, layout) for src in srcs])
+    walk = ctx.plan_walk(op, [(src, layout) for src in srcs])
     stored = [ctx.arrays.allocate(type.shape, element) for element in elements]
     anything = [ctx.b.constant(kind, False if kind == Bool() else 0) for kind in map(register_type, elements)]
     with StepLoop(ctx, outer):
@@ -118,7 +118,7 @@ def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Tensor, ...], elemen
             for array, element, register in zip(stored, elements, row, strict=True):
                 ctx.arrays.write(array, Fragment(layout, element, (register,)))
             loop.yield_(row)
-    ctx.finish(plan)
+    ctx.finish(walk)
     whole = ctx.layout_of(type)
     return tuple(stored) if whole.step else tuple(ctx.fragment(array, whole) for array in stored)
 

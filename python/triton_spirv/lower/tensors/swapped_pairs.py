@@ -70,8 +70,8 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
 
     Nothing that is known of the step around it holds: no fragments, no masks, and no by-products are due.
     """
-    pieces, known = ctx.indices.pieces, (ctx.scopes, ctx.proven, ctx.plans)
-    ctx.indices.pieces, ctx.scopes, ctx.proven, ctx.plans = [], [Scope()], [], []
+    pieces, known = ctx.indices.pieces, (ctx.scopes, ctx.proven, ctx.walks)
+    ctx.indices.pieces, ctx.scopes, ctx.proven, ctx.walks = [], [Scope()], [], []
     for index, bits in pieces:
         if 0 <= position < bits:
             index = ctx.b.ixor(index, 1 << position)
@@ -81,6 +81,6 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
         yield
     finally:
         ctx.close_scope()
-        ctx.indices.pieces, (ctx.scopes, ctx.proven, ctx.plans) = pieces, known
+        ctx.indices.pieces, (ctx.scopes, ctx.proven, ctx.walks) = pieces, known
 
 

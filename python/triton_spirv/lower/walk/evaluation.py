@@ -14,7 +14,7 @@ from ...layout import Elimination, Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, question
 from ..registry import RULES
-from ..state import Plan, State, named
+from ..state import OpenWalk, State, named
 from ..values import fragment as fragments
 from ..values.tensor import DEEP, Affine, Bound, Deferred, Fragment, Pointers, Shared, Stored, Tensor, Uniform
 from ..values.types import storage_bytes
@@ -142,37 +142,36 @@ class Evaluation(State):
             return
         self.scopes[-1].fragments[key] = made
         self.memo_roots.append(node)
-        for plan in self.plans:
-            if node in plan.stored and self.is_natural(made.layout) and self._in_every_turn(plan):
-                self._write_by_product(plan, node, made)
+        for walk in self.walks:
+            if node in walk.by_products and self.is_natural(made.layout) and self._in_every_turn(walk):
+                self._write_by_product(walk, node, made)
 
-    def _in_every_turn(self, plan: Plan) -> bool:
-        """Does every turn of a plan's walk come to where code is being emitted, or to its like elsewhere?"""
-        return all(scope.walks for scope in self.scopes[plan.scopes:])
+    def _in_every_turn(self, walk: OpenWalk) -> bool:
+        """Does every turn of a walk come to where code is being emitted, or to its like elsewhere?"""
+        return all(scope.walks for scope in self.scopes[walk.scopes:])
 
-    def _write_by_product(self, plan: Plan, node: Deferred, made: Fragment) -> None:
-        self.arrays.write(plan.stored[node], made)
-        self.scopes[-1].written.add((plan, node))
+    def _write_by_product(self, walk: OpenWalk, node: Deferred, made: Fragment) -> None:
+        self.arrays.write(walk.by_products[node].stored, made)
+        self.scopes[-1].written.add((walk, node))
 
-    def is_written(self, plan: Plan, node: Deferred) -> bool:
+    def is_written(self, walk: OpenWalk, node: Deferred) -> bool:
         """Do all ways to where code is being emitted lead through a write of this by-product?"""
-        return any((plan, node) in scope.written for scope in self.scopes[plan.scopes - 1:])
+        return any((walk, node) in scope.written for scope in self.scopes[walk.scopes - 1:])
 
     def complete(self) -> None:
         """At the end of a turn of the innermost walk, on the way that is being emitted: write the by-products
         that nothing has asked for on it.
         """
-        plan = self.plans[-1] if self.plans else None
-        if plan is None or not self._in_every_turn(plan):
+        walk = self.walks[-1] if self.walks else None
+        if walk is None or not self._in_every_turn(walk):
             return
-        bits = sum(bits for _, bits in self.indices.pieces[:len(self.indices.pieces) - plan.pieces])
-        for node in plan.stored:
-            layout = plan.layouts[node]
-            if len(layout.step) != bits or self.is_written(plan, node):
+        bits = sum(bits for _, bits in self.indices.pieces[:len(self.indices.pieces) - walk.pieces])
+        for node, kept in walk.by_products.items():
+            if len(kept.layout.step) != bits or self.is_written(walk, node):
                 continue
-            made = self.fragment(node, layout)
-            if not self.is_written(plan, node):  # known before the walk, or kept by another one inside it
-                self._write_by_product(plan, node, made)
+            made = self.fragment(node, kept.layout)
+            if not self.is_written(walk, node):  # known before the walk, or kept by another one inside it
+                self._write_by_product(walk, node, made)
 
     def registers(self, operand: Bound, layout: Layout) -> Sequence[Register]:
         """Registers of an operand under a layout; scalars and uniform tensors stay scalar registers."""

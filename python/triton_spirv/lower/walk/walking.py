@@ -7,7 +7,8 @@ write or into a region.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from math import prod
 
 from ...errors import InternalError
@@ -16,7 +17,7 @@ from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, Known, answer
 from ..plan.records import Kept, Walk
-from ..state import Plan
+from ..state import ByProduct, OpenWalk
 from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import register_type
 from .requests import CHEAP, Request, Requests, below, is_view, is_worth_keeping, walk
@@ -26,14 +27,14 @@ from .step_loop import StepLoop
 class Walking(Requests):
     """Plans, by-products, and values computed ahead of time."""
 
-    def plan(
+    def plan_walk(
         self,
         op: Operation | None,
         inputs: Iterable[Request],
         stored: Iterable[Deferred] = (),
         optional: Sequence[Tensor] = (),
-    ) -> Plan:
-        """Prepare a loop in which `op` consumes tensors under layouts.
+    ) -> OpenWalk:
+        """Decide a loop in which `op` consumes tensors under layouts.
 
         Deferred values that are expensive and needed again afterwards become by-products when every turn of
         the loop comes to them, in their natural order; in any other order they are computed before the loop.
@@ -44,41 +45,46 @@ class Walking(Requests):
         inputs = list(inputs)
         requests = self.straighten(inputs)
         asked = self.asked(inputs, optional)
-        result = Plan(op, scopes=len(self.scopes), pieces=len(self.indices.pieces))
-        for wanted in stored:
-            result.stored[wanted] = self.arrays.allocate(wanted.shape, wanted.element)
-            result.layouts[wanted] = self._own_layout(wanted)
+        made = {node: ByProduct(self.arrays.allocate(node.shape, node.element), self._own_layout(node))
+                for node in stored}
         if not self.target.optimises("by-products"):
-            requests = self._without_by_products(inputs, requests, result)
-        kept = []
+            requests = self._without_by_products(op, inputs, requests, made)
+        kept: dict[Deferred, Layout] = {}
+        every = set(made)
         for node, layouts in requests:
             if isinstance(node, Fragment):
                 if any(any(layout.step) for layout in layouts):
                     self.spill(node)
             elif is_worth_keeping(node) and all(self.is_natural(layout) for layout in layouts):
                 always = asked.always.get(node)
-                if always is not None and node not in result.stored and self.needed_later(node, op, result):
-                    result.stored[node] = None  # type: ignore[assignment]  # its array is named below
-                    result.layouts[node] = always
-                    kept.append(node)
-        dying = self._dying(op, inputs, result)
-        for node in kept:
+                if always is not None and node not in every and self.needed_later(node, op, every):
+                    kept[node] = always
+                    every.add(node)
+        dying = self._dying(op, inputs, every)
+        for node, layout in kept.items():
             over = None if node in asked.elsewhere else self._taken_over(node, dying)
-            if over is not None:
-                result.taken_over[node] = over
-                result.stored[node] = Stored(node.shape, node.element, over.array, over.width)
-            else:
-                result.stored[node] = self.arrays.allocate(node.shape, node.element)
-        self.plans.append(result)
+            array = self.arrays.allocate(node.shape, node.element) if over is None else Stored(
+                node.shape, node.element, over.array, over.width)
+            made[node] = ByProduct(array, layout, over)
+        self.walks.append(OpenWalk(made, self._record(op, made), len(self.scopes), len(self.indices.pieces)))
         self.recorder.open()
-        return result
+        return self.walks[-1]
 
-    def _without_by_products(self, inputs: Sequence[Request],
+    def _record(self, op: Operation | None, by_products: dict[Deferred, ByProduct]) -> Walk:
+        """A walk in the plan, as it is decided."""
+        recorder = self.recorder
+        return Walk(op, tuple(
+            Kept(node.operation, node.index, recorder.array(each.stored),
+                 recorder.name(each.stored, node.operation.results[node.index]), each.layout,
+                 None if each.over is None else recorder.content(each.over))
+            for node, each in by_products.items()), ())
+
+    def _without_by_products(self, op: Operation | None, inputs: Sequence[Request],
                              requests: list[tuple[Deferred | Fragment, set[Layout]]],
-                             plan: Plan) -> list[tuple[Deferred | Fragment, set[Layout]]]:
+                             made: Collection[Deferred]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
         """Compute what the walk would keep in walks of its own; the requests that are left."""
         while again := [node for node, _ in requests if isinstance(node, Deferred) and is_worth_keeping(node)
-                        and node not in plan.stored and self.needed_later(node, plan.operation, plan)]:
+                        and node not in made and self.needed_later(node, op, made)]:
             self.materialise(again[:1])
             requests = self.straighten(inputs)
         return requests
@@ -95,10 +101,10 @@ class Walking(Requests):
         return requests
 
     def _dying(
-        self, op: Operation | None, inputs: Iterable[Request], plan: Plan
+        self, op: Operation | None, inputs: Iterable[Request], kept: Collection[Deferred]
     ) -> list[Deferred]:
         """Values in arrays that this walk reads element by element in natural order, and nothing reads after
-        it: what is computed from them is done, or among the plan's by-products.
+        it: what is computed from them is done, or among its by-products, `kept`.
 
         They belong to the block of `op`; an outer array is read again by the next iteration.
         """
@@ -110,7 +116,7 @@ class Walking(Requests):
                     found[node] = found.get(node, True) and self.is_natural(asked)
         return [node for node, natural in found.items()
                 if natural and op is not None and node.operation.parent is op.parent
-                and not self.needed_later(node, op, plan)]
+                and not self.needed_later(node, op, kept)]
 
     def _taken_over(self, node: Deferred, dying: list[Deferred]) -> Stored | None:
         """The array of a dying value that only `node` is computed from: each element is read before it is
@@ -151,32 +157,23 @@ class Walking(Requests):
         )
         return user in self.frame.lowered and not waits
 
-    def finish(self, plan: Plan) -> None:
+    def finish(self, walk: OpenWalk) -> None:
         """The loop is over: its by-products are arrays from now on."""
-        self.plans.remove(plan)
-        self._record(plan)
-        for node, stored in plan.stored.items():
-            if not self.is_written(plan, node):
+        self.walks.remove(walk)
+        body = self.recorder.close()
+        if body:
+            self.recorder.add(replace(walk.record, body=body))
+        for node, kept in walk.by_products.items():
+            if not self.is_written(walk, node):
                 op = node.operation
                 raise InternalError(f"{op.location}: {op.name}: the walk that was to write its value to an "
                                     "array does not, on one of its ways")
             assert node.stored is None, "computed before the walk that was to write its array"
-            self.keep(node, stored)
+            self.keep(node, kept.stored)
 
-    def _record(self, plan: Plan) -> None:
-        """Write down what a walk was."""
-        recorder = self.recorder
-        keeps = tuple(
-            Kept(node.operation, node.index, recorder.array(stored),
-                 recorder.name(stored, node.operation.results[node.index]),
-                 recorder.content(plan.taken_over[node]) if node in plan.taken_over else None)
-            for node, stored in plan.stored.items())
-        body = recorder.close()
-        if body:
-            recorder.add(Walk(plan.operation, keeps, body))
-
-    def needed_later(self, node: Deferred, op: Operation | None, plan: Plan | None = None) -> bool:
-        """Will an operation other than `op` ask for the node again, directly or through what is not kept?"""
+    def needed_later(self, node: Deferred, op: Operation | None, kept: Collection[Deferred] = ()) -> bool:
+        """Will an operation other than `op` ask for the node again, directly or through what is not kept, now
+        or by the walk at hand?"""
         waiting = [user for user, _ in node.operation.results[node.index].uses]
         seen = {op}
         while waiting:
@@ -190,10 +187,8 @@ class Walking(Requests):
                 bound = self.frame.values.get(result)
                 if isinstance(bound, Affine):
                     bound = bound.exact
-                kept = isinstance(bound, Deferred) and (
-                    bound.stored is not None or (plan is not None and bound in plan.stored)
-                )
-                if isinstance(bound, (Pointers, Deferred)) and not kept:
+                is_kept = isinstance(bound, Deferred) and (bound.stored is not None or bound in kept)
+                if isinstance(bound, (Pointers, Deferred)) and not is_kept:
                     waiting += [user for user, _ in result.uses]
         return False
 
@@ -242,7 +237,7 @@ class Walking(Requests):
                 break
         if not left:
             return
-        plan = self.plan(None, inputs, left)
+        opened = self.plan_walk(None, inputs, left)
         with StepLoop(self, len(self._own_layout(left[0]).step)):
 
             def evaluate() -> list[Register]:
@@ -251,7 +246,7 @@ class Walking(Requests):
                 return []
 
             guarded(self, inputs, [], evaluate)  # type: ignore[arg-type]  # a Context
-        self.finish(plan)
+        self.finish(opened)
 
     def settle(self, memory_only: bool, op: Operation | None = None) -> None:
         """Compute what is pending before code runs that it must not move across: a write (memory_only) or a
@@ -263,11 +258,11 @@ class Walking(Requests):
             if node.stored is not None:
                 continue
             kept.append(node)
-        taken = Plan()
+        taken: set[Deferred] = set()
         for node in reversed(kept):
             expensive = node.reads_memory or (not memory_only and node.weight > CHEAP)
             if expensive and not is_view(node) and self.needed_later(node, op, taken):
-                taken.stored[node] = None  # type: ignore[assignment]
+                taken.add(node)
                 chosen.append(node)
         self.materialise(chosen)
         over: Known = {}
