@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from known_facts.update import Case, cases
+from known_facts.update import cases
+from texts import Case
 from triton_spirv.facts.motion import (
     Counter,
     Product,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from passes.update import Case, cases
+from passes.update import cases
+from texts import Case
 from triton_spirv import inspection
 from triton_spirv.ir import parse
 from triton_spirv.passes import pipeline

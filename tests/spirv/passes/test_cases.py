@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from spirv.passes.loading import load
-from spirv.passes.update import PASSES, Case, cases
+from spirv.passes.update import PASSES, cases, said
+from texts import Case
 from triton_spirv.errors import InternalError
 from triton_spirv.spirv import Module
 from triton_spirv.spirv.passes import pipeline
@@ -48,7 +49,7 @@ def test_case(case: Case) -> None:
 
 
 def test_every_pass_has_a_case() -> None:
-    assert {case.said["pass"] for case in cases()} == PASSES.keys() >= set(pipeline.NAMES)
+    assert {said(case.source)["pass"] for case in cases()} == PASSES.keys() >= set(pipeline.NAMES)
 
 
 def test_what_a_graph_knows() -> None:

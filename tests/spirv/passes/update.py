@@ -32,11 +32,9 @@ from triton_spirv.spirv.passes.private_memory import keep_private
 from triton_spirv.spirv.passes.register_pressure import lessen_pressure
 from triton_spirv.spirv.types import Type
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 from loading import load
-
-FOLDER = Path(__file__).parent / "cases"
-LINE = "; ---- becomes\n"
+from texts import Cases
 
 
 @dataclass
@@ -97,30 +95,23 @@ PASSES: dict[str, Callable[[Loaded], object]] = {
 }
 
 
-@dataclass(frozen=True)
-class Case:
-    """A file, taken apart."""
+def said(source: str) -> dict[str, str]:
+    """What the comments of a case say, by the word before the colon."""
+    return dict(re.findall(r"^; (\w+): (.*)$", source, re.MULTILINE))
 
-    path: Path
-    source: str
-    expected: str
 
-    @property
-    def said(self) -> dict[str, str]:
-        return dict(re.findall(r"^; (\w+): (.*)$", self.source, re.MULTILINE))
-
-    def made(self) -> str:
-        """What the pass makes of the source today, verified before and behind."""
-        module, function, ids = load(self.source)
-        name = self.said["pass"]
-        check_form(module, Graph(module, function))
-        try:
-            PASSES[name](Loaded(module, Graph(module, function), self.said, ids))
-        except InternalError as error:
-            return f"; refused: {error.args[0]}\n"
-        check(module, Graph(module, function), name)
-        text = listing(module.unfinished())
-        return text[text.index("function void"):]
+def made(source: str) -> str:
+    """What the pass makes of the source today, verified before and behind."""
+    module, function, ids = load(source)
+    name = said(source)["pass"]
+    check_form(module, Graph(module, function))
+    try:
+        PASSES[name](Loaded(module, Graph(module, function), said(source), ids))
+    except InternalError as error:
+        return f"; refused: {error.args[0]}\n"
+    check(module, Graph(module, function), name)
+    text = listing(module.unfinished())
+    return text[text.index("function void"):]
 
 
 def check_form(module: Module, graph: Graph) -> None:
@@ -129,16 +120,7 @@ def check_form(module: Module, graph: Graph) -> None:
     verify(graph, "loading", module.declared())
 
 
-def cases(*parts: str) -> list[Case]:
-    """Those whose names contain one of the parts; without parts all."""
-    found = []
-    for path in sorted(FOLDER.glob("*.spvasm")):
-        if not parts or any(part in path.name for part in parts):
-            source, _, expected = path.read_text(encoding="utf-8").partition(LINE)
-            found.append(Case(path, source, expected))
-    return found
-
+cases = Cases(Path(__file__).parent / "cases", "*.spvasm", "; ---- becomes\n", made)
 
 if __name__ == "__main__":
-    for case in cases(*sys.argv[1:]):
-        case.path.write_text(case.source + LINE + case.made(), encoding="utf-8")
+    cases.update(*sys.argv[1:])
