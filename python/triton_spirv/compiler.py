@@ -24,6 +24,7 @@ from .lower.budget import Budget
 from .lower.context import Context
 from .lower.control.blocks import run_function
 from .lower.control.loop_limit import LoopLimit
+from .lower.kernel import Kernel, Options
 from .lower.plan.records import Plan
 from .lower.plan.text import plan_text
 from .lower.plan.verify import verify_plan
@@ -129,18 +130,16 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     b.float16 = target.float16
     b.extends_by_halves = target.has("extends_by_halves")
     env = environment(b, target)
-    ctx = Context(b, env, target, module.functions)
-    ctx.options = options
+    ctx = Context(b, env, target, Kernel(
+        module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
+        has_atomics=any(op.has("atomic") for op in module.walk()),
+        across=accessed_across(kernel) if not target.lanes and target.optimises("vectors") else {}))
     ctx.budget = budget
     budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module, ctx.shared.roots)
-    ctx.has_atomics = any(op.name.startswith("tt.atomic") for op in module.walk())
-    if not target.lanes and target.optimises("vectors"):
-        ctx.across = accessed_across(kernel)
-    ctx.num_warps = warps if target.lanes else 1
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
-    local_size = ctx.num_warps * target.sub_group_size if target.lanes else 1
+    local_size = ctx.kernel.num_warps * target.sub_group_size if target.lanes else 1
     ctx.launch.overflows = overflows
     hidden = ctx.launch.hidden_parameters(module)
     bound = env.begin_kernel(name, parameters + hidden, local_size)
@@ -173,11 +172,11 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         shared_bytes=ctx.launch.shared_bytes,
         overflow_bytes=ctx.launch.overflow_bytes,
         sub_group_size=target.sub_group_size,
-        num_warps=ctx.num_warps if target.lanes else num_warps,
+        num_warps=ctx.kernel.num_warps if target.lanes else num_warps,
         requires=tuple(sorted(ctx.launch.requires)),
         register_bytes=ctx.launch.register_bytes,
         grf_mode=target.grf_mode(max(ctx.launch.register_bytes, finishing.live_bytes * 3 // 4),
-                                 ctx.num_warps),
+                                 ctx.kernel.num_warps),
         asserts=tuple(ctx.launch.asserts),
         prints=ctx.launch.prints,
         formats=tuple(env.formats),

@@ -13,9 +13,9 @@ import triton
 import triton.language as tl
 from triton_spirv import compile
 from triton_spirv.errors import InternalError
-from triton_spirv.lower.state import State
 from triton_spirv.lower.values.tensor import Deferred
 from triton_spirv.lower.walk.requests import Asked, Requests
+from triton_spirv.lower.walk.scopes import Scopes
 
 FILL = -7
 SIZES = (16, 512, 1024, 8192)
@@ -262,7 +262,7 @@ def promise_what_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def forget_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(State, "close_scope", lambda self: self.scopes.pop())
+    monkeypatch.setattr(Scopes, "close", lambda self: self._open.pop())
 
 
 NOTICED = (

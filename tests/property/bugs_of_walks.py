@@ -41,9 +41,9 @@ def _one_end(put: Set) -> None:
 
 def _kept_memo(put: Set) -> None:
     """What an arm has kept counts as kept behind it."""
-    from triton_spirv.lower.state import State
+    from triton_spirv.lower.walk.scopes import Scopes
 
-    put(State, "close_scope", lambda self: self.scopes.pop())
+    put(Scopes, "close", lambda self: self._open.pop())
 
 
 def _fewer_barriers(keep: Callable[[int], bool]) -> Callable[[Set], None]:
@@ -162,9 +162,9 @@ BUGS: tuple[Bug, ...] = (
         within("walk.requests", "Requests.is_astray", _always(False)), LARGE),
     # what a mask, a span or a fact proves
     Bug("a mask counts as proven where another is", within("addresses.masks", "is_proven",
-        lambda right: _only_if(lambda ctx, mask, layout: any(ctx.proven), right)), ("mask=", *LARGE)),
+        lambda right: _only_if(lambda ctx, mask, layout: any(ctx.masks.holding), right)), ("mask=", *LARGE)),
     Bug("a mask counts as refuted where another is", within("addresses.masks", "is_refuted",
-        lambda right: _only_if(lambda ctx, mask, layout: mask is not None and ctx.refuted is not None,
+        lambda right: _only_if(lambda ctx, mask, layout: mask is not None and ctx.masks.failing is not None,
                                right)), ("mask=", *LARGE)),
     Bug("loads and a store are apart", within("memory.hazard", "apart", _apart), (*STORES, *LARGE)),
     Bug("accesses walk alike whatever their strides", within("memory.hazard", "_same_walk", _always(True)),

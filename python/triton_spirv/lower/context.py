@@ -16,14 +16,14 @@ from ..ir.model import Block, Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from .registry import RULES, SYMBOLIC
-from .state import Frame, named
+from .state import named
 from .values.tensor import DEEP, Deferred, Uniform, depth_of
 from .values.types import element_of
 from .walk.requests import CHEAP
 from .walk.step_loop import StepLoop
 from .walk.walking import Walking
 
-__all__ = ["CHEAP", "Context", "Frame", "StepLoop", "named"]
+__all__ = ["CHEAP", "Context", "StepLoop", "named"]
 
 
 def _place(op: Operation) -> str:
@@ -106,7 +106,7 @@ class Context(Walking):
         for (_, layout), nodes in groups.items():
             self.b.module.location = nodes[0].operation.location
             for node, made in zip(nodes, load_together(self, nodes, layout), strict=True):
-                self.keep(node, made)
+                self.scopes.keep(node, made)
         self.b.module.location = location
 
     def _defer(self, op: Operation, operands: list[Any], weight: int) -> Sequence[Any]:
@@ -142,7 +142,7 @@ class Context(Walking):
                     reads,
                     siblings=nodes,
                     depth=LOAD_DEPTH * (op.name == "tt.load") + 1 + max(map(depth_of, operands), default=0),
-                    scope=self.scopes[-1],
+                    scope=self.scopes.innermost,
                 )
             )
         layout = self.layout_of(type)
@@ -158,7 +158,7 @@ class Context(Walking):
             self.waiting.append(nodes[0])
         elif layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:
-                self.keep(node, self.fragment(node, layout))
+                self.scopes.keep(node, self.fragment(node, layout))
         elif nodes[0].depth > DEEP or (
                 (reads or total > CHEAP) and not self.target.optimises("chains")):
             self.precompute(nodes)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from ..environment.base import Environment
@@ -14,16 +13,21 @@ from ..spirv.builder import Builder
 from ..spirv.module import Value as Register
 from ..spirv.types import Pointer
 from ..target import Target
+from .answers import Answers
 from .budget import Budget
+from .calls import Calls, Frame
+from .convergence import Convergence
+from .kernel import Kernel
+from .known_masks import KnownMasks
 from .lanes.shared import SharedMemory
 from .launch_contract import LaunchContract
 from .plan.recorder import Recorder
-from .plan.records import Walk
 from .prepared import Prepared
-from .values.tensor import Deferred, Fragment, Stored
+from .values.tensor import Deferred, Stored
 from .values.types import storage_type
 from .walk.arrays import Arrays
 from .walk.indices import Indices
+from .walk.scopes import OpenWalk, Scopes
 
 T = TypeVar("T")
 
@@ -41,103 +45,38 @@ def named(op: Operation, bound: Sequence[Any]) -> list[Any]:
     return result
 
 
-@dataclass
-class Frame:
-    """Values of one function instance; `parent` is set for regions that see the values around them."""
-
-    values: dict[Value, Any] = field(default_factory=dict)
-    lowered: set[Operation] = field(default_factory=set)
-    pending: list[Deferred] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Scope:
-    """Code that dominates what is emitted until the scope closes, and nothing behind it: what is made within
-    is forgotten then. `walks`: every turn of the walk around it comes through it, or through its other arm,
-    which does the same.
-    """
-
-    walks: bool = False
-    fragments: dict[tuple[int, Layout], Fragment] = field(default_factory=dict)
-    spilled: dict[int, Stored] = field(default_factory=dict)
-    kept: set[Deferred] = field(default_factory=set)  # made before the scope, evaluated for good in it
-    written: set[tuple[OpenWalk, Deferred]] = field(default_factory=set)  # by-products, on all ways to here
-
-
-@dataclass(frozen=True)
-class ByProduct:
-    """Where a walk writes a value that it computes anyway: an array, under the layout in which it comes to
-    the value. over: the tensor whose array that was."""
-
-    stored: Stored
-    layout: Layout
-    over: Stored | None = None
-
-
-@dataclass(eq=False)
-class OpenWalk:
-    """A walk that is being emitted. by_products: decided before it. record: it in the plan, still without its
-    body. scopes, pieces: how many scopes and pieces of the step there were before it."""
-
-    by_products: dict[Deferred, ByProduct]
-    record: Walk
-    scopes: int
-    pieces: int
-
-    def keep_nothing(self) -> None:
-        """What it computes goes where its own code says."""
-        self.by_products.clear()
-        self.record = replace(self.record, keeps=())
-
-
 class State:
-    """`b` builds instructions, `env` knows the environment, `target` the device. The parts: `launch`, what
-    the launcher must know; `indices`, index arithmetic under layouts; `arrays`, private memory; `shared`,
-    shared memory; `prepared`, what was made before a loop; `recorder`, the plan as far as it is carried out.
-    The rest is what has been lowered so far. """
+    """`b` builds instructions, `env` knows the environment, `target` the device, `kernel` what is compiled.
 
-    def __init__(self, b: Builder, env: Environment, target: Target, functions: dict[str, Operation]) -> None:
-        self.b, self.env, self.target = b, env, target
-        self.functions = functions
-        self.frames = [Frame()]
-        self.scopes = [Scope()]
-        self.memo_roots: list[object] = []  # keeps what the scopes know by its id
-        self.waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
+    The parts: `launch`, what the launcher must know; `indices`, index arithmetic under layouts; `arrays`,
+    private memory; `shared`, shared memory; `prepared`, what was made before a loop; `recorder`, the plan as
+    far as it is carried out; `calls`, functions and what their values are bound to; `scopes`, what has been
+    evaluated; `walks` around the code at hand; `masks` that are known there; `convergence` of lanes there;
+    `answers` to questions about tensors; `budget`, the time. """
+
+    def __init__(self, b: Builder, env: Environment, target: Target, kernel: Kernel) -> None:
+        self.b, self.env, self.target, self.kernel = b, env, target, kernel
+        self.calls = Calls()
+        self.scopes = Scopes()
         self.walks: list[OpenWalk] = []
-        self.proven: list[set[tuple[int, Layout]]] = []
-        self.refuted: tuple[int, Layout] | None = None  # a mask that is not true everywhere in this window
-        self.brief = False  # this code hardly ever runs: short rather than fast
-        self.call_stack: list[str] = []
-        self.called = 0  # operations of called functions so far
-        self.num_warps = 1
-        self.parted = False  # lanes may have parted ways, so that no barrier may stand here
+        self.masks = KnownMasks()
+        self.convergence = Convergence()
+        self.answers = Answers()
         self.budget = Budget()
         self.recorder = Recorder()
-        self._answers: dict[tuple[object, ...], Any] = {}
         self.launch = LaunchContract(b.module, env, target)
         self.indices = Indices(b, env)
         self.arrays = Arrays(b, env, target.vector_width, self.indices, self.recorder)
-        self.from_below = False  # what is evaluated has all that it waits for
-        self.scalars: set[int] = set()  # ids of what all lanes of the program have the same of
-        self.options: dict[str, Any] = {}
         self.shared = SharedMemory(self)  # type: ignore[arg-type]  # every State is a Context
         self.prepared = Prepared()
-        self.has_atomics = False
-        self.across: dict[tuple[int, ...], int] = {}  # shapes of tensors that are accessed across their rows
+        self.waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
+        self.brief = False  # this code hardly ever runs: short rather than fast
+        self.from_below = False  # what is evaluated has all that it waits for
 
     @property
     def lanes_of_program(self) -> int:
         """Work-items that run a program together."""
-        return self.num_warps * self.target.sub_group_size
-
-    def remembered(self, question: tuple[object, ...], about: object, ask: Callable[[], T]) -> T:
-        """The answer to a question about a tensor that has the same answer at all times; `question` may name
-        the tensor, or what is in it, by its id."""
-        answers = self._answers
-        if question not in answers:
-            answers[question] = ask()
-            self.memo_roots.append(about)  # keeps its id unique
-        return answers[question]
+        return self.kernel.num_warps * self.target.sub_group_size
 
     # --- layouts --------------------------------------------------------------------------------------------
 
@@ -148,15 +87,17 @@ class State:
         assert isinstance(type, TensorType)
         if type.encoding is not None:
             from .values.encoding import layout_of_encoding
-            return layout_of_encoding(type.encoding, type.shape, self.num_warps, self.target.sub_group_size)
+            return layout_of_encoding(type.encoding, type.shape, self.kernel.num_warps,
+                                      self.target.sub_group_size)
         return self.default_layout(type.shape)
 
     def default_layout(self, shape: tuple[int, ...]) -> Layout:
         """Row-major, walked in steps where the tensor has more registers than fit; by squares where some
         access goes across the rows."""
         window = 1 if self.brief else self.target.window
-        if shape in self.across and not self.brief:
-            return squares(shape, self.across[shape], self.target.vector_width, self.target.max_registers)
+        if shape in self.kernel.across and not self.brief:
+            return squares(shape, self.kernel.across[shape], self.target.vector_width,
+                           self.target.max_registers)
         return row_major(shape, self.target.vector_width, self.target.max_registers, window)
 
     def is_natural(self, layout: Layout) -> bool:
@@ -173,7 +114,7 @@ class State:
 
     @property
     def frame(self) -> Frame:
-        return self.frames[-1]
+        return self.calls.frame
 
     def value(self, value: Value) -> Any:
         """What `value` was bound to: a register (scalars) or a Tensor."""
@@ -182,8 +123,8 @@ class State:
     def bind(self, value: Value, bound: object) -> None:
         if isinstance(bound, Deferred):
             self.frame.pending.append(bound)
-        elif isinstance(bound, Register) and not self.parted:
-            self.scalars.add(bound.id)
+        elif isinstance(bound, Register):
+            self.convergence.bound(bound)
         elif isinstance(bound, Stored):
             self.recorder.name(bound, value)
         self.frame.values[value] = bound
@@ -199,26 +140,3 @@ class State:
             if isinstance(type, PointerType)
             else register
         )
-
-    # --- scopes ---------------------------------------------------------------------------------------------
-
-    def open_scope(self, walks: bool = False) -> None:
-        """Enter a scope whose code does not dominate what follows it."""
-        self.scopes.append(Scope(walks))
-
-    def close_scope(self) -> Scope:
-        """Leave it: what was evaluated in it is not, for what follows."""
-        scope = self.scopes.pop()
-        for node in scope.kept:
-            node.stored = None
-        return scope
-
-    def keep(self, node: Deferred, value: Fragment | Stored) -> None:
-        """A deferred value is in registers or an array from here on, until this scope closes, or its own."""
-        node.stored = value
-        if node.scope is not self.scopes[-1]:
-            self.scopes[-1].kept.add(node)
-
-    def is_kept_for_now(self, node: Deferred) -> bool:
-        """Will a value that is kept be deferred again, when a scope closes?"""
-        return any(node in scope.kept for scope in self.scopes[1:])

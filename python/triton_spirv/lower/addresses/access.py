@@ -66,7 +66,7 @@ def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
         return layout
     if not ctx.target.optimises("vectors"):
         return layout
-    return ctx.remembered(("by memory", _offsets(ptr), layout, storage_bytes(pointee)), ptr,
+    return ctx.answers.remembered(("by memory", _offsets(ptr), layout, storage_bytes(pointee)), ptr,
                           lambda: _by_memory(ctx, ptr, layout, pointee))
 
 
@@ -91,7 +91,7 @@ def vectors_of(ctx: Context, ptr: Any, layout: Layout, pointee: Any, value: Valu
     """How an access under a layout moves elements; `ptr` is what the IR's `value` is bound to."""
     if not isinstance(ptr, Pointers):
         return _vectors(ctx, ptr, layout, storage_bytes(pointee), value)
-    return ctx.remembered(("vectors", value, _offsets(ptr), layout), ptr,
+    return ctx.answers.remembered(("vectors", value, _offsets(ptr), layout), ptr,
                           lambda: _vectors(ctx, ptr, layout, storage_bytes(pointee), value))
 
 
@@ -140,7 +140,8 @@ def _by_firsts(pointers: Pointers, layout: Layout, run: int) -> bool:
 def asks_for_all(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
     """Does an access under this layout ask for the offsets of all elements?"""
     wide = by_memory(ctx, pointers, layout, pointers.element.pointee)  # type: ignore[attr-defined]
-    run = ctx.remembered(("run", _offsets(pointers), wide), pointers, lambda: run_length(ctx, pointers, wide))
+    run = ctx.answers.remembered(("run", _offsets(pointers), wide), pointers,
+                                 lambda: run_length(ctx, pointers, wide))
     return not _by_firsts(pointers, wide, run)
 
 
@@ -277,7 +278,8 @@ class AccessPointers:
         """
         ctx, b = self.ctx, self.ctx.b
         bytes = self.layout.width * self.size
-        if not ctx.target.stream_bytes or self.firsts is None or bytes < STREAMED_VECTOR or ctx.has_atomics:
+        if not ctx.target.stream_bytes or self.firsts is None or bytes < STREAMED_VECTOR \
+                or ctx.kernel.has_atomics:
             return None
         if any(step is None or step * self.size % bytes for step in self.steps):
             return None

@@ -204,13 +204,13 @@ def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
     """Is the mask absent, true, or known true on the path being emitted?"""
     if mask is None or (isinstance(mask, Uniform) and mask.scalar.constant is True):
         return True
-    return any((id(mask), layout) in proven for proven in ctx.proven)
+    return ctx.masks.holds(mask, layout)
 
 
 def is_refuted(ctx: Context, mask: Any, layout: Layout) -> bool:
     """Is it of no use to ask whether the mask is true everywhere: because it is not, or the code hardly ever
     runs?"""
-    return (ctx.refuted == (id(mask), layout) or (ctx.brief and ctx.target.masked_access)
+    return (ctx.masks.fails(mask, layout) or (ctx.brief and ctx.target.masked_access)
             or not ctx.target.optimises("masks"))
 
 
@@ -247,34 +247,33 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
         return registers
 
     with branch.then():
-        ctx.open_scope(walks=True)
+        ctx.scopes.open(walks=True)
         ctx.recorder.open()
-        ctx.proven.append(proven)
-        branch.yield_(turn())
-        ctx.proven.pop()
-        arms = [("hot", ctx.recorder.close())]
-        hot = ctx.close_scope()
-    with branch.otherwise():
-        ctx.open_scope(walks=True)
-        ctx.recorder.open()
-        refuted, ctx.refuted = ctx.refuted, next(iter(proven)) if len(proven) == 1 else None
-        nothing = all_false(ctx, *idle) if idle is not None else None
-        if nothing is None:
+        with ctx.masks.where_all_hold(proven):
             branch.yield_(turn())
-        else:
-            with if_(ctx.b.module, ctx.b.logical_not(nothing)):
-                ctx.open_scope()
-                ctx.recorder.open()
-                body()
-                some = ctx.recorder.close()
-                ctx.close_scope()
-            ctx.recorder.versions("is anything stored?", [("some", some), ("nothing", ())], may_skip=True)
-            branch.yield_([])
-        ctx.refuted = refuted
+        arms = [("hot", ctx.recorder.close())]
+        hot = ctx.scopes.close()
+    with branch.otherwise():
+        ctx.scopes.open(walks=True)
+        ctx.recorder.open()
+        with ctx.masks.where_one_fails(proven):
+            nothing = all_false(ctx, *idle) if idle is not None else None
+            if nothing is None:
+                branch.yield_(turn())
+            else:
+                with if_(ctx.b.module, ctx.b.logical_not(nothing)):
+                    ctx.scopes.open()
+                    ctx.recorder.open()
+                    body()
+                    some = ctx.recorder.close()
+                    ctx.scopes.close()
+                ctx.recorder.versions("is anything stored?", [("some", some), ("nothing", ())],
+                                      may_skip=True)
+                branch.yield_([])
         arms.append(("cold", ctx.recorder.close()))
-        cold = ctx.close_scope()
+        cold = ctx.scopes.close()
     ctx.recorder.versions("do all masks hold in this window?", arms)
-    ctx.scopes[-1].written |= hot.written & cold.written
+    ctx.scopes.innermost.written |= hot.written & cold.written
     return branch.results
 
 
@@ -283,7 +282,7 @@ def by_register(ctx: Context, mask: Any, layout: Layout) -> Groups | None:
     """
     if not ctx.target.optimises("masks"):
         return None
-    return ctx.remembered(("groups", id(mask), layout), mask, lambda: _by_register(mask, layout))
+    return ctx.answers.remembered(("groups", id(mask), layout), mask, lambda: _by_register(mask, layout))
 
 
 def _by_register(mask: Any, layout: Layout) -> Groups | None:
@@ -339,11 +338,10 @@ def proven_whole(ctx: Context, inputs: Iterable[tuple[Any, Layout]], walk: Calla
     arms = []
     for name, arm, known in (("hot", branch.then, proven), ("cold", branch.otherwise, set())):
         with arm():
-            ctx.open_scope()
+            ctx.scopes.open()
             ctx.recorder.open()
-            ctx.proven.append(known)
-            walk()
-            ctx.proven.pop()
+            with ctx.masks.where_all_hold(known):
+                walk()
             arms.append((name, ctx.recorder.close()))
-            ctx.close_scope()
+            ctx.scopes.close()
     ctx.recorder.versions("do all masks hold in all of it?", arms)

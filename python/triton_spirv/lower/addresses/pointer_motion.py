@@ -34,7 +34,7 @@ def distance(ctx: Context, access: Operation) -> Register | None:
     around = block.parent.parent
     if around.name == "scf.for":
         return _emitted(ctx, motion(access.ptr, Round(block), hint=True).slope)
-    if around.name != "tt.func" or ctx.call_stack or block is not around.regions[0].entry:
+    if around.name != "tt.func" or ctx.calls.names or block is not around.regions[0].entry:
         return None
     looked_up: set[Value] = set()
     steps: Known = {}
@@ -55,7 +55,7 @@ def to_next_program(ctx: Context, access: Operation) -> Register | None:
     """Elements that the pointers of a load move by from this program to the next one, in the same iteration
     of the loops around it; 0 in the last program. None where that does not follow from the program's number,
     or they do not move."""
-    if ctx.call_stack:
+    if ctx.calls.names:
         return None
     return _emitted(ctx, motion(access.ptr, Program("x"), hint=True).slope, to_next)
 

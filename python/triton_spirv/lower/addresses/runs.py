@@ -46,7 +46,7 @@ def without_repeats(ctx: Context, node: Deferred, layout: Layout) -> Layout:
     the same layout where there are no runs."""
     if not node.reads_memory or layout.lane or layout.warp or not ctx.target.optimises("runs"):
         return layout
-    runs: Runs | None = ctx.remembered(("runs", id(node)), node, lambda: answer(_runs, node))
+    runs: Runs | None = ctx.answers.remembered(("runs", id(node)), node, lambda: answer(_runs, node))
     if runs is None or runs.lengths is None or not all(is_proven(ctx, mask, layout) for mask in runs.masks):
         return layout
     lengths = runs.lengths
@@ -57,8 +57,7 @@ def without_repeats(ctx: Context, node: Deferred, layout: Layout) -> Layout:
 
     repeating = replace(layout, component=kept(layout.component), register=kept(layout.register))
     once = fragments.without_broadcast(repeating)
-    for known in ctx.proven:  # what holds under a layout does for fewer of its elements
-        known |= {(mask, once) for mask, whole in known if whole == layout}
+    ctx.masks.hold_for_fewer(layout, once)
     return repeating
 
 

@@ -185,9 +185,9 @@ class _Graph:
 
     @contextmanager
     def _scope(self) -> Iterator[None]:
-        self.ctx.open_scope()
+        self.ctx.scopes.open()
         yield
-        self.ctx.close_scope()
+        self.ctx.scopes.close()
 
     def _leave(self, node: Node, op: Operation) -> None:
         ctx = self.ctx

@@ -12,7 +12,6 @@ from ...ir.model import Block, Operation, Region, Value
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..registry import RULES
-from ..state import Frame
 
 #: operations, both sides of every branch counted: about what calling a branch per component of a vector costs
 MOST = 48
@@ -73,10 +72,9 @@ def _if(ctx: Context, op: Operation) -> list[Register]:
 
 def _call(ctx: Context, op: Operation) -> list[Register]:
     arguments = _values(ctx, op.operands)
-    ctx.frames.append(Frame())
-    results = run_branchless(ctx, ctx.functions[op.attributes["callee"]].regions[0].entry, arguments)
-    ctx.frames.pop()
-    return results
+    name = op.attributes["callee"]
+    with ctx.calls.entered(name):
+        return run_branchless(ctx, ctx.kernel.functions[name].regions[0].entry, arguments)
 
 
 def _selected(ctx: Context, condition: Register, then: list[Register],

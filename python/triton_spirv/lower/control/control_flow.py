@@ -14,7 +14,7 @@ from ...facts.motion import added_each_round
 from ...ir.model import Operation, TensorType
 from ...spirv.control import For, IfElse, While
 from ...spirv.module import Value as Register
-from ..context import Context, Frame
+from ..context import Context
 from ..intel.block_io import prepare_loads
 from ..plan.records import Node
 from ..products.carried_operands import staged_carriers
@@ -81,7 +81,7 @@ def for_loop(
         if copies.turn is not None:
             ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]
     with loop:
-        ctx.open_scope()
+        ctx.scopes.open()
         ctx.recorder.open()
         ctx.bind(body.arguments[0], loop.index)
         for argument, bound in zip(body.arguments[1:], _split(loop.carried, carriers, counts), strict=True):
@@ -97,7 +97,7 @@ def for_loop(
             offset += count
         following, _ = _pack(ctx, carriers, values)
         ctx.leave(terminator)
-        ctx.close_scope()
+        ctx.scopes.close()
         loop.yield_(following)
     ctx.recorder.region(op, ("body", ctx.recorder.close()), loops=True)
     results = _split(loop.results, carriers, counts)
@@ -131,11 +131,11 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
         with arm():
             ctx.recorder.open()
             if region is not None and region.blocks:
-                ctx.open_scope()
+                ctx.scopes.open()
                 terminator = ctx.lower_block(region.entry)
                 registers, counts = _pack(ctx, carriers, [ctx.value(v) for v in terminator.operands])
                 ctx.leave(terminator)
-                ctx.close_scope()
+                ctx.scopes.close()
                 branch.yield_(registers)
             arms.append(("otherwise" if arms else "then", ctx.recorder.close()))
     ctx.recorder.region(op, *arms)
@@ -151,7 +151,7 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
     registers, counts = _pack(ctx, carriers, init)
     loop = While(ctx.b.module, carried=registers)
     forward = [carrier_of(ctx, value.type) for value in op.results]
-    ctx.open_scope()
+    ctx.scopes.open()
     ctx.recorder.open()
     with loop.before():
         for argument, bound in zip(before.arguments, _split(loop.carried, carriers, counts), strict=True):
@@ -173,7 +173,7 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
         ctx.leave(terminator)
         loop.yield_(following)
     ctx.recorder.region(op, ("before", before_body), ("after", ctx.recorder.close()), loops=True)
-    ctx.close_scope()
+    ctx.scopes.close()
     return tuple(_split(loop.results, forward, forward_counts))
 
 
@@ -198,26 +198,23 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
     """A function is lowered in place, so two calls of one that calls another twice are four of that; a
     recursive one is refused, and too many."""
     name = op.attributes["callee"]
-    if name in ctx.call_stack:
+    if name in ctx.calls.names:
         raise LoweringError(f"{name} calls itself; recursion has no rule: write a loop",
                             f"{op.location}: tt.call")
-    function = ctx.functions[name]
+    function = ctx.kernel.functions[name]
     if not function.regions:
         raise LoweringError(f"{name} has no body in this module")
-    ctx.called += sum(len(block.operations) for block in function.regions[0].blocks)
-    if ctx.called > MOST_CALLED:
+    ctx.calls.operations += sum(len(block.operations) for block in function.regions[0].blocks)
+    if ctx.calls.operations > MOST_CALLED:
         raise LoweringError("functions are lowered where they are called, which comes to more than "
                             f"{MOST_CALLED} operations here: call {name}, or what calls it, less often, or in"
                             " a loop")
     ctx.settle(memory_only=False)
-    ctx.call_stack.append(name)
-    ctx.frames.append(Frame())
-    ctx.recorder.open()
-    for parameter, bound in zip(function.regions[0].entry.arguments, arguments, strict=True):
-        ctx.bind(parameter, bound)
-    results = run_function(ctx, function.regions[0], [value.type for value in op.results])
-    ctx.settle(memory_only=True)  # the caller's writes wait for its own loads only, not for these
-    ctx.recorder.region(op, (name, ctx.recorder.close()))
-    ctx.frames.pop()
-    ctx.call_stack.pop()
+    with ctx.calls.entered(name):
+        ctx.recorder.open()
+        for parameter, bound in zip(function.regions[0].entry.arguments, arguments, strict=True):
+            ctx.bind(parameter, bound)
+        results = run_function(ctx, function.regions[0], [value.type for value in op.results])
+        ctx.settle(memory_only=True)  # the caller's writes wait for its own loads only, not for these
+        ctx.recorder.region(op, (name, ctx.recorder.close()))
     return tuple(results)

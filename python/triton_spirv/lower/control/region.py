@@ -25,7 +25,7 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
     """
     width = max(width_of(x.type) for x in arguments)
     branchless = width > 1 and not is_elementwise(region) and ctx.target.optimises("branchless")
-    if branchless and is_branchless(region, ctx.functions):
+    if branchless and is_branchless(region, ctx.kernel.functions):
         return [ctx.b.splat(x, width) for x in run_branchless(ctx, region.entry, arguments)]
     if width > 1 and not is_elementwise(region):
         columns = [combine(ctx, region, [ctx.b.extract(x, c) for x in arguments]) for c in range(width)]
@@ -33,9 +33,8 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
     for value, bound in zip(region.entry.arguments, arguments, strict=True):
         ctx.frame.values[value] = ctx.as_scalar(bound, value.type) if width == 1 else bound
     types = _result_types(region)
-    around, ctx.parted = ctx.parted, True
-    results = [_register(ctx, value) for value in run_function(ctx, region, types)]
-    ctx.parted = around
+    with ctx.convergence.apart():
+        results = [_register(ctx, value) for value in run_function(ctx, region, types)]
     if any(is_wide(v.type) and isinstance(scalar_type(x.type), Float)
            for v, x in zip(region.entry.arguments, arguments, strict=True)):
         results = [to_arithmetic(ctx.b, x, type) for x, type in zip(results, types, strict=True)]

@@ -220,7 +220,7 @@ class Loads:
     def prefetch(self, ctx: Context, moved: Register) -> None:
         """Ask for what a later iteration will load; how much later, the launch option num_stages says."""
         b, message = ctx.b, self.message
-        distance = int(ctx.options.get("num_stages", 1)) - 1
+        distance = ctx.kernel.options.num_stages - 1
         if self.ahead is None or self.step is None or distance < 1:
             return
         moved = b.iadd(moved, b.imul(self.step, distance * message.bytes))

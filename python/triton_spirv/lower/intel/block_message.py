@@ -108,7 +108,7 @@ def is_dense(layout: Layout) -> bool:
 
 def is_loadable(ctx: Context, layout: Layout, ptr: Pointers) -> bool:
     """Are there such messages, and are the pointers known without memory?"""
-    return ctx.target.block_2d and bool(ctx.options.get("block_io", True)) and len(layout.shape) == 2 and all(
+    return ctx.target.block_2d and ctx.kernel.options.block_io and len(layout.shape) == 2 and all(
         map(is_computable, (ptr.affine, *ptr.terms)))
 
 

@@ -61,7 +61,7 @@ class Resting:
 
     def prefetch(self, ctx: Context) -> None:
         """Ask for what a later iteration will load; how much later, the launch option num_stages says."""
-        distance = int(ctx.options.get("num_stages", 1)) - 1
+        distance = ctx.kernel.options.num_stages - 1
         message = self.message
         for first in self.ahead if distance > 0 else ():
             *rest, x, y = self.surface(ctx, first, distance)
@@ -153,7 +153,7 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
         return placed
 
     starts = starts_of(layout, message)
-    ahead = surfaces(prefetch_starts(layout, message)) if int(ctx.options.get("num_stages", 1)) > 1 else []
+    ahead = surfaces(prefetch_starts(layout, message)) if ctx.kernel.options.num_stages > 1 else []
     return Resting(message, starts, surfaces(starts), ahead, moving, count, turn, body.arguments[0])
 
 

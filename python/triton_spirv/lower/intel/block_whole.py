@@ -212,7 +212,7 @@ def _within(ctx: Context, value: Register) -> Register:
 
 def _later(ctx: Context, op: Operation, axes: dict[int, Axis]) -> tuple[int, int] | None:
     """How far the block will have moved when num_stages - 1 iterations are over; None where it does not."""
-    distance, loop = int(ctx.options.get("num_stages", 1)) - 1, op.parent_op
+    distance, loop = ctx.kernel.options.num_stages - 1, op.parent_op
     turn = counter_step(loop) if loop is not None and loop.name == "scf.for" else None
     if distance < 1 or not turn or op.parent is None:
         return None

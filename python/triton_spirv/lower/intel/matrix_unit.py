@@ -75,7 +75,7 @@ def operands(ctx: Context, stack: ExitStack, op: Operation, a: Any,
              b: Any) -> list[tuple[str, Waiting | Held]]:
     """Both operands, in registers or in shared memory, and where they are; that of the second is decided when
     the first one has its place, for there is less room then."""
-    tensors = [(x, value, layout_of_encoding(op.attributes[side], x.shape, ctx.num_warps,
+    tensors = [(x, value, layout_of_encoding(op.attributes[side], x.shape, ctx.kernel.num_warps,
                                              ctx.target.sub_group_size))
                for x, value, side in ((a, op.a, "ts.left"), (b, op.b, "ts.right"))]
     found: list[tuple[str, Waiting | Held]] = []

@@ -162,7 +162,7 @@ def _staged(ctx: Context, op: Operation, held: Layout) -> Layout:
     along, other = natural.dim_bits[order[0]], natural.dim_bits[order[1]]
     fast = [1 << along[0] + i for i in range(along[1])]
     slow = [1 << other[0] + i for i in range(other[1])]
-    lanes, warps = log2(ctx.target.sub_group_size), log2(ctx.num_warps)
+    lanes, warps = log2(ctx.target.sub_group_size), log2(ctx.kernel.num_warps)
     wide = log2(max(1, ctx.target.lane_bytes // storage_bytes(element_of(op.results[0].type))))
     own = len(fast) + len(slow) - lanes - warps
     if own < wide:

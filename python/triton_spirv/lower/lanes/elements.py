@@ -54,12 +54,12 @@ def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Any], visit:
     array = _array(ctx, register_type(result), layout) if result is not None else None
     loop = For(b.module, b.constant(I32, 0), b.constant(I32, count), b.constant(I32, 1), control="DontUnroll")
     with loop:
-        ctx.open_scope()
+        ctx.scopes.open()
         made_here = visit([column(loop.index) for column in columns])
         if array is not None:
             assert made_here is not None
             ctx.env.private_store(array, layout.width, loop.index, made_here)
-        ctx.close_scope()
+        ctx.scopes.close()
         loop.yield_([])
     if array is None:
         return None
@@ -104,7 +104,7 @@ def owner(ctx: Context, lane_bits: int, warp_bits: int) -> Register | None:
     b = ctx.b
     mine: Register | None = None
     lane_bits &= ctx.target.sub_group_size - 1
-    warp_bits &= ctx.num_warps - 1
+    warp_bits &= ctx.kernel.num_warps - 1
     for bits, number in ((lane_bits, ctx.env.lane_id), (warp_bits, ctx.env.warp_id)):
         if bits:
             part = b.iand(number(), bits)
@@ -123,9 +123,9 @@ def guarded(ctx: Context, condition: Register | None, action: Callable[[], objec
         action()
         return
     with if_(ctx.b.module, condition):
-        ctx.open_scope()
+        ctx.scopes.open()
         action()
-        ctx.close_scope()
+        ctx.scopes.close()
 
 
 def _array(ctx: Context, element: Any, layout: Layout) -> Register:

@@ -53,7 +53,7 @@ def _exchanged(ctx: Context, registers: Sequence[Register],
     b, env = ctx.b, ctx.env
     lanes, width = ctx.target.sub_group_size, width_of(registers[0].type)
     element = ir_type(scalar_type(registers[0].type))
-    size = lanes * ctx.num_warps * width
+    size = lanes * ctx.kernel.num_warps * width
     at_once = max(1, min(len(registers), ctx.shared.spare // (size * storage_bytes(element))))
 
     def place(warp: Register) -> Register:
@@ -79,7 +79,7 @@ def from_owner(ctx: Context, value: Register, lane_bits: int, warp_bits: int) ->
     b, env = ctx.b, ctx.env
     if lane_bits & (ctx.target.sub_group_size - 1):
         value = env.shuffle(value, b.iand(env.lane_id(), ~lane_bits))
-    if warp_bits & (ctx.num_warps - 1):
+    if warp_bits & (ctx.kernel.num_warps - 1):
         value = _exchanged(ctx, [value], [b.iand(env.warp_id(), ~warp_bits)])[0][0]
     return value
 
@@ -92,10 +92,10 @@ def anywhere(ctx: Context, value: Register) -> Register:
     found = b.select(value, b.constant(I32, 1), 0)
     for bit in range(log2(ctx.target.sub_group_size)):
         found = b.ior(found, env.shuffle_xor(found, 1 << bit))
-    if ctx.num_warps > 1:
-        rows, = warps_along(ctx, [[found]], range(log2(ctx.num_warps)))
+    if ctx.kernel.num_warps > 1:
+        rows, = warps_along(ctx, [[found]], range(log2(ctx.kernel.num_warps)))
         found = reduce(b.ior, [row[0] for row in rows])
-    ctx.scalars.add(found.id)
+    ctx.convergence.scalars.add(found.id)
     return b.compare("OpINotEqual", found, 0)
 
 

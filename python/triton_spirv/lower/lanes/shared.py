@@ -93,7 +93,7 @@ class SharedMemory:
         """Bytes that the kernel should stay below, where it can: what lets two work-groups run on a compute
         unit, or all that there are once that is passed."""
         warps, bytes = self.ctx.target.paired
-        is_paired = self.ctx.num_warps <= warps and self.arena.high <= bytes
+        is_paired = self.ctx.kernel.num_warps <= warps and self.arena.high <= bytes
         return bytes if is_paired else self.ctx.target.shared_bytes
 
     def take(self, element: Type, size: int, after: int = 0, lasting: bool = True) -> Shared:
@@ -179,7 +179,7 @@ class SharedMemory:
         """
         if self.ctx.lanes_of_program == 1:
             return
-        roots = ANYWHERE if self.ctx.options.get("overlapping") else self.roots.get(op.ptr, ANYWHERE)
+        roots = ANYWHERE if self.ctx.kernel.options.overlapping else self.roots.get(op.ptr, ANYWHERE)
         self._mark(writes, Global(roots, owned(ptr, layout), releases, acquires, bool(roots & self.exposed)),
                    again)
 

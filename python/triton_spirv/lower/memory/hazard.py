@@ -182,13 +182,13 @@ def versioned(
     arms = []
 
     def arm(name: str, before: Callable[[], None], fused: Fused) -> None:
-        ctx.open_scope()
+        ctx.scopes.open()
         ctx.recorder.open()
         before()
         ctx.recorder.add(fused)
         body()
         arms.append((name, ctx.recorder.close()))
-        ctx.close_scope()
+        ctx.scopes.close()
 
     branch = IfElse(ctx.b.module, safe)
     with branch.then():

@@ -130,7 +130,7 @@ def _tested(ctx: Context, layout: Layout, mask: Any, loads: Sequence[_Load]) -> 
     with branch.then():
         branch.yield_([x for load in loads for x in load.plain()])
     with branch.otherwise():
-        ctx.open_scope()
+        ctx.scopes.open()
         groups = plans[0].groups
         if one_mask is not None:
             branch.yield_([x for load in loads for x in load.nothing()])
@@ -138,7 +138,7 @@ def _tested(ctx: Context, layout: Layout, mask: Any, loads: Sequence[_Load]) -> 
             branch.yield_(_by_regions(ctx, mask, loads))
         else:
             branch.yield_([x for load in loads for x in load.masked(load.plan.cold, known)])
-        ctx.close_scope()
+        ctx.scopes.close()
     return branch.results
 
 

@@ -158,9 +158,9 @@ def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value
         with if_(ctx.b.module, inside):
             ctx.env.store(ctx.env.pointer(address, held), to_memory(ctx, put))
 
-    ctx.open_scope()
+    ctx.scopes.open()
     elements.visit_elements(ctx, layout, (ptr, value, mask), visit)
-    ctx.close_scope()
+    ctx.scopes.close()
 
 
 def _store_scalar(ctx: Context, op: Operation, ptr: Register, value: Register,

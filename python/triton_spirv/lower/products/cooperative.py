@@ -31,7 +31,7 @@ ROW_PADDING = 16
 
 def grid_of(ctx: Context, op: Operation) -> Grid | None:
     """How the product is spread over matrices of the target; None where it has none that fit."""
-    return placed_grid(op) or find_grid(ctx.target, ctx.num_warps, op)
+    return placed_grid(op) or find_grid(ctx.target, ctx.kernel.num_warps, op)
 
 
 # --- the product --------------------------------------------------------------------------------------------
@@ -124,8 +124,8 @@ def rows_of_warps(ctx: Context, value: Value, source: Layout, memory: SharedLayo
     if None in grids or pitch is None or pitch[1] or not grids:
         return 0
     height, width = source.shape
-    rows = height // ctx.num_warps
-    warps = tuple(rows * width << i for i in range(log2(ctx.num_warps)))
+    rows = height // ctx.kernel.num_warps
+    warps = tuple(rows * width << i for i in range(log2(ctx.kernel.num_warps)))
     inside = rows * width - 1
     alone = source.warp == warps and not any(
         basis & ~inside for basis in (*source.component, *source.register, *source.lane))

@@ -58,7 +58,7 @@ def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
     if on_tiles is not None:
         return on_tiles
     found = grouped(ctx, a, b, result)
-    if found is not None and found[2] == "bf16" and not ctx.options.get("fast_math"):
+    if found is not None and found[2] == "bf16" and not ctx.kernel.options.fast_math:
         watched = pairs(ctx, *found[:2])
         if watched is not None:
             return product_of_pairs(ctx, op, watched, c)
@@ -108,7 +108,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: An
     if found is None:
         return None
     left, right, form = found
-    exact = form == "bf16" and not ctx.options.get("fast_math")
+    exact = form == "bf16" and not ctx.kernel.options.fast_math
     watched = pairs(ctx, left, right) if exact else (left, right)
     if watched is None:
         return None

@@ -148,7 +148,7 @@ def either_way(ctx: Context, left: Grouped, right: Grouped, by_pairs: Callable[[
     branch = IfElse(b.module, test)
     for arm, run in ((branch.then, by_pairs), (branch.otherwise, general)):
         with arm():
-            ctx.open_scope()
+            ctx.scopes.open()
             branch.yield_(run())
-            ctx.close_scope()
+            ctx.scopes.close()
     return branch.results

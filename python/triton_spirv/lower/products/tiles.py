@@ -59,12 +59,12 @@ class _Passage:
         many at a time as there is room for. A warp's part is of one size whatever the count, so that warps
         need not wait for each other between passages."""
         ctx, b = self.ctx, self.ctx.b
-        room = ctx.shared.spare // (self.size * ctx.num_warps * storage_bytes(self.element))
-        room = min(room, PASSAGE_BYTES // (self.size * ctx.num_warps * storage_bytes(self.element)))
+        room = ctx.shared.spare // (self.size * ctx.kernel.num_warps * storage_bytes(self.element))
+        room = min(room, PASSAGE_BYTES // (self.size * ctx.kernel.num_warps * storage_bytes(self.element)))
         most = min(1 << max(0, room.bit_length() - 1), self.grid.rows * self.grid.columns)
         part, at_once = self.size * most, min(count, most)
         for start in range(0, count, at_once):
-            with ctx.shared.scratch(self.element, part * ctx.num_warps, part) as array:
+            with ctx.shared.scratch(self.element, part * ctx.kernel.num_warps, part) as array:
                 first = b.imul(ctx.env.warp_id(), part)
                 step(array, first, range(start, start + at_once))
 

@@ -91,11 +91,11 @@ def report(ctx: Context, op: Operation, fine: Register, bad: Tensor | Register,
             _visit(ctx, op, bad, value)
         return
     with if_(b.module, b.logical_not(fine)):
-        ctx.open_scope()
+        ctx.scopes.open()
         brief, ctx.brief = ctx.brief, True
         _visit(ctx, op, bad, value)
         ctx.brief = brief
-        ctx.close_scope()
+        ctx.scopes.close()
 
 
 def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
@@ -118,9 +118,9 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
     walk = ctx.plan_walk(None, [(bad, layout), (value, layout)])
     with StepLoop(ctx, len(layout.step)):
         with if_(b.module, reduce(b.logical_or, map(b.any, ctx.fragment(bad, layout).registers))):
-            ctx.open_scope()
+            ctx.scopes.open()
             visit_elements(ctx, layout, [bad, value, index], visit)
-            ctx.close_scope()
+            ctx.scopes.close()
     ctx.finish(walk)
 
 

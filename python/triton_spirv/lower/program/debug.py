@@ -56,7 +56,7 @@ def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
 def _repeated(ctx: Context, line: str, values: list[Register]) -> None:
     """`print_copies` times; lanes that share a program print once each anyway."""
     b = ctx.b
-    copies = int(ctx.options.get("print_copies", 1)) // ctx.lanes_of_program
+    copies = ctx.kernel.options.print_copies // ctx.lanes_of_program
     if copies <= 1:
         ctx.env.printf(line, *values)
         return
@@ -128,7 +128,8 @@ def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
     if holds.constant is True:
         return
     fails = b.logical_not(holds)
-    together = not ctx.parted or ctx.lanes_of_program == 1  # who left alone would be missed at a barrier
+    # who left alone would be missed at a barrier
+    together = not ctx.convergence.parted or ctx.lanes_of_program == 1
     alike = isinstance(condition, (Register, Uniform))
     somewhere = fails if alike or not together else anywhere(ctx, fails)
     place = op.location

@@ -45,7 +45,7 @@ class Finishing:
 
     def _pressure(self, graph: Graph) -> None:
         ctx, target = self.ctx, self.ctx.target
-        large = target.grf_mode(ctx.launch.register_bytes, ctx.num_warps) == "256"
+        large = target.grf_mode(ctx.launch.register_bytes, ctx.kernel.num_warps) == "256"
         self.live_bytes = lessen_pressure(graph, target.sub_group_size, target.register_bytes,
                                           ctx.b.module.new_id, large)
 
@@ -53,4 +53,4 @@ class Finishing:
         ctx = self.ctx
         levels = ((ctx.env.lane_id(), LANE), (ctx.env.warp_id(), WARP))
         numbers = {number.id: level for number, level in levels if number.constant is None}
-        check_convergence(graph, ctx.scalars, numbers, ctx.b.module.integers())
+        check_convergence(graph, ctx.convergence.scalars, numbers, ctx.b.module.integers())

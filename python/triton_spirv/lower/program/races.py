@@ -90,11 +90,12 @@ def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> No
             return
         layout = visited_layout(ctx, op.ptr.type)
         given: Sequence[Any] = (ptr, mask, releases)
-        plan = ctx.plan(None, [(x, layout) for x in given if x is not None and not isinstance(x, Register)])
+        walk = ctx.plan_walk(None, [(x, layout) for x in given
+                                    if x is not None and not isinstance(x, Register)])
         with StepLoop(ctx, len(layout.step)):
             visit_elements(ctx, layout, given,
                            lambda row: guarded(ctx, row[1], lambda: one(row[0], row[2])))
-        ctx.finish(plan)
+        ctx.finish(walk)
 
     briefly(ctx, b.logical_or(tracks, accesses.watched()), look)
 
@@ -122,9 +123,9 @@ def twice(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor 
     def look() -> None:
         layout = visited_layout(ctx, op.ptr.type)
         given = (ptr, value, mask)
-        plan = ctx.plan(None, [(x, layout) for x in given if x is not None])
+        walk = ctx.plan_walk(None, [(x, layout) for x in given if x is not None])
         with StepLoop(ctx, len(layout.step)):
             visit_elements(ctx, layout, given, one)
-        ctx.finish(plan)
+        ctx.finish(walk)
 
     briefly(ctx, accesses.watched(), look)

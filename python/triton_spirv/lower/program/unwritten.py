@@ -144,10 +144,10 @@ def _of_vector(ctx: Context, marks: Marks, addresses: Register, width: int,
         loop = For(b.module, b.constant(I32, 0), b.constant(I32, width), b.constant(I32, 1),
                    control="DontUnroll")
         with loop:
-            ctx.open_scope()
+            ctx.scopes.open()
             fine = one(env.private_load(places, width, I64, loop.index, 1))
             env.private_store(results, width, loop.index, b.select(fine, b.constant(I32, 1), 0))
-            ctx.close_scope()
+            ctx.scopes.close()
             loop.yield_([])
         found = env.private_load(results, width, I32, b.constant(I32, 0), width)
         branch.yield_([b.compare("OpINotEqual", found, 0)])

@@ -37,7 +37,7 @@ def visit_accesses(ctx: Context, op: Operation, size: int, ptr: Any, mask: Any, 
     if isinstance(mask, Uniform) and mask.scalar.constant is True:
         mask = None
     layout = visited_layout(ctx, op.ptr.type)
-    plan = ctx.plan(None, [(x, layout) for x in (ptr, mask) if x is not None])
+    walk = ctx.plan_walk(None, [(x, layout) for x in (ptr, mask) if x is not None])
     width, count = layout.width, layout.registers * layout.width
     places, masks = env.private_array(I64, count, width), env.private_array(I32, count, width)
     with StepLoop(ctx, len(layout.step)):
@@ -49,11 +49,11 @@ def visit_accesses(ctx: Context, op: Operation, size: int, ptr: Any, mask: Any, 
         loop = For(b.module, b.constant(I32, 0), b.constant(I32, count), b.constant(I32, width),
                    control="DontUnroll")
         with loop:
-            ctx.open_scope()
+            ctx.scopes.open()
             _visit_vector(ctx, size, (places, masks), loop.index, width, one, together)
-            ctx.close_scope()
+            ctx.scopes.close()
             loop.yield_([])
-    ctx.finish(plan)
+    ctx.finish(walk)
 
 
 def _visit_vector(ctx: Context, size: int, arrays: tuple[Register, Register], index: Register, width: int,

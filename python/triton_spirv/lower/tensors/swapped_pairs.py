@@ -15,10 +15,11 @@ from dataclasses import replace
 from ...ir.model import Operation
 from ...layout import Layout
 from ..context import Context
+from ..known_masks import KnownMasks
 from ..registry import pulled, symbolic
-from ..state import Scope
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Fragment, Tensor, Uniform
+from ..walk.scopes import Scopes
 
 
 def _source(op: Operation, layout: Layout) -> Layout:
@@ -70,8 +71,8 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
 
     Nothing that is known of the step around it holds: no fragments, no masks, and no by-products are due.
     """
-    pieces, known = ctx.indices.pieces, (ctx.scopes, ctx.proven, ctx.walks)
-    ctx.indices.pieces, ctx.scopes, ctx.proven, ctx.walks = [], [Scope()], [], []
+    pieces, known = ctx.indices.pieces, (ctx.scopes, ctx.masks, ctx.walks)
+    ctx.indices.pieces, ctx.scopes, ctx.masks, ctx.walks = [], Scopes(), KnownMasks(ctx.masks.failing), []
     for index, bits in pieces:
         if 0 <= position < bits:
             index = ctx.b.ixor(index, 1 << position)
@@ -80,7 +81,7 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
     try:
         yield
     finally:
-        ctx.close_scope()
-        ctx.indices.pieces, (ctx.scopes, ctx.proven, ctx.walks) = pieces, known
+        ctx.scopes.close()
+        ctx.indices.pieces, (ctx.scopes, ctx.masks, ctx.walks) = pieces, known
 
 

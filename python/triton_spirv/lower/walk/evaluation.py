@@ -14,10 +14,11 @@ from ...layout import Elimination, Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, question
 from ..registry import RULES
-from ..state import OpenWalk, State, named
+from ..state import State, named
 from ..values import fragment as fragments
 from ..values.tensor import DEEP, Affine, Bound, Deferred, Fragment, Pointers, Shared, Stored, Tensor, Uniform
 from ..values.types import storage_bytes
+from .scopes import OpenWalk
 
 
 class Evaluation(State):
@@ -25,15 +26,13 @@ class Evaluation(State):
 
     def fragment(self, tensor: Tensor, layout: Layout) -> Fragment:
         """Registers of `tensor` under `layout`; emits what is needed, once per scope."""
-        key = (id(tensor), layout)
-        for scope in reversed(self.scopes):
-            if key in scope.fragments:
-                return scope.fragments[key]
+        known = self.scopes.evaluated(tensor, layout)
+        if known is not None:
+            return known
         made = self._fragment(tensor, layout)
         if made.layout != layout:
             raise LoweringError(f"a fragment under {made.layout} where {layout} was asked for")
-        self.scopes[-1].fragments[key] = made
-        self.memo_roots.append(tensor)  # keeps id(tensor) unique
+        self.scopes.add(tensor, made)
         return made
 
     def _fragment(self, tensor: Tensor, layout: Layout) -> Fragment:
@@ -137,26 +136,23 @@ class Evaluation(State):
         """Remember a fragment just evaluated; write it to its array where it is a by-product of the current
         loop.
         """
-        key = (id(node), made.layout)
-        if key in self.scopes[-1].fragments:
+        if not self.scopes.add(node, made):
             return
-        self.scopes[-1].fragments[key] = made
-        self.memo_roots.append(node)
         for walk in self.walks:
             if node in walk.by_products and self.is_natural(made.layout) and self._in_every_turn(walk):
                 self._write_by_product(walk, node, made)
 
     def _in_every_turn(self, walk: OpenWalk) -> bool:
         """Does every turn of a walk come to where code is being emitted, or to its like elsewhere?"""
-        return all(scope.walks for scope in self.scopes[walk.scopes:])
+        return all(scope.walks for scope in self.scopes.since(walk.scopes))
 
     def _write_by_product(self, walk: OpenWalk, node: Deferred, made: Fragment) -> None:
         self.arrays.write(walk.by_products[node].stored, made)
-        self.scopes[-1].written.add((walk, node))
+        self.scopes.innermost.written.add((walk, node))
 
     def is_written(self, walk: OpenWalk, node: Deferred) -> bool:
         """Do all ways to where code is being emitted lead through a write of this by-product?"""
-        return any((walk, node) in scope.written for scope in self.scopes[walk.scopes - 1:])
+        return any((walk, node) in scope.written for scope in self.scopes.since(walk.scopes - 1))
 
     def complete(self) -> None:
         """At the end of a turn of the innermost walk, on the way that is being emitted: write the by-products
@@ -183,15 +179,14 @@ class Evaluation(State):
 
     def spill(self, tensor: Fragment) -> Stored:
         """A private array with the same elements, for accesses that only run time knows."""
-        for scope in reversed(self.scopes):
-            if id(tensor) in scope.spilled:
-                return scope.spilled[id(tensor)]
+        known = self.scopes.spilled(tensor)
+        if known is not None:
+            return known
         stored = self.arrays.allocate(tensor.shape, tensor.element)
         pieces, self.indices.pieces = self.indices.pieces, []
         self.arrays.write(stored, tensor)
         self.indices.pieces = pieces
-        self.scopes[-1].spilled[id(tensor)] = stored
-        self.memo_roots.append(tensor)
+        self.scopes.spill(tensor, stored)
         return stored
 
     def _addresses(self, tensor: Pointers, layout: Layout) -> Fragment:

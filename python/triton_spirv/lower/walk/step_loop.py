@@ -43,7 +43,7 @@ class StepLoop:
             self.index, self.carried = self._loop.index, list(self._loop.carried)
             step = b.isub((1 << self.bits) - 1, self.index) if self.reverse else self.index
             self.ctx.indices.pieces.insert(0, (step, self.bits))
-            self.ctx.open_scope(walks=True)
+            self.ctx.scopes.open(walks=True)
             self.ctx.recorder.open()
         return self
 
@@ -57,9 +57,9 @@ class StepLoop:
         if exception[0] is None:
             self.ctx.complete()
         if self._loop is not None:
-            turn = self.ctx.close_scope()
+            turn = self.ctx.scopes.close()
             self.ctx.recorder.turns(1 << self.bits, self.ctx.recorder.close())
-            self.ctx.scopes[-1].written |= turn.written  # there is a first turn
+            self.ctx.scopes.innermost.written |= turn.written  # there is a first turn
             self.ctx.indices.pieces.pop(0)
             self._loop.__exit__(*exception)
             if exception[0] is None:

@@ -17,10 +17,10 @@ from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, Known, answer
 from ..plan.records import Kept, Walk
-from ..state import ByProduct, OpenWalk
 from ..values.tensor import DEEP, Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import register_type
 from .requests import CHEAP, Request, Requests, below, is_view, is_worth_keeping, walk
+from .scopes import ByProduct, OpenWalk
 from .step_loop import StepLoop
 
 
@@ -169,7 +169,7 @@ class Walking(Requests):
                 raise InternalError(f"{op.location}: {op.name}: the walk that was to write its value to an "
                                     "array does not, on one of its ways")
             assert node.stored is None, "computed before the walk that was to write its array"
-            self.keep(node, kept.stored)
+            self.scopes.keep(node, kept.stored)
 
     def needed_later(self, node: Deferred, op: Operation | None, kept: Collection[Deferred] = ()) -> bool:
         """Will an operation other than `op` ask for the node again, directly or through what is not kept, now
@@ -215,7 +215,7 @@ class Walking(Requests):
             if self._own_layout(group[0]).steps == 1:
                 for node in group:
                     if node.stored is None:
-                        self.keep(node, self.fragment(node, self._own_layout(node)))
+                        self.scopes.keep(node, self.fragment(node, self._own_layout(node)))
             else:
                 self._materialise_large(group)
 
@@ -268,7 +268,7 @@ class Walking(Requests):
         over: Known = {}
         self.frame.pending = [
             node for node in self.frame.pending
-            if (node.stored is None or self.is_kept_for_now(node))
+            if (node.stored is None or self.scopes.is_kept_for_now(node))
             and (node.reads_memory or node.weight > CHEAP) and not is_view(node)
             and not answer(self._is_over, node.operation.results[node.index], known=over)]
 

@@ -1,0 +1,39 @@
+"""`Kernel`: what is compiled, and how the user wants it. It does not change while it is lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from ..ir.model import Operation
+
+
+@dataclass(frozen=True)
+class Options:
+    """Those of `triton_spirv.compile` that rules ask for, which says what they mean."""
+
+    num_stages: int = 1
+    block_io: bool = True
+    overlapping: bool = False
+    enable_fp_fusion: bool = True
+    fast_math: bool = False
+    print_copies: int = 1
+
+    @staticmethod
+    def of(given: Mapping[str, object]) -> Options:
+        """Of all that a launch says, what is known here."""
+        types = {"int": int, "bool": bool}
+        return Options(**{each.name: types[str(each.type)](given[each.name])
+                          for each in fields(Options) if each.name in given})
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """functions: of its module, by name; num_warps: that run a program together; has_atomics: has
+    the module atomic operations? across: shapes of tensors that are accessed across their rows."""
+
+    functions: Mapping[str, Operation]
+    options: Options = field(default_factory=Options)
+    num_warps: int = 1
+    has_atomics: bool = False
+    across: Mapping[tuple[int, ...], int] = field(default_factory=dict)
