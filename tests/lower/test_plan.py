@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from lower import plans
@@ -250,6 +251,42 @@ def test_wrong_plans(kernel: str, mistake: Callable[[Plan], Plan], says: str) ->
     assert any(says in found for found in defects(wrong)), defects(wrong)
     with pytest.raises(InternalError, match="the plan of kernel is wrong"):
         verify_plan(wrong)
+
+
+def lines(action: Callable[[], object]) -> int:
+    """How many lines of Python run meanwhile."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, argument: object) -> Callable[..., object]:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    sys.settrace(trace)
+    try:
+        action()
+    finally:
+        sys.settrace(None)
+    return count
+
+
+def rows(count: int) -> str:
+    """So many rows are divided by their sums, one after the other."""
+    return plans.kernel("".join(f"""
+    %v{i} = tt.load %px, %m : PTRS
+    %e{i} = math.exp %v{i} : TENSOR
+{plans.reduce(f"r{i}", f"e{i}", "addf")}
+    %s{i} = tt.splat %r{i} : f32 -> TENSOR
+    %q{i} = arith.divf %e{i}, %s{i} : TENSOR
+    tt.store %py, %q{i}, %m : PTRS
+""" for i in range(count)))
+
+
+def test_verification_of_long_plans() -> None:
+    """Four times the plan takes four times as long."""
+    short, long = plan_of(rows(8)), plan_of(rows(32))
+    assert defects(long) == []
+    assert lines(lambda: defects(long)) < 4.4 * lines(lambda: defects(short))
 
 
 # --- plans of an emitter with a mistake in it ---------------------------------------------------------------

@@ -8,7 +8,7 @@ loads, which the walk has to justify (`Fused`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...ir.model import Operation, Region, Value
@@ -28,28 +28,43 @@ def wrong_accesses(plan: Plan) -> list[str]:
 
 @dataclass
 class _State:
-    """What has happened on the ways to a place. made: how often each access was made, at least and at most.
-    past: accesses made on some way, with what they do; fused: how walks of stores are justified."""
+    """What has happened on the ways to a place; what it does not know itself the state `around` knows, so
+    that arms cost what they change. made: how often each access was made, at least and at most. last,
+    last_write: of the accesses on some way the one that stands last in its block, and of those that write.
+    fused: how walks of stores are justified. ready: values all loads of which are made."""
 
+    around: _State | None = None
     made: dict[Operation, tuple[int, int]] = field(default_factory=dict)
-    past: dict[Operation, tuple[bool, bool]] = field(default_factory=dict)
     fused: dict[Operation, Fused] = field(default_factory=dict)
+    ready: set[Value] = field(default_factory=set)
+    last: Operation | None = None
+    last_write: Operation | None = None
 
-    def copy(self) -> _State:
-        return _State(dict(self.made), dict(self.past), dict(self.fused))
+    def arm(self) -> _State:
+        """One of several ways that go on from here."""
+        return _State(self, last=self.last, last_write=self.last_write)
 
+    def count(self, op: Operation) -> tuple[int, int]:
+        """How often an access was made."""
+        state: _State | None = self
+        while state is not None:
+            if op in state.made:
+                return state.made[op]
+            state = state.around
+        return 0, 0
 
-def _joined(states: Sequence[_State], skipped: Iterable[bool]) -> _State:
-    """After one of several arms; an arm that has nothing to do by right counts as if it did all."""
-    result = _State()
-    counting = [state for state, skips in zip(states, skipped, strict=True) if not skips] or states
-    for op in dict.fromkeys(op for state in states for op in state.made):
-        counts = [state.made.get(op, (0, 0)) for state in counting]
-        result.made[op] = min(least for least, _ in counts), max(most for _, most in counts)
-    for state in states:
-        result.past.update(state.past)
-    result.fused = dict(states[0].fused)
-    return result
+    def why(self, op: Operation) -> Fused | None:
+        """How the walk of a store is justified."""
+        state: _State | None = self
+        while state is not None and op not in state.fused:
+            state = state.around
+        return None if state is None else state.fused[op]
+
+    def is_ready(self, value: Value) -> bool:
+        state: _State | None = self
+        while state is not None and value not in state.ready:
+            state = state.around
+        return state is not None
 
 
 class _Region:
@@ -70,7 +85,7 @@ class _Region:
                 if op not in self.entered:
                     self.inside(op, ())
             elif _is_access(op):
-                self.covered(op, *state.made.get(op, (0, 0)))
+                self.covered(op, *state.count(op))
 
     def covered(self, op: Operation, least: int, most: int) -> None:
         """Is an access made as often as it should be? A load that nothing needs need not be made."""
@@ -96,11 +111,25 @@ class _Region:
                 self.inner(node, state)
 
     def arms(self, bodies: Sequence[tuple[Node, ...]], state: _State, may_skip: bool = False) -> None:
-        states = [state.copy() for _ in bodies]
+        """Several ways; one that has nothing to do by right counts as if it did all."""
+        states = [state.arm() for _ in bodies]
         for body, each in zip(bodies, states, strict=True):
             self.body(body, each)
-        joined = _joined(states, [may_skip and not body for body in bodies])
-        state.made, state.past, state.fused = joined.made, joined.past, joined.fused
+        counting = [each for body, each in zip(bodies, states, strict=True) if body or not may_skip] or states
+        for op in dict.fromkeys(op for each in states for op in each.made):
+            counts = [each.count(op) for each in counting]
+            state.made[op] = min(least for least, _ in counts), max(most for _, most in counts)
+        state.ready |= set.intersection(*(each.ready for each in counting))
+        state.fused |= states[0].fused
+        for each in states:
+            state.last = self.later(state.last, each.last)
+            state.last_write = self.later(state.last_write, each.last_write)
+
+    def later(self, op: Operation | None, other: Operation | None) -> Operation | None:
+        """The one that stands behind the other in the kernel."""
+        if op is None or other is None:
+            return op or other
+        return op if self.places[op] >= self.places[other] else other
 
     def inner(self, node: Inner, state: _State) -> None:
         """A branch between blocks, or an operation with regions of its own."""
@@ -130,21 +159,21 @@ class _Region:
             self.found.append(f"{called(op)} is made outside its block")
             return
         self.passes(op, _reads(op), op.has("writes"), state)
-        for load in self.needed(op):
-            if state.made.get(load, (0, 0))[0] < 1:
-                self.found.append(f"{called(op)} is made before {called(load)}, which it needs")
-        least, most = state.made.get(op, (0, 0))
+        for load in self.missing(op, state):
+            self.found.append(f"{called(op)} is made before {called(load)}, which it needs")
+        least, most = state.count(op)
         state.made[op] = least + 1, most + 1
 
     def passes(self, op: Operation, reads: bool, writes: bool, state: _State) -> None:
         """Does it come behind what it should come before?"""
         if not reads and not writes:
             return
-        for other, (_, wrote) in state.past.items():
-            if (writes or wrote) and self.places[other] > self.places[op]:
-                self.found.append(f"{called(op)} is made behind {called(other)}")
-        before = state.past.get(op, (False, False))
-        state.past[op] = before[0] or reads, before[1] or writes
+        other = state.last if writes else state.last_write
+        if other is not None and self.places[other] > self.places[op]:
+            self.found.append(f"{called(op)} is made behind {called(other)}")
+        state.last = self.later(state.last, op)
+        if writes:
+            state.last_write = self.later(state.last_write, op)
 
     def turns(self, node: Turns, state: _State) -> None:
         """A loop over steps; a turn stores before the next one loads."""
@@ -156,27 +185,34 @@ class _Region:
             for load, read in inside:
                 if load is store or not _reads(load):
                     continue
-                if not _is_justified(state.fused.get(store), read, written):
+                if not _is_justified(state.why(store), read, written):
                     self.found.append(f"{called(load)} and {called(store)} share a walk in which a turn may "
                                       "store what the next one loads")
 
-    def needed(self, op: Operation) -> Iterator[Operation]:
-        """The loads of its block that a store's address and value are computed from."""
+    def missing(self, op: Operation, state: _State) -> list[Operation]:
+        """Of the loads of its block that a store's address and value are computed from, those that are not
+        made on every way to here."""
         if not op.has("writes") or op.has("atomic"):
-            return
+            return []
         seen: set[Value] = set()
+        found = []
         left = [op.ptr, *([op.value] if op.name == "tt.store" else [])]
         while left:
             value = left.pop()
             maker = value.defining_op
-            if value in seen or maker is None or maker.parent is not op.parent or maker.regions:
+            if value in seen or maker is None or maker.parent is not op.parent or maker.regions \
+                    or state.is_ready(value):
                 continue
             seen.add(value)
             if maker.name == "tt.load":
-                yield maker
+                if state.count(maker)[0] < 1:
+                    found.append(maker)
                 left.append(maker.ptr)
             elif maker.is_pure:
                 left += maker.operands
+        if not found:
+            state.ready |= seen
+        return found
 
 
 def _is_access(op: Operation) -> bool:

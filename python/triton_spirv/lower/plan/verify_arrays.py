@@ -14,23 +14,37 @@ from collections.abc import Sequence
 
 from .records import ArrayUse, Node, Plan, Region, Renamed, Turns, Versions, Walk
 
-#: array -> the tensors that it may hold
-State = dict[int, frozenset[int | None]]
+#: The tensors that an array may hold.
+Tensors = frozenset[int | None]
 
-NOTHING: frozenset[int | None] = frozenset([None])
+NOTHING: Tensors = frozenset([None])
+
+
+class _State:
+    """What the arrays hold at a place; of arrays that it does not know itself the state `around` knows it, so
+    that arms cost what they change."""
+
+    def __init__(self, around: _State | None = None) -> None:
+        self.around = around
+        self.own: dict[int, Tensors] = {}
+
+    def get(self, array: int) -> Tensors:
+        state: _State | None = self
+        while state is not None:
+            if array in state.own:
+                return state.own[array]
+            state = state.around
+        return NOTHING
+
+    def set(self, array: int, held: Tensors) -> None:
+        self.own[array] = held
 
 
 def wrong_arrays(plan: Plan) -> list[str]:
     """What does not hold."""
     arrays = _Arrays(plan)
-    arrays.body(plan.body, {})
+    arrays.body(plan.body, _State())
     return list(dict.fromkeys(arrays.found))
-
-
-def _joined(states: Sequence[State]) -> State:
-    every = dict.fromkeys(array for state in states for array in state)
-    return {array: frozenset[int | None]().union(*(state.get(array, NOTHING) for state in states))
-            for array in every}
 
 
 class _Arrays:
@@ -39,38 +53,40 @@ class _Arrays:
         self.found: list[str] = []
         self.overwritten: list[dict[int, set[tuple[int, ...]]]] = []  # by the walks around: array -> steps
 
-    def body(self, nodes: tuple[Node, ...], state: State) -> State:
+    def body(self, nodes: tuple[Node, ...], state: _State) -> None:
         for node in nodes:
             if isinstance(node, ArrayUse):
                 self.use(node, state)
             elif isinstance(node, Renamed):
                 self.expect(node.array, node.before, state, "goes on with")
-                state[node.array] = frozenset([node.after])
+                state.set(node.array, frozenset([node.after]))
             elif isinstance(node, Walk):
-                state = self.walk(node, state)
+                self.walk(node, state)
             elif isinstance(node, Turns):
-                state = self.turns(node, state)
+                self.turns(node, state)
             elif isinstance(node, Versions):
-                state = self.arms([arm.body for arm in node.arms], state)
+                self.arms([arm.body for arm in node.arms], state)
             elif isinstance(node, Region):
                 bodies = [arm.body for arm in node.arms]
-                state = self.loop(bodies, state) if node.loops else self.arms(bodies, state)
-        return state
+                if node.loops:
+                    self.loop(bodies, state)
+                else:
+                    self.arms(bodies, state)
 
     def name(self, content: int | None) -> str:
         return "nothing" if content is None else self.contents[content] or f"tensor {content}"
 
-    def expect(self, array: int, content: int, state: State, does: str) -> None:
-        held = state.get(array, NOTHING)
+    def expect(self, array: int, content: int, state: _State, does: str) -> None:
+        held = state.get(array)
         if held != {content}:
             self.found.append(f"array {array} {does} {self.name(content)} where it holds "
                               f"{' or '.join(sorted(map(self.name, held)))}")
 
-    def use(self, node: ArrayUse, state: State) -> None:
+    def use(self, node: ArrayUse, state: _State) -> None:
         """A whole tensor, or the elements of one turn, are read or written."""
         steps = () if node.layout is None else node.layout.step
         if node.writes:
-            state[node.array] = frozenset([node.content])
+            state.set(node.array, frozenset([node.content]))
             return
         self.expect(node.array, node.content, state, "is read for")
         for around in self.overwritten:
@@ -78,55 +94,69 @@ class _Arrays:
                 self.found.append(f"array {node.array} is read for {self.name(node.content)} in another "
                                   "order than that in which the same walk overwrites it")
 
-    def arms(self, bodies: Sequence[tuple[Node, ...]], state: State) -> State:
-        return _joined([self.body(body, dict(state)) for body in bodies])
+    def arms(self, bodies: Sequence[tuple[Node, ...]], state: _State) -> None:
+        states = [_State(state) for _ in bodies]
+        for body, each in zip(bodies, states, strict=True):
+            self.body(body, each)
+        for array in dict.fromkeys(array for each in states for array in each.own):
+            state.set(array, frozenset[int | None]().union(*(each.get(array) for each in states)))
 
-    def loop(self, bodies: Sequence[tuple[Node, ...]], entry: State) -> State:
+    def loop(self, bodies: Sequence[tuple[Node, ...]], state: _State) -> None:
         """Any number of rounds; of two bodies the loop ends between them."""
+        entry = _State(state)
         while True:
             known = len(self.found)
-            state, left = dict(entry), entry
-            for i, body in enumerate(bodies):
-                state = self.body(body, dict(state))
-                left = state if i == 0 and len(bodies) > 1 else left
-            again = _joined([entry, state])
-            if again == _joined([entry]):
-                return dict(left) if len(bodies) > 1 else again
+            left = after = _State(entry)
+            self.body(bodies[0], left)
+            if len(bodies) > 1:
+                after = _State(left)
+                for body in bodies[1:]:
+                    self.body(body, after)
+            changed = {**left.own, **after.own}
+            again = {array: entry.get(array) | after.get(array) for array in changed}
+            if all(held == entry.get(array) for array, held in again.items()):
+                break
             del self.found[known:]  # it is asked again for what the last round leaves
-            entry = again
+            entry.own |= again
+        state.own |= entry.own
+        if len(bodies) > 1:
+            state.own |= left.own
 
-    def turns(self, node: Turns, state: State) -> State:
+    def turns(self, node: Turns, state: _State) -> None:
         """At least one turn. Arrays that are written in steps hold in each turn, for its own elements, what
         they held before; others what the last turn leaves."""
-        stepped = _written_in_steps(node.body)
+        uses = _uses(node.body)
+        stepped = _written_in_steps(uses)
+        read_first = _read_first(uses)
+        entry = _State(state)
         while True:
             known = len(self.found)
+            after = _State(entry)
             self.overwritten.append(stepped)
-            after = self.body(node.body, dict(state))
+            self.body(node.body, after)
             self.overwritten.pop()
-            again = _joined([state, after])
-            again.update({array: state.get(array, NOTHING) for array in stepped})
-            if all(again[array] == state.get(array, NOTHING) or not _reads_first(node.body, array)
-                   for array in again):
-                return after
+            again = {array: entry.get(array) | held for array, held in after.own.items()
+                     if array not in stepped}
+            if all(held == entry.get(array) or array not in read_first for array, held in again.items()):
+                break
             del self.found[known:]
-            state = again
+            entry.own |= again
+        state.own |= entry.own | after.own
 
-    def walk(self, node: Walk, state: State) -> State:
+    def walk(self, node: Walk, state: _State) -> None:
         """What it promises to keep it writes, over what it says."""
         for kept in node.keeps:
             if kept.over is not None:
                 self.expect(kept.array, kept.over, state, f"is taken over for {self.name(kept.content)} from")
-        state = self.body(node.body, state)
+        self.body(node.body, state)
         written = [use for use in _uses(node.body) if use.writes] if node.keeps else []
         for kept in node.keeps:
-            if state.get(kept.array, NOTHING) != {kept.content}:
+            if state.get(kept.array) != {kept.content}:
                 self.found.append(f"a walk is to keep {self.name(kept.content)} in array {kept.array} and "
                                   "does not on every way")
             if any((use.array, use.content) == (kept.array, kept.content)
                    and (use.layout is None or use.layout.step != kept.layout.step) for use in written):
                 self.found.append(f"a walk writes {self.name(kept.content)} in another order than it was to")
-        return state
 
 
 def _uses(nodes: tuple[Node, ...]) -> list[ArrayUse]:
@@ -143,16 +173,18 @@ def _uses(nodes: tuple[Node, ...]) -> list[ArrayUse]:
     return found
 
 
-def _written_in_steps(nodes: tuple[Node, ...]) -> dict[int, set[tuple[int, ...]]]:
+def _written_in_steps(uses: Sequence[ArrayUse]) -> dict[int, set[tuple[int, ...]]]:
     """The arrays that a turn writes its own elements of: the steps of the walks that do."""
     found: dict[int, set[tuple[int, ...]]] = {}
-    for use in _uses(nodes):
+    for use in uses:
         if use.writes and use.layout is not None and use.layout.step:
             found.setdefault(use.array, set()).add(use.layout.step)
     return found
 
 
-def _reads_first(nodes: tuple[Node, ...], array: int) -> bool:
-    """Is an array read before it is written?"""
-    first = next((use for use in _uses(nodes) if use.array == array), None)
-    return first is not None and not first.writes
+def _read_first(uses: Sequence[ArrayUse]) -> set[int]:
+    """The arrays that are read before they are written."""
+    first: dict[int, bool] = {}
+    for use in uses:
+        first.setdefault(use.array, not use.writes)
+    return {array for array, reads in first.items() if reads}
