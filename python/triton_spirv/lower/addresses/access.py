@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...facts.axis import axis_facts
-from ...ir.model import Operation, Value
+from ...ir.model import Operation, Type, Value
 from ...layout import Layout, log2
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..plan.records import Vectors
 from ..values import fragment as fragments
-from ..values.tensor import Affine, Pointers, Uniform
+from ..values.tensor import Affine, Pointers, Tensor, Uniform
 from ..values.types import storage_bytes, storage_type
 from .element_motion import pointer_growth
 from .pointer_motion import rounds_of
@@ -46,7 +45,7 @@ def element_offsets(ctx: Context, pointers: Pointers, layout: Layout) -> list[Re
     return offsets
 
 
-def run_length(ctx: Context, pointers: Any, layout: Layout) -> int:
+def run_length(ctx: Context, pointers: Tensor, layout: Layout) -> int:
     """Neighbouring components whose addresses are neighbours: a power of two."""
     if not isinstance(pointers, Pointers) or not ctx.target.optimises("vectors"):
         return 1
@@ -58,7 +57,7 @@ def run_length(ctx: Context, pointers: Any, layout: Layout) -> int:
     return 1 << bits
 
 
-def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
+def by_memory(ctx: Context, ptr: Tensor, layout: Layout, pointee: Type) -> Layout:
     """The layout with registers whose elements are neighbours in memory as components: one access moves
     them.
     """
@@ -67,7 +66,7 @@ def by_memory(ctx: Context, ptr: Any, layout: Layout, pointee: Any) -> Layout:
     if not ctx.target.optimises("vectors"):
         return layout
     return ctx.answers.remembered(("by memory", _offsets(ptr), layout, storage_bytes(pointee)), ptr,
-                          lambda: _by_memory(ctx, ptr, layout, pointee))
+                                  lambda: _by_memory(ctx, ptr, layout, pointee))
 
 
 def _offsets(pointers: Pointers) -> tuple[int, ...]:
@@ -75,7 +74,7 @@ def _offsets(pointers: Pointers) -> tuple[int, ...]:
     return id(pointers.affine), *map(id, pointers.terms)
 
 
-def _by_memory(ctx: Context, ptr: Pointers, layout: Layout, pointee: Any) -> Layout:
+def _by_memory(ctx: Context, ptr: Pointers, layout: Layout, pointee: Type) -> Layout:
     if layout.component and not layout.lane and not layout.warp and run_length(ctx, ptr, layout) == 1:
         return fragments.turned(layout, _distance(ptr, layout))
     most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
@@ -87,27 +86,26 @@ def _distance(pointers: Pointers, layout: Layout) -> Callable[[int], int | None]
     return lambda basis: pointer_growth(pointers, basis, layout)
 
 
-def vectors_of(ctx: Context, ptr: Any, layout: Layout, pointee: Any, value: Value) -> Vectors:
+def vectors_of(ctx: Context, ptr: Tensor, layout: Layout, pointee: Type, value: Value) -> Vectors:
     """How an access under a layout moves elements; `ptr` is what the IR's `value` is bound to."""
     if not isinstance(ptr, Pointers):
         return _vectors(ctx, ptr, layout, storage_bytes(pointee), value)
     return ctx.answers.remembered(("vectors", value, _offsets(ptr), layout), ptr,
-                          lambda: _vectors(ctx, ptr, layout, storage_bytes(pointee), value))
+                                  lambda: _vectors(ctx, ptr, layout, storage_bytes(pointee), value))
 
 
-def _vectors(ctx: Context, ptr: Any, layout: Layout, size: int, value: Value) -> Vectors:
+def _vectors(ctx: Context, ptr: Tensor, layout: Layout, size: int, value: Value) -> Vectors:
     run = run_length(ctx, ptr, layout)
     return Vectors(layout, run, alignment(value, layout, run, size),
                    tuple(_joined(ctx, ptr, layout, run, size, value)))
 
 
-def _joined(ctx: Context, ptr: Any, layout: Layout, run: int, size: int,
+def _joined(ctx: Context, ptr: Tensor, layout: Layout, run: int, size: int,
             value: Value) -> list[tuple[int, ...]]:
     """Registers that one access moves, where vectors are shorter than what an access may move."""
     most = ctx.target.lane_bytes // size
-    is_cut = (layout.width == ctx.target.components and isinstance(ptr, Pointers) and run == layout.width
-              and ctx.target.optimises("vectors"))
-    while is_cut and most > layout.width:
+    is_cut = layout.width == ctx.target.components and run == layout.width and ctx.target.optimises("vectors")
+    while is_cut and isinstance(ptr, Pointers) and most > layout.width:
         longer = fragments.lengthened(layout, _distance(ptr, layout), most)
         if alignment(value, longer, longer.width, size) >= longer.width * size:
             return fragments.runs(layout, longer)
@@ -148,7 +146,7 @@ def asks_for_all(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
 class AccessPointers:
     """The pointers of one tensor access, ready to be loaded from or stored to, register by register."""
 
-    def __init__(self, ctx: Context, ptr: Any, vectors: Vectors, pointee: Any) -> None:
+    def __init__(self, ctx: Context, ptr: Tensor, vectors: Vectors, pointee: Type) -> None:
         layout = vectors.layout
         self.ctx, self.vectors, self.layout = ctx, vectors, layout
         self.run, self.alignment = vectors.run, vectors.alignment

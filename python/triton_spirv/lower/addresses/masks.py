@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
 from ...facts.bounds import Part, conjunction, folded
 from ...ir.model import Operation
@@ -25,7 +24,7 @@ from ..arithmetic.symbolic import as_affine
 from ..context import Context, named
 from ..plan.records import Groups
 from ..registry import SOURCE_LAYOUTS
-from ..values.tensor import Affine, Deferred, Uniform
+from ..values.tensor import Affine, Bound, Deferred, Tensor, Uniform
 from ..values.types import element_of, storage_type
 from .access import by_memory, vectors_of
 from .element_motion import growth
@@ -41,13 +40,14 @@ WIDEST = 16
 OPPOSITE = {"slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle"}
 
 
-def made_of(mask: Any) -> tuple[Operation, Sequence[Any]] | None:
+def made_of(mask: Tensor | None) -> tuple[Operation, Sequence[Bound | None]] | None:
     """How a mask that is not evaluated yet is made."""
-    is_open = isinstance(mask, Deferred) and mask.stored is None
-    return (mask.operation, mask.operands) if is_open else None
+    if not isinstance(mask, Deferred) or mask.stored is not None:
+        return None
+    return mask.operation, mask.operands
 
 
-def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
+def all_true(ctx: Context, mask: Tensor | None, layout: Layout) -> Register | None:
     """A scalar Bool that implies that every element of the window is true; None where none is known. Emits
     scalar code.
     """
@@ -58,7 +58,7 @@ def all_true(ctx: Context, mask: Any, layout: Layout) -> Register | None:
     return folded(mask, lambda part: _test(ctx, part, layout), both, made_of)
 
 
-def all_false(ctx: Context, mask: Any, layout: Layout) -> Register | None:
+def all_false(ctx: Context, mask: Tensor | None, layout: Layout) -> Register | None:
     """A scalar Bool that implies that every element of the window is false; None where none is known. Emits
     scalar code.
     """
@@ -100,7 +100,7 @@ def _below(part: Part, layout: Layout) -> Layout | None:
     return layout
 
 
-def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layout,
+def _ordered(ctx: Context, predicate: str, operands: Sequence[Bound | None], layout: Layout,
              opposite: bool = False) -> Register | None:
     """A comparison of the extremes that implies that all elements compare so; `opposite`: that none does.
 
@@ -134,7 +134,7 @@ def _ordered(ctx: Context, predicate: str, operands: Sequence[Any], layout: Layo
     return reduce(b.logical_and, tests)
 
 
-def is_provable(mask: Any, layout: Layout) -> bool:
+def is_provable(mask: Tensor | None, layout: Layout) -> bool:
     """Is there a scalar that `all_true` makes of this mask? A path where it holds asks for no element."""
 
     def is_known(part: Part) -> bool:
@@ -164,7 +164,7 @@ class _Extremes:
         return ~self.least
 
 
-def _extremes(tensor: Any, layout: Layout) -> _Extremes | None:
+def _extremes(tensor: Bound | None, layout: Layout) -> _Extremes | None:
     affine = as_affine(tensor)
     if affine is not None and affine.exact is not None:
         inner = affine.exact
@@ -200,22 +200,23 @@ def _wrapped(number: int, width: int) -> int:
     return (number + half) % (2 * half) - half
 
 
-def is_proven(ctx: Context, mask: Any, layout: Layout) -> bool:
+def is_proven(ctx: Context, mask: Tensor | None, layout: Layout) -> bool:
     """Is the mask absent, true, or known true on the path being emitted?"""
     if mask is None or (isinstance(mask, Uniform) and mask.scalar.constant is True):
         return True
     return ctx.masks.holds(mask, layout)
 
 
-def is_refuted(ctx: Context, mask: Any, layout: Layout) -> bool:
+def is_refuted(ctx: Context, mask: Tensor | None, layout: Layout) -> bool:
     """Is it of no use to ask whether the mask is true everywhere: because it is not, or the code hardly ever
     runs?"""
     return (ctx.masks.fails(mask, layout) or (ctx.brief and ctx.target.masked_access)
             or not ctx.target.optimises("masks"))
 
 
-def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[tuple[Any, Layout]],
-            body: Callable[[], Sequence[Register]], idle: tuple[Any, Layout] | None = None) -> list[Register]:
+def guarded(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], masks: Sequence[tuple[Tensor, Layout]],
+            body: Callable[[], Sequence[Register]],
+            idle: tuple[Tensor, Layout] | None = None) -> list[Register]:
     """Run `body` (one step of a walk) twice: where a scalar test proves all masks, and where it does not.
 
     The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is
@@ -277,7 +278,7 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Any, Layout]], masks: Sequence[
     return branch.results
 
 
-def by_register(ctx: Context, mask: Any, layout: Layout) -> Groups | None:
+def by_register(ctx: Context, mask: Tensor | None, layout: Layout) -> Groups | None:
     """The registers of a layout that share a mask. None where the components of a register may differ in it.
     """
     if not ctx.target.optimises("masks"):
@@ -285,7 +286,7 @@ def by_register(ctx: Context, mask: Any, layout: Layout) -> Groups | None:
     return ctx.answers.remembered(("groups", id(mask), layout), mask, lambda: _by_register(mask, layout))
 
 
-def _by_register(mask: Any, layout: Layout) -> Groups | None:
+def _by_register(mask: Tensor | None, layout: Layout) -> Groups | None:
     if any(growth(mask, basis, layout) != 0 for basis in layout.component):
         return None
     bits = [i for i, basis in enumerate(layout.register) if growth(mask, basis, layout) != 0]
@@ -294,7 +295,7 @@ def _by_register(mask: Any, layout: Layout) -> Groups | None:
                                  for r in range(layout.registers)]))
 
 
-def is_predicated(ctx: Context, op: Operation, ptr: Any, mask: Any, layout: Layout) -> bool:
+def is_predicated(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, layout: Layout) -> bool:
     """Does this load or store move its registers by messages that a mask governs, without any branch?"""
     if layout.steps > 1 or op.attributes.get("isVolatile"):
         return False
@@ -308,7 +309,7 @@ def is_predicated(ctx: Context, op: Operation, ptr: Any, mask: Any, layout: Layo
     return ctx.env.predicates(storage_type(pointee), vectors.run, vectors.alignment)
 
 
-def _load_masks(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Any, Layout]]:
+def _load_masks(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[tuple[Tensor, Layout]]:
     found = []
     for node, layouts in ctx.requests(inputs):
         if isinstance(node, Deferred) and node.operation.name == "tt.load":
@@ -318,7 +319,7 @@ def _load_masks(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tupl
     return found
 
 
-def proven_whole(ctx: Context, inputs: Iterable[tuple[Any, Layout]], walk: Callable[[], None]) -> None:
+def proven_whole(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], walk: Callable[[], None]) -> None:
     """Run `walk`, a loop over the steps of the layouts, twice: where one test proves every mask of the loads
     below `inputs` for all steps, and where it does not."""
     tests: list[Register] = []

@@ -5,16 +5,15 @@ addresses.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from ...ir.model import IntegerType, Operation, PointerType, bits_of
+from ...ir.model import IntegerType, Operation, PointerType, Type, bits_of
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, question
 from ..arithmetic.symbolic import as_affine, combined
 from ..context import Context
 from ..registry import elementwise, pulled, symbolic
-from ..values.tensor import Affine, Deferred, Fragment, Pointers, Uniform
+from ..values.tensor import Affine, Bound, Deferred, Fragment, Pointers, Tensor, Uniform
 from ..values.types import element_of
 
 INDEX = IntegerType(64)
@@ -24,10 +23,11 @@ PARTS = 64
 
 
 @symbolic("tt.addptr")
-def addptr_symbolic(ctx: Context, op: Operation, ptr: Any, offset: Any) -> Any:
+def addptr_symbolic(ctx: Context, op: Operation, ptr: Bound, offset: Bound) -> Bound | None:
     """Scalar pointers move; tensors of pointers with one base collect their offsets."""
     b = ctx.b
     if isinstance(ptr, Register):
+        assert isinstance(offset, Register)
         return ctx.env.offset(ptr, b.resize(offset, 64))
     if isinstance(ptr, Uniform):
         ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
@@ -45,11 +45,12 @@ def addptr_symbolic(ctx: Context, op: Operation, ptr: Any, offset: Any) -> Any:
 
 
 @question
-def summands(offset: Any) -> Asking[list[Any]]:
+def summands(offset: Bound) -> Asking[list[Tensor]]:
     """A sum of index arithmetic that is affine in part, as its parts; it is taken not to wrap, as in Triton's
     AxisInfo. Sums of 8 and 16 bits are too short for that. A sum of too many parts is one: x + x of what is
     such a sum already has twice as many.
     """
+    assert not isinstance(offset, Register)
     if not isinstance(offset, Deferred) or offset.stored is not None or offset.operation.name != "arith.addi":
         return [offset]
     if bits_of(offset.element) < 32:
@@ -74,7 +75,7 @@ def add_affine(ctx: Context, x: Affine | None, y: Affine) -> Affine:
 
 
 @pulled("tt.addptr", weight=2)
-def addptr(ctx: Context, op: Operation, layout: Layout, ptr: Any, offset: Any) -> Fragment:
+def addptr(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, offset: Tensor) -> Fragment:
     """Pointers that came from memory: 64-bit addresses plus offset times the size of an element."""
     b = ctx.b
     element = element_of(op.results[0].type)
@@ -85,7 +86,8 @@ def addptr(ctx: Context, op: Operation, layout: Layout, ptr: Any, offset: Any) -
     return Fragment(layout, element, tuple(moved))
 
 
-def _pointee_bits(pointer: Any) -> int:
+def _pointee_bits(pointer: Type) -> int:
+    assert isinstance(pointer, PointerType)
     return bits_of(pointer.pointee)
 
 

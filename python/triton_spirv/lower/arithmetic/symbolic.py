@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...facts.axis import axis_facts
-from ...ir.model import DenseAttr, FloatType, IntegerType, Operation, PointerType
+from ...ir.model import DenseAttr, FloatType, IntegerType, Operation, PointerType, Type
 from ...ir.numbers import to_bits
 from ...layout import Layout
 from ...spirv.builder import scalar_type
@@ -17,11 +17,11 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..context import Context
 from ..registry import pulled, symbolic
-from ..values.tensor import Affine, Deferred, Fragment, Tensor, Uniform, depth_of
+from ..values.tensor import Affine, Bound, Deferred, Fragment, Tensor, Uniform, depth_of
 from ..values.types import element_of, register_type, shape_of
 
 
-def constant_scalar(ctx: Context, type: Any, value: Any) -> Register:
+def constant_scalar(ctx: Context, type: Type, value: Any) -> Register:
     """An IR constant as a register; bf16 and fp8 as their bits."""
     b = ctx.b
     if isinstance(type, FloatType) and isinstance(register_type(type), Int):
@@ -32,7 +32,7 @@ def constant_scalar(ctx: Context, type: Any, value: Any) -> Register:
 
 
 @symbolic("arith.constant")
-def constant_symbolic(ctx: Context, op: Operation) -> Any:
+def constant_symbolic(ctx: Context, op: Operation) -> Bound | None:
     type, value = op.results[0].type, op.attributes["value"]
     if not isinstance(value, DenseAttr):
         return constant_scalar(ctx, type, value)
@@ -70,7 +70,7 @@ def make_range(ctx: Context, op: Operation, layout: Layout) -> Fragment:
     return ctx.fragment(make_range_symbolic(ctx, op), layout)
 
 
-def as_affine(tensor: Any) -> Affine | None:
+def as_affine(tensor: object) -> Affine | None:
     """Uniform integers are affine with strides of zero."""
     if isinstance(tensor, Affine):
         return tensor
@@ -83,7 +83,7 @@ def as_affine(tensor: Any) -> Affine | None:
     return None
 
 
-def _exact(op: Operation, operands: tuple[Any, ...]) -> Deferred | None:
+def _exact(op: Operation, operands: tuple[Bound | None, ...]) -> Deferred | None:
     """The operation itself, where an operand is affine only for addresses."""
     if not any(isinstance(x, Affine) and x.exact is not None for x in operands):
         return None
@@ -98,7 +98,7 @@ def _is_index(op: Operation) -> bool:
 
 @symbolic("arith.addi")
 @symbolic("arith.subi")
-def add_symbolic(ctx: Context, op: Operation, lhs: Any, rhs: Any) -> Tensor | None:
+def add_symbolic(ctx: Context, op: Operation, lhs: Bound, rhs: Bound) -> Tensor | None:
     """affine +- affine; uniform operands alone stay uniform by the plain rule."""
     x, y = as_affine(lhs), as_affine(rhs)
     if (
@@ -132,7 +132,7 @@ def combined(
 
 
 @symbolic("arith.muli")
-def multiply_symbolic(ctx: Context, op: Operation, lhs: Any, rhs: Any) -> Tensor | None:
+def multiply_symbolic(ctx: Context, op: Operation, lhs: Bound, rhs: Bound) -> Tensor | None:
     """affine * uniform."""
     if isinstance(lhs, Uniform):
         lhs, rhs = rhs, lhs
@@ -157,7 +157,7 @@ def _scaled(ctx: Context, stride: Register | int, factor: Register) -> Register 
 
 @symbolic("arith.extsi")
 @symbolic("arith.extui")
-def extend_symbolic(ctx: Context, op: Operation, operand: Any) -> Tensor | None:
+def extend_symbolic(ctx: Context, op: Operation, operand: Bound) -> Tensor | None:
     """Affine for addresses (no wrap assumed, as AxisInfo does); data is extended exactly. With zeros only
     what is not negative: of i - 5, extended so, the first elements are far behind the others."""
     if not isinstance(operand, Affine) or operand.element == IntegerType(1):

@@ -19,16 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...facts.axis import axis_facts
-from ...ir.model import Block, Operation
+from ...ir.model import Block, Operation, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64, with_width
 from ...spirv.module import Value as Register
 from ..addresses.element_motion import pointer_slope
 from ..context import Context
-from ..values.tensor import Fragment, Pointers, Uniform
+from ..values.tensor import Bound, Fragment, Pointers, Tensor, Uniform
 from ..values.types import element_of, register_type, shape_of, storage_bytes
 from .block_edges import Edges, edges
 from .block_message import (
@@ -47,8 +46,8 @@ from .block_stride import unevaluated
 from .block_whole import has_lower_edge, whole_surfaces
 
 
-def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any,
-               other: Any) -> Fragment | None:
+def block_load(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, mask: Tensor | None,
+               other: Tensor | None) -> Fragment | None:
     """The operand of a product by 2D block messages; None where that cannot be."""
     zero = other is None or (isinstance(other, Uniform) and other.scalar.constant == 0)
     if not isinstance(ptr, Pointers) or not (mask is None or zero):
@@ -139,7 +138,8 @@ def _has_right_edge(op: Operation, message: Message) -> bool:
         message.across])
 
 
-def prepare_loads(ctx: Context, body: Block, initial: Sequence[Any], steps: Sequence[Any]) -> None:
+def prepare_loads(ctx: Context, body: Block, initial: Sequence[Bound],
+                  steps: Sequence[Sequence[Value] | None]) -> None:
     """Before a loop: prepare the loads of its body whose pointers start at `initial` and move by `steps`
     (None: they do anything else) in each iteration.
     """

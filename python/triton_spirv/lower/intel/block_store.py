@@ -7,7 +7,6 @@ surface, beyond which nothing is written.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...facts.axis import axis_facts
 from ...ir.model import Operation, TensorType
@@ -17,7 +16,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..addresses.element_motion import Slope
 from ..context import Context
-from ..values.tensor import Pointers
+from ..values.tensor import Pointers, Tensor
 from ..values.types import element_of, storage_bytes
 from .block_edges import edges
 from .block_io import prepared
@@ -29,7 +28,7 @@ from .block_whole import has_lower_edge, whole_surfaces
 ROWS, COLUMNS = 8, 16
 
 
-def store_message(ctx: Context, op: Operation, ptr: Any) -> Message | None:
+def store_message(ctx: Context, op: Operation, ptr: Tensor) -> Message | None:
     """How a store's value, in the layout of a product's result, becomes blocks; None where it cannot."""
     type = op.value.type
     if not isinstance(type, TensorType) or not is_matrix(type.encoding) or not isinstance(ptr, Pointers):
@@ -48,7 +47,8 @@ def store_message(ctx: Context, op: Operation, ptr: Any) -> Message | None:
     return Message("plain", 1, size, ROWS, COLUMNS, 1, ROWS, Int(8 * size), ROWS)
 
 
-def block_store(ctx: Context, op: Operation, ptr: Any, mask: Any) -> Callable[[Any], None] | None:
+def block_store(ctx: Context, op: Operation, ptr: Tensor,
+                mask: Tensor | None) -> Callable[[Tensor], None] | None:
     """What stores a value [M, N] in the layout of a product's result by 2D block messages; None where that
     cannot be.
     """
@@ -62,7 +62,7 @@ def block_store(ctx: Context, op: Operation, ptr: Any, mask: Any) -> Callable[[A
     if surfaces is None:
         return None
 
-    def emit(value: Any) -> None:
+    def emit(value: Tensor) -> None:
         registers = dict(zip(layout.register_indices, ctx.fragment(value, layout).registers, strict=True))
         for start, surface in zip(starts.register_indices, surfaces, strict=True):
             block = ctx.b.splat(registers[start], ROWS)
@@ -70,9 +70,10 @@ def block_store(ctx: Context, op: Operation, ptr: Any, mask: Any) -> Callable[[A
     return emit
 
 
-def near_surfaces(ctx: Context, op: Operation, ptr: Any, mask: Any, layout: Layout,
+def near_surfaces(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, layout: Layout,
                   message: Message) -> list[tuple[Register, ...]] | None:
     """A surface for each block, which begins just before it."""
+    assert isinstance(ptr, Pointers)
     blocks = prepared(ctx, op, ptr, layout, message)
     limits = None if blocks is None else edges(ctx, mask, blocks.starts, message)
     if blocks is None or limits is None:

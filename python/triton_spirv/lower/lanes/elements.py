@@ -11,13 +11,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from ...ir.model import Type
 from ...layout import Layout, SharedLayout, bit_by_bit
 from ...spirv.builder import I32
 from ...spirv.control import For, if_
 from ...spirv.module import Value as Register
+from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..values import fragment as fragments
-from ..values.tensor import Fragment, Pointers, Uniform
+from ..values.tensor import Bound, Fragment, Pointers, Uniform
 from ..values.types import register_type
 from .shared import from_shared
 
@@ -34,8 +36,8 @@ EVERYONE = (-1, -1)
 Column = Callable[[int | Register], Register | None]
 
 
-def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Any], visit: Visit,
-                   result: Any = None) -> Fragment | None:
+def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Bound | None], visit: Visit,
+                   result: Type | None = None) -> Fragment | None:
     """Run `visit` for every element that this work-item holds at the current step.
 
     Operands are tensors of the layout's shape; None stays None, pointers are visited by their addresses.
@@ -61,7 +63,7 @@ def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Any], visit:
             ctx.env.private_store(array, layout.width, loop.index, made_here)
         ctx.scopes.close()
         loop.yield_([])
-    if array is None:
+    if array is None or result is None:
         return None
     width, element = layout.width, register_type(result)
     firsts = [b.constant(I32, r * width) for r in range(layout.registers)]
@@ -70,7 +72,7 @@ def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Any], visit:
 
 
 @contextmanager
-def lookup(ctx: Context, tensor: Any, type: Any) -> Iterator[Callable[[Register], Register]]:
+def lookup(ctx: Context, tensor: Any, type: Type) -> Iterator[Callable[[Register], Register]]:
     """A function from the row-major index of an element (i32), known at run time only, to the element.
 
     The tensor stands where every lane that holds a part of it can read all of it: in a private array, or in
@@ -128,11 +130,11 @@ def guarded(ctx: Context, condition: Register | None, action: Callable[[], objec
         ctx.scopes.close()
 
 
-def _array(ctx: Context, element: Any, layout: Layout) -> Register:
+def _array(ctx: Context, element: SpirvType, layout: Layout) -> Register:
     return ctx.env.private_array(element, layout.registers * layout.width, layout.width)
 
 
-def _column(ctx: Context, operand: Any, layout: Layout, straight: bool) -> Column:
+def _column(ctx: Context, operand: Bound | None, layout: Layout, straight: bool) -> Column:
     b, env = ctx.b, ctx.env
     if operand is None:
         return lambda _: None
@@ -153,7 +155,7 @@ def _column(ctx: Context, operand: Any, layout: Layout, straight: bool) -> Colum
     return lambda i: env.private_load(array, layout.width, element, i, 1)  # type: ignore[arg-type]
 
 
-def visited_layout(ctx: Context, type: Any) -> Layout:
+def visited_layout(ctx: Context, type: Type) -> Layout:
     """The layout under which elements are visited: each once, but for lanes and warps that hold the same."""
     layout = fragments.without_broadcast(ctx.layout_of(type))
     return layout if layout.holds_once else bit_by_bit(layout)

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from ...ir.model import IntegerType, Operation, PointerType
+from ...ir.model import Type as ElementType
 from ...spirv.builder import I32, Builder
 from ...spirv.control import IfElse, While
 from ...spirv.module import Value as Register
@@ -24,7 +25,7 @@ from ..lanes.exchange import from_owner
 from ..plan.records import Access
 from ..registry import lowers
 from ..values.numbers import from_arithmetic, is_bits, to_arithmetic
-from ..values.tensor import Fragment
+from ..values.tensor import Bound, Fragment
 from ..values.types import element_of, register_type, storage_type
 from .decide import plan_atomic
 
@@ -54,7 +55,7 @@ class Place:
 
     ctx: Context
     address: Register
-    type: Any
+    type: ElementType
     scope: str
     order: str
 
@@ -142,8 +143,8 @@ class Place:
 # --- each element once --------------------------------------------------------------------------------------
 
 
-def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
-         action: Callable[..., Register | None], result: Any = None) -> Any:
+def each(ctx: Context, op: Operation, operands: tuple[Bound, ...], mask: Bound | None,
+         action: Callable[..., Register | None], result: ElementType | None = None) -> Bound | None:
     """`action(place, *operands)` for the scalar, or for every element of the tensors: op.ptr and `operands`.
 
     What action returns, of IR element type `result`, is the operation's result; 0 where the mask is false.
@@ -162,8 +163,9 @@ def each(ctx: Context, op: Operation, operands: tuple[Any, ...], mask: Any,
     return _each(ctx, plan, ptr, operands, mask if plan.cold else None, action, result, done)
 
 
-def _each(ctx: Context, access: Access, ptr: Any, operands: tuple[Any, ...], mask: Any,
-          action: Callable[..., Register | None], result: Any, done: Callable[[], None]) -> Any:
+def _each(ctx: Context, access: Access, ptr: Bound, operands: tuple[Bound, ...], mask: Bound | None,
+          action: Callable[..., Register | None], result: ElementType | None,
+          done: Callable[[], None]) -> Bound | None:
     op = access.operation
     pointer = element_of(op.ptr.type)
     assert isinstance(pointer, PointerType)
@@ -172,6 +174,7 @@ def _each(ctx: Context, access: Access, ptr: Any, operands: tuple[Any, ...], mas
         result = None
     layout = access.layout
     if layout is None:
+        assert isinstance(ptr, Register) and (mask is None or isinstance(mask, Register))
         ctx.recorder.add(access)
         acts = _both(ctx, acting(ctx), mask)
         old = _where(ctx, acts, lambda: action(make(ctx.env.address(ptr)), *operands), result)
@@ -205,7 +208,7 @@ def _both(ctx: Context, x: Register | None, y: Register | None) -> Register | No
 
 
 def _where(ctx: Context, condition: Register | None, action: Callable[[], Register | None],
-           result: Any) -> Register | None:
+           result: ElementType | None) -> Register | None:
     """What `action` returns where the condition holds, else 0."""
     if result is None:
         guarded(ctx, condition, action)
@@ -227,7 +230,7 @@ def _where(ctx: Context, condition: Register | None, action: Callable[[], Regist
 
 
 @lowers("tt.atomic_rmw")
-def atomic_rmw(ctx: Context, op: Operation, ptr: Any, val: Any, mask: Any) -> Any:
+def atomic_rmw(ctx: Context, op: Operation, ptr: Bound, val: Bound, mask: Bound | None) -> Bound | None:
     """ptr, val [...] -> the old values; masked elements are not touched."""
     kind = op.attributes["atomic_rmw_op"]
     return each(ctx, op, (val,), mask, partial(_float_add if kind == "fadd" else partial(_modify, kind), ctx),
@@ -265,7 +268,7 @@ def _float_add(ctx: Context, place: Place, value: Register) -> Register:
 
 
 @lowers("tt.atomic_cas")
-def atomic_cas(ctx: Context, op: Operation, ptr: Any, cmp: Any, val: Any) -> Any:
+def atomic_cas(ctx: Context, op: Operation, ptr: Bound, cmp: Bound, val: Bound) -> Bound | None:
     """ptr, cmp, val [...] -> the old values; floats are compared by their bits."""
     def swap(place: Place, compare: Register, value: Register) -> Register:
         return place.from_bits(place.exchange(place.to_bits(compare), place.to_bits(value)))
@@ -273,14 +276,14 @@ def atomic_cas(ctx: Context, op: Operation, ptr: Any, cmp: Any, val: Any) -> Any
 
 
 @lowers("tt.atomic_load")
-def atomic_load(ctx: Context, op: Operation, ptr: Any, mask: Any) -> Any:
+def atomic_load(ctx: Context, op: Operation, ptr: Bound, mask: Bound | None) -> Bound | None:
     """ptr [...] -> [...]; 0 where the mask is false."""
     element = element_of(op.results[0].type)
     return each(ctx, op, (), mask, lambda place: place.from_bits(place.load(place.order)), element)
 
 
 @lowers("tt.atomic_store")
-def atomic_store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
+def atomic_store(ctx: Context, op: Operation, ptr: Bound, value: Bound, mask: Bound | None) -> None:
     """ptr, value [...]; masked elements are not touched."""
     def put(place: Place, held: Register) -> None:
         bits = place.to_bits(held)
@@ -292,7 +295,8 @@ def atomic_store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -
 
 
 @lowers("tt.atomic_poll")
-def atomic_poll(ctx: Context, op: Operation, ptr: Any, expected: Any, timeout: Any) -> Any:
+def atomic_poll(ctx: Context, op: Operation, ptr: Bound, expected: Bound,
+                timeout: Register | None) -> Bound | None:
     """Wait until memory holds `expected`; false where `timeout` (i64, ns for all elements together) passed
     first. The whole program waits, whatever the operation's order and whether or not its result is used."""
     b = ctx.b

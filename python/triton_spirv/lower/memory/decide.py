@@ -9,7 +9,6 @@ versions of a walk make is decided once for each.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...ir.model import Operation
 from ...layout import Layout
@@ -23,7 +22,7 @@ from ..values.tensor import Tensor, Uniform
 from ..values.types import element_of
 
 
-def plan_loads(ctx: Context, layout: Layout, mask: Any, asked: Sequence[tuple[Operation, Any]]
+def plan_loads(ctx: Context, layout: Layout, mask: Tensor | None, asked: Sequence[tuple[Operation, Tensor]]
                ) -> list[Access]:
     """Loads, each (operation, ptr), under one mask and one layout: they go the same way, or share a test."""
     vectors = [_vectors(ctx, op, ptr, layout) for op, ptr in asked]
@@ -44,7 +43,7 @@ def plan_loads(ctx: Context, layout: Layout, mask: Any, asked: Sequence[tuple[Op
             for (op, _), each, together, way in zip(asked, vectors, groups, own, strict=True)]
 
 
-def plan_store(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any) -> Access:
+def plan_store(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, mask: Tensor | None) -> Access:
     """A store under a layout. Whether it may stream is known with its addresses: see `streams`."""
     vectors = _vectors(ctx, op, ptr, layout)
     if is_proven(ctx, mask, layout):
@@ -74,12 +73,12 @@ def plan_atomic(ctx: Context, op: Operation, ptr: Register | Tensor,
     return Access(op, "one by one", layout, Vectors(layout), cold="" if known else "nothing")
 
 
-def _vectors(ctx: Context, op: Operation, ptr: Any, layout: Layout) -> Vectors:
+def _vectors(ctx: Context, op: Operation, ptr: Tensor, layout: Layout) -> Vectors:
     pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
     return vectors_of(ctx, ptr, by_memory(ctx, ptr, layout, pointee), pointee, op.ptr)
 
 
-def groups_of(ctx: Context, mask: Any, layout: Layout) -> Groups | None:
+def groups_of(ctx: Context, mask: Tensor | None, layout: Layout) -> Groups | None:
     """Which registers of a lane are under one mask, for one branch each. None where components have masks of
     their own, or the target moves masked vectors, or the masks are too many."""
     if ctx.target.masked_access or layout.steps > 1:
@@ -97,7 +96,7 @@ def way_without_test(ctx: Context, layout: Layout, groups: Groups | None) -> str
     return "one by one" if not ctx.target.masked_access and many else "masked"
 
 
-def is_governed(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any) -> bool:
+def is_governed(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, mask: Tensor | None) -> bool:
     """Does a store need no test of its whole mask: by messages that masks govern, or one mask for all?"""
     if mask is None or is_predicated(ctx, op, ptr, mask, layout):
         return True

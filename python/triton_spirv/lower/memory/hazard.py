@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import Any
 
 from ...ir.model import Operation
 from ...layout import Layout
@@ -22,18 +21,18 @@ from ..addresses.ownership import fixed_bits
 from ..context import Context, named
 from ..plan.records import Fused
 from ..registry import RULES
-from ..values.tensor import Affine, Deferred, Pointers
+from ..values.tensor import Affine, Bound, Deferred, Pointers, Tensor
 
 Span = tuple[Register, Register]  # first byte, and one past the last
 
 
-def in_place(op: Operation, *tensors: Any) -> bool:
+def in_place(op: Operation, *tensors: Bound | None) -> bool:
     """Does everything that the stored tensors read come through the very pointers that are stored to?
 
     Then each element is read before it is written, in whatever pieces the tensor is walked, if no two pieces
     meet (`distinct`).
     """
-    def is_safe(tensor: Any) -> Asking[bool]:
+    def is_safe(tensor: object) -> Asking[bool]:
         if isinstance(tensor, tuple):
             return (yield from every(tensor))
         if isinstance(tensor, Pointers):
@@ -84,7 +83,7 @@ def _same_walk(x: Pointers, y: Pointers) -> bool:
         s is t or (isinstance(s, int) and s == t) for s, t in zip(*strides, strict=True))
 
 
-def distinct(ctx: Context, ptr: Any, layout: Layout) -> Register | bool:
+def distinct(ctx: Context, ptr: Tensor, layout: Layout) -> Register | bool:
     """Have elements that are walked in different steps different addresses? A scalar Bool where strides that
     are known when running have to be larger than what the smaller ones reach.
     """
@@ -119,13 +118,13 @@ def distinct(ctx: Context, ptr: Any, layout: Layout) -> Register | bool:
     return reduce(b.logical_or, tests) if tests else True
 
 
-def loads_below(ctx: Context, inputs: Iterable[tuple[Any, Layout]]) -> list[tuple[Deferred, set[Layout]]]:
+def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[tuple[Deferred, set[Layout]]]:
     """The loads that a walk over the inputs would make, with their layouts."""
     return [(node, layouts) for node, layouts in ctx.requests(inputs)
             if isinstance(node, Deferred) and node.operation.name == "tt.load"]
 
 
-def apart(ctx: Context, op: Operation, ptr: Any,
+def apart(ctx: Context, op: Operation, ptr: Tensor,
           loads: Sequence[tuple[Deferred, set[Layout]]]) -> Register | None:
     """A scalar Bool: none of these loads can read what an earlier step of the store has written. None where
     it is unknown.
@@ -155,7 +154,7 @@ def apart(ctx: Context, op: Operation, ptr: Any,
 
 
 def versioned(
-    ctx: Context, op: Operation, ptr: Any, tensors: Sequence[Any], body: Callable[[], None]
+    ctx: Context, op: Operation, ptr: Tensor, tensors: Sequence[Tensor], body: Callable[[], None]
 ) -> None:
     """Run `body`, a loop that stores: fused with the loads below `tensors` where that is safe, behind them
     where it is not. Where that is known when running only, the second form is brief: few kernels ever take

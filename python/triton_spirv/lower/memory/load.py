@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...ir.model import IntegerType, Operation, TensorType
+from ...ir.model import IntegerType, Operation, TensorType, Type
 from ...layout import Layout
 from ...spirv.builder import width_of, with_width
 from ...spirv.control import IfElse
@@ -24,13 +24,13 @@ from ..lanes.exchange import from_owner
 from ..plan.records import Access, Groups, Vectors
 from ..registry import pulled
 from ..values import fragment as fragments
-from ..values.tensor import Deferred, Fragment, Pointers, Uniform, is_anywhere
+from ..values.tensor import Deferred, Fragment, Pointers, Tensor, Uniform, is_anywhere
 from ..values.types import element_of, register_type, storage_type
 from .decide import plan_loads, plan_scalar
 from .prefetch import fetch_ahead
 
 
-def true_everywhere(ctx: Context, masks: Any) -> Register:
+def true_everywhere(ctx: Context, masks: Sequence[Register]) -> Register:
     """Is every component of every register true (for this lane)?"""
     b = ctx.b
     together = masks[0]
@@ -98,8 +98,8 @@ def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Any,
     return ctx.fragment(Fragment(seen, made.element, same), layout)
 
 
-def _loaded(ctx: Context, layout: Layout, mask: Any,
-            asked: Sequence[tuple[Operation, Any, Any]]) -> list[Fragment]:
+def _loaded(ctx: Context, layout: Layout, mask: Tensor | None,
+            asked: Sequence[tuple[Operation, Tensor, Tensor | None]]) -> list[Fragment]:
     """The elements of several loads, each (operation, ptr, other), under one mask."""
     for _, ptr, other in asked:
         exchange_first(ctx, layout, ptr, mask, other)
@@ -115,11 +115,12 @@ def _loaded(ctx: Context, layout: Layout, mask: Any,
     return _arranged(loads, [x for load in loads for x in load.made()])
 
 
-def _tested(ctx: Context, layout: Layout, mask: Any, loads: Sequence[_Load]) -> Sequence[Register]:
+def _tested(ctx: Context, layout: Layout, mask: Tensor | None, loads: Sequence[_Load]) -> Sequence[Register]:
     """Loads of which a test chooses the way when the kernel runs: is the mask true everywhere?"""
     b, plans = ctx.b, [load.plan for load in loads]
     one_mask = plans[0].groups if plans[0].cold == "nothing" else None
     known = None
+    assert mask is not None
     if one_mask is not None:
         test = ctx.fragment(mask, one_mask.layout).registers[0]
     else:
@@ -156,7 +157,8 @@ def _arranged(loads: Sequence[_Load], registers: Sequence[Register]) -> list[Fra
 class _Load:
     """One load as it is planned; its methods give the registers of the layout in which it moves elements."""
 
-    def __init__(self, ctx: Context, plan: Access, ptr: Any, mask: Any, other: Any) -> None:
+    def __init__(self, ctx: Context, plan: Access, ptr: Tensor, mask: Tensor | None,
+                 other: Tensor | None) -> None:
         assert plan.layout is not None and plan.vectors is not None
         self.ctx, self.plan, self.op, self.layout = ctx, plan, plan.operation, plan.layout
         self.ptr, self.mask, self.other = ptr, mask, other
@@ -195,6 +197,7 @@ class _Load:
     def masked(self, way: str, known: Fragment | None) -> tuple[Register, ...]:
         """The elements whose mask is true; `known` is the mask under the layout, if that is at hand."""
         ctx, b = self.ctx, self.ctx.b
+        assert self.mask is not None
         if way == "regions":
             return tuple(_by_regions(ctx, self.mask, [self]))
         if way == "one by one":
@@ -214,13 +217,14 @@ class _Load:
         return _from_memory(self.ctx, self.element, values)
 
 
-def by_mask(ctx: Context, mask: Any, groups: Groups) -> list[tuple[Register, list[int]]]:
+def by_mask(ctx: Context, mask: Tensor | None, groups: Groups) -> list[tuple[Register, list[int]]]:
     """Each mask, a scalar Bool, with the registers that are under it."""
+    assert mask is not None
     masks = ctx.fragment(mask, groups.layout).registers
     return [(x, [r for r, k in enumerate(groups.of) if k == i]) for i, x in enumerate(masks)]
 
 
-def _by_regions(ctx: Context, mask: Any, loads: Sequence[_Load]) -> list[Register]:
+def _by_regions(ctx: Context, mask: Tensor | None, loads: Sequence[_Load]) -> list[Register]:
     """All registers of all loads under one mask are loaded behind one branch; its other arm gives what masked
     elements give. The loads have the same masks in the same registers of the mask."""
     made = [load.others() for load in loads]
@@ -238,7 +242,7 @@ def _by_regions(ctx: Context, mask: Any, loads: Sequence[_Load]) -> list[Registe
     return [x for load, registers in zip(loads, made, strict=True) for x in load.held(registers)]
 
 
-def exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
+def exchange_first(ctx: Context, layout: Layout, *tensors: Tensor | None) -> None:
     """Make what lanes exchange for these tensors, before the lanes part ways over their masks."""
     for tensor in tensors:
         if isinstance(tensor, Pointers):
@@ -247,7 +251,8 @@ def exchange_first(ctx: Context, layout: Layout, *tensors: Any) -> None:
             ctx.fragment(tensor, layout)
 
 
-def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: Any, other: Any) -> Fragment:
+def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, mask: Tensor | None,
+                   other: Tensor | None) -> Fragment:
     """The elements whose mask is true, one after the other."""
     element = element_of(op.results[0].type)
     kind = register_type(element)
@@ -268,7 +273,7 @@ def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, mask: 
     return made
 
 
-def _others(ctx: Context, other: Any, layout: Layout, wide: Layout,
+def _others(ctx: Context, other: Tensor | None, layout: Layout, wide: Layout,
             pointers: AccessPointers) -> list[Register]:
     b = ctx.b
     if other is None:
@@ -299,7 +304,7 @@ def _load_scalar(
     return ctx.as_scalar(_from_memory(ctx, type, [value])[0], type)
 
 
-def _from_memory(ctx: Context, element: Any, values: Any) -> tuple[Register, ...]:
+def _from_memory(ctx: Context, element: Type, values: Sequence[Register]) -> tuple[Register, ...]:
     """Bytes of i1 become Bool; everything else is held in registers as in memory."""
     if isinstance(element, IntegerType) and element.width == 1:
         return tuple(ctx.b.compare("OpINotEqual", value, 0) for value in values)

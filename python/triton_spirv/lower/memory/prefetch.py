@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...ir.model import Operation, TensorType
 from ...layout import Layout
@@ -20,7 +19,7 @@ from ..addresses.pointer_motion import distance, in_reach, to_next_program
 from ..context import Context
 from ..plan.records import Fetch
 from ..registry import SOURCE_LAYOUTS
-from ..values.tensor import Deferred, Pointers
+from ..values.tensor import Deferred, Pointers, Tensor
 from ..values.types import element_of, shape_of, storage_bytes
 
 LINE = 64  # bytes that a processor fetches at a time, at least
@@ -28,7 +27,7 @@ PAGE = 4096  # bytes of a page of memory, at least
 PAGES_AHEAD = 4  # a walk through memory comes there after some hundred nanoseconds
 
 
-def prefetch_next(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> None:
+def prefetch_next(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> None:
     """Inside a walk of `inputs`: fetch what the loads below them will read here in the next iteration."""
     for node, layouts in ctx.requests(inputs) if ctx.target.optimises("prefetch") else ():
         if not isinstance(node, Deferred) or node.operation.name != "tt.load" or node.stored is not None:
@@ -37,7 +36,7 @@ def prefetch_next(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> None:
             fetch_ahead(ctx, node.operation, node.operands[0], layout, soon=True)
 
 
-def fetch_ahead(ctx: Context, load: Operation, pointers: Any, layout: Layout, soon: bool = False) -> None:
+def fetch_ahead(ctx: Context, load: Operation, pointers: object, layout: Layout, soon: bool = False) -> None:
     """Fetch what a load under this layout will read next; `soon`: into the nearest cache, whatever it is.
 
     Where the walk keeps in an array what it makes of the elements, a later one reads and computes: it
@@ -62,7 +61,7 @@ def fetch_ahead(ctx: Context, load: Operation, pointers: Any, layout: Layout, so
         _fetch(ctx, access, layout, soon)
 
 
-def _fetch_page(ctx: Context, load: Operation, pointers: Any, layout: Layout) -> None:
+def _fetch_page(ctx: Context, load: Operation, pointers: object, layout: Layout) -> None:
     """In a walk through memory, page after page: fetch the first line of a page some way ahead.
 
     Processors foresee the next lines within a page, but wait at the beginning of each for its address to be
@@ -104,10 +103,10 @@ def _kept(ctx: Context, load: Operation) -> Deferred | None:
                  if node.shape == shape_of(load.results[0].type) and _is_below(load, node)), None)
 
 
-def _is_below(load: Operation, tensor: Any) -> bool:
+def _is_below(load: Operation, tensor: object) -> bool:
     """Is a tensor computed from what is loaded, element by element?"""
 
-    def is_below(tensor: Any) -> Asking[bool]:
+    def is_below(tensor: object) -> Asking[bool]:
         if not isinstance(tensor, Deferred) or tensor.stored is not None:
             return False
         if tensor.operation is load:
@@ -145,7 +144,7 @@ def _is_next(moved: Register, layout: Layout) -> bool:
     return abs(moved.constant) <= max(size for size, index in zip(layout.shape, along, strict=True) if index)
 
 
-def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -> None:
+def touch_ahead(ctx: Context, store: Operation, pointers: object, layout: Layout) -> None:
     """Before a walk of a store: fetch a line of each page that the next iteration will store to.
 
     Rows that lie far apart, as in a loop over every tenth row, each begin a page whose address is to be
@@ -164,7 +163,7 @@ def touch_ahead(ctx: Context, store: Operation, pointers: Any, layout: Layout) -
             ctx.env.prefetch(access.pointer(0, place), soon=False)
 
 
-def _following(ctx: Context, op: Operation, pointers: Any, layout: Layout, moved: Register,
+def _following(ctx: Context, op: Operation, pointers: object, layout: Layout, moved: Register,
                last: Register | int = 0) -> AccessPointers | None:
     """The access of a load or store next time, if its components are neighbours in memory; `last`: how far it
     moves after the last iteration."""

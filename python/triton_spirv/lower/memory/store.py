@@ -20,7 +20,7 @@ from ..lanes import elements
 from ..plan.records import Access, Vectors
 from ..registry import lowers
 from ..values import fragment as fragments
-from ..values.tensor import Deferred
+from ..values.tensor import Deferred, Tensor
 from ..values.types import element_of, storage_type
 from .decide import is_governed, plan_scalar, plan_store
 from .hazard import versioned
@@ -72,14 +72,14 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
     versioned(ctx, op, ptr, tensors, walk)
 
 
-def _reads_volatile(ctx: Context, inputs: Sequence[tuple[Any, Layout]]) -> bool:
+def _reads_volatile(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> bool:
     """Is a load below the inputs to be made whether or not its elements are stored?"""
     return any(isinstance(node, Deferred) and node.operation.attributes.get("isVolatile")
                for node, _ in ctx.requests(inputs))
 
 
 def _store_window(
-    ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any
+    ctx: Context, op: Operation, layout: Layout, ptr: Tensor, value: Tensor, mask: Tensor | None
 ) -> list[Register]:
     """Store one step of a tensor; what several lanes hold one of them stores. Returns no registers."""
     owns = elements.owner(ctx, *elements.redundant(layout))
@@ -88,7 +88,7 @@ def _store_window(
 
 
 def _store_registers(
-    ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any
+    ctx: Context, op: Operation, layout: Layout, ptr: Tensor, value: Tensor, mask: Tensor | None
 ) -> list[Register]:
     b = ctx.b
     plan = plan_store(ctx, op, layout, ptr, mask)
@@ -114,6 +114,7 @@ def _store_registers(
             with if_(b.module, here):
                 pointers.store_all({r: values[r] for r in registers})
         return []
+    assert mask is not None
     masks = fragments.rearrange(b, ctx.fragment(mask, layout), wide).registers
 
     def masked(way: str) -> None:
@@ -149,7 +150,8 @@ def _store_all(ctx: Context, pointers: AccessPointers, values: Sequence[Register
         pointers.store_all(dict(enumerate(values)))
 
 
-def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Any, value: Any, mask: Any) -> None:
+def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, value: Tensor,
+                    mask: Tensor) -> None:
     """Store the elements whose mask is true, one after the other."""
     held = storage_type(element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from ...ir.model import Operation, Value
 from ...layout import Layout
+from ..values.tensor import Stored
 from .records import Arm, ArrayUse, Node, Plan, Region, Renamed, Turns, Versions
 
 
@@ -19,7 +19,7 @@ class Recorder:
         self._arrays: dict[int, int] = {}  # id of an array's register -> its number
         self._contents: dict[int, int] = {}  # id of a Stored -> number of the tensor that it holds
         self._names: list[str] = []
-        self._known: list[Any] = []  # keeps those ids unique
+        self._known: list[Stored] = []  # keeps those ids unique
 
     def add(self, node: Node) -> None:
         """A leaf, or a group that is complete."""
@@ -62,11 +62,11 @@ class Recorder:
 
     # --- arrays -----------------------------------------------------------------------------------------
 
-    def array(self, stored: Any) -> int:
+    def array(self, stored: Stored) -> int:
         """The number of a tensor's array."""
         return self._arrays.setdefault(stored.array.id, len(self._arrays))
 
-    def content(self, stored: Any) -> int:
+    def content(self, stored: Stored) -> int:
         """The number of the tensor itself."""
         number = self._contents.get(id(stored))
         if number is None:
@@ -75,21 +75,21 @@ class Recorder:
             self._known.append(stored)
         return number
 
-    def name(self, stored: Any, value: Value) -> int:
+    def name(self, stored: Stored, value: Value) -> int:
         """The tensor is this value of the kernel."""
         number = self.content(stored)
         self._names[number] = self._names[number] or f"%{value.name}"
         return number
 
-    def reads(self, stored: Any, layout: Layout | None) -> None:
+    def reads(self, stored: Stored, layout: Layout | None) -> None:
         """The tensor's array is read."""
         self.add(ArrayUse(self.array(stored), self.content(stored), False, layout))
 
-    def writes(self, stored: Any, layout: Layout | None) -> None:
+    def writes(self, stored: Stored, layout: Layout | None) -> None:
         """The tensor's array is written."""
         self.add(ArrayUse(self.array(stored), self.content(stored), True, layout))
 
-    def renames(self, before: Any, after: Any) -> None:
+    def renames(self, before: Stored, after: Stored) -> None:
         """What an array holds is another tensor from here on."""
         self.add(Renamed(self.array(before), self.content(before), self.content(after)))
 
