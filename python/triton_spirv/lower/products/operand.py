@@ -34,7 +34,6 @@ from ..values.types import register_type
 Shape = tuple[int, ...]
 
 
-
 @dataclass(frozen=True)
 class Block:
     """An operand in a private array of vectors of `width` components.
