@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from triton_spirv_inductor.choices import pieces
 from triton_spirv_inductor.heuristics import configurations
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -35,6 +36,13 @@ def test_rows_are_added_to_each_other() -> None:
     assert blocks(OUTER, {"x": 65536, "r0_": 64}, **ROWS) == [{"XBLOCK": 1024, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 128, "r0_": 4096}, **ROWS) == [{"XBLOCK": 64, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 16, "r0_": 4096}, **ROWS) == [{"XBLOCK": 16, "R0_BLOCK": 1}]
+
+
+def test_columns_are_cut_for_cores_and_for_accuracy() -> None:
+    assert [pieces(3136, 32, cores) for cores in (1, 2, 16)] == [1, 1, 1]
+    assert [pieces(8000, 64, cores) for cores in (1, 2, 16)] == [2, 4, 7]
+    assert [pieces(4000, 2048, cores) for cores in (1, 2, 16)] == [1, 1, 1]
+    assert [pieces(100000, 2, cores) for cores in (1, 2, 16)] == [25, 25, 25]
 
 
 def test_programs_keep_a_row_or_several_short_ones() -> None:
@@ -71,13 +79,18 @@ torch.manual_seed(0)
 def over_rows(x):
     return x.sum(0), x.var(0), x.argmax(0), torch.softmax(x, 0).amax(0)
 
-for rows, columns in ((1500, 70), (1100, 2049), (2000, 3)):
+for rows, columns in ((1500, 70), (1100, 2049), (2000, 3), (50001, 20)):
     x = torch.randn(rows, columns)
     x[rows // 2, 1] = float("nan")
     expected = x.sum(0), x.var(0), x.argmax(0), torch.softmax(x, 0).amax(0)
     # sums of 2000 terms in another order: a few units of the last place of their largest partial sum
     torch.testing.assert_close(over_rows(x), expected, equal_nan=True, rtol=1e-4, atol=1e-4)
 assert any(config.get("R0_BLOCK") == 1 and config["XBLOCK"] >= 64 for config in used), used
+
+# the rounding of one long sum would add up to 2e-4
+long = torch.full((40000, 3), 0.1)
+total = torch.compile(lambda x: x.sum(0), dynamic=False)(long)
+torch.testing.assert_close(total, long.double().sum(0).float(), rtol=5e-5, atol=0)
 """)
     assert done.returncode == 0, done.stderr
 

@@ -2,7 +2,8 @@
 
 A GPU keeps a row in registers while it is reduced, so rows of more than 1024 elements are read again in each
 of several loops, and a variance is gathered step by step in one. Here a program has a private array for its
-row, in a cache: any row that fits there is read once.
+row, in a cache: any row that fits there is read once. And it has few cores, so that columns which are summed
+need not be cut into many pieces.
 """
 
 from __future__ import annotations
@@ -10,16 +11,37 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from .heuristics import FEWEST_COLUMNS
+
 #: elements of the longest row that a program keeps: an array or two of it fit into a core's second cache
 LONGEST_ROW = 32768
+
+
+#: pieces for each core that columns are cut into, if there are fewer than a cache line's for each core, and
+#: elements of a piece that pay for adding up the pieces
+PIECES, SMALLEST_PIECE = 2, 1 << 16
+
+#: rows that are added to each other one by one; sums of more terms lose more digits
+LONGEST_COLUMN = 4096
 
 
 @functools.cache
 def install() -> None:
     """Inductor asks here, in this process, for each kernel of the CPU."""
+    from torch._inductor import config
     from torch._inductor.choices import InductorChoices
+    from torch._inductor.runtime.hints import DeviceProperties
 
-    chosen = InductorChoices.should_use_persistent_reduction
+    chosen, cut = InductorChoices.should_use_persistent_reduction, InductorChoices.reduction_split_factor
+
+    def reduction_split_factor(device: Any, reduction_numel_hint: int, numel_hint: int,
+                               inner_reduction: bool) -> int:
+        if device.type == "cpu" and config.cpu_backend == "triton" and not inner_reduction:
+            cores = DeviceProperties.create(device).multi_processor_count
+            return pieces(reduction_numel_hint, numel_hint, cores)
+        return cut(device, reduction_numel_hint, numel_hint, inner_reduction)
+
+    InductorChoices.reduction_split_factor = staticmethod(reduction_split_factor)
 
     def should_use_persistent_reduction(features: Any, cooperative_reduction: bool) -> bool:
         if chosen(features, cooperative_reduction):
@@ -27,6 +49,15 @@ def install() -> None:
         return not cooperative_reduction and _for_a_cpu(features) and keeps_rows(features)
 
     InductorChoices.should_use_persistent_reduction = staticmethod(should_use_persistent_reduction)
+
+
+def pieces(rows: int, columns: int, cores: int) -> int:
+    """Into how many pieces columns are cut that are summed over rows, so that each core gets some, and that
+    sums are exact enough."""
+    least = -(-rows // LONGEST_COLUMN)
+    if cores == 1 or columns >= FEWEST_COLUMNS * cores:
+        return least
+    return max(least, min(PIECES * cores, rows * columns // SMALLEST_PIECE))
 
 
 def _for_a_cpu(features: Any) -> bool:

@@ -61,8 +61,6 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
     if names == {"XBLOCK"} and size_hints and "r0_" in size_hints and not adds_rows(facts):
         distinct[0].kwargs["XBLOCK"] = max(1, min(ROWS // size_hints["r0_"], size_hints["x"]))
         return distinct[:1]
-    if len(distinct) < 2:
-        return distinct
     if names == {"XBLOCK"} and not facts.get("num_reduction"):
         return distinct[:1]  # 1024 elements or a few: from there on all sizes are as fast
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and adds_rows(facts):
