@@ -284,6 +284,7 @@ def test_each_launch_chooses_its_device(context: Any, monkeypatch: pytest.Monkey
     from simulated_kernels import doubled
 
     launched: list[int] = []
+    doubled.device_caches.clear()  # other tests' kernels know the method as it was
     run = launch.Kernel.launch_prepared
     monkeypatch.setattr(launch.Kernel, "launch_prepared", lambda self, *rest: (
         launched.append(self.context.device.index), run(self, *rest)))

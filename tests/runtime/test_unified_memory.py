@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
+import threading
 
 import handmade
 import numpy as np
@@ -173,3 +177,97 @@ def test_names() -> None:
         triton_spirv.empty(3, device="tpu")
     with pytest.raises(DeviceError, match="names no device"):
         triton_spirv.empty(3, device="gpu:77")
+
+
+# ---- launches that nobody has waited for
+
+def test_launches_return_at_once(there: str) -> None:
+    """What reads waits; launches from the host's memory, and for one, too."""
+    x = triton_spirv.asarray(np.arange(1000, dtype=np.float32), device=there)
+    y, host = triton_spirv.empty(1000, device=there), torch.ones(1000)
+    with simulated_gpu.costs() as spent:
+        doubled[(4,)](x, y, 1000, BLOCK=256)
+        for _ in range(9):
+            doubled[(4,)](y, y, 1000, BLOCK=256)
+    assert spent["launches"] == 10 and not spent["waits"]
+    doubled[(4,)](y, host, 1000, BLOCK=256)
+    assert (host.numpy() == np.arange(1000) * 2048.0).all()
+    doubled[(4,)](host, y, 1000, BLOCK=256)
+    doubled[(4,)](y, x, 1000, BLOCK=256)
+    np.testing.assert_array_equal(x.numpy(), np.arange(1000) * 8192.0)
+
+
+def test_all_that_looks_at_memory_waits(there: str) -> None:
+    x, y, z = (triton_spirv.asarray(np.full(100, n, np.float32), device=there) for n in (1, 0, 0))
+    doubled[(1,)](x, y, 100, BLOCK=128)
+    z.copy_from(y)
+    doubled[(1,)](x, x, 100, BLOCK=128)
+    y.copy_from(np.full(100, 5, np.float32))
+    doubled[(1,)](y, y, 100, BLOCK=128)
+    assert (z.numpy() == 2).all() and (x.numpy() == 2).all() and (np.from_dlpack(y) == 10).all()
+    doubled[(1,)](x, z, 100, BLOCK=128)
+    z.fill_(7)
+    assert (z.numpy() == 7).all()
+
+
+def test_threads_see_what_others_launched(there: str) -> None:
+    """A thread that ended without waiting, too."""
+    x = triton_spirv.asarray(np.ones(1000, np.float32), device=there)
+    for turn in range(6):
+        thread = threading.Thread(target=lambda: doubled[(4,)](x, x, 1000, BLOCK=256))
+        thread.start()
+        thread.join()
+        if turn % 2:
+            doubled[(4,)](x, x, 1000, BLOCK=256)
+    assert (x.numpy() == 2.0**9).all()
+
+
+def test_times_are_of_launches_that_are_done(there: str) -> None:
+    x = triton_spirv.asarray(np.ones(1000, np.float32), device=there)
+    interface = triton.runtime.driver.active.get_device_interface()
+    begin, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
+    with simulated_gpu.costs() as spent:
+        begin.record()
+        doubled[(4,)](x, x, 1000, BLOCK=256)
+        end.record()
+    assert spent["waits"] == 1 and begin.elapsed_time(end) > 0
+    doubled[(4,)](x, x, 1000, BLOCK=256)
+    with simulated_gpu.costs() as spent:
+        interface.synchronize()
+        interface.synchronize()
+    assert spent["waits"] == 1
+
+
+def test_arrays_that_are_dropped_before_the_end(there: str) -> None:
+    for _ in range(3):
+        x = triton_spirv.asarray(np.ones(1000, np.float32), device=there)
+        y = triton_spirv.empty(1000, device=there)
+        doubled[(4,)](x, y, 1000, BLOCK=256)
+        del x
+    assert (y.numpy() == 2).all()
+
+
+FAILS = """
+import sys
+sys.path.insert(0, {tests!r})
+import numpy, simulated_gpu, triton_spirv
+from simulated_kernels import doubled
+x = triton_spirv.asarray(numpy.ones(1000, numpy.float32), device="gpu:1")
+doubled[(100000,)](x, x, 1 << 30, BLOCK=256)
+print("launched", flush=True)
+try:
+    x.numpy()
+except triton_spirv.errors.LaunchError as error:
+    print(error)
+"""
+
+
+def test_a_kernel_that_fails_is_named_by_who_waits() -> None:
+    if not simulated_gpu.available():
+        pytest.skip(simulated_gpu.NEEDED)
+    text = FAILS.format(tests=str(simulated_gpu.SOURCES.parent))
+    environment = {**os.environ, **simulated_gpu.for_children(), "TRITON_SPIRV_DEVICE": "b580",
+                   "TRITON_SPIRV_BACKEND": "1"}
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120,
+                          env=environment)
+    assert done.stdout.startswith("launched\ndoubled on Intel(R) Arc(TM) B580 Graphics: "), done.stderr

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from ..errors import DeviceError, LaunchError
 from . import loader, opencl, running, trial
 from .opencl import Library
+from .pending import Pending
 
 KINDS = ("cpu", "gpu", "accelerator")
 INSTALL_HINT = "'pip install intel-opencl-rt intel-cmplr-lib-rt' brings a CPU device"
@@ -253,6 +254,9 @@ class Context:
     handle: int
     _threads: threading.local = field(default_factory=threading.local, repr=False)
 
+    def __post_init__(self) -> None:
+        self.pending = Pending(self.device.library, self.device.name)
+
     @property
     def queue(self) -> int:
         """This thread's in-order queue; the one of the calling thread in a process where nothing else is of
@@ -274,6 +278,16 @@ class Context:
     def profiling_queue(self) -> int:
         """This thread's queue that keeps the times of events."""
         return self._queue("profiling", opencl.QUEUE_PROFILING_ENABLE)
+
+    def leave(self, kernel: str) -> None:
+        """This thread has put a kernel into its queue, and does not wait for it."""
+        self.device.library.call("clFlush", self.queue)
+        self.pending.add(self._threads.ordinary, kernel)
+
+    def settle(self, others_only: bool = False) -> None:
+        """Wait for what nobody has waited for, of this thread too or of others only. LaunchError where it
+        failed."""
+        self.pending.wait(getattr(self._threads, "ordinary", None) if others_only else None)
 
     def forget_queues(self) -> object:
         """This thread gets new queues; what is given keeps the old ones."""
@@ -299,6 +313,20 @@ class _Queue:
     def __del__(self) -> None:
         if not sys.is_finalizing():
             self._release(self.handle)
+
+
+def _forget_pending() -> None:
+    for context in _contexts.values():
+        context.pending.forget()
+
+
+os.register_at_fork(after_in_child=_forget_pending)
+
+
+def settle() -> None:
+    """All work of all devices is done. LaunchError where some of it failed."""
+    for context in list(_contexts.values()):
+        context.settle()
 
 
 _contexts: dict[int, Context] = {}

@@ -61,6 +61,11 @@ class Staging:
         if size:
             self._spans.add((start, start + size, written))
 
+    @property
+    def copies_nothing(self) -> bool:
+        """Is all that the launch reaches on the device already?"""
+        return not self._spans and not self.allocations
+
     def copy_in(self) -> dict[int, int]:
         """Give every span a place on the device, those that overlap one together, and copy. The device
         address of each argument; 0 of an empty one, where nothing may be read."""

@@ -132,6 +132,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clEnqueueNDRangeKernel":
         (_INT, (_POINTER, _POINTER, _UINT, _POINTER, _POINTER, _POINTER, _UINT, _POINTER, _POINTER)),
     "clFinish": (_INT, (_POINTER,)),
+    "clFlush": (_INT, (_POINTER,)),
     "clGetEventProfilingInfo": (_INT, (_POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
     "clReleaseEvent": (_INT, (_POINTER,)),
     "clSVMAlloc": (_POINTER, (_POINTER, _FLAGS, _SIZE, _UINT)),

@@ -1,7 +1,7 @@
 """Memory of an OpenCL GPU: allocations of unified shared memory, by Intel's extension, and arrays in them.
 
-Nothing is copied when a kernel works on them. Launches return when the kernel has run, so what is done to an
-array comes after it.
+Nothing is copied when a kernel works on them. A launch that has no other arrays returns before the kernel has
+run (pending.py); what is done to an array waits for that.
 """
 
 from __future__ import annotations
@@ -88,12 +88,14 @@ class DeviceMemory:
 
     def fill(self, allocation: Allocation, offset: int, size: int, word: int) -> None:
         """With a word of four bytes."""
+        self.context.settle()
         pattern, queue = ctypes.c_uint32(word), self.context.queue
         self._check("clEnqueueMemFillINTEL", self._fill(
             queue, allocation.address + offset, ctypes.addressof(pattern), 4, size, 0, None, None))
         self._library.call("clFinish", queue)
 
     def _move(self, target: int, source: int, size: int) -> None:
+        self.context.settle()
         self._check("clEnqueueMemcpyINTEL",
                     self._copy(self.context.queue, 1, target, source, size, 0, None, None))
 

@@ -1,5 +1,8 @@
-"""What torch.cuda is to a GPU, for a device whose launches return when they are done:
-`driver.get_device_interface()`."""
+"""What torch.cuda is to a GPU, for OpenCL devices: `driver.get_device_interface()`.
+
+Launches return when they are done, but for those on arrays that live on a GPU: events and streams wait for
+these.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from triton_spirv.runtime.devices import settle
 from triton_spirv.runtime.processor import cores
 
 
@@ -22,7 +26,8 @@ class Event:
         self.time: int | None = None
 
     def record(self, stream: Any = None) -> None:
-        """Now; everything launched so far is done."""
+        """When everything launched so far is done, which this waits for."""
+        settle()
         self.time = time.perf_counter_ns()
 
     def elapsed_time(self, end: Event) -> float:
@@ -57,10 +62,12 @@ class Stream:
         pass
 
     def synchronize(self) -> None:
-        """Nothing is pending."""
+        """Wait for everything."""
+        settle()
 
     def query(self) -> bool:
         """Is everything done?"""
+        settle()
         return True
 
     def wait_stream(self, stream: Any) -> None:
@@ -102,7 +109,8 @@ def device(device: Any) -> Iterator[None]:
 
 
 def synchronize(device: Any = None) -> None:
-    """Nothing is pending."""
+    """Wait for everything."""
+    settle()
 
 
 def is_available() -> bool:
