@@ -6,6 +6,8 @@
     2 n + 2          is anything in the arguments' memory that nobody has written?
     2 n + 3 + 3 i    where such memory of argument i begins and ends, and how far behind it its marks are: a
                      byte for each, not 0 where nobody has written
+    5 n + 3          written while the kernel runs. 1: programs shall report what they wait for; 2: their
+                     loops shall end
     then per site    how often it reported, in the lower half of a word, and SLOTS records of RECORD words:
                      the program's three numbers, the element's number in row-major order, the value
 
@@ -66,6 +68,11 @@ def unwritten_word(arguments: int) -> int:
     return 2 * arguments + 2
 
 
+def stop_word(arguments: int) -> int:
+    """The word that ends loops."""
+    return 5 * arguments + 3
+
+
 def site_word(arguments: int, site: int) -> int:
     """The word in which a site counts; its records follow."""
-    return 5 * arguments + 3 + site * SITE_WORDS
+    return 5 * arguments + 4 + site * SITE_WORDS

@@ -24,7 +24,7 @@ from .errors import TritonSpirvError, UsageError
 VARIABLE = "TRITON_SPIRV_CHECK"
 
 #: the checks that there are, in the order in which they are made
-NAMES = ("bounds", "uninit", "race", "overflow", "nan")
+NAMES = ("bounds", "uninit", "race", "overflow", "nan", "deadlock")
 
 #: the check that is no part of a kernel: its results are compared with those of it without optimisations
 COMPILER = "compiler"

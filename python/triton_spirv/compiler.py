@@ -24,6 +24,7 @@ from .lower.budget import Budget
 from .lower.context import Context
 from .lower.control.blocks import run_function
 from .lower.control.loop_limit import LoopLimit
+from .lower.deadline import stop_word_of
 from .lower.kernel import Kernel, Options
 from .lower.plan.records import Plan
 from .lower.plan.text import plan_text
@@ -133,6 +134,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx = Context(b, env, target, Kernel(
         module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
         has_atomics=any(op.has("atomic") for op in module.walk()),
+        stop_word=stop_word_of(sites, len(kernel.regions[0].entry.arguments)),
         across=accessed_across(kernel) if not target.lanes and target.optimises("vectors") else {}))
     ctx.budget = budget
     budget.kernel = f"{name} ({kernel.location})"

@@ -52,8 +52,12 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "Print a table of launches and times at the end of the process. With a file name, also "
                  "write a Chrome trace."),
         Variable("TRITON_SPIRV_CHECK",
-                 "`bounds`, `uninit`, `overflow`, `nan` with commas between them, or `all`; `compiler`",
+                 "`bounds`, `uninit`, `race`, `overflow`, `nan`, `deadlock` with commas between them, or "
+                 "`all`; `compiler`",
                  "none", "Let kernels test themselves while they run, see [checking.md](checking.md)."),
+        Variable("TRITON_SPIRV_CHECK_TIMEOUT", "seconds", "10",
+                 "End a launch that takes longer, in checked mode with `deadlock`, and say what it waits "
+                 "for."),
         Variable("TRITON_SPIRV_CHECK_REPORT", "a file name; `%p` in it is the process id", "none",
                  "Write the findings of checked mode there, as a JSON list. There is no file if nothing is "
                  "found."),

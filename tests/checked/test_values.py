@@ -313,3 +313,69 @@ def test_lanes_have_bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt")
     with pytest.raises(triton_spirv.errors.UnsupportedOperation, match="one work-item runs a program"):
         found("nan", lambda: softmax[(1,)](*arrays(np.ones(16, np.float32), out()), 16, BLOCK=16))
+
+
+# ---- overflow: what is said of values
+
+
+@triton.jit
+def hinted(x, o, start, SAYS: tl.constexpr, BLOCK: tl.constexpr, SIZE: tl.constexpr):
+    i = start + tl.arange(0, BLOCK)
+    if SAYS == 0:
+        i = tl.multiple_of(i, SIZE)
+    if SAYS == 1:
+        i = tl.max_contiguous(i % 24, SIZE)
+    if SAYS == 2:
+        i = tl.max_constancy(i // 4, SIZE)
+    if SAYS == 3:
+        i = tl.max_contiguous(tl.multiple_of(i % 32, SIZE), SIZE)
+    if SAYS == 4:
+        i = tl.multiple_of(start + tl.program_id(0), SIZE) + tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i))
+
+
+@pytest.mark.parametrize("says, start, size, wrong", [
+    (0, 32, 16, 0), (0, 24, 16, 1), (0, 24, 8, 0), (1, 0, 8, 0), (1, 0, 16, 8), (1, 8, 16, 8), (2, 0, 4, 0),
+    (2, 0, 8, 32), (2, 2, 4, 32), (3, 32, 16, 0), (3, 32, 32, 0), (3, 8, 32, 18),
+    (4, 48, 16, 0), (4, 47, 16, 1)])
+def test_what_is_said_of_values(says: int, start: int, size: int, wrong: int) -> None:
+    """The first of a group of neighbours is a multiple; groups are neighbours, or equal."""
+    x = np.ones(128, np.float32)
+    findings = found("overflow", lambda: hinted[(1,)](*arrays(x, out(128)), start, SAYS=says, BLOCK=64,
+                                                      SIZE=size))
+    assert sum(finding.count for finding in findings) == wrong
+    name = ("multiple_of", "max_contiguous", "max_constancy", "", "multiple_of")[says]
+    assert all(f"tl.{name}" in finding.message for finding in findings)
+
+
+@triton.jit
+def hinted_rows(x, o, rows, columns, M: tl.constexpr, N: tl.constexpr):
+    i, j = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    at = tl.max_contiguous((i % rows) * columns + j % columns, [1, N])
+    tl.store(o + i * N + j, tl.load(x + tl.multiple_of(at, [1, 4])))
+
+
+def test_what_is_said_along_dimensions() -> None:
+    x, o = np.ones(256, np.float32), np.ones((8, 16), np.float32)
+    assert not found("overflow", lambda: hinted_rows[(1,)](*arrays(x, o), 4, 16, M=8, N=16))
+    contiguous, = found("overflow", lambda: hinted_rows[(1,)](*arrays(x, o), 4, 12, M=8, N=16))
+    assert contiguous.count == 8 * 4 and "max_contiguous(16)" in contiguous.message
+    multiple, = found("overflow", lambda: hinted_rows[(1,)](*arrays(x, o), 4, 18, M=8, N=16))
+    assert multiple.count == 4 and "multiple_of(4)" in multiple.message
+
+
+def test_what_is_said_of_arguments() -> None:
+    """Compiled ahead for aligned arrays, launched with others."""
+    source = triton.compiler.ASTSource(copied, {"x": "*fp32", "o": "*fp32"}, {},
+                                       {(0,): [["tt.divisibility", 16]]})
+    kernel = triton.compile(source, options={"check": "overflow"})
+    x, o = np.ones(80, np.float32), out(64)
+    apart = x[(-x.ctypes.data // 4) % 4:]
+    assert not found("overflow", lambda: kernel[(1, 1, 1)](*arrays(apart, o)))
+    finding, = found("overflow", lambda: kernel[(1, 1, 1)](triton_spirv.asarray(apart[1:]), *arrays(o)))
+    assert "argument x was compiled as tl.multiple_of(16)" in finding.message
+
+
+@triton.jit
+def copied(x, o):
+    tl.store(o + tl.arange(0, 64), tl.load(x + tl.arange(0, 64)))

@@ -15,7 +15,7 @@ from triton_spirv.facts.axis_rules import rule_for
 from triton_spirv.facts.axis_shapes import lengths, unit
 from triton_spirv.ir.model import Block, DenseAttr, Operation, Region, Value, function_of
 
-__all__ = ["AxisFacts", "AxisInfo", "axis_facts", "axis_info"]
+__all__ = ["AxisFacts", "AxisInfo", "axis_facts", "axis_info", "hints_of"]
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 
@@ -59,7 +59,7 @@ def axis_facts(value: Value) -> AxisInfo | None:
     return facts.of(value)
 
 
-def _hints(attributes: dict[str, Any], rank: int) -> dict[str, tuple[int, ...]]:
+def hints_of(attributes: dict[str, Any], rank: int) -> dict[str, tuple[int, ...]]:
     """tt.divisibility and its like: one number for all dimensions, or one for each."""
     found: dict[str, tuple[int, ...]] = {}
     for name in HINTS:
@@ -86,7 +86,7 @@ class _Analysis:
         said: Sequence[dict[str, Any]] = op.attributes.get("arg_attrs") or ({},) * len(entry.arguments)
         for argument, attributes in zip(entry.arguments, said, strict=True):
             info = self.nothing(argument)
-            self.known[argument] = hinted(info, _hints(attributes, info.rank)) if attributes else info
+            self.known[argument] = hinted(info, hints_of(attributes, info.rank)) if attributes else info
         self.graph(op.regions[0])
 
     def nothing(self, value: Value) -> AxisInfo:
@@ -152,7 +152,7 @@ class _Analysis:
             return
         info = rule(op, infos)
         if not op.attributes.keys().isdisjoint(HINTS):
-            info = hinted(info, _hints(op.attributes, info.rank))
+            info = hinted(info, hints_of(op.attributes, info.rank))
         self.known[op.results[0]] = info
 
     def structured(self, op: Operation) -> None:

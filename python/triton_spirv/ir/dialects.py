@@ -239,6 +239,7 @@ _op("ts.twice", "ptr value mask?", "$ptr , $value (? , $mask )? {} : T(ptr)", tr
 _family("ts.lock ts.unlock", "", "{}", traits="watches")
 _op("ts.given", "ptr mask?", "$ptr (? , $mask )? {} : T(ptr)", "i1 ptr", traits="watches")
 _op("ts.give", "ptr mask?", "$ptr (? , $mask )? {} : T(ptr)", traits="watches")
+_op("ts.stopped", "", "{} : R", traits="watches")
 
 # tt: ids, ranges
 _op("tt.get_program_id", "", "@axis {} : R", traits="pure", axis="dim")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import unwritten
@@ -15,10 +18,12 @@ from ..check_layout import (
     race_word,
     site_word,
     spare_word,
+    stop_word,
     unwritten_word,
 )
 from ..checking import Finding, registered, report
-from .elements import coordinates, form, memory_of
+from ..errors import UsageError
+from .elements import coordinates, element_at, form, memory_of
 from .races import Races, Report
 
 if TYPE_CHECKING:
@@ -26,6 +31,21 @@ if TYPE_CHECKING:
 
 #: bytes that accesses go to that cannot be left out
 SPARE_BYTES = 64
+
+
+#: seconds after which a launch is ended, where it is checked for that
+TIMEOUT, DEFAULT_TIMEOUT = "TRITON_SPIRV_CHECK_TIMEOUT", 10.0
+#: seconds in which programs report where they are, before they leave their loops
+REPORTING = 0.1
+
+
+def timeout() -> float:
+    """As the variable says."""
+    text = os.environ.get(TIMEOUT, "")
+    try:
+        return float(text) if text else DEFAULT_TIMEOUT
+    except ValueError:
+        raise UsageError(f"{TIMEOUT} is {text!r}, not a number of seconds") from None
 
 
 class Watch:
@@ -81,9 +101,36 @@ class Watch:
         """May programs run one after the other, in an order that is always the same?"""
         return self.races is not None and self.races.one_by_one
 
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Around a launch: when it has taken too long, its loops report where they are, and end."""
+        if not any(site.check == "deadlock" for site in self.artifact.sites):
+            yield
+            return
+        word = stop_word(len(self.artifact.parameters))
+        self._array[word] = 0
+        ended, waits = threading.Event(), (timeout(), REPORTING)
+
+        def watch() -> None:
+            for stage, seconds in enumerate(waits, 1):
+                if ended.wait(seconds):
+                    return
+                self._array[word] = stage
+
+        watcher = threading.Thread(target=watch, name="triton-spirv-deadline", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watcher.join()
+
     def require_nothing(self, arguments: Sequence[Any]) -> None:
-        """Behind a launch: CheckError where something was reported, unless findings are collected."""
-        report(self._findings(arguments))
+        """Behind a launch: CheckError where something was reported, unless findings are collected. Of one
+        that was ended, what it waited for: what it did afterwards says nothing."""
+        findings = list(self._findings(arguments))
+        waited = [finding for finding in findings if finding.check == "deadlock"]
+        report(waited or findings)
 
     def _findings(self, arguments: Sequence[Any]) -> Iterator[Finding]:
         races: list[Report] = []
@@ -95,7 +142,9 @@ class Watch:
                            for slot in range(min(count, SLOTS))]
                 if site.elsewhere:  # records beyond the first SLOTS are taken for what those are
                     records = [record for record in records if not _is_registered(record[-1], site.bytes)]
-                if site.check == "race":
+                if site.check == "deadlock":
+                    yield from self._waiting(site, records, arguments)
+                elif site.check == "race":
                     races += [Report(site, count, record) for record in records]
                 elif records:
                     yield self._finding(site, count, min(records), arguments)
@@ -119,6 +168,27 @@ class Watch:
         return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, (x, y, z),
                        count, name, index, value)
 
+    def _waiting(self, site: Site, records: Sequence[tuple[int, ...]],
+                 arguments: Sequence[Any]) -> Iterator[Finding]:
+        """Where programs stood: each, with the first address that it was seen to look at."""
+        for program in sorted({record[:3] for record in records}):
+            address = next(record[-1] for record in records if record[:3] == program)
+            name, index = self._element(address, arguments)
+            at = f" of {name}[{', '.join(map(str, index))}]" if name else f" of address {address:#x}"
+            message = (f"the launch has not ended in {timeout():g} s; the program goes round here, on the "
+                       f"{site.what}{at if site.what != 'loop' else ''}")
+            x, y, z = program
+            yield Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column,
+                          (x, y, z), 1, name, index, address)
+
+    def _element(self, address: int, arguments: Sequence[Any]) -> tuple[str, tuple[int, ...]]:
+        """The argument, and the element of it, that an address is in; "" for none."""
+        for i in self._pointers:
+            begin, end = self._array[2 * i:2 * i + 2]
+            if begin <= address < end and hasattr(arguments[i], "data_ptr"):
+                return self.artifact.parameters[i].name, element_at(arguments[i], address)
+        return "", ()
+
     def _meaning(self, site: Site, value: int) -> tuple[Site, str]:
         """The place that a finding is about, and a sentence."""
         if site.what == "offset":
@@ -129,6 +199,8 @@ class Watch:
         if site.what == "old value":
             return site, (f"this atomic operation changes {self._names(site)}, where nobody has written "
                           "anything")
+        if site.what == "hint":
+            return site, f"{site.kind}, which is not so: an element is {value}; the compiler believes it"
         origin = self.artifact.sites[value - 1]
         reached = f"reaches the {site.what} in line {site.line}"
         if site.check == "nan":

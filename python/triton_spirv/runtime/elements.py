@@ -55,3 +55,10 @@ def values(memory: numpy.ndarray, dtype: str) -> numpy.ndarray:
     except TypeError:
         return memory
     return memory[:memory.size // kind.itemsize * kind.itemsize].view(kind)
+
+
+def element_at(argument: Any, address: int) -> tuple[int, ...]:
+    """The coordinates of the element at an address; its number alone where they are not known."""
+    size = getattr(argument, "itemsize", 0) or argument.element_size()
+    position = (address - argument.data_ptr()) // size
+    return coordinates(position, *form(argument)) or (position,)

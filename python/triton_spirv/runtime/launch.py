@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DeviceError, LaunchError, TritonSpirvError
@@ -293,7 +293,8 @@ class Kernel:
             queue, event = (timer.queue, timer.event) if timer else (self.context.queue, None)
             if state.watch is not None and state.watch.one_by_one:
                 queue = self.context.local_queue or queue
-            code = self._run(state, queue, x * y * z, (arguments, timer), event, staging)
+            with state.watch.timed() if state.watch is not None else nullcontext():
+                code = self._run(state, queue, x * y * z, (arguments, timer), event, staging)
             if code:
                 self._failed(code)
             if timer:

@@ -15,6 +15,7 @@ from ...ir.model import Operation, TensorType
 from ...spirv.control import For, IfElse, While
 from ...spirv.module import Value as Register
 from ..context import Context
+from ..deadline import goes_on
 from ..intel.block_io import prepare_loads
 from ..plan.records import Node
 from ..products.carried_operands import staged_carriers
@@ -159,7 +160,7 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
         condition = ctx.lower_block(before)
         go_on, *values = [ctx.value(v) for v in condition.operands]
         forwarded, forward_counts = _pack(ctx, forward, values)
-        loop.condition(go_on, forwarded)
+        loop.condition(goes_on(ctx, go_on), forwarded)
     before_body = ctx.recorder.close()
     ctx.recorder.open()
     with loop.body():

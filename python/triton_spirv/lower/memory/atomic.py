@@ -20,6 +20,7 @@ from ...spirv.control import IfElse, While
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Float, Int, Type
 from ..context import Context, StepLoop
+from ..deadline import goes_on
 from ..lanes.elements import EVERYONE, acting, guarded, owner, redundant, visit_elements
 from ..lanes.exchange import from_owner
 from ..plan.records import Access
@@ -311,7 +312,7 @@ def atomic_poll(ctx: Context, op: Operation, ptr: Bound, expected: Bound,
             go_on = b.logical_not(found)
             if start is not None and limit is not None:
                 go_on = b.logical_and(go_on, b.compare("OpULessThan", b.isub(ctx.env.ticks(), start), limit))
-            loop.condition(go_on, [found])
+            loop.condition(goes_on(ctx, go_on), [found])
         with loop.body():
             loop.yield_([])
         ctx.env.fence(place.scope, place.acquire)

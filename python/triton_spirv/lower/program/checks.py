@@ -17,6 +17,7 @@ from ...spirv.control import if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..context import Context, StepLoop
+from ..deadline import REPORTS, stage
 from ..lanes.elements import acting, guarded, owner, redundant, visit_elements, visited_layout
 from ..registry import lowers
 from ..values.tensor import Affine, Pointers, Tensor, Uniform
@@ -29,6 +30,12 @@ def check_word(ctx: Context, op: Operation) -> Register:
     """A word of the array, i64."""
     b, array = ctx.b, ctx.launch.hidden["check_buffer"]
     return ctx.env.load(ctx.env.offset(array, b.constant(I64, op.attributes["word"])), 1)
+
+
+@lowers("ts.stopped")
+def stopped(ctx: Context, op: Operation) -> Register:
+    """Does the launcher want to know where programs are? i1."""
+    return ctx.b.compare("OpSGreaterThanEqual", stage(ctx, op.attributes["word"]), REPORTS)
 
 
 @lowers("ts.inside")

@@ -12,6 +12,7 @@ from ...check_layout import Site
 from ...errors import UnsupportedOperation
 from ...ir.model import Module, TensorType
 from .bounds import check_bounds
+from .deadlock import check_deadlock
 from .overflow import check_overflow
 from .races import check_races
 from .sites import Sites
@@ -24,7 +25,7 @@ ON_LANES = frozenset({"bounds"})
 
 #: a check's name -> its pass, in order: bounds gives loads masks of its own, and pointers
 CHECKS = {"uninit": check_uninit, "overflow": check_overflow, "nan": check_nan, "race": check_races,
-          "bounds": check_bounds}
+          "deadlock": check_deadlock, "bounds": check_bounds}
 
 
 def instrument(module: Module, checks: Sequence[str]) -> tuple[Site, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from ...ir.model import DenseAttr, IntegerType, Module, Operation, TensorType, Value, element_type, like
 from ...traversal import Asking, Known, answer
 from ..copies import copied
+from .hints import check_hints
 from .sites import I1, I64, Before, Sites
 from .sources import check_undefined
 
@@ -21,7 +22,8 @@ RING = ("arith.addi", "arith.subi", "arith.muli")
 
 
 def check_overflow(module: Module, sites: Sites) -> None:
-    """Watch offsets, assumptions, and results that have no meaning, in place."""
+    """Watch what is said of values, offsets, assumptions, and results that have no meaning, in place."""
+    check_hints(module, sites)
     for op in list(module.walk()):
         if op.name == "tt.addptr":
             _watch_offset(op, sites)

@@ -1,0 +1,127 @@
+"""check=deadlock: a launch that does not end is ended, and says what its programs wait for."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from triton_spirv import CheckError
+from triton_spirv.errors import UnsupportedOperation, UsageError
+
+
+@triton.jit
+def locked(lock, o, unlock):
+    while tl.atomic_cas(lock + 3, 0, 1) != 0:
+        pass
+    tl.store(o, tl.load(o) + 1)
+    if unlock:
+        tl.atomic_xchg(lock + 3, 0)
+
+
+@triton.jit
+def waiting(flags, o, which):
+    flag = tl.load(flags + which, volatile=True)
+    while flag == 0:
+        flag = tl.load(flags + which, volatile=True)
+    tl.store(o, flag)
+
+
+@triton.jit
+def polling(flags, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.atomic_poll(flags + i, 1)
+    tl.store(o + i, 1)
+
+
+@triton.jit
+def rounds(o, n):
+    x = n
+    while x != 1:
+        x = tl.where(x % 2 == 0, x // 2, 3 * x - 1)
+    tl.store(o, x)
+
+
+@triton.jit
+def counted(x, o, n, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in range(n):
+        total += tl.load(x + k * BLOCK + tl.arange(0, BLOCK))
+    tl.store(o + tl.arange(0, BLOCK), total)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_CHECK_TIMEOUT", "0.5")
+
+
+def found(kernel: Any, grid: tuple[int, ...], *arguments: Any, **options: Any) -> list[Any]:
+    arguments = tuple(triton_spirv.asarray(x) if isinstance(x, np.ndarray) else x for x in arguments)
+    start = time.monotonic()
+    try:
+        kernel[grid](*arguments, check="deadlock", **options)
+    except CheckError as error:
+        assert 0.5 <= time.monotonic() - start
+        assert {finding.check for finding in error.findings} == {"deadlock"}
+        assert "has not ended in 0.5 s" in error.findings[0].message
+        return list(error.findings)
+    return []
+
+
+def ints(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def test_a_lock_that_nobody_opens() -> None:
+    o = ints(0)
+    assert not found(locked, (4,), ints(0, 0, 0, 0), o, 1) and o[0] == 4
+    findings = found(locked, (4,), ints(0, 0, 0, 0), ints(0), 0)
+    assert all(finding.argument == "lock" and finding.index == (3,) for finding in findings)
+    assert findings[0].source.startswith("while tl.atomic_cas") and "atomic of lock[3]" in findings[0].message
+    assert not found(locked, (4,), ints(0, 0, 0, 0), ints(0), 1)
+
+
+def test_a_flag_that_nobody_writes() -> None:
+    assert not found(waiting, (2,), ints(0, 5), ints(0), 1)
+    finding = found(waiting, (1,), ints(0, 5), ints(0), 0)[0]
+    assert "load of flags[0]" in finding.message and finding.program == (0, 0, 0)
+    assert finding.source.startswith("flag = tl.load(flags + which, volatile=True)")
+
+
+def test_a_poll() -> None:
+    if not hasattr(tl, "atomic_poll"):
+        pytest.skip("newer than this Triton")
+    flags, o = np.ones(16, np.int32), np.zeros(16, np.int32)
+    assert not found(polling, (1,), flags, o, BLOCK=16) and o.all()
+    flags[11] = 0
+    finding, = found(polling, (1,), flags, o, BLOCK=16)
+    assert finding.index == (11,) and "atomic poll of flags[11]" in finding.message
+    assert finding.source == "tl.atomic_poll(flags + i, 1)"
+
+
+def test_a_loop_that_reads_nothing() -> None:
+    o = ints(0)
+    assert not found(rounds, (1,), o, 8) and o[0] == 1
+    finding, = found(rounds, (1,), o, 5)
+    assert "the program goes round here, on the loop" in finding.message and not finding.argument
+    assert finding.source == "while x != 1:"
+
+
+def test_loops_that_end_are_as_they_were() -> None:
+    x, o = triton_spirv.asarray(np.ones(64, np.float32)), triton_spirv.asarray(np.zeros(16, np.float32))
+    plain = counted[(1,)](x, o, 4, BLOCK=16)
+    watched = counted[(1,)](x, o, 4, BLOCK=16, check="deadlock")
+    assert plain.asm["spv"] == watched.asm["spv"]
+
+
+def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_CHECK_TIMEOUT", "soon")
+    with pytest.raises(UsageError, match="'soon', not a number of seconds"):
+        found(rounds, (1,), ints(0), 8)
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt")
+    with pytest.raises(UnsupportedOperation, match="one work-item runs a program"):
+        found(counted, (1,), np.ones(64, np.float32), np.ones(16, np.float32), 4, BLOCK=16)
