@@ -1,0 +1,50 @@
+"""Checked mode finds mistakes that are planted in kernels, in the line where they are, and nothing in the
+kernels without them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import triton_spirv
+from triton_spirv import CheckError
+
+sys.path.insert(0, str(Path(__file__).parent))
+from planting import ALL, CHECKS, FILES, Bug, bugs, load, text_of
+
+BUGS = [bug for file in FILES for bug in bugs(file)]
+KERNELS = sorted({(bug.file, bug.kernel) for bug in BUGS})
+
+
+def findings(place: Path, lines: list[str], kernel: str, checks: str) -> list[tuple[str, int]]:
+    """(check, line) of what a launch of a kernel finds."""
+    module = load(lines, place)
+    with triton_spirv.checked(checks):
+        try:
+            getattr(module, f"launch_{kernel}")()
+        except CheckError as error:
+            return [(finding.check, finding.line) for finding in error.findings]
+    return []
+
+
+def test_there_are_as_many_as_there_should_be() -> None:
+    kinds = Counter(bug.kernel for bug in BUGS)
+    assert len(KERNELS) >= 20 and min(kinds.values()) >= 10 and len(BUGS) >= 200
+    assert len({str(bug) for bug in BUGS}) == len(BUGS)
+
+
+@pytest.mark.parametrize("file, kernel", KERNELS)
+def test_nothing_is_found_without_mistakes(file: str, kernel: str, tmp_path: Path) -> None:
+    for checks in ALL[file]:
+        assert not findings(tmp_path / f"{file}_sound.py", text_of(file), kernel, checks)
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=str)
+def test_found(bug: Bug, tmp_path: Path) -> None:
+    lines = text_of(bug.file)
+    lines[bug.line - 1] = bug.text
+    place = tmp_path / f"{bug.kernel}_{bug.kind}.py"
+    found = findings(place, lines, bug.kernel, f"bounds,{CHECKS[bug.kind]}")
+    assert (CHECKS[bug.kind], bug.found) in found
