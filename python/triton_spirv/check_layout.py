@@ -8,6 +8,8 @@
                      byte for each, not 0 where nobody has written
     5 n + 3          written while the kernel runs. 1: programs shall report what they wait for; 2: their
                      loops shall end
+    5 n + 4          the address of a table of the arrays that the user has named: their number, then where
+                     each begins and ends
     then per site    how often it reported, in the lower half of a word, and SLOTS records of RECORD words:
                      the program's three numbers, the element's number in row-major order, the value
 
@@ -23,6 +25,8 @@ from typing import Any
 #: records that a site keeps of one launch, and 64-bit words of each
 SLOTS, RECORD = 8, 5
 SITE_WORDS = 1 + SLOTS * RECORD
+#: bytes of the memory that nobody uses; from NEVER_WRITTEN on it stays 0
+SPARE_BYTES, NEVER_WRITTEN = 64, 32
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,11 @@ def stop_word(arguments: int) -> int:
     return 5 * arguments + 3
 
 
+def named_word(arguments: int) -> int:
+    """The word with the address of the table of named arrays."""
+    return 5 * arguments + 4
+
+
 def site_word(arguments: int, site: int) -> int:
     """The word in which a site counts; its records follow."""
-    return 5 * arguments + 4 + site * SITE_WORDS
+    return 5 * arguments + 5 + site * SITE_WORDS

@@ -210,3 +210,45 @@ def test_the_option_of_a_launch() -> None:
         copy[(1,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 16, BLOCK=16, check="bounds")
     with pytest.raises(triton_spirv.errors.UsageError, match="there is no check bonds"):
         copy[(1,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 10, BLOCK=16, check="bonds")
+
+
+@triton.jit
+def by_addresses(table, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    p = tl.load(table + i).to(tl.pointer_type(tl.float32))
+    tl.store(o + i, tl.load(p))
+
+
+@pytest.mark.parametrize("named", [0, 1, 2])
+def test_many_addresses_in_memory(named: int) -> None:
+    """Each address is looked at, however many there are before it."""
+    arrays = [np.full(60, k, np.float32) for k in range(2)]
+    table = np.array([arrays[k >= 60].ctypes.data + 4 * (k % 60) for k in range(120)] + [
+        arrays[0].ctypes.data] * 8, np.int64)
+    o = np.zeros(128, np.float32)
+    with triton_spirv.checked("bounds", arrays=[triton_spirv.asarray(array) for array in arrays[:named]]):
+        try:
+            by_addresses[(1,)](triton_spirv.asarray(table), triton_spirv.asarray(o), BLOCK=128)
+            count = 0
+        except CheckError as error:
+            finding, = error.findings
+            count = finding.count
+    assert count == (128, 60, 0)[named]
+    np.testing.assert_array_equal(o, np.repeat([0, 1, 0], [60, 60, 8]))
+
+
+@triton.jit
+def polled(flags, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.atomic_poll(flags + i, 7)
+    tl.store(o + i, 1)
+
+
+def test_polls() -> None:
+    """What lies beyond is not waited for."""
+    if not hasattr(tl, "atomic_poll"):
+        pytest.skip("newer than this Triton")
+    flags, o = np.full(12, 7, np.int32), np.zeros(16, np.int32)
+    poll, = found(lambda: polled[(1,)](triton_spirv.asarray(flags), triton_spirv.asarray(o), 12, BLOCK=16))
+    assert poll.count == 4 and poll.index == (12,) and "atomic poll at flags[12]" in poll.message
+    assert o.all()

@@ -14,7 +14,9 @@ from ..check_layout import (
     RECORD,
     SITE_WORDS,
     SLOTS,
+    SPARE_BYTES,
     Site,
+    named_word,
     race_word,
     site_word,
     spare_word,
@@ -28,9 +30,6 @@ from .races import Races, Report
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
-
-#: bytes that accesses go to that cannot be left out
-SPARE_BYTES = 64
 
 
 #: seconds after which a launch is ended, where it is checked for that
@@ -74,6 +73,10 @@ class Watch:
         ctypes.memset(begin, 0, ctypes.sizeof(self._array) - 8 * self._first)
         for i in self._pointers:
             self._array[2 * i:2 * i + 2] = list(memory_of(arguments[i]))
+        named = [memory_of(array) for array in registered()]
+        words = [len(named), *(address for span in named for address in span)]
+        self._named = (ctypes.c_int64 * len(words))(*words)
+        self._array[named_word(len(arguments))] = ctypes.addressof(self._named)
         if self._unwritten:
             self._mark(arguments)
         if self.races is not None:
@@ -140,8 +143,6 @@ class Watch:
             if count:
                 records = [tuple(self._array[word + 1 + slot * RECORD:word + 1 + (slot + 1) * RECORD])
                            for slot in range(min(count, SLOTS))]
-                if site.elsewhere:  # records beyond the first SLOTS are taken for what those are
-                    records = [record for record in records if not _is_registered(record[-1], site.bytes)]
                 if site.check == "deadlock":
                     yield from self._waiting(site, records, arguments)
                 elif site.check == "race":
@@ -219,11 +220,6 @@ class Watch:
             return max(begin - address, address + site.bytes - end)
 
         return min(site.arguments, key=distance)
-
-
-def _is_registered(address: int, size: int) -> bool:
-    """Does an access lie in an array that the user has named?"""
-    return any(begin <= address and address + size <= end for begin, end in map(memory_of, registered()))
 
 
 def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[int, ...], str]:

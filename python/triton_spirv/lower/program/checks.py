@@ -13,7 +13,7 @@ from typing import Any
 from ...check_layout import RECORD, SLOTS
 from ...ir.model import IntegerType, Operation, TensorType
 from ...spirv.builder import I32, I64
-from ...spirv.control import if_
+from ...spirv.control import For, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..context import Context, StepLoop
@@ -111,7 +111,7 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
     if not isinstance(type, TensorType):
         mine = acting(ctx)
         holds = bad if mine is None else b.logical_and(bad, mine)
-        guarded(ctx, holds, lambda: record(ctx, op.attributes["word"], b.constant(I64, 0), value))
+        guarded(ctx, holds, lambda: _report(ctx, op, b.constant(I64, 0), value))
         return
     layout = visited_layout(ctx, type)
     mine = owner(ctx, *redundant(layout))
@@ -119,7 +119,7 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
 
     def visit(row: list[Any]) -> None:
         holds = row[0] if mine is None else b.logical_and(row[0], mine)
-        guarded(ctx, holds, lambda: record(ctx, op.attributes["word"], row[2], row[1]))
+        guarded(ctx, holds, lambda: _report(ctx, op, row[2], row[1]))
 
     # for nobody's sake: what an array holds is needed behind this arm, so none is taken over
     walk = ctx.plan_walk(None, [(bad, layout), (value, layout)])
@@ -138,6 +138,32 @@ def _linear_index(ctx: Context, shape: tuple[int, ...]) -> Affine:
         strides.append(size)
         size *= extent
     return Affine(shape, INDEX, ctx.b.constant(I64, 0), tuple(reversed(strides)))
+
+
+def _report(ctx: Context, op: Operation, index: Register, value: Register) -> None:
+    """A record, unless the value is an address in an array that the user has named, where those count."""
+    word, size = op.attributes["word"], op.attributes.get("elsewhere")
+    if size is None:
+        record(ctx, word, index, value)
+        return
+    with if_(ctx.b.module, ctx.b.logical_not(_is_named(ctx, op.attributes["named"], value, size))):
+        record(ctx, word, index, value)
+
+
+def _is_named(ctx: Context, word: int, address: Register, size: int) -> Register:
+    """Does an access lie in one of the arrays of the table behind a word? Their number, then where each
+    begins and ends."""
+    b, env = ctx.b, ctx.env
+    place = env.load(env.offset(ctx.launch.hidden["check_buffer"], b.constant(I64, word)), 1)
+    table = env.pointer(place, I64)
+    zero, one = b.constant(I64, 0), b.constant(I64, 1)
+    with For(b.module, zero, env.load(table, 1), one, carried=[b.constant(Bool(), False)]) as loop:
+        at = b.iadd(b.imul(loop.index, 2), 1)
+        begin, end = (env.load(env.offset(table, b.iadd(at, i)), 1) for i in range(2))
+        inside = b.logical_and(b.compare("OpSGreaterThanEqual", address, begin),
+                               b.compare("OpSLessThanEqual", b.iadd(address, size), end))
+        loop.yield_([b.logical_or(loop.carried[0], inside)])
+    return loop.results[0]
 
 
 def record(ctx: Context, word: int, index: Register, value: Register) -> None:

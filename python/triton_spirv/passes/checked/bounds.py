@@ -11,6 +11,7 @@ as it does unchecked. An access beyond the end is left out: a load gives `other`
 
 from __future__ import annotations
 
+from ...check_layout import NEVER_WRITTEN, named_word
 from ...facts.foreign_pointers import foreign_pointers
 from ...facts.pointers import is_pointer, pointer_roots
 from ...ir.model import Module, Operation, PointerType, Value, bits_of, element_type, like
@@ -18,7 +19,8 @@ from .sites import I1, I64, Before, Sites
 
 #: what is watched: operation -> its name for users
 ACCESSES = {"tt.load": "load", "tt.store": "store", "tt.atomic_rmw": "atomic", "tt.atomic_cas": "atomic",
-            "tt.atomic_load": "atomic load", "tt.atomic_store": "atomic store"}
+            "tt.atomic_load": "atomic load", "tt.atomic_store": "atomic store",
+            "tt.atomic_poll": "atomic poll"}
 
 
 def check_bounds(module: Module, sites: Sites) -> None:
@@ -50,16 +52,21 @@ def _watch(op: Operation, roots: int, foreign: bool, sites: Sites) -> None:
         inside = make.either(inside, make.make("ts.inside", [op.ptr, begin, last], I1))
     assert outside is not None and inside is not None
     mask = op.mask if "mask" in op.operand_names() else None
-    make.make("ts.report", [inside, make.both(mask, outside), address], None, word=number)
+    named = {"elsewhere": size, "named": named_word(sites.arguments)} if foreign else {}
+    make.make("ts.report", [inside, make.both(mask, outside), address], None, word=number, **named)
     allowed = make.either(make.spread(inside, outside.type), make.negated(outside))
     if foreign:
         return  # memory that no argument has may be another array's: the launcher asks whose
     if "mask" in op.operand_names():
         _replace(op, mask=make.both(mask, allowed))
-    else:
-        spare = make.spread(sites.word(op, sites.spare), address.type)
-        chosen = make.make("arith.select", [allowed, address, spare], address.type)
-        op.set_operand(0, make.make("tt.int_to_ptr", [chosen], op.ptr.type))
+        return
+    spare = sites.word(op, sites.spare)
+    if op.has("waits"):  # what nobody writes is 0: such an element does not wait
+        spare = make.make("arith.addi", [spare, make.number(NEVER_WRITTEN, I64)], I64)
+        expected, zero = op.expected, make.number(0, op.expected.type)
+        op.set_operand(1, make.make("arith.select", [allowed, expected, zero], expected.type))
+    chosen = make.make("arith.select", [allowed, address, make.spread(spare, address.type)], address.type)
+    op.set_operand(0, make.make("tt.int_to_ptr", [chosen], op.ptr.type))
 
 
 def _argument(sites: Sites, index: int) -> Value:
