@@ -3,7 +3,7 @@
     2 i, 2 i + 1     where the memory behind argument i begins, and where it ends
     2 n              the address of memory that nobody uses, for accesses that cannot be left out
     2 n + 1          the address of what race_layout.py describes, where races are looked for
-    2 n + 2          is anything in the arguments' memory that nobody has written?
+    2 n + 2          is anything in memory that the kernel reads that nobody has written?
     2 n + 3 + 3 i    where such memory of argument i begins and ends, and how far behind it its marks are: a
                      byte for each, not 0 where nobody has written
     5 n + 3          written while the kernel runs. 1: programs shall report what they wait for; 2: their

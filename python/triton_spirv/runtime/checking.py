@@ -60,7 +60,10 @@ class Watch:
         self.races = Races(artifact) if any(site.check == "race" for site in artifact.sites) else None
         if self.races is not None:
             self._array[race_word(count)] = self.races.address
-        self._unwritten = any(site.check == "uninit" and site.arguments for site in artifact.sites)
+        self._unwritten = any(parameter.type == "ptr" for parameter in artifact.parameters) and any(
+            site.check == "uninit" for site in artifact.sites)
+        #: arguments whose memory the kernel uses, rather than only writes it
+        self._used = {i for site in artifact.sites if site.check == "uninit" for i in site.arguments}
         self._pointers = [i for i, parameter in enumerate(artifact.parameters) if parameter.type == "ptr"]
 
     @property
@@ -90,7 +93,7 @@ class Watch:
             part = unwritten.find(*memory_of(arguments[i]))
             for k, word in enumerate((0, 0, 0) if part is None else (part.begin, part.end, part.distance)):
                 self._array[first + 1 + 3 * i + k] = word
-            self._array[first] |= part is not None
+            self._array[first] |= part is not None and i in self._used
         self._kept = arguments  # as long as the marks may be used
 
     def _names(self, site: Site) -> str:
