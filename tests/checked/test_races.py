@@ -359,6 +359,35 @@ def test_each_waits_for_the_one_before() -> None:
 
 
 @triton.jit
+def looking(x, o, flag, RELEASES: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    if tl.program_id(0) == 0:
+        tl.store(x + i, i)
+        tl.atomic_xchg(flag, 1, sem="release" if RELEASES else "relaxed")
+    else:
+        if WIDE:
+            while tl.sum(tl.load(flag + i * 0, volatile=True)) < BLOCK:
+                pass
+        else:
+            while tl.load(flag, volatile=True) == 0:
+                pass
+        tl.store(o + i, tl.load(x + i))
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_flags_that_are_looked_at(wide: bool) -> None:
+    def launch(releases: bool) -> None:
+        x, o, flag = zeros(64, "int32"), np.zeros(64, np.int32), zeros(1, "int32")
+        looking[(2,)](x, *arrays(o), flag, RELEASES=releases, WIDE=wide, BLOCK=64)
+        np.testing.assert_array_equal(o, np.arange(64))
+
+    for _ in range(5):
+        assert not found(lambda: launch(True))
+    finding, = found(lambda: launch(False))
+    assert finding.argument == "x"
+
+
+@triton.jit
 def by_ticket(o, counter, n, overlap, BLOCK: tl.constexpr):
     tile = tl.atomic_add(counter, 1)
     while tile < n:

@@ -65,6 +65,7 @@ def touch(ctx: Context, op: Operation, ptr: Tensor | Register, mask: Tensor | Re
 def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> None:
     """Atomic accesses: what they acquire, the access itself, what they release. `releases`: where; None:
     everywhere."""
+    ctx.settle(memory_only=True)
     b, accesses = ctx.b, Accesses(ctx, op)
     sem, replaces = op.attributes["sem"], op.attributes["replaces"]
     acquiring, releasing = sem in ("acquire", "acq_rel"), sem in ("release", "acq_rel")

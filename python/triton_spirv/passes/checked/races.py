@@ -61,11 +61,11 @@ class _Races:
 
     def _watch(self, op: Operation, arguments: tuple[int, ...]) -> None:
         kind, atomic = _kind(op), op.has("atomic")
-        ordered = atomic and kind.startswith("atomic")
-        sem = op.attributes["sem"] if ordered else "relaxed"
+        ordered = kind.startswith("atomic")
+        sem = op.attributes.get("sem", "acquire") if ordered else "relaxed"
         if op.has("waits") and sem == "acq_rel":  # it writes nothing that others could see
             sem = "acquire"
-        answers = atomic and any(result.uses for result in op.results)
+        answers = (atomic or ordered) and any(result.uses for result in op.results)
         more = {"bytes": _bytes(op), "arguments": arguments, "kind": kind}
         word = self.sites.add(op, "race", WATCHED[op.name], orders=sem != "relaxed", answers=answers, **more)
         attributes = {"state": race_word(self.sites.arguments), "word": word, "site": self.count,
@@ -83,10 +83,12 @@ class _Races:
             _insert(_behind(op), "ts.twice", (op.ptr, op.value, mask), {**attributes, "word": word})
 
     def _order(self, op: Operation, mask: Value | None, sem: str, attributes: dict[str, Any]) -> None:
-        """An atomic operation, and what it orders, at once; one that waits lets others come in between."""
+        """An atomic operation, and what it orders, at once; behind one that waits, or a volatile load,
+        others may have come in between, who are taken to be ordered, too."""
         state = {"state": attributes["state"]}
         behind = _behind(op)
-        _insert(behind if op.has("waits") else Before(op), "ts.lock", (), state)
+        at_once = op.has("writes") or op.name == "tt.atomic_load"
+        _insert(Before(op) if at_once else behind, "ts.lock", (), state)
         releasing = sem in ("release", "acq_rel")
         releases = _exchanged(op, behind) if op.name == "tt.atomic_cas" and releasing else None
         _insert(behind, "ts.order", (op.ptr, mask, releases),
@@ -103,7 +105,7 @@ def _bytes(op: Operation) -> int:
 
 def _kind(op: Operation) -> str:
     """A key of race_layout.CHECKED. Atomic operations among the threads of one program are plain accesses to
-    the others; what is volatile is read as by an atomic operation that orders nothing."""
+    the others; what is volatile is read as by an atomic operation that acquires, as everywhere here."""
     writes = op.has("writes")
     if op.has("atomic") and op.attributes["scope"] != "cta":
         return "atomic" if writes else "atomic read"
