@@ -129,8 +129,8 @@ def test_denormal_sums_of_any_round_are_kept(run, small) -> None:
     rounds, k = 4, 32
     a, b = np.zeros((32, rounds * k), np.float32), np.zeros((rounds * k, 32), np.float32)
     for i in range(rounds):
-        a[:16, i * k], b[i * k] = 2.0 ** -60, 2.0 ** (-75 if i == small else -60)  # 2 ** -135, or 2 ** -120
-    a[16:, small * k] = 2.0 ** -60                                                # the denormal ones alone
+        a[:16, i * k], b[i * k] = 2.0 ** -50, 2.0 ** (-85 if i == small else -50)  # 2 ** -135, or 2 ** -100
+    a[16:, small * k] = 2.0 ** -50                                                # the denormal ones alone
     expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
     made, _ = sum_of_rounds(run, a, b, rounds)
     numeric.assert_same(made, expected)
@@ -142,9 +142,9 @@ def test_sums_that_something_else_changes(run, way) -> None:
     """Scaling makes sums denormal that products of normal numbers are added to; two products share sums."""
     rounds, k = 2, 32
     a, b = np.zeros((16, rounds * k), np.float32), np.zeros((rounds * k, 32), np.float32)
-    a[:, 0], b[0] = 2.0 ** -60, 2.0 ** (-60 if way == "scaled" else -75)
-    a[:8, k], b[k] = 2.0 ** -60, 2.0 ** -60
-    scale = 2.0 ** -20 if way == "scaled" else 1.0
+    a[:, 0], b[0] = 2.0 ** -50, 2.0 ** (-50 if way == "scaled" else -85)
+    a[:8, k], b[k] = 2.0 ** -50, 2.0 ** -50
+    scale = 2.0 ** -35 if way == "scaled" else 1.0
     made, kernel = sum_of_rounds(run, a, b, rounds, scale, way == "scaled", way == "twice")
     each = [a[:, i * k:(i + 1) * k].astype(np.float64) @ b[i * k:(i + 1) * k].astype(np.float64)
             for i in range(rounds)]
@@ -152,6 +152,18 @@ def test_sums_that_something_else_changes(run, way) -> None:
     numeric.assert_same(made, expected.astype(np.float32))
     configured = kernel.asm["spvasm"].count("OpFunctionCall void %llvm.x86.ldtilecfg")
     assert configured == (1 if way == "scaled" else 2)
+
+
+def test_the_next_round_is_fetched_while_tiles_are_multiplied(run) -> None:
+    """Each of four passes of rows by a panel fetches a fourth of both operands; staging fetches nothing."""
+    a, b = numeric.whole((64, 128), "bf16", 0), numeric.whole((128, 64), "bf16", 1)
+    made, kernel = sum_of_rounds(run, a, b, 2)
+    numeric.assert_same(made, a.astype(np.float32) @ b.astype(np.float32), signed_zeros=False)
+    staging, product = kernel.asm["plan"].split("tile registers")
+    turns = re.findall(r"(\d+) turns\n +fetch next round of load (%\w+)", product)
+    assert "fetch" not in staging and [count for count, _ in turns] == ["8", "8"]
+    alone = compile_text(dot_text("bf16"), TARGET)
+    assert "fetch" not in alone.plan and "prefetch" not in alone.listing
 
 
 def test_fast_math_asks_nothing(run) -> None:

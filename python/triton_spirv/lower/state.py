@@ -71,6 +71,7 @@ class State:
         self.prepared = Prepared()
         self.waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
         self.brief = False  # this code hardly ever runs: short rather than fast
+        self.fetches_later = False  # what the loads of this walk read next is fetched elsewhere
         self.from_below = False  # what is evaluated has all that it waits for
 
     @property

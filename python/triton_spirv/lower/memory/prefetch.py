@@ -6,17 +6,17 @@ a program may look its row up: nothing that processors foresee. pointer_motion.p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from ...ir.model import Operation, TensorType
-from ...layout import Layout
+from ...layout import Layout, log2
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, some
 from ..addresses.access import AccessPointers, vectors_of
 from ..addresses.element_motion import pointer_growth
 from ..addresses.pointer_motion import distance, in_reach, to_next_program
-from ..context import Context
+from ..context import Context, StepLoop
 from ..plan.records import Fetch
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Deferred, Pointers, Tensor
@@ -27,23 +27,59 @@ PAGE = 4096  # bytes of a page of memory, at least
 PAGES_AHEAD = 4  # a walk through memory comes there after some hundred nanoseconds
 
 
-def prefetch_next(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> None:
+@dataclass
+class SpreadFetches:
+    """What walks would fetch for the next iteration while they read, fetched in equal shares by a computation
+    that follows them: it leaves memory idle, and the walks wait for it. `shares`: how many, a power of two;
+    walks: inputs, and bits of the number of a step."""
+
+    shares: int
+    walks: list[tuple[Sequence[tuple[Tensor, Layout]], int]] = field(default_factory=list)
+
+    def takes(self, ctx: Context, inputs: Sequence[tuple[Tensor, Layout]], steps: int) -> bool:
+        """Take over from a walk, if there is something to fetch, and a step for every share."""
+        moves = any(distance(ctx, load.operation) is not None for load, _ in _loads(ctx, inputs))
+        if self.shares > 1 << steps or not moves:
+            return False
+        self.walks.append((inputs, steps))
+        return True
+
+    def fetch(self, ctx: Context, number: Register) -> None:
+        """One share, by its number."""
+        bits = log2(self.shares)
+        for inputs, steps in self.walks:
+            ctx.indices.pieces.insert(0, (number, bits))
+            ctx.scopes.open(walks=True)
+            with StepLoop(ctx, steps - bits):
+                prefetch_next(ctx, inputs, nearest=False)
+            ctx.scopes.close()
+            ctx.indices.pieces.pop(0)
+
+
+def prefetch_next(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]], nearest: bool = True) -> None:
     """Inside a walk of `inputs`: fetch what the loads below them will read here in the next iteration."""
-    for node, layouts in ctx.requests(inputs) if ctx.target.optimises("prefetch") else ():
-        if not isinstance(node, Deferred) or node.operation.name != "tt.load" or node.stored is not None:
-            continue
+    for load, layouts in _loads(ctx, inputs):
         for layout in layouts:
-            fetch_ahead(ctx, node.operation, node.operands[0], layout, soon=True)
+            fetch_ahead(ctx, load.operation, load.operands[0], layout, soon=True, nearest=nearest)
 
 
-def fetch_ahead(ctx: Context, load: Operation, pointers: object, layout: Layout, soon: bool = False) -> None:
-    """Fetch what a load under this layout will read next; `soon`: into the nearest cache, whatever it is.
+def _loads(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> Iterator[
+        tuple[Deferred, Iterable[Layout]]]:
+    """The loads below the inputs of a walk, and the layouts that they are asked for."""
+    for node, layouts in ctx.requests(inputs) if ctx.target.optimises("prefetch") else ():
+        if isinstance(node, Deferred) and node.operation.name == "tt.load" and node.stored is None:
+            yield node, layouts
+
+
+def fetch_ahead(ctx: Context, load: Operation, pointers: object, layout: Layout, soon: bool = False,
+                nearest: bool = True) -> None:
+    """Fetch what a load under this layout will read next; `soon`: whatever it is, and into the nearest cache.
 
     Where the walk keeps in an array what it makes of the elements, a later one reads and computes: it
     fetches, while memory has nothing else to do. That pays for more than a page: so far do processors foresee
     what follows.
     """
-    if not ctx.target.optimises("prefetch"):
+    if not ctx.target.optimises("prefetch") or (ctx.fetches_later and not soon):
         return
     large = layout.numel * storage_bytes(element_of(load.results[0].type)) > PAGE
     kept = _kept(ctx, load) if large and not soon else None
@@ -58,7 +94,7 @@ def fetch_ahead(ctx: Context, load: Operation, pointers: object, layout: Layout,
     access = None if moved is None else _following(ctx, load, pointers, layout, moved)
     if access is not None:
         ctx.recorder.add(Fetch(load, "next round"))
-        _fetch(ctx, access, layout, soon)
+        _fetch(ctx, access, layout, soon and nearest)
 
 
 def _fetch_page(ctx: Context, load: Operation, pointers: object, layout: Layout) -> None:

@@ -25,6 +25,7 @@ from ...spirv.module import Value as Register
 from ..arithmetic.cast import to_float
 from ..context import Context, StepLoop
 from ..intel.matrix_unit import product_on_matrix_unit
+from ..memory.prefetch import SpreadFetches
 from ..plan.records import Product
 from ..registry import RULES, lowers
 from ..values.tensor import Deferred, Fragment, Stored, Uniform
@@ -115,12 +116,14 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: An
     plan = plan_in_arrays(ctx, op, left, form)
     kernel = kernel_of(ctx, plan, left)
     first, second = staging_by_rows(ctx, watched[0]), staging_of_right(ctx, watched[1])
-    x = stage_left(ctx, op, watched[0], first)
-    y = stage_right(ctx, op, watched[1], second, plan.tile[1])
+    panel = plan.tile[1]
     zero = isinstance(c, Uniform) and c.scalar.constant == 0
-    result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
     normal = NormalSums.of(ctx) if exact and not zero and is_sum_from_zero(op) else None
-    tiling = Tiling.of(left, form, y.depth, exact and normal is None)
+    tiling = Tiling.of(left, form, panel, exact and normal is None)
+    fetches = SpreadFetches(tiling.passes(c.shape, panel))
+    x = stage_left(ctx, op, watched[0], first, fetches)
+    y = stage_right(ctx, op, watched[1], second, panel, fetches)
+    result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
     tile = *tiling.block, tiling.words
     ctx.recorder.add(Product(op, "tile registers", tile, (first, second), form))
     for operand in (x, y):
@@ -130,7 +133,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: An
     ctx.recorder.writes(result, None)
 
     def by_tiles() -> Sequence[Register]:
-        tiling.multiply(ctx, x, y, result, not zero)
+        tiling.multiply(ctx, x, y, result, not zero, fetches)
         return ()
 
     def exactly() -> Sequence[Register]:

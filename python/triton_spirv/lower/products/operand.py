@@ -24,7 +24,7 @@ from ...traversal import Asking, question
 from ..addresses.masks import proven_whole
 from ..arithmetic.cast import to_float
 from ..context import CHEAP, Context, StepLoop
-from ..memory.prefetch import prefetch_next
+from ..memory.prefetch import SpreadFetches, prefetch_next
 from ..plan.records import IN_SQUARES
 from ..registry import RULES
 from ..values import fragment as fragments
@@ -128,7 +128,8 @@ def converted(ctx: Context, register: Register, source: Type, target: Type) -> R
 # --- staging ------------------------------------------------------------------------------------------------
 
 
-def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str) -> Block:
+def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
+               fetches: SpreadFetches | None = None) -> Block:
     """The left operand [..., M, K], as decide.py says."""
     rows, depth = operand.shape[-2:]
     known = operand.stored() if staging == "where it is" else None
@@ -142,12 +143,13 @@ def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str) -> B
         _copy(ctx, op, operand, _flip(natural), stored, lambda made: replace(made, layout=natural))
     else:
         stored = ctx.arrays.allocate(operand.shape, operand.target)
-        _copy_by_rows(ctx, op, operand, stored, staging, lambda made: made)
+        _copy_by_rows(ctx, op, operand, stored, staging, lambda made: made, fetches)
     strides = (1, rows) if flipped else (depth, 1)
     return Block(stored, rows * depth, *strides)
 
 
-def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, panel: int) -> Block:
+def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, panel: int,
+                fetches: SpreadFetches | None = None) -> Block:
     """The right operand [..., K, N], as decide.py says; panels have `panel` columns."""
     depth, columns = operand.shape[-2:]
     known = operand.stored() if staging == "where it is" else None
@@ -159,16 +161,16 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
     def place(made: Fragment) -> Fragment:
         moved = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
         return replace(made, layout=moved)
-    _copy_by_rows(ctx, op, operand, stored, staging, place)
+    _copy_by_rows(ctx, op, operand, stored, staging, place, fetches)
     return Block(stored, depth * columns, depth * panel, panel)
 
 
 def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored, staging: str,
-                  place: Callable[[Fragment], Fragment]) -> None:
+                  place: Callable[[Fragment], Fragment], fetches: SpreadFetches | None) -> None:
     """Walk the operand along its rows and write it to the array; `place` says where each fragment goes. One
     that is found column by column is read so, and transposed in squares."""
     if not staging.endswith(IN_SQUARES):
-        _copy(ctx, op, operand, ctx.default_layout(operand.shape), stored, place)
+        _copy(ctx, op, operand, ctx.default_layout(operand.shape), stored, place, fetches)
         return
     side = ctx.target.vector_width
     layout = _squares(operand.shape, side)
@@ -177,20 +179,25 @@ def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored,
         bits = log2(side)
         across = replace(layout, component=layout.register[:bits], register=layout.component)
         return place(fragments.rearrange(ctx.b, made, across))
-    _copy(ctx, op, operand, layout, stored, place_transposed)
+    _copy(ctx, op, operand, layout, stored, place_transposed, fetches)
 
 
 def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored: Stored,
-          place: Callable[[Fragment], Fragment]) -> None:
-    """Walk the operand under `layout` and write it to the array; `place` says where each fragment goes."""
+          place: Callable[[Fragment], Fragment], fetches: SpreadFetches | None = None) -> None:
+    """Walk the operand under `layout` and write it to the array; `place` says where each fragment goes. What
+    the next round will read is fetched here, or by who takes that over."""
     inputs = operand.inputs(layout)
     compute_before(ctx, op, inputs)
+    later = fetches is not None and fetches.takes(ctx, inputs, len(layout.step))
 
     def walk() -> None:
         with StepLoop(ctx, len(layout.step)):
             ctx.arrays.write(stored, place(operand.fragment(ctx, layout)))
-            prefetch_next(ctx, inputs)
+            if not later:
+                prefetch_next(ctx, inputs)
+    ctx.fetches_later = later
     proven_whole(ctx, inputs, walk)
+    ctx.fetches_later = False
 
 
 def compute_before(ctx: Context, op: Operation, inputs: list[tuple[Tensor, Layout]]) -> None:

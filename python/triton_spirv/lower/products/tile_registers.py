@@ -25,6 +25,7 @@ from ...ir.model import DenseAttr, Operation
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ..context import Context
+from ..memory.prefetch import SpreadFetches
 from ..values.tensor import Stored
 from ..values.types import register_type
 from .grouped import VECTOR, Grouped
@@ -82,9 +83,14 @@ class Tiling:
         """Rows and columns of the result that are computed at a time."""
         return self.down * self.rows, self.across * self.columns
 
-    def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool) -> None:
+    def passes(self, shape: tuple[int, ...], panel: int) -> int:
+        """How often rows pass by a panel, in a result [..., M, N]."""
+        return prod(shape[:-2]) * (shape[-1] // panel) * (shape[-2] // self.block[0])
+
+    def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool,
+                 fetches: SpreadFetches) -> None:
         """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
-        the rows of a pass by."""
+        the rows of a pass by. `fetches` are done meanwhile, a share in each pass."""
         builder, env = ctx.b, ctx.env
         rows, columns = result.shape[-2:]
         high, wide = self.block
@@ -93,7 +99,9 @@ class Tiling:
         env.configure_tiles(self._sizes())
         with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as over:
             right = builder.iadd(builder.imul(batch.index, b.batch), builder.imul(over.index, b.outer))
+            panels = builder.iadd(builder.imul(batch.index, columns // panel), over.index)
             with counted(ctx, rows // high) as passing:
+                fetches.fetch(ctx, builder.iadd(builder.imul(panels, rows // high), passing.index))
                 row = builder.imul(passing.index, high)
                 left = builder.iadd(builder.imul(batch.index, a.batch), builder.imul(row, a.outer))
                 first = builder.iadd(builder.imul(batch.index, rows * columns), builder.imul(row, columns))
