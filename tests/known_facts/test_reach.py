@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numeric
+import numpy as np
 import pytest
+import triton
+import triton.language as tl
 import triton_spirv
 from triton_spirv.facts.reach import reach
 from triton_spirv.ir import parse
 from triton_spirv.runtime.reach import Reach
+
+#: where launches copy memory
+SPIRV_MODES = ("gpu-bmg", "vulkan")
 
 HEAD = """
 tt.func public @kernel(%x: !tt.ptr<f32>, %o: !tt.ptr<f16>, %n: i32, %m: i32) {
@@ -108,6 +115,29 @@ def test_what_a_round_does_otherwise_is_unknown() -> None:
     assert found(loop(doubled, "%s", "%c1", "i32", "%next")) is None
 
 
+def test_sums_that_depend_on_each_other_are_unknown() -> None:
+    both = "i32, i32"
+    first = ("      %p = tt.splat %a : i32 -> tensor<64xi32>\n" + load("%p", name="q")
+             + "      %next = arith.addi %a, %b : i32\n      %more = arith.addi %b, %next : i32\n")
+    body = ("    %end:2 = scf.for %k = %c0 to %m step %c1 "
+            f"iter_args(%a = %c0, %b = %c1) -> ({both}) : i32 {{\n"
+            f"{first}      scf.yield %next, %more : {both}\n    }}\n")
+    assert found(body) is None
+    doubled = "      %st = tt.splat %s : i32 -> tensor<64xi32>\n" + load("%st") \
+        + "      %next = arith.addi %s, %s : i32\n"
+    assert found(loop(doubled, "%s", "%c1", "i32", "%next")) is None
+
+
+def test_sums_that_wrap_are_unknown() -> None:
+    """Seven rounds of a quarter of 32 bits."""
+    body = ("      %high = arith.divsi %s, %part : i32\n      %st = tt.splat %high : i32 -> tensor<64xi32>\n"
+            + load("%st") + "      %next = arith.addi %s, %step : i32\n")
+    constants = ("    %part = arith.constant 16777216 : i32\n"
+                 "    %step = arith.constant 1073741824 : i32\n")
+    assert found(constants + loop(body, "%s", "%c0", "i32", "%next")) is None
+    assert found(constants + loop(body, "%s", "%c0", "i32", "%next"), m=2) == (0, 65)
+
+
 def test_a_mask_says_nothing_of_earlier_rounds() -> None:
     """What was added then was not what this round's mask compares."""
     body = ("      %kt = tt.splat %k : i32 -> tensor<64xi32>\n" + compare("slt", "%kt", "%one")
@@ -154,6 +184,30 @@ def test_artifacts_say_it() -> None:
     made = triton_spirv.compile(_spread(), "opencl-gpu", num_warps=1)
     assert made.reach[1][0] and not made.reach[1][1] and made.reach[1][2] is None
     assert type(made).from_json(made.to_json()).reach == made.reach
+
+
+@triton.jit
+def growing(x_ptr, out_ptr, n, step, BLOCK: tl.constexpr, DOUBLED: tl.constexpr):
+    """Sums of blocks whose places double with each round, or wrap around in 32 bits."""
+    i = tl.arange(0, BLOCK)
+    at = step
+    total = tl.zeros([BLOCK], tl.float32)
+    for _ in range(n):
+        total += tl.load(x_ptr + (at if DOUBLED else at // 16777216) + i)
+        at += at if DOUBLED else step
+    tl.store(out_ptr + i, total)
+
+
+@pytest.mark.parametrize(("doubled", "step"), ((True, 4), (False, 1 << 30)))
+def test_copies_hold_what_loops_reach(run, doubled, step):
+    x, out, at = numeric.whole(1000, "f32", 1), numeric.poisoned(32, "f32"), np.int32(step)
+    run(growing, 1, numeric.tensor(x, "f32")[400:], out, 4, step, 32, doubled)
+    expected = np.zeros(32, np.float32)
+    for _ in range(4):
+        first = 400 + int(at if doubled else np.trunc(at / 16777216))
+        expected += x[first : first + 32]
+        at = np.int64(at + at if doubled else int(at) + step).astype(np.int32)
+    numeric.assert_same(out, expected)
 
 
 def _spread() -> str:

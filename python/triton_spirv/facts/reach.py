@@ -96,6 +96,7 @@ class _Formulas:
         self._places: dict[tuple[Any, ...], int] = {}
         self._known: dict[tuple[Value, Path], int | None] = {}
         self._limits: Limits = {}
+        self._open: set[tuple[Operation, int]] = set()  # values of loops whose steps are being looked at
 
     def node(self, *parts: Any) -> int:
         """The place of a node, one for the same parts."""
@@ -203,19 +204,25 @@ class _Formulas:
     def _carried(self, loop: Operation, index: int, behind: bool, path: Path, first: Any) -> Any:
         """A value that a loop adds to in each round: in its rounds, or behind it. first: `number` or
         `pointer`."""
+        if (loop, index) in self._open:
+            return None  # what is added depends on the sum
         steps = list(_added(loop, index))
         limits, self._limits = self._limits, {}  # the mask is of this round, what was added of earlier ones
         known, self._known = self._known, {}
+        self._open.add((loop, index))
         added = [self.number(step, path) for step in steps if step is not None]
+        self._open.remove((loop, index))
         self._limits, self._known = limits, known
         start, bounds = first(loop.init[index], path), [self.number(each, None) for each in loop.operands[:3]]
         if start is None or None in steps or None in added or None in bounds:
             return None
-        offset = start[1] if isinstance(start, tuple) else start
+        is_pointer, type = isinstance(start, tuple), element_type(loop.init[index].type)
+        offset = start[1] if is_pointer else start
+        bits = type.width if isinstance(type, IntegerType) else 64
         rounds = self.node("rounds", *bounds, int(not behind))
         for step in added:
-            offset = self.node("add", offset, self.node("mul", rounds, step, 64), 64)
-        return (start[0], offset) if isinstance(start, tuple) else offset
+            offset = self.node("add", offset, self.node("mul", rounds, step, 64), bits)
+        return (start[0], offset) if is_pointer else offset
 
     # --- pointers ---------------------------------------------------------------------------------------
 
