@@ -173,6 +173,30 @@ kernel((1,), x, 64)
     assert "device-side assert: negative" in done.stderr and "kernels.py" in done.stderr
 
 
+def test_a_variant_for_another_processor_gives_way(kernels, bare_python: str, tmp_path: Path) -> None:
+    """Of a bundle for AMX and for any processor, the loader runs the first that the processor here can."""
+    aot.compile(kernels.product, "*i8, *i8, *i32, 32", targets=["cpu:sapphirerapids", "cpu"], out=tmp_path,
+                progress=False)
+    script = """
+import numpy, loader
+product = loader.load("product")
+a, b = numpy.arange(1024).astype(numpy.int8).reshape(32, 32), numpy.eye(32, dtype=numpy.int8)
+out = numpy.zeros((32, 32), numpy.int32)
+product((1,), a, b, out)
+assert (out == a).all()
+print(product.facts["target"], loader.has_tiles())
+try:
+    loader.load("product", target="cpu:sapphirerapids")
+except loader.LoaderError as error:
+    print(error)
+"""
+    said = run_python(bare_python, script, tmp_path).stdout.splitlines()
+    if said[0] == "cpu False":
+        assert "needs a processor with AMX, which this one lacks or this process may not use" in said[1]
+    else:
+        assert said == ["cpu:sapphirerapids True"]
+
+
 def test_configurations(kernels, tmp_path: Path) -> None:
     import triton
 

@@ -9,6 +9,7 @@ Arguments are numpy arrays, or CPU tensors of torch, for pointers, and numbers f
 compilation are left out. A launch returns when its results can be read.
 """
 
+import ctypes
 import hashlib
 import json
 import os
@@ -30,6 +31,11 @@ DTYPES = {"i1": "bool", "fp16": "float16", "fp32": "float32", "fp64": "float64",
 #: type of a parameter -> struct's code
 CODES = {"i1": "B", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "f16": "e", "bf16": "H", "f32": "f",
          "f64": "d"}
+
+#: what modules import that multiply on AMX's tile registers, and how Linux is asked for these: a system call,
+#: arch_prctl, its ARCH_REQ_XCOMP_PERM, the component XTILEDATA
+ON_TILES = b"llvm.x86.ldtilecfg"
+ASK_FOR_TILES = (158, 0x1023, 18)
 
 #: bit of CL_DEVICE_SVM_CAPABILITIES: kernels may follow any host pointer
 FINE_GRAIN_SYSTEM = 4
@@ -84,6 +90,13 @@ def read(folder, facts, what):
 
 
 # ---- devices
+
+
+def has_tiles():
+    """Has the processor AMX, and does Linux give it to this process? The driver would end the process."""
+    facts = Path("/proc/cpuinfo")
+    flags = facts.read_text(errors="replace").split() if facts.is_file() else []
+    return "amx_tile" in flags and ctypes.CDLL(None).syscall(*ASK_FOR_TILES) == 0
 
 
 def opencl():
@@ -183,6 +196,9 @@ class Kernel:
                     raise LoaderError(f"{who} refuses {self.facts['native']}: {error}") from error
         elif self.facts["device_kind"] != "cpu" and not insisted:
             raise LoaderError(f"say target={self.facts['target']!r} if {self.device.name.strip()} is one")
+        if ON_TILES in spv and not has_tiles():
+            raise LoaderError(f"{self.facts['spv']} needs a processor with AMX, which this one lacks or this "
+                              "process may not use")
         try:
             return cl.Program(self.context, spv).build()
         except cl.Error as error:
