@@ -15,6 +15,7 @@ import triton.language as tl
 from triton_spirv import asarray, zeros
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime.vulkan.memory import Pool
+from triton_spirv.standalone import loader
 from triton_spirv_backend import autotuning
 
 VULKAN = os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")
@@ -88,6 +89,13 @@ def _no_room(pool: Pool, size: int) -> Any:
     from triton_spirv.errors import DeviceError
 
     raise DeviceError(f"no room for {size} bytes")
+
+
+def test_bundles_and_recordings_provide_it() -> None:
+    """Of any contents, a part for each program; other hidden arguments are words."""
+    hidden = ["assert_buffer", "overflow_buffer"]
+    words = loader.hidden_words({"hidden": hidden, "overflow_bytes": 384}, (3, 2, 1))
+    assert list(words) == hidden and [array.nbytes for array in words.values()] == [4, 6 * 384]
 
 
 def tuned(*rows: int) -> Any:

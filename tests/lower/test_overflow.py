@@ -9,6 +9,8 @@ import scarce
 import triton
 import triton.language as tl
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*shared memory has no room")
+
 SPIRV_MODES = (scarce.NAME, scarce.VULKAN, scarce.MACHINE)
 
 
