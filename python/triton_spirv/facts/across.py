@@ -42,7 +42,9 @@ def _is_simple(op: Operation) -> bool:
 
 def _across(ptr: Value, shape: tuple[int, ...]) -> int | None:
     """The dimension of runs, if it is not the last and the last has none."""
+    if len(shape) < 2 or shape[-1] < LEAST:
+        return None
     info = axis_facts(ptr)
-    if info is None or len(shape) < 2 or info.contiguity[-1] > 1 or shape[-1] < LEAST:
+    if info is None or info.contiguity[-1] > 1:
         return None
     return next((d for d in range(len(shape) - 1) if min(info.contiguity[d], shape[d]) >= LEAST), None)

@@ -294,7 +294,10 @@ class Operation:
         for region in self.regions:
             for block in region.blocks:
                 for op in block.operations:
-                    yield from op.walk()
+                    if op.regions:
+                        yield from op.walk()
+                    else:
+                        yield op
 
     def __repr__(self) -> str:
         types = ", ".join(str(v.type) for v in self.operands)

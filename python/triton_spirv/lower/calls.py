@@ -21,24 +21,19 @@ class Frame:
 
 
 class Calls:
-    """names: of the functions around, but for the kernel itself; operations: of called functions so far, each
-    as often as it was lowered."""
+    """frame: of the function at hand; names: of the functions around, but for the kernel itself; operations:
+    of called functions so far, each as often as it was lowered."""
 
     def __init__(self) -> None:
+        self.frame = Frame()
         self.names: list[str] = []
         self.operations = 0
-        self._frames = [Frame()]
-
-    @property
-    def frame(self) -> Frame:
-        """Of the function at hand."""
-        return self._frames[-1]
 
     @contextmanager
     def entered(self, name: str) -> Iterator[None]:
         """A function is lowered where it is called."""
         self.names.append(name)
-        self._frames.append(Frame())
+        around, self.frame = self.frame, Frame()
         yield
-        self._frames.pop()
+        self.frame = around
         self.names.pop()

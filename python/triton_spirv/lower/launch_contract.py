@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..environment.base import Environment, Parameter
 from ..facts.program_waits import waits
+from ..ir.dialects import OPERATIONS
 from ..ir.model import Module
 from ..spirv.builder import I32, I64
 from ..spirv.module import Module as SpirvModule
@@ -51,9 +52,10 @@ class LaunchContract:
         their numbers.
         """
         names, target = {op.name for op in module.walk()}, self._target
-        loops = any(op.has("loops") or op.has("waits") for op in module.walk())  # as often as users decide
+        traits = {trait for name in names if name in OPERATIONS for trait in OPERATIONS[name].traits}
+        loops = "loops" in traits or "waits" in traits  # as often as users decide
         types = {"check_buffer": I64}
-        wanted = {"check_buffer": "ts.check_word" in names or any(op.has("watches") for op in module.walk()),
+        wanted = {"check_buffer": "ts.check_word" in names or "watches" in traits,
                   "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self._env.prints_to_buffer,
                   "ticket_buffer": not target.lanes and waits(module),

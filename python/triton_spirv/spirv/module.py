@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any, Protocol, overload
@@ -186,9 +186,10 @@ class Module(Interface):
         """How many instructions the functions hold so far: a measure of size."""
         return sum(len(function.body()) for function in self.functions)
 
-    def has(self, opcodes: Container[int]) -> bool:
+    def has(self, opcodes: frozenset[int]) -> bool:
         """Is one of these among the instructions of the functions so far?"""
-        return any(words[0] & 0xFFFF in opcodes for function in self.functions for words in function.body())
+        return not opcodes.isdisjoint(
+            {words[0] & 0xFFFF for function in self.functions for words in function.body()})
 
     # Instructions
 
