@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
 from ...ir.model import Operation, bits_of
 from ...layout import Layout
@@ -20,12 +19,12 @@ from ..context import Context
 from ..plan.records import Product
 from ..values import fragment as fragments
 from ..values.encoding import layout_of_encoding
-from ..values.tensor import Fragment
+from ..values.tensor import Fragment, Tensor
 from ..values.types import element_of, shape_of
 from .operand_blocks import Held, Waiting, wait_of, waiting
 
 
-def product_on_matrix_unit(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Fragment:
+def product_on_matrix_unit(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Fragment:
     """a [M, K] x b [K, N] + c [M, N] under the layouts that matrix_placement.py has given them."""
     unit = ctx.target.matrix
     assert unit is not None
@@ -71,8 +70,8 @@ def _bytes(layout: Layout, bits: int) -> int:
     return bits * layout.registers * layout.width << len(layout.lane) >> 3
 
 
-def operands(ctx: Context, stack: ExitStack, op: Operation, a: Any,
-             b: Any) -> list[tuple[str, Waiting | Held]]:
+def operands(ctx: Context, stack: ExitStack, op: Operation, a: Tensor,
+             b: Tensor) -> list[tuple[str, Waiting | Held]]:
     """Both operands, in registers or in shared memory, and where they are; that of the second is decided when
     the first one has its place, for there is less room then."""
     tensors = [(x, value, layout_of_encoding(op.attributes[side], x.shape, ctx.kernel.num_warps,

@@ -28,7 +28,7 @@ from ..intel.matrix_unit import product_on_matrix_unit
 from ..memory.prefetch import SpreadFetches
 from ..plan.records import Product
 from ..registry import RULES, lowers
-from ..values.tensor import Deferred, Fragment, Stored, Uniform
+from ..values.tensor import Deferred, Fragment, Stored, Tensor, Uniform
 from ..values.types import element_of, register_type, shape_of
 from .cooperative import grid_of, product_in_matrices
 from .decide import plan_in_arrays, staging_by_rows, staging_of_left, staging_of_right
@@ -46,7 +46,7 @@ EXACT_PRODUCTS = 1024
 
 
 @lowers("tt.dot")
-def dot(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Any:
+def dot(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Any:
     """a [..., M, K] x b [..., K, N] + c [..., M, N]; narrow floats are exact products summed in f32, integers
     wrap. `inputPrecision` and `maxNumImpreciseAcc` allow less precision than this has."""
     grid = grid_of(ctx, op)
@@ -89,7 +89,7 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, 
     return result.bound(result.compute(ctx, kernel, a, b))
 
 
-def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Any) -> Any:
+def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Tensor) -> Any:
     """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
     something, pairs are taken apart."""
     plan = plan_in_arrays(ctx, op, watched[0], "bf16")
@@ -180,7 +180,7 @@ class Result:
     accumulate: bool
 
     @staticmethod
-    def of(ctx: Context, op: Operation, kernel: Kernel, c: Any) -> Result:
+    def of(ctx: Context, op: Operation, kernel: Kernel, c: Tensor) -> Result:
         """For a product of these tiles on top of c."""
         shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
         zero = isinstance(c, Uniform) and c.scalar.constant == 0
