@@ -10,6 +10,8 @@
                      loops shall end
     5 n + 4          the address of a table of the arrays that the user has named: their number, then where
                      each begins and ends
+    5 n + 5 + 9 i    of argument i: the address of its first element, then for each dimension of its view,
+                     with the largest stride first, the stride in bytes and the size
     then per site    how often it reported, in the lower half of a word, and SLOTS records of RECORD words:
                      the program's three numbers, the element's number in row-major order, the value
 
@@ -25,6 +27,8 @@ from typing import Any
 #: records that a site keeps of one launch, and 64-bit words of each
 SLOTS, RECORD = 8, 5
 SITE_WORDS = 1 + SLOTS * RECORD
+#: dimensions of a view, neighbours together, and the words of one
+VIEW_DIMENSIONS, VIEW_WORDS = 4, 9
 #: bytes of the memory that nobody uses; from NEVER_WRITTEN on it stays 0
 SPARE_BYTES, NEVER_WRITTEN = 64, 32
 
@@ -82,6 +86,11 @@ def named_word(arguments: int) -> int:
     return 5 * arguments + 4
 
 
+def view_word(arguments: int, argument: int) -> int:
+    """The first of the words of an argument's view."""
+    return 5 * arguments + 5 + argument * VIEW_WORDS
+
+
 def site_word(arguments: int, site: int) -> int:
     """The word in which a site counts; its records follow."""
-    return 5 * arguments + 5 + site * SITE_WORDS
+    return view_word(arguments, arguments) + site * SITE_WORDS

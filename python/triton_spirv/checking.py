@@ -26,6 +26,9 @@ VARIABLE = "TRITON_SPIRV_CHECK"
 #: the checks that there are, in the order in which they are made
 NAMES = ("bounds", "uninit", "race", "overflow", "nan", "deadlock")
 
+#: bounds, and what is outside of an argument's own shape, too: how it is asked for, the second one's name
+VIEW, VIEW_NAME = "bounds=view", "view"
+
 #: the check that is no part of a kernel: its results are compared with those of it without optimisations
 COMPILER = "compiler"
 
@@ -157,14 +160,17 @@ def follows_memory() -> bool:
 @functools.cache  # each launch asks
 def normalised(text: str) -> str:
     """The names in their order, each once, or "all", which is all that a kernel does itself; behind them
-    "compiler". UsageError for one that there is not."""
+    "view" and "compiler". UsageError for one that there is not."""
     words = [word.strip() for word in text.split(",") if word.strip()]
-    unknown = [word for word in words if word not in (*NAMES, "all", COMPILER)]
+    views = VIEW in words
+    words = ["bounds" if word == VIEW else word for word in words]
+    unknown = [word for word in words if word not in (*NAMES, "all", COMPILER, VIEW_NAME)]
     if unknown:
-        raise UsageError(f"there is no check {', '.join(unknown)}; there are {', '.join(NAMES)}, all, and "
-                         f"{COMPILER}")
+        raise UsageError(f"there is no check {', '.join(unknown)}; there are {', '.join(NAMES)}, all, "
+                         f"{VIEW}, and {COMPILER}")
     names = ["all"] if "all" in words else [name for name in NAMES if name in words]
-    return ",".join([*names, COMPILER] if COMPILER in words else names)
+    names += [VIEW_NAME] * (views or VIEW_NAME in words) + [COMPILER] * (COMPILER in words)
+    return ",".join(names)
 
 
 @contextmanager

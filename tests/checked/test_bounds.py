@@ -252,3 +252,39 @@ def test_polls() -> None:
     poll, = found(lambda: polled[(1,)](triton_spirv.asarray(flags), triton_spirv.asarray(o), 12, BLOCK=16))
     assert poll.count == 4 and poll.index == (12,) and "atomic poll at flags[12]" in poll.message
     assert o.all()
+
+
+@triton.jit
+def rows_of(x, o, columns, x_row, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + tl.program_id(0) * x_row + i, mask=i < columns, other=-1)
+    tl.store(o + tl.program_id(0) * BLOCK + i, v)
+
+
+def test_views() -> None:
+    """Padding of rows, and what lies beside a slice, is memory of the array and no part of the view."""
+    whole = np.arange(4 * 32, dtype=np.float32).reshape(4, 32)
+    import torch
+
+    tensor = torch.from_numpy(whole)
+    part, o = tensor[1:3, :20], torch.zeros(3, 32)
+
+    def views(x: Any, columns: int, programs: int = 2) -> list[Any]:
+        with triton_spirv.checked("bounds=view"):
+            try:
+                rows_of[(programs,)](x, o, columns, 32, BLOCK=32)
+            except CheckError as error:
+                return list(error.findings)
+        return []
+
+    assert not views(part, 20)
+    finding, = views(part, 23)
+    assert finding.check == "view" and finding.index == (0, 20) and finding.count == 6
+    assert "load at x[0, 20], in its memory, but outside of the view (x is of shape (2, " in finding.message
+    assert o[1, 22] == whole[2, 22]
+    below, = views(part, 20, programs=3)
+    assert below.index == (2, 0) and below.count == 20
+    assert not views(tensor, 32, programs=3) and not views(tensor.T.contiguous().T, 4, programs=1)
+    assert not views(tensor[:1].expand(4, 32), 32, programs=1)
+    with triton_spirv.checked("bounds"):
+        rows_of[(2,)](part, o, 23, 32, BLOCK=32)

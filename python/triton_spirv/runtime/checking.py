@@ -15,6 +15,7 @@ from ..check_layout import (
     SITE_WORDS,
     SLOTS,
     SPARE_BYTES,
+    VIEW_WORDS,
     Site,
     named_word,
     race_word,
@@ -22,10 +23,11 @@ from ..check_layout import (
     spare_word,
     stop_word,
     unwritten_word,
+    view_word,
 )
 from ..checking import Finding, registered, report
 from ..errors import UsageError
-from .elements import coordinates, element_at, form, memory_of
+from .elements import coordinates, element_at, form, memory_of, view_of
 from .races import Races, Report
 
 if TYPE_CHECKING:
@@ -64,6 +66,7 @@ class Watch:
             site.check == "uninit" for site in artifact.sites)
         #: arguments whose memory the kernel uses, rather than only writes it
         self._used = {i for site in artifact.sites if site.check == "uninit" for i in site.arguments}
+        self._views = any(site.check == "view" for site in artifact.sites)
         self._pointers = [i for i, parameter in enumerate(artifact.parameters) if parameter.type == "ptr"]
 
     @property
@@ -77,6 +80,9 @@ class Watch:
         for i in self._pointers:
             self._array[2 * i:2 * i + 2] = list(memory_of(arguments[i]))
         named = [memory_of(array) for array in registered()]
+        for i in self._pointers if self._views else ():
+            word = view_word(len(arguments), i)
+            self._array[word:word + VIEW_WORDS] = list(view_of(arguments[i]))
         words = [len(named), *(address for span in named for address in span)]
         self._named = (ctypes.c_int64 * len(words))(*words)
         self._array[named_word(len(arguments))] = ctypes.addressof(self._named)
@@ -157,7 +163,7 @@ class Watch:
 
     def _finding(self, site: Site, count: int, record: tuple[int, ...], arguments: Sequence[Any]) -> Finding:
         x, y, z, _, value = record
-        if site.check != "bounds":
+        if site.check not in ("bounds", "view"):
             place, message = self._meaning(site, value)
             return Finding(site.check, message, self.artifact.entry, place.file, place.line, place.column,
                            (x, y, z), count)
@@ -226,7 +232,7 @@ class Watch:
 
 
 def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[int, ...], str]:
-    """The element's coordinates, and a sentence: how far beyond which end."""
+    """The element's coordinates, and a sentence: how far beyond which end, or outside of the view."""
     begin, end = memory_of(argument)
     size = site.bytes
     start = argument.data_ptr() if hasattr(argument, "data_ptr") else begin
@@ -236,7 +242,9 @@ def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[i
     shown = ", ".join(map(str, index)) if index else str(position)
     if begin == end:
         return index, f"{site.what} at {name}[{shown}], but {name} has no memory"
-    if address < begin:
+    if site.check == "view":
+        where = "in its memory, but outside of the view"
+    elif address < begin:
         far = -(-(begin - address) // size)
         where = f"{far} element{'s' * (far != 1)} before its memory begins"
     else:

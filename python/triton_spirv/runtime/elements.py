@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ..check_layout import VIEW_DIMENSIONS
 from .extents import extent
 
 if TYPE_CHECKING:
@@ -62,3 +64,30 @@ def element_at(argument: Any, address: int) -> tuple[int, ...]:
     size = getattr(argument, "itemsize", 0) or argument.element_size()
     position = (address - argument.data_ptr()) // size
     return coordinates(position, *form(argument)) or (position,)
+
+
+#: a dimension that nothing is beyond
+ANY_DIMENSION = 1 << 62, 1 << 62
+
+
+def view_of(argument: Any) -> tuple[int, ...]:
+    """The address of the first element, then stride in bytes and size of each dimension, the largest stride
+    first, neighbours as one. Nothing is outside of what cannot be described so."""
+    shape, strides = form(argument)
+    found: list[tuple[int, int]] = []
+    if shape is not None and strides is not None:
+        rows = [pair for pair in zip(strides, shape, strict=True) if pair[0] and pair[1] != 1]
+        for stride, size in sorted(rows, reverse=True):
+            if found and found[-1][0] == stride * size:
+                found[-1] = stride, found[-1][1] * size
+            else:
+                found.append((stride, size))
+    apart = all(big >= stride * size for (big, _), (stride, size) in pairwise(found))
+    if shape is None or not apart or len(found) > VIEW_DIMENSIONS or any(stride < 0 for stride, _ in found):
+        return (0, *ANY_DIMENSION * VIEW_DIMENSIONS)
+    item = getattr(argument, "itemsize", 0) or argument.element_size()
+    missing = VIEW_DIMENSIONS - len(found)
+    if not found:  # one element
+        found, missing = [(1, 1)], missing - 1
+    known = [x for stride, size in found for x in (stride * item, size)]
+    return (argument.data_ptr(), *ANY_DIMENSION * missing, *known)

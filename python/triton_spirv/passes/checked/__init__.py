@@ -17,15 +17,19 @@ from .overflow import check_overflow
 from .races import check_races
 from .sites import Sites
 from .sources import check_nan, check_uninit
+from .view import check_view
 
 __all__ = ["CHECKS", "Site", "instrument"]
 
 #: what lanes can do, too
-ON_LANES = frozenset({"bounds"})
+ON_LANES = frozenset({"bounds", "view"})
+
+#: what is no part of "all"
+ASKED = "view"
 
 #: a check's name -> its pass, in order: bounds gives loads masks of its own, and pointers
 CHECKS = {"uninit": check_uninit, "overflow": check_overflow, "nan": check_nan, "race": check_races,
-          "deadlock": check_deadlock, "bounds": check_bounds}
+          "deadlock": check_deadlock, "view": check_view, "bounds": check_bounds}
 
 
 def instrument(module: Module, checks: Sequence[str]) -> tuple[Site, ...]:
@@ -37,7 +41,7 @@ def instrument(module: Module, checks: Sequence[str]) -> tuple[Site, ...]:
         if name in checks and lanes and name not in ON_LANES:
             raise UnsupportedOperation(f"check={name} is for devices where one work-item runs a program; on "
                                        f"lanes there is {', '.join(sorted(ON_LANES))}")
-        if name in checks or ("all" in checks and (not lanes or name in ON_LANES)):
+        if name in checks or ("all" in checks and name != ASKED and (not lanes or name in ON_LANES)):
             check(module, sites)
     return tuple(sites.known)
 
