@@ -118,6 +118,12 @@ def places(x):
 def down(x):
     return torch.softmax(x, 0)
 
+def running(x):
+    return x.cumsum(-1)
+
+def sorted_rows(x):
+    return x.sort(-1).values + x.sum(-1, keepdim=True)
+
 def planes(x):
     x = x[:, :1568].reshape(-1, 8, 196)
     return torch.nn.functional.batch_norm(x, None, None, training=True)
@@ -139,5 +145,7 @@ assert not is_kept(norms, 6, 40000)
 assert not is_kept(places, 5, 4000)
 is_kept(down, 2000, 70)  # in parts, each of them kept
 assert is_kept(planes, 9, 1600)
+assert not is_kept(running, 6, 4000)
+is_kept(sorted_rows, 6, 300), is_kept(sorted_rows, 6, 3000)  # whatever Inductor chooses
 """)
     assert done.returncode == 0, done.stderr

@@ -70,12 +70,15 @@ def _for_a_cpu(features: Any) -> bool:
 
 def keeps_rows(features: Any) -> bool:
     """Does a kernel reduce rows along memory, none of them too long, to something else than a place? Finding
-    a place compares pairs, which a loop does faster than a row that is kept."""
+    a place compares pairs, which a loop does faster than a row that is kept. Scans and sorts are Inductor's
+    choice."""
+    from torch._inductor import ir
     from torch._inductor.virtualized import V
 
     if not V.graph.sizevars.statically_known_leq(features.reduction_numel, LONGEST_ROW):
         return False
-    if any(node.node.data.reduction_type.startswith("arg") for node in features.reduction_nodes()):
+    reductions = [node.node.data for node in features.reduction_nodes()]
+    if any(not isinstance(x, ir.Reduction) or x.reduction_type.startswith("arg") for x in reductions):
         return False
     hint = features.get_reduction_hint().name
     return hint == "INNER" or (hint == "DEFAULT" and _lies_along_rows(features.coalesce_analysis))
