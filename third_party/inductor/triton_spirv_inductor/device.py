@@ -11,7 +11,7 @@ from typing import Any
 
 from triton_spirv.errors import UnsupportedOperation
 
-from . import choices
+from . import choices, concatenation
 
 #: what is said to AOTInductor
 NO_LAUNCHER = (
@@ -25,6 +25,7 @@ NO_LAUNCHER = (
 def register() -> None:
     """Once in a process."""
     choices.install()
+    concatenation.install()
     _name_the_processor()
     _write_streams_in_one_line()
     _refuse_the_cpp_wrapper()
