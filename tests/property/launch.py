@@ -80,7 +80,8 @@ def check(program: Program, variants: tuple[str, ...] = (), order_is_open: bool 
     """The comparisons that were made; Disagreement where the kernel computes something else than numpy, or
     than itself otherwise spread.
 
-    `order_is_open`: the number of warps says in which order floats are added."""
+    `order_is_open`: warps, and what is known of arguments, say how a tensor is spread over lanes, and so in
+    which order floats are added."""
     expected = program.evaluate()
     found = launch(program)
     made = ["numpy"]
@@ -90,7 +91,7 @@ def check(program: Program, variants: tuple[str, ...] = (), order_is_open: bool 
         if (variant == "block" and not program.tile) or (variant == "specialised" and not program.scalars):
             continue
         again = launch(program, variant)
-        open_order = variant == "block" or (variant == "warps" and order_is_open)
+        open_order = variant == "block" or order_is_open
         for buffer in program.own():
             name, value = buffer.name, Value(found[buffer.name])
             if open_order and buffer.level == ROUNDED:
