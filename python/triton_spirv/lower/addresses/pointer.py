@@ -51,7 +51,7 @@ def summands(offset: Bound) -> Asking[list[Tensor]]:
     such a sum already has twice as many.
     """
     assert not isinstance(offset, Register)
-    if not isinstance(offset, Deferred) or offset.stored is not None or offset.operation.name != "arith.addi":
+    if not isinstance(offset, Deferred) or offset.stored is not None or not offset.is_sum:
         return [offset]
     if bits_of(offset.element) < 32:
         return [offset]

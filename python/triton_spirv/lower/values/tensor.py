@@ -108,6 +108,11 @@ class Deferred:
     fetched: object = None
     scope: object = None
 
+    @property
+    def is_sum(self) -> bool:
+        """Of integers: what pointers take apart where it is their offset."""
+        return self.operation.name == "arith.addi"
+
 
 @dataclass(frozen=True, eq=False)
 class Stored:

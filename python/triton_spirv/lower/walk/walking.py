@@ -173,23 +173,32 @@ class Walking(Requests):
 
     def needed_later(self, node: Deferred, op: Operation | None, kept: Collection[Deferred] = ()) -> bool:
         """Will an operation other than `op` ask for the node again, directly or through what is not kept, now
-        or by the walk at hand?"""
-        waiting = [user for user, _ in node.operation.results[node.index].uses]
-        seen = {op}
+        or by the walk at hand?
+
+        Pointers ask for the summands of their offsets (`summands`), and so look through a sum that was kept
+        after they were made: behind what is kept, pointers are looked for still.
+        """
+        waiting = [(user, False) for user, _ in node.operation.results[node.index].uses]
+        seen = {(op, False), (op, True)}
         while waiting:
-            user = waiting.pop()
-            if user in seen:
+            user, behind = waiting.pop()
+            if (user, behind) in seen:
                 continue
-            seen.add(user)
+            seen.add((user, behind))
             if user not in self.frame.lowered:
+                if behind:
+                    continue
                 return True
             for result in user.results:
                 bound = self.frame.values.get(result)
                 if isinstance(bound, Affine):
                     bound = bound.exact
-                is_kept = isinstance(bound, Deferred) and (bound.stored is not None or bound in kept)
-                if isinstance(bound, (Pointers, Deferred)) and not is_kept:
-                    waiting += [user for user, _ in result.uses]
+                if isinstance(bound, Pointers):
+                    waiting += [(user, False) for user, _ in result.uses]
+                elif isinstance(bound, Deferred):
+                    is_kept = behind or bound.stored is not None or bound in kept
+                    if not is_kept or bound.is_sum:
+                        waiting += [(user, is_kept) for user, _ in result.uses]
         return False
 
     def precompute(self, nodes: Iterable[Deferred]) -> None:
