@@ -156,7 +156,7 @@ class Accesses(State):
 
     def together(self, first: Register, last: Register, width: int) -> Register:
         """The same for neighbouring elements, as many as a vector has, all at once; False, and nothing done,
-        where another program was there, or not all are watched."""
+        where another program was there that is not ordered before, or not all are watched."""
         b = self.b
         here, cell, bits = self.region(first)
         quick = reduce(b.logical_and, (here, self.region(last)[0],
@@ -172,12 +172,23 @@ class Accesses(State):
         b, env = self.b, self.env
         number = b.isub(b.ashr(first, bits), cell)
         planes = [*self.planes, NOTED[self.kind]] if self.kind == "read" else self.planes
-        busy = reduce(b.logical_or, (self.another(env.load(self.cell(number, plane), width))
-                                     for plane in planes))
-        alone = b.logical_not(b.any(busy))
+        alone = reduce(b.logical_and, (self._behind(env.load(self.cell(number, plane), width))
+                                       for plane in planes))
         with if_(b.module, alone):
             env.store(self.cell(number, NOTED[self.kind]), b.splat(self.stamp, width))
         return alone
+
+    def _behind(self, stamps: Register) -> Register:
+        """Is all of a vector the program's own, or of one access that is ordered before?"""
+        b = self.b
+        branch = IfElse(b.module, b.any(self.another(stamps)))
+        with branch.then():
+            first = b.extract(stamps, 0)
+            same = b.all(b.compare("OpIEqual", stamps, first))
+            branch.yield_([b.logical_and(same, b.logical_not(self.unordered(first)))])
+        with branch.otherwise():
+            branch.yield_([b.constant(Bool(), True)])
+        return branch.results[0]
 
     def may_be_together(self) -> bool:
         return len(self.arguments) == 1 and self.kind in ("read", "write")
