@@ -113,3 +113,23 @@ def test_one_access_for_a_run(run, mode):
     if kernel is not None and mode == "vector":
         hot = [line for line in kernel.asm["plan"].splitlines() if "load %by" in line and "proven," in line]
         assert hot and all(", 1 x f32" in line for line in hot), kernel.asm["plan"]
+
+
+@triton.jit
+def groups_by_hint(x_ptr, by_ptr, out_ptr, GROUP: tl.constexpr, BLOCK: tl.constexpr):
+    """What the user says of groups whose length is no power of two."""
+    i = tl.arange(0, BLOCK)
+    group = tl.max_constancy(i // GROUP, GROUP)
+    place = tl.multiple_of(tl.max_contiguous(i // GROUP * (2 * GROUP) + i % GROUP, GROUP), 16)
+    tl.store(out_ptr + i, tl.load(x_ptr + place) + tl.load(by_ptr + group))
+
+
+@pytest.mark.parametrize("dtype", ("i8", "f32"))
+@pytest.mark.parametrize("group", (16, 24, 48, 96))
+def test_hints_of_any_length(run, dtype, group):
+    i = np.arange(256)
+    x, by = numeric.whole(512, dtype, 1), numeric.whole(32, dtype, 2)
+    out = numeric.poisoned(256, dtype)
+    run(groups_by_hint, 1, numeric.tensor(x, dtype), numeric.tensor(by, dtype), out, group, 256)
+    expected = x[i // group * (2 * group) + i % group] + by[i // group]
+    numeric.assert_same(out, expected.astype(x.dtype))

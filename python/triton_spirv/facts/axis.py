@@ -60,7 +60,11 @@ def axis_facts(value: Value) -> AxisInfo | None:
 
 
 def hints_of(attributes: dict[str, Any], rank: int) -> dict[str, tuple[int, ...]]:
-    """tt.divisibility and its like: one number for all dimensions, or one for each."""
+    """tt.divisibility and its like, as powers of two: one number for all dimensions, or one for each.
+
+    Groups of 24 that count up, or are equal, are groups of 8 that do and are; of those that begin inside a
+    group of 24 a larger divisor is not said. Groups of 0 say nothing.
+    """
     found: dict[str, tuple[int, ...]] = {}
     for name in HINTS:
         value = attributes.get(name)
@@ -70,9 +74,12 @@ def hints_of(attributes: dict[str, Any], rank: int) -> dict[str, tuple[int, ...]
             found[name] = (value,) * rank
         elif isinstance(value, tuple) and len(value) == rank:
             found[name] = value
-    if "tt.divisibility" in found:
-        found["tt.divisibility"] = tuple(map(power_of_two_divisor, found["tt.divisibility"]))
-    return found
+    said = {name: tuple(power_of_two_divisor(size) if size or name == "tt.divisibility" else 1
+                        for size in sizes) for name, sizes in found.items()}
+    if "tt.divisibility" in said and "tt.contiguity" in said:
+        groups = zip(said["tt.divisibility"], said["tt.contiguity"], found["tt.contiguity"], strict=True)
+        said["tt.divisibility"] = tuple(d if c == whole else min(d, c) for d, c, whole in groups)
+    return said
 
 
 class _Analysis:
