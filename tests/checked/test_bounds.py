@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -288,3 +289,18 @@ def test_views() -> None:
     assert not views(tensor[:1].expand(4, 32), 32, programs=1)
     with triton_spirv.checked("bounds"):
         rows_of[(2,)](part, o, 23, 32, BLOCK=32)
+
+
+@triton.jit
+def shifted_store(o, by):
+    tl.store((o.to(tl.int64) + by).to(tl.pointer_type(tl.int32)), 7)
+
+
+@pytest.mark.parametrize("by, where", [(-4, "1 element before"), (-1, "1 element before"), (0, ""), (1, ""),
+                                       (36, ""), (37, "1 element beyond"), (39, "1 element beyond"),
+                                       (40, "1 element beyond"), (41, "2 elements beyond")])
+def test_elements_that_lie_partly_outside(by: int, where: str) -> None:
+    o = triton_spirv.asarray(np.zeros(10, np.int32))
+    with triton_spirv.checked("bounds"), pytest.raises(CheckError, match=where) if where else nullcontext():
+        shifted_store[(1,)](o, by)
+    assert o.numpy().any() == (not where)

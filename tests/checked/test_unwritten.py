@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,37 @@ def test_a_part(written: int) -> None:
     if findings:
         assert written // 256 <= findings[0].program[0] < 4
     assert not found(lambda: copy[(4,)](y, torch.zeros(1000), written, BLOCK=256))
+
+
+@triton.jit
+def fill(o, value, begin, end, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, value, mask=(i >= begin) & (i < end))
+
+
+@pytest.mark.parametrize("checks", ["uninit", "uninit,bounds", "all"])
+def test_kernels_that_only_write(checks: str) -> None:
+    """What they write is known, even if it is the pattern of what nobody has written."""
+    pattern = unwritten.PATTERN - (1 << 32)
+    for value in (7, pattern):
+        x, o = empty(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+        assert not found(lambda: fill[(1,)](x, value, 4, 48, BLOCK=64), checks)  # noqa: B023
+        finding, = found(lambda: copy[(1,)](x, o, 64, BLOCK=64), checks)  # noqa: B023
+        assert finding.count == 4 + 16
+        assert o[4:48].eq(value).all()
+    assert not found(lambda: fill[(1,)](torch.ones(64), 7, 5, 50, BLOCK=64), checks)
+
+
+def test_threads_that_write_parts_of_one_tensor() -> None:
+    def write(part: torch.Tensor) -> None:
+        with triton_spirv.checked("uninit"):
+            fill[(1,)](part, 7, 0, 64, BLOCK=64)
+
+    for _ in range(5):
+        x = empty(64 * 32)
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(write, x.split(64)))
+        assert not found(lambda: copy[(32,)](x, torch.zeros(64 * 32), 64 * 32, BLOCK=64))  # noqa: B023
 
 
 def test_what_makes_memory() -> None:

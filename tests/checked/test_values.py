@@ -120,6 +120,62 @@ def test_branches_and_addresses() -> None:
 
 
 @triton.jit
+def doubled_or_not(x):
+    if x > 0:
+        return x * 2
+    else:
+        return x
+
+
+@triton.jit
+def moved(x, o, n, WAY: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    if WAY == "flip":
+        v = tl.flip(v)
+    elif WAY == "histogram":
+        v = tl.histogram(v.to(tl.int32), BLOCK).to(tl.float32)
+    elif WAY == "masked histogram":
+        v = tl.histogram(v.to(tl.int32), BLOCK, mask=i < 12).to(tl.float32)
+    elif WAY == "map":
+        v = tl.map_elementwise(doubled_or_not, v)
+    tl.store(o + i, v, mask=(i >= BLOCK - n) if WAY == "flip" else (i < 12))
+
+
+@pytest.mark.parametrize("way, left", [("flip", 0), ("histogram", 12), ("masked histogram", 12), ("map", 2)])
+def test_where_elements_go(way: str, left: int) -> None:
+    x = np.ones(16, np.float32)
+    assert not found("uninit", lambda: moved[(1,)](*arrays(x, out()), 16, WAY=way, BLOCK=16))
+    findings = found("uninit", lambda: moved[(1,)](*arrays(x, out()), 10, WAY=way, BLOCK=16))
+    assert sum(finding.count for finding in findings) == left
+    if "masked" in way:
+        assert not found("uninit", lambda: moved[(1,)](*arrays(x, out()), 12, WAY=way, BLOCK=16))
+
+
+@triton.jit
+def scaled_product(a, a_scale, b, b_scale, o, rows, scales, BLOCK: tl.constexpr, DEPTH: tl.constexpr):
+    i, j, k = tl.arange(0, BLOCK), tl.arange(0, BLOCK), tl.arange(0, DEPTH)
+    s = tl.arange(0, DEPTH // 32)
+    left = tl.load(a + i[:, None] * DEPTH + k[None, :], mask=i[:, None] < rows)
+    right = tl.load(b + k[:, None] * BLOCK + j[None, :])
+    left_scale = tl.load(a_scale + i[:, None] * (DEPTH // 32) + s[None, :])
+    right_scale = tl.load(b_scale + j[:, None] * (DEPTH // 32) + s[None, :], mask=j[:, None] < scales)
+    c = tl.dot_scaled(left, left_scale, "e4m3", right, right_scale, "e4m3")
+    tl.store(o + i[:, None] * BLOCK + j[None, :], c)
+
+
+def test_scaled_products() -> None:
+    def findings(rows: int, scales: int) -> int:
+        a, b, scale = (np.full(shape, 0x38, np.uint8) for shape in ((16, 64), (64, 16), (16, 2)))
+        return sum(finding.count for finding in found("uninit", lambda: scaled_product[(1,)](
+            *arrays(a, scale, b, scale, out()), rows, scales, BLOCK=16, DEPTH=64)))
+
+    assert findings(16, 16) == 0
+    assert findings(13, 16) == 3 * 16
+    assert findings(16, 12) == 4 * 16
+
+
+@triton.jit
 def product(x, y, o, n, SIZE: tl.constexpr):
     i, j = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]
     a = tl.load(x + i * SIZE + j, mask=j < n)
@@ -217,6 +273,56 @@ def test_offsets_that_wrap() -> None:
     offsets = [finding for finding in error.value.findings if finding.check == "overflow"]
     assert len(offsets) == 1 and "the offset is 21474836" in offsets[0].message
     assert offsets[0].source.startswith("p = x + tl.program_id(0)")
+
+
+@triton.jit
+def widened_late(x, o, stride, times, BLOCK: tl.constexpr, WAY: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    offset = i * stride
+    if WAY == "cast":
+        offset = offset.to(tl.int64) * times
+    elif WAY == "where":
+        offset = tl.where(i < 3, i, offset)
+    elif WAY == "greatest":
+        offset = tl.maximum(offset, i)
+    elif WAY == "cut":
+        offset = offset.to(tl.int64) % 64
+    p = x + offset
+    for _ in range(times):
+        tl.store(o + i, tl.load(p, mask=i < 6, other=0), mask=i < 6)
+        p += 1
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("way", ["none", "cast", "where", "greatest"])
+def test_offsets_that_wrap_on_the_way(way: str, times: int) -> None:
+    def launch(stride: int) -> None:
+        widened_late[(1,)](*arrays(np.ones(64, np.float32), out()), stride, times, BLOCK=16, WAY=way)
+
+    assert not found("overflow", lambda: launch(3))
+    findings = found("bounds,overflow", lambda: launch(1 << 29))
+    offset, = (finding for finding in findings if finding.check == "overflow")
+    assert offset.source == "p = x + offset" and offset.count == 2 * times
+    assert f"the offset is {times * 2 ** 31 if way == 'cast' else 2 ** 31}" in offset.message
+
+
+def test_numbers_that_may_wrap() -> None:
+    """Of a remainder nobody knows what it should be: hashes wrap on purpose."""
+    x, o = arrays(np.ones(64, np.float32), out())
+    assert not found("overflow", lambda: widened_late[(1,)](x, o, 1 << 29, 1, BLOCK=16, WAY="cut"))
+
+
+@triton.jit
+def read_and_written(x, stride, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    p = x + i * stride
+    tl.store(p, tl.load(p, mask=i < 6) + 1, mask=i < 6)
+
+
+def test_one_finding_for_an_offset() -> None:
+    findings = found("bounds,overflow",
+                     lambda: read_and_written[(1,)](*arrays(out(64)), 1 << 29, BLOCK=16))
+    assert [finding.check for finding in findings].count("overflow") == 1
 
 
 @triton.jit

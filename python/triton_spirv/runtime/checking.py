@@ -95,12 +95,14 @@ class Watch:
         """Say where there is memory that nobody has written."""
         first = unwritten_word(len(self.artifact.parameters))
         self._array[first] = 0
+        parts = []
         for i in self._pointers:
             part = unwritten.find(*memory_of(arguments[i]))
             for k, word in enumerate((0, 0, 0) if part is None else (part.begin, part.end, part.distance)):
                 self._array[first + 1 + 3 * i + k] = word
             self._array[first] |= part is not None and i in self._used
-        self._kept = arguments  # as long as the marks may be used
+            parts.append(part)
+        self._kept = arguments, parts  # as long as the marks may be used; others may forget the parts before
 
     def _names(self, site: Site) -> str:
         """The arguments that are not all written, of those of a site."""
@@ -202,8 +204,8 @@ class Watch:
     def _meaning(self, site: Site, value: int) -> tuple[Site, str]:
         """The place that a finding is about, and a sentence."""
         if site.what == "offset":
-            return site, (f"the offset is {value}, which its type does not hold: it wraps; compute it in 64 "
-                          "bits, with .to(tl.int64) on the index")
+            return site, (f"the offset is {value}, computed in a type that does not hold it: it wraps; "
+                          "compute it in 64 bits, with .to(tl.int64) on the index before it is multiplied")
         if site.what == "assumption":
             return site, "what tl.assume says does not hold"
         if site.what == "old value":
@@ -248,7 +250,7 @@ def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[i
         far = -(-(begin - address) // size)
         where = f"{far} element{'s' * (far != 1)} before its memory begins"
     else:
-        far = (address - end) // size + 1
+        far = -(-(address + size - end) // size)
         where = f"{far} element{'s' * (far != 1)} beyond its end"
     whole = f" of shape {tuple(shape)}" if shape is not None else ""
     whole += f" and strides {tuple(strides)}" if strides is not None else ""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ...check_layout import Site
 from ...errors import UnsupportedOperation
 from ...ir.model import Module, TensorType
+from ..simplify import simplify
 from .bounds import check_bounds
 from .deadlock import check_deadlock
 from .overflow import check_overflow
@@ -35,6 +36,8 @@ CHECKS = {"uninit": check_uninit, "overflow": check_overflow, "nan": check_nan, 
 def instrument(module: Module, checks: Sequence[str]) -> tuple[Site, ...]:
     """Let the kernel test itself, in place; the places that may report, in the order of their numbers.
     "all": the checks that there are for the target. UnsupportedOperation for one that is not."""
+    if checks:
+        simplify(module)  # what it makes views of mixes no elements
     sites = Sites(module)
     lanes = has_lanes(module)
     for name, check in CHECKS.items():

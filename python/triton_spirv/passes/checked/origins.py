@@ -130,7 +130,7 @@ class Shadows:
                 self._while(op)
             elif op.name in ("scf.if", "scf.execute_region"):
                 self._branch(op)
-            elif not op.regions or op.name in ("tt.reduce", "tt.scan"):
+            elif not op.regions or op.name in ("tt.reduce", "tt.scan", "tt.map_elementwise"):
                 self._plain(op)
 
     def _plain(self, op: Operation) -> None:
@@ -228,7 +228,7 @@ class Shadows:
             return [self._selected(op, make)]
         if op.name in ("arith.andi", "arith.ori") and element_type(op.lhs.type) == IntegerType(1):
             return [self._decided(op, make)]
-        if op.has("elementwise"):
+        if op.has("elementwise") or op.name == "tt.map_elementwise":
             return [self._greatest(make, known)] * len(op.results)
         if op.has("view") or op.name in ("tt.join", "tt.cat", "tt.split", "tt.unsplat"):
             shadows = [self._shadow(value, make) for value in op.operands]
@@ -242,8 +242,10 @@ class Shadows:
             together = self._greatest(make, known)
             assert together is not None and result is not None
             return [_folded(op, together, like(result.type, I32), make)] * len(op.results)
-        if op.name == "tt.dot":
+        if op.name in ("tt.dot", "tt.dot_scaled"):
             return [self._product(op, make)]
+        if op.name == "tt.histogram":
+            return [self._counted(op, make)]
         return nothing
 
     def _selected(self, op: Operation, make: Before) -> Value:
@@ -272,17 +274,30 @@ class Shadows:
         assert found is not None
         return found
 
+    def _counted(self, op: Operation, make: Before) -> Value:
+        """Each number of a histogram is as doubtful as what is counted: it may have been another's."""
+        shadow, counted = self._shadow(op.src, make), op.mask
+        if counted is not None:
+            shadow = make.make("arith.select", [counted, shadow, make.number(0, shadow.type)], shadow.type)
+            doubted = self._known([counted])
+            shadow = make.make("arith.maxui", [shadow, *doubted], shadow.type) if doubted else shadow
+        return make.spread(_folded(None, shadow, I32, make), like(op.result.type, I32))
+
     def _product(self, op: Operation, make: Before) -> Value | None:
-        """An element is as doubtful as its row of a, its column of b, and its element of c."""
+        """An element is as doubtful as its row of a, its column of b, their scales, and its element of c."""
         rank, type = len(shape_of(op.result.type)), like(op.result.type, I32)
         shadows = self._known([op.c])
-        for value, axis in ((op.a, rank - 1), (op.b, rank - 2)):
+        # the axis of the sum, and the one along which its result is repeated
+        terms = [(op.a, rank - 1, rank - 1), (op.b, rank - 2, rank - 2)]
+        if op.name == "tt.dot_scaled":
+            terms += [(op.a_scale, rank - 1, rank - 1), (op.b_scale, rank - 1, rank - 2)]
+        for value, axis, repeated in terms:
             if value in self.shadows:
                 shape = shape_of(value.type)
-                row = TensorType((*shape[:axis], *shape[axis + 1:]), I32, None)
-                folded = _folded(None, self.shadows[value], row, make, axis)
-                wide = TensorType((*shape[:axis], 1, *shape[axis + 1:]), I32, None)
-                wide_value = make.make("tt.expand_dims", [folded], wide, axis=axis)
+                kept = (*shape[:axis], *shape[axis + 1:])
+                folded = _folded(None, self.shadows[value], TensorType(kept, I32, None), make, axis)
+                wide = TensorType((*kept[:repeated], 1, *kept[repeated:]), I32, None)
+                wide_value = make.make("tt.expand_dims", [folded], wide, axis=repeated)
                 shadows.append(make.make("tt.broadcast", [wide_value], type))
         return self._greatest(make, shadows)
 
