@@ -82,7 +82,7 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         self.orders_memory = False  # has an atomic operation been emitted that orders other accesses?
         self.formats: list[tuple[str, tuple[str, ...]]] = []
         self._overflow_words: Words = []  # of the instruction that multiplies by the bytes of a program
-        self._overflow = b.constant(I64, 0)  # the address of this program's part
+        self._overflow: Value | None = None  # the address of this program's part
 
     @classmethod
     def module(cls, target: Target) -> Module:
@@ -262,6 +262,10 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
     def set_overflow(self, bytes: int) -> None:
         """How many bytes of the buffer each program has."""
         self._overflow_words[-1] = self.b.constant(I64, bytes).id
+
+    def _overflow_address(self, offset: int) -> Value:
+        assert self._overflow is not None
+        return self.b.iadd(self._overflow, offset)
 
     @abstractmethod
     def overflow_array(self, element: Type, size: int, offset: int) -> Value:

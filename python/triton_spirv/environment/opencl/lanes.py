@@ -101,7 +101,7 @@ class OpenCLLanes(OpenCLMemory):
 
     def overflow_array(self, element: Type, size: int, offset: int) -> Value:
         held = Int(8) if isinstance(element, Bool) else element
-        return self.pointer(self.b.iadd(self._overflow, offset), held)
+        return self.pointer(self._overflow_address(offset), held)
 
     def _shared_place(self, array: Value, index: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
         place = array

@@ -283,7 +283,7 @@ class VulkanMemory(Environment):
 
     def overflow_array(self, element: Type, size: int, offset: int) -> Value:
         held = Int(8) if isinstance(element, Bool) else element
-        return OverflowArray(held, self.b.iadd(self._overflow, offset))
+        return OverflowArray(held, self._overflow_address(offset))
 
     def _overflow_place(self, array: OverflowArray, index: Value) -> Value:
         """A pointer to element `index`."""
