@@ -23,4 +23,5 @@ def replay_source() -> str:
     docstring = head[:head.index('"""', 3) + 3]
     loader = loader_source().partition(_MAIN)[0]
     loader = loader[loader.index('"""', 3) + 3:].strip()
-    return f"{docstring}\n\nimport argparse\n{loader}\n{body.partition(chr(10))[2]}"
+    body = body.partition(")\n" if body.startswith("(") else "\n")[2]  # behind the names that are imported
+    return f"{docstring}\n\nimport argparse\n{loader}\n{body}"
