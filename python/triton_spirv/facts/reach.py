@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..ir.dialects import OPERATIONS
 from ..ir.model import (
     Block,
     DenseAttr,
@@ -41,16 +42,13 @@ Limits = dict[tuple[Value, Path], list[tuple[str, int, int]]]
 #: Formulas of more nodes are not worth their time.
 MOST_NODES = 400
 
-#: Operations that hand pointers on, and what follows from them stands elsewhere.
-PASSING = frozenset(("tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout",
-                     "tt.trans", "tt.reshape", "scf.for", "scf.yield", "scf.if", "tt.func"))
-ACCESSES = frozenset(("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas"))
 ARITHMETIC = {"arith.addi": "add", "arith.subi": "sub", "arith.muli": "mul", "arith.divsi": "div",
               "arith.divui": "udiv", "arith.remsi": "rem", "arith.remui": "urem", "arith.minsi": "min",
               "arith.maxsi": "max", "arith.shli": "shl", "arith.andi": "and"}
 #: comparisons: what they say of the left operand, by how much it differs at least, and of the right one
 COMPARED = {"slt": ("below", "above", 1), "sle": ("below", "above", 0),
             "sgt": ("above", "below", 1), "sge": ("above", "below", 0)}
+PROGRAMS = {"tt.get_program_id": "program_id", "tt.get_num_programs": "num_programs"}
 
 
 def reach(module: Module) -> tuple[list[Node], Accesses]:
@@ -69,9 +67,9 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
 
     for op in module.walk():
         pointers = [operand for operand in op.operands if is_pointer(operand.type)]
-        if not pointers or op.name in PASSING:
+        if not pointers or _hands_on(op):
             continue
-        place = formulas.of_access(op) if op.name in ACCESSES else None
+        place = formulas.of_access(op) if _is_access(op) else None
         if place is None or len(pointers) > 1 or len(formulas.nodes) > MOST_NODES:
             for pointer in pointers:
                 unknown(pointer)
@@ -81,6 +79,16 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
         if known is not None:
             known.append((node, _bytes(op.ptr.type)))
     return formulas.nodes, [None if rows is None else sorted(set(rows)) for rows in found]
+
+
+def _hands_on(op: Operation) -> bool:
+    """Does what follows from its pointers stand elsewhere?"""
+    return op.name == "tt.addptr" or op.name == "tt.func" or any(
+        op.has(trait) for trait in ("view", "carries", "terminator"))
+
+
+def _is_access(op: Operation) -> bool:
+    return (op.has("reads") or op.has("writes")) and "ptr" in OPERATIONS[op.name].positions
 
 
 def _bytes(type: Type) -> int:
@@ -98,7 +106,7 @@ class _Formulas:
         self._limits: Limits = {}
         self._open: set[tuple[Operation, int]] = set()  # values of loops whose steps are being looked at
 
-    def node(self, *parts: Any) -> int:
+    def node(self, *parts: str | int | None) -> int:
         """The place of a node, one for the same parts."""
         if parts not in self._places:
             self._places[parts] = len(self.nodes)
@@ -109,7 +117,7 @@ class _Formulas:
         """The parameter, and the elements from it on."""
         self._limits, self._known = {}, {}
         path: Path = () if isinstance(op.ptr.type, TensorType) else None
-        mask = op.mask if op.name != "tt.atomic_cas" else None
+        mask = op.mask if "mask" in OPERATIONS[op.name].positions else None
         if mask is not None:
             self._limits = self._limited(mask, path)
             self._known = {}
@@ -172,9 +180,9 @@ class _Formulas:
             return self.node("values", min(values), max(values))
         if op.name == "tt.make_range":
             return self.node("values", op.attributes["start"], op.attributes["end"] - 1)
-        if op.name in ("tt.get_program_id", "tt.get_num_programs"):
-            return self.node(op.name.removeprefix("tt.get_"), "xyz".index(str(op.attributes["axis"])))
-        if op.name in ("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast"):
+        if op.name in PROGRAMS:
+            return self.node(PROGRAMS[op.name], "xyz".index(str(op.attributes["axis"])))
+        if (op.has("widens") or op.has("resizes")) and op.name != "arith.index_castui":
             return self._resized(op, type, path)
         if op.name == "scf.for":
             return self._carried(op, value.index or 0, True, path, self.number)
@@ -255,9 +263,9 @@ def _view(op: Operation, path: Path) -> tuple[Value, Path] | None:
     """What the elements of a view are elements of, and by which views; None for what is no view."""
     if op.name == "tt.splat":
         return op.operands[0], None
-    if op.name in ("tt.broadcast", "ttg.convert_layout"):
+    if op.has("keeps_dims"):
         return op.operands[0], path
-    if op.name in ("tt.expand_dims", "tt.trans", "tt.reshape"):
+    if op.has("view"):
         how = op.attributes.get("axis", op.attributes.get("order", id(op)))  # a reshape may reorder
         return op.operands[0], (*(path or ()), (op.name, str(how)))
     return None
@@ -269,7 +277,7 @@ def _added(loop: Operation, index: int) -> Iterator[Value | None]:
     value, carried = body.terminator.operands[index], body.arguments[1 + index]
     while value is not carried:
         op = value.defining_op
-        if op is None or op.name not in ("arith.addi", "tt.addptr") or op.parent is not body:
+        if op is None or not op.has("sum") or op.parent is not body:
             yield None
             return
         value, step = op.operands

@@ -31,6 +31,7 @@ read.
     view         the elements of the result are those of the one operand, moved or repeated
     keeps_dims   a view in which dimension d stays dimension d
     reshapes     a view in another shape, in the same row-major order
+    arranges     the elements of the results are those of the operands, put together or taken apart
     pure         results follow from operands and attributes (and the program's number); nothing else happens.
                  What is elementwise or a view is pure
     divides      needs a second operand other than zero
@@ -62,7 +63,7 @@ from functools import cached_property
 TRAITS: dict[str, frozenset[str]] = {
     "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
     "keeps_dims": frozenset({"view", "pure"}), "reshapes": frozenset({"view", "pure"}),
-    "multiplies": frozenset({"elementwise", "pure"}),
+    "multiplies": frozenset({"elementwise", "pure"}), "arranges": frozenset({"pure"}),
     **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
                      "watches", "loops", "carries", "terminator"), frozenset()),
 }
@@ -214,15 +215,15 @@ _op("tt.map_elementwise", "srcs*", "generic", traits="pure")
 
 # tt: views
 _op("tt.splat", "src", _CAST, traits="view")
-_op("tt.unsplat", "src", "$src {} : T(src)", "element src", traits="pure")
+_op("tt.unsplat", "src", "$src {} : T(src)", "element src", traits="arranges")
 _op("tt.expand_dims", "src", _CAST, traits="reshapes")
 _op("tt.reshape", "src",
     "$src (? allow_reorder !allow_reorder )? (? efficient_layout !efficient_layout )? {} : T(src) -> R",
     traits="reshapes")
 _op("tt.broadcast", "src", _CAST, traits="keeps_dims")
 _op("tt.trans", "src", _CAST, traits="view")
-_family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R", traits="pure")
-_op("tt.split", "src", "$src {} : T(src) -> R", "both", traits="pure")
+_family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R", traits="arranges")
+_op("tt.split", "src", "$src {} : T(src) -> R", "both", traits="arranges")
 _op("tt.gather", "src indices", "$src [ $indices ] {} : F", traits="pure")
 
 # ts: what passes/simplify.py writes; Triton does not know it

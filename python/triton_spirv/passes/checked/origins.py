@@ -230,7 +230,7 @@ class Shadows:
             return [self._decided(op, make)]
         if op.has("elementwise") or op.name == "tt.map_elementwise":
             return [self._greatest(make, known)] * len(op.results)
-        if op.has("view") or op.name in ("tt.join", "tt.cat", "tt.split", "tt.unsplat"):
+        if op.has("view") or op.has("arranges"):
             shadows = [self._shadow(value, make) for value in op.operands]
             return list(_retyped(op, shadows, make))
         if op.name == "tt.gather":
@@ -242,7 +242,7 @@ class Shadows:
             together = self._greatest(make, known)
             assert together is not None and result is not None
             return [_folded(op, together, like(result.type, I32), make)] * len(op.results)
-        if op.name in ("tt.dot", "tt.dot_scaled"):
+        if op.has("product"):
             return [self._product(op, make)]
         if op.name == "tt.histogram":
             return [self._counted(op, make)]

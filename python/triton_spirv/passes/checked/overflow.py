@@ -151,7 +151,7 @@ def _may_wrap(value: Value, known: Known | None = None) -> bool:
 
 def _is_followed(op: Operation) -> bool:
     """Does its exact result follow from exact operands?"""
-    return op.name in (*RING, *CHOICES, "arith.extsi", "arith.select") or op.has("view")
+    return op.name in (*RING, *CHOICES) or op.name == "arith.select" or op.has("widens") or op.has("view")
 
 
 def _exact(make: Before) -> Callable[[Value], Exact]:

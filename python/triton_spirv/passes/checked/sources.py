@@ -41,8 +41,8 @@ class NotFinite(Source):
         return isinstance(element, FloatType) and element.name in PRECISION
 
     def makes(self, op: Operation) -> bool:
-        is_moved = op.has("view") or op.name in ("tt.join", "tt.cat", "tt.split", "tt.unsplat", "tt.gather",
-                                                 "arith.select", "tt.elementwise_inline_asm")
+        is_moved = op.has("view") or op.has("arranges") or op.name in (
+            "tt.gather", "arith.select", "tt.elementwise_inline_asm")
         return not is_moved and bool(op.results) and len(op.results) == 1 and (
             not op.regions or op.name in ("tt.reduce", "tt.scan")) and self.keeps(op.results[0].type)
 
