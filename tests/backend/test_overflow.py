@@ -49,6 +49,19 @@ def launched(programs: int, columns: int = 64, device: str | None = None, **opti
     return made
 
 
+def test_each_target_has_its_own_limit(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Triton remembers what shared memory a device has by the device's number."""
+    with pytest.warns(UserWarning, match="has no room"):
+        launched(1)
+    if chosen == scarce.NAME:
+        monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt")
+    else:
+        monkeypatch.delenv("TRITON_SPIRV_TARGET")
+    reversed_rows.device_caches.clear()
+    made = launched(2)
+    assert made.metadata.overflow == 0 and made.metadata.shared > scarce.BYTES
+
+
 def test_it_is_said_once(chosen: str) -> None:
     with pytest.warns(UserWarning, match="reversed_rows: shared memory has no room for 2048 bytes") as told:
         for programs in (1, 5, 2):

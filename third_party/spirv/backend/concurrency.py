@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
-from triton.compiler.compiler import CompiledKernel
+from triton.compiler.compiler import CompiledKernel, max_shared_mem
 from triton.runtime.jit import JITFunction
 
 P = ParamSpec("P")
@@ -103,6 +103,7 @@ def _load_once() -> None:
         if not _is_ours(self.metadata.target):
             return original(self)
         with _locks.holding(id(self)):
+            max_shared_mem.cache_clear()  # Triton remembers it by a device's number, and targets differ
             return original(self)
 
     def loaded(self: Any) -> Any:
