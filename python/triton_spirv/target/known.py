@@ -253,7 +253,7 @@ def _described_cpu(name: str) -> Target:
         raise DeviceError(f"target {name!r}: a CPU device cannot have {', '.join(unknown)}, but of "
                           f"{', '.join(CPU_REPORTED)}")
     return CPU.with_options(
-        name=name, masked_access=False, float64="double" in words,
+        name=name, masked_access=False, float64="double" in words, quirks=frozenset(),
         capabilities=CPU_LEAST | {CPU_REPORTED[word][1] for word in words})
 
 

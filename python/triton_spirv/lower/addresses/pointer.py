@@ -39,6 +39,8 @@ def addptr_symbolic(ctx: Context, op: Operation, ptr: Bound, offset: Bound) -> B
         affine = as_affine(part)
         if affine is None:
             ptr = replace(ptr, terms=(*ptr.terms, part))
+            if isinstance(part, Deferred):
+                part.pointers.append(op.results[0])
         else:
             ptr = replace(ptr, affine=add_affine(ctx, ptr.affine, widened(ctx, affine)))
     return ptr
@@ -51,7 +53,7 @@ def summands(offset: Bound) -> Asking[list[Tensor]]:
     such a sum already has twice as many.
     """
     assert not isinstance(offset, Register)
-    if not isinstance(offset, Deferred) or offset.stored is not None or not offset.is_sum:
+    if not isinstance(offset, Deferred) or offset.stored is not None or offset.operation.name != "arith.addi":
         return [offset]
     if bits_of(offset.element) < 32:
         return [offset]

@@ -18,7 +18,7 @@ from ...facts.axis import axis_facts
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...spirv.types import Float
-from ...traversal import Asking, answer
+from ...traversal import Asking, Known, answer
 from ..context import Context, named
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Uniform
@@ -46,7 +46,8 @@ def without_repeats(ctx: Context, node: Deferred, layout: Layout) -> Layout:
     the same layout where there are no runs."""
     if not node.reads_memory or layout.lane or layout.warp or not ctx.target.optimises("runs"):
         return layout
-    runs: Runs | None = ctx.answers.remembered(("runs", id(node)), node, lambda: answer(_runs, node))
+    known: Known = ctx.answers.remembered(("runs",), None, dict)
+    runs: Runs | None = answer(_runs, node, known=known)
     if runs is None or runs.lengths is None or not all(is_proven(ctx, mask, layout) for mask in runs.masks):
         return layout
     lengths = runs.lengths

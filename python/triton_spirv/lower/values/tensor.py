@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...ir.model import Operation, Type
+from ...ir.model import Operation, Type, Value
 from ...layout import Layout, SharedLayout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, every, question
@@ -92,6 +92,7 @@ class Deferred:
     were at definition. `depth` counts the operations in a row that are not evaluated yet, by what evaluating
     them takes of Python's stack. `ahead`: loads below it, with their pointers: what they read next is fetched
     by the first walk that reads its array, `fetched`. `scope`: the one that the operation stands in.
+    `pointers`: those that have it among the terms of their offset.
     """
 
     shape: tuple[int, ...]
@@ -107,11 +108,7 @@ class Deferred:
     ahead: list[tuple[Operation, object]] = field(default_factory=list)
     fetched: object = None
     scope: object = None
-
-    @property
-    def is_sum(self) -> bool:
-        """Of integers: what pointers take apart where it is their offset."""
-        return self.operation.name == "arith.addi"
+    pointers: list[Value] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,30 +175,25 @@ class Walking(Requests):
         """Will an operation other than `op` ask for the node again, directly or through what is not kept, now
         or by the walk at hand?
 
-        Pointers ask for the summands of their offsets (`summands`), and so look through a sum that was kept
-        after they were made: behind what is kept, pointers are looked for still.
+        Pointers ask for the summands of their offset, whatever becomes of the sum (`Deferred.pointers`).
         """
-        waiting = [(user, False) for user, _ in node.operation.results[node.index].uses]
-        seen = {(op, False), (op, True)}
+        waiting = _users(node)
+        seen = {op}
         while waiting:
-            user, behind = waiting.pop()
-            if (user, behind) in seen:
+            user = waiting.pop()
+            if user in seen:
                 continue
-            seen.add((user, behind))
+            seen.add(user)
             if user not in self.frame.lowered:
-                if behind:
-                    continue
                 return True
             for result in user.results:
                 bound = self.frame.values.get(result)
                 if isinstance(bound, Affine):
                     bound = bound.exact
                 if isinstance(bound, Pointers):
-                    waiting += [(user, False) for user, _ in result.uses]
-                elif isinstance(bound, Deferred):
-                    is_kept = behind or bound.stored is not None or bound in kept
-                    if not is_kept or bound.is_sum:
-                        waiting += [(user, is_kept) for user, _ in result.uses]
+                    waiting += [user for user, _ in result.uses]
+                elif isinstance(bound, Deferred) and bound.stored is None and bound not in kept:
+                    waiting += _users(bound)
         return False
 
     def precompute(self, nodes: Iterable[Deferred]) -> None:
@@ -309,3 +304,9 @@ class Walking(Requests):
         with StepLoop(self, len(layout.step)):
             self.arrays.write(made, self.fragment(tensor, layout))
         return made
+
+
+def _users(node: Deferred) -> list[Operation]:
+    """What uses the value, or pointers with it among the summands of their offset."""
+    results = (node.operation.results[node.index], *node.pointers)
+    return [user for result in results for user, _ in result.uses]
