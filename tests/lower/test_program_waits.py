@@ -200,8 +200,14 @@ def test_programs_of_any_grid_start_in_order(run, mode, grid):
     if mode != "vector" and len(grid) > 1:
         pytest.skip("lanes that share a program start as the device starts them")
     count = int(np.prod(grid))
-    flags, out = numeric.tensor(np.zeros(count), "i32"), numeric.tensor(np.zeros(count + 1), "i32")
-    for _ in range(ROUNDS):
-        run(after_the_program_before, grid, flags, out)
-        numeric.assert_same(out, np.arange(count + 1, dtype=np.int32))
+    left, cut = ROUNDS, 0
+    while left:
         flags, out = numeric.tensor(np.zeros(count), "i32"), numeric.tensor(np.zeros(count + 1), "i32")
+        try:
+            run(after_the_program_before, grid, flags, out)
+        except RuntimeError as error:  # a program waited for one that a busy machine did not let run
+            cut += 1
+            assert mode == "vulkan" and "ends loops after" in str(error) and cut < 20
+            continue
+        numeric.assert_same(out, np.arange(count + 1, dtype=np.int32))
+        left -= 1
