@@ -387,6 +387,12 @@ def assert_valid(compiled: Any) -> None:
     _validated.add(digest)
 
 
+@pytest.fixture
+def require_valid() -> Callable[[Any], None]:
+    """`assert_valid`, for tests in folders below."""
+    return assert_valid
+
+
 def is_shader(words: bytes) -> bool:
     """Does the module begin with OpCapability Shader, as those for Vulkan do?"""
     capability, shader = (2 << 16 | 17).to_bytes(4, "little"), (1).to_bytes(4, "little")

@@ -118,7 +118,10 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
     reached = reach(module) if target.lanes else ()  # of targets whose devices may have memory of their own
-    sites = instrument(module, options.get("check", ()))
+    checks = options.get("check", ())
+    # what launchers ask of the kernel, not of what checks make of it
+    asked = (written_arguments(module), follows(module)) if checks else None
+    sites = instrument(module, checks)
     inspection = Inspection.asked(PASS_NAMES)
     run_passes(module, target, warps, inspection)
     if not target.float64:
@@ -155,6 +158,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     b.emit("OpReturn")
     if overflows:
         env.set_overflow(ctx.launch.overflow_bytes)
+    written, followed = asked or (written_arguments(module), follows(module))
     plan = ctx.recorder.finish(kernel, target.name)
     _check_plan(plan, inspection)
     _check_private(b.module, target, local_size)
@@ -169,7 +173,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters),
         passing=env.passing,
         hidden=tuple(p.name for p in hidden),
-        written=written_arguments(module),
+        written=written,
         local_size=(local_size, 1, 1),
         shared_bytes=ctx.launch.shared_bytes,
         overflow_bytes=ctx.launch.overflow_bytes,
@@ -185,7 +189,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         counts_programs=env.counts_programs,
         waits=waits(module),
         assumes_disjoint=finishing.assumes_disjoint,
-        follows=follows(module),
+        follows=followed,
         reach=reached,
         sites=sites,
         place=f"{kernel.location.file}:{kernel.location.line}" if kernel.location.known else "",

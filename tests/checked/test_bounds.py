@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -14,13 +15,16 @@ import triton_spirv
 from triton_spirv import CheckError
 
 pytestmark = pytest.mark.usefixtures("device")
-MODES = ["vector", "simt"]
+MODES = ["vector", "simt", pytest.param("vulkan", marks=pytest.mark.vulkan)]
 
 
 @pytest.fixture(params=MODES, autouse=True)
-def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param != "vector":
-        monkeypatch.setenv("TRITON_SPIRV_TARGET", request.param)
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "simt":
+        monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt")
+    if request.param == "vulkan":
+        monkeypatch.setenv("TRITON_SPIRV_DEVICE", os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan"))
+    return str(request.param)
 
 
 def found(launch: Callable[[], object]) -> tuple[Any, ...]:
@@ -43,15 +47,19 @@ def copy(x, o, n, BLOCK: tl.constexpr):
 
 @pytest.mark.parametrize("size, beyond", [(1000, 1), (1000, 24), (5, 2), (2048, 1), (1, 1)])
 @pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
-def test_one_too_far(size: int, beyond: int, dtype: str) -> None:
+def test_one_too_far(device: str, size: int, beyond: int, dtype: str) -> None:
     x = np.arange(size).astype(dtype)
     o = np.zeros(size + beyond, dtype)
     launch = lambda: copy[(triton.cdiv(size + beyond, 512),)](  # noqa: E731
         triton_spirv.asarray(x.copy()), triton_spirv.asarray(o), size + beyond, BLOCK=512)
     load, = found(launch)
     assert load.check == "bounds" and load.argument == "x" and load.count == beyond
-    assert load.message.startswith(f"load at x[{size}], 1 element beyond its end")
-    assert load.index == (size,) and load.program == (size // 512, 0, 0)
+    at, = load.index
+    far = at - size
+    assert load.message.startswith(f"load at x[{at}], {far + 1} element{'s' * (far > 0)} beyond its end")
+    # of lanes that run at once any may be the first to report
+    assert far == 0 if device != "vulkan" else far in range(beyond)
+    assert load.program == (at // 512, 0, 0)
     assert load.source.startswith("tl.store(o + i, tl.load(x + i") and load.file == __file__
     np.testing.assert_array_equal(o[:size], x)
     assert (o[size:] == -1).all()
@@ -169,18 +177,23 @@ def of_a_number(address, o, BLOCK: tl.constexpr):
     tl.store(o + i, tl.load(address.to(tl.pointer_type(tl.float32)) + i))
 
 
-def test_addresses_in_memory() -> None:
+def there(device: str, values: np.ndarray) -> Any:
+    """An array in memory whose addresses the device follows."""
+    return triton_spirv.asarray(values, device="vulkan" if device == "vulkan" else None)
+
+
+def test_addresses_in_memory(device: str) -> None:
     """The access happens; whose the address is can be said."""
-    arrays = [np.full(64, k, np.float32) for k in (1, 2)]
-    table = np.array([array.ctypes.data for array in arrays], np.int64)
+    arrays = [there(device, np.full(64, k, np.float32)) for k in (1, 2)]
+    table = np.array([array.data_ptr() for array in arrays], np.int64)
     o = np.zeros(128, np.float32)
     launch = lambda: through_table[(2,)](*map(triton_spirv.asarray, (table, o)), BLOCK=64)  # noqa: E731
     load, = found(launch)
     assert "found in memory, which no argument has" in load.message and not load.argument
     np.testing.assert_array_equal(o, np.repeat([1, 2], 64))
-    with triton_spirv.checked("bounds", arrays=[triton_spirv.asarray(array) for array in arrays]):
+    with triton_spirv.checked("bounds", arrays=arrays):
         launch()
-    with triton_spirv.checked("bounds", arrays=[triton_spirv.asarray(arrays[0])]), pytest.raises(CheckError):
+    with triton_spirv.checked("bounds", arrays=arrays[:1]), pytest.raises(CheckError):
         through_table[(1,)](*map(triton_spirv.asarray, (table[1:], o)), BLOCK=64)
     with triton_spirv.checked("bounds"), pytest.raises(CheckError, match="found in memory"):
         of_a_number[(1,)](int(table[1]), triton_spirv.asarray(o), BLOCK=64)
@@ -221,13 +234,13 @@ def by_addresses(table, o, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("named", [0, 1, 2])
-def test_many_addresses_in_memory(named: int) -> None:
+def test_many_addresses_in_memory(device: str, named: int) -> None:
     """Each address is looked at, however many there are before it."""
-    arrays = [np.full(60, k, np.float32) for k in range(2)]
-    table = np.array([arrays[k >= 60].ctypes.data + 4 * (k % 60) for k in range(120)] + [
-        arrays[0].ctypes.data] * 8, np.int64)
+    arrays = [there(device, np.full(60, k, np.float32)) for k in range(2)]
+    table = np.array([arrays[k >= 60].data_ptr() + 4 * (k % 60) for k in range(120)] + [
+        arrays[0].data_ptr()] * 8, np.int64)
     o = np.zeros(128, np.float32)
-    with triton_spirv.checked("bounds", arrays=[triton_spirv.asarray(array) for array in arrays[:named]]):
+    with triton_spirv.checked("bounds", arrays=arrays[:named]):
         try:
             by_addresses[(1,)](triton_spirv.asarray(table), triton_spirv.asarray(o), BLOCK=128)
             count = 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import unwritten
 from ..check_layout import (
@@ -49,16 +49,37 @@ def timeout() -> float:
         raise UsageError(f"{TIMEOUT} is {text!r}, not a number of seconds") from None
 
 
-class Watch:
-    """The array of one thread's launches of a kernel."""
+class Room(Protocol):
+    """Memory that both sides see: where the host does, and where kernels do."""
 
-    def __init__(self, artifact: Artifact) -> None:
-        self.artifact = artifact
+    @property
+    def host(self) -> int: ...
+    @property
+    def address(self) -> int: ...
+
+
+class HostRoom:
+    """Memory of the host, for kernels that share it."""
+
+    def __init__(self, size: int) -> None:
+        self._words = (ctypes.c_int64 * -(-size // 8))()
+        self.host = self.address = ctypes.addressof(self._words)
+
+
+class Watch:
+    """The array of one thread's launches of a kernel, in memory that `allocate` gives for so many bytes."""
+
+    def __init__(self, artifact: Artifact, allocate: Callable[[int], Room] = HostRoom) -> None:
+        self.artifact, self._allocate = artifact, allocate
         count = len(artifact.parameters)
         self._first = site_word(count, 0)
-        self._array = (ctypes.c_int64 * (self._first + SITE_WORDS * len(artifact.sites)))()
-        self._spare = (ctypes.c_uint8 * SPARE_BYTES)()
-        self._array[spare_word(count)] = ctypes.addressof(self._spare)
+        size = self._first + SITE_WORDS * len(artifact.sites)
+        self._room = allocate(8 * size + SPARE_BYTES)  # which lie behind the array
+        self._array = (ctypes.c_int64 * size).from_address(self._room.host)
+        ctypes.memset(self._room.host, 0, 8 * size + SPARE_BYTES)
+        self._array[spare_word(count)] = self.address + 8 * size
+        #: by argument: how far from its own address the kernel sees its memory
+        self._moved = [0] * count
         self.races = Races(artifact) if any(site.check == "race" for site in artifact.sites) else None
         if self.races is not None:
             self._array[race_word(count)] = self.races.address
@@ -71,25 +92,38 @@ class Watch:
 
     @property
     def address(self) -> int:
-        return ctypes.addressof(self._array)
+        """Of the array, for the kernel."""
+        return self._room.address
 
-    def prepare(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> None:
-        """Before a launch: where the memory behind its arguments lies, and no reports."""
-        begin = self.address + 8 * self._first
+    def prepare(self, arguments: Sequence[Any], grid: tuple[int, int, int],
+                addresses: Sequence[Any] | None = None,
+                reaches: Callable[[Any], bool] = lambda array: True) -> None:
+        """Before a launch: where the memory behind its arguments lies, and no reports. `addresses`: of the
+        arguments' first elements, where the kernel sees copies of them; `reaches`: may an array be found by
+        an address in memory?"""
+        begin = self._room.host + 8 * self._first
         ctypes.memset(begin, 0, ctypes.sizeof(self._array) - 8 * self._first)
         for i in self._pointers:
-            self._array[2 * i:2 * i + 2] = list(memory_of(arguments[i]))
-        named = [memory_of(array) for array in registered()]
+            argument = arguments[i]
+            if addresses is not None and hasattr(argument, "data_ptr"):
+                self._moved[i] = addresses[i] - argument.data_ptr()
+            self._array[2 * i:2 * i + 2] = [place + self._moved[i] for place in memory_of(argument)]
         for i in self._pointers if self._views else ():
-            word = view_word(len(arguments), i)
-            self._array[word:word + VIEW_WORDS] = list(view_of(arguments[i]))
-        words = [len(named), *(address for span in named for address in span)]
-        self._named = (ctypes.c_int64 * len(words))(*words)
-        self._array[named_word(len(arguments))] = ctypes.addressof(self._named)
+            word, view = view_word(len(arguments), i), view_of(arguments[i])
+            self._array[word:word + VIEW_WORDS] = [view[0] + self._moved[i], *view[1:]]
+        self._name([memory_of(array) for array in registered() if reaches(array)])
         if self._unwritten:
             self._mark(arguments)
         if self.races is not None:
             self.races.prepare(arguments, grid)
+
+    def _name(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Leave the kernel a table of the arrays that the user has named."""
+        words = [len(spans), *(address for span in spans for address in span)]
+        table = (ctypes.c_int64 * len(words))(*words)
+        self._named = self._allocate(ctypes.sizeof(table))
+        ctypes.memmove(self._named.host, table, ctypes.sizeof(table))
+        self._array[named_word(len(self.artifact.parameters))] = self._named.address
 
     def _mark(self, arguments: Sequence[Any]) -> None:
         """Say where there is memory that nobody has written."""
@@ -176,6 +210,7 @@ class Watch:
         else:
             found = self._nearest(site, value)
             argument, name = arguments[found], self.artifact.parameters[found].name
+            value -= self._moved[found]
             index, message = _beyond(site, value, argument, name)
         return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, (x, y, z),
                        count, name, index, value)
@@ -198,7 +233,7 @@ class Watch:
         for i in self._pointers:
             begin, end = self._array[2 * i:2 * i + 2]
             if begin <= address < end and hasattr(arguments[i], "data_ptr"):
-                return self.artifact.parameters[i].name, element_at(arguments[i], address)
+                return self.artifact.parameters[i].name, element_at(arguments[i], address - self._moved[i])
         return "", ()
 
     def _meaning(self, site: Site, value: int) -> tuple[Site, str]:

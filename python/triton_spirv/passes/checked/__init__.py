@@ -42,8 +42,9 @@ def instrument(module: Module, checks: Sequence[str]) -> tuple[Site, ...]:
     lanes = has_lanes(module)
     for name, check in CHECKS.items():
         if name in checks and lanes and name not in ON_LANES:
-            raise UnsupportedOperation(f"check={name} is for devices where one work-item runs a program; on "
-                                       f"lanes there is {', '.join(sorted(ON_LANES))}")
+            raise UnsupportedOperation(f"check={name} is for devices where one work-item runs a program: "
+                                       "TRITON_SPIRV_DEVICE=cpu, without TRITON_SPIRV_TARGET; on lanes "
+                                       f"there is {', '.join(sorted(ON_LANES))}")
         if name in checks or ("all" in checks and name != ASKED and (not lanes or name in ON_LANES)):
             check(module, sites)
     return tuple(sites.known)

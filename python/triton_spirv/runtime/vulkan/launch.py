@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import DeviceError, LaunchError
 from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted, underlying
+from ..checking import Watch
 from ..launch import DeviceAssertion, Launch
 from ..overflow import refusal
 from ..reach import reach_of
@@ -50,10 +51,14 @@ class Kernel:
             for index, kind in enumerate(self.kinds) if kind in ("ptr", "bf16")}
         self._words: Allocation | None = None
         self._printed: PrintBuffer | None = None
+        #: of a kernel in checked mode: what it reports in. Its launches take turns
+        self._watch = Watch(artifact, self.context.pools.host.allocate) if artifact.sites else None
+        self._watching = threading.Lock()
         self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
         size = struct.calcsize(artifact.struct_format)
         self.format = struct.Struct(artifact.struct_format + "x" * (parameter_bytes(artifact) - size))
-        self.launch: Launch = self._short()
+        short = self._short()
+        self.launch: Launch = short if self._watch is None else self._watched
         if artifact.overflow_bytes:
             self.launch = self._overflowing(self.launch)
 
@@ -65,6 +70,8 @@ class Kernel:
             return memory.address
         if name == "overflow_buffer":
             return 0  # launches provide it
+        if name == "check_buffer" and self._watch is not None:
+            return self._watch.address
         if name != "assert_buffer":
             raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
         self._words = self.context.pools.host.allocate(4)
@@ -171,7 +178,7 @@ class Kernel:
                               f"{self.artifact.follows} follows an address that the kernel loads or makes of "
                               "a number; it must be of an array on the device, and there is none; make one "
                               "(triton_spirv.asarray(x, device='vulkan')) and store its data_ptr()")
-        host, cuda = Staging(self.context), None
+        host, cuda, watch = Staging(self.context), None, self._watch
         values: list[Any] = []
         places: dict[int, tuple[Any, Any]] = {}  # whose memory, and what it calls the place there
         numbers = [None if kind == "ptr" or not hasattr(argument, "__index__") else
@@ -195,7 +202,8 @@ class Kernel:
                         if not on_device:
                             places[index] = cuda, cuda.add(memory, written)
                     else:
-                        places[index] = host, host.add(memory, written, partial(reach.part, index))
+                        places[index] = host, host.add(
+                            memory, written, None if watch is not None else partial(reach.part, index))
             except LaunchError as error:
                 raise LaunchError(f"{self._where(index)}: {error}") from None
         host.copy_in()
@@ -203,6 +211,8 @@ class Kernel:
         def record() -> None:
             for index, (owner, pointer) in places.items():
                 values[index] = owner.address(pointer)
+            if watch is not None:
+                watch.prepare(arguments, grid, values, self._is_here)
             self.record(*grid, values)
 
         if cuda is not None:
@@ -210,9 +220,28 @@ class Kernel:
         else:
             with self.context.stream.lock:
                 record()
-        if any(owner is host for owner, _ in places.values()):
+        if watch is not None or any(owner is host for owner, _ in places.values()):
             self.context.stream.synchronize()
             host.copy_out()
+
+    def _watched(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        """The same for a kernel in checked mode: wait for it, and raise what it found."""
+        if not self._is_launch(x, y, z):
+            return
+        assert self._watch is not None
+        with self._watching:
+            failed: DeviceAssertion | None = None
+            try:
+                self.launch_prepared(x, y, z, arguments)
+            except DeviceAssertion as error:
+                failed = error  # perhaps because of what was found
+            self._watch.require_nothing(arguments)
+            if failed is not None:
+                raise failed
+
+    def _is_here(self, array: Any) -> bool:
+        """Is it an array of this device?"""
+        return getattr(underlying(array), "context", None) is self.context
 
     def _cuda_memory(self) -> CudaMemory:
         from .cuda_memory import CudaMemory

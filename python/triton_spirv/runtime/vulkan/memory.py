@@ -128,9 +128,14 @@ class Block:
         self.pool.api.vkFreeMemory(self.pool.device, self.memory, None)
 
 
+def rounded(size: int) -> int:
+    """Bytes that a part of `size` bytes takes of a block."""
+    return max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
+
+
 class Allocation:
-    """A part of a block: `address` on the device, `host` where the host sees it (0: nowhere). Given back when
-    the last reference goes."""
+    """`size` bytes of a block: `address` on the device, `host` where the host sees it (0: nowhere). They are
+    given back when the last reference goes."""
 
     __slots__ = ("__weakref__", "address", "block", "host", "offset", "pool", "shared", "size")
 
@@ -149,7 +154,7 @@ class Allocation:
 
     def __del__(self) -> None:
         # this may run anywhere, within the pool's own methods too: the next allocation sorts it in
-        self.pool.returned.append((self.block, self.offset, self.size, self.shared))
+        self.pool.returned.append((self.block, self.offset, rounded(self.size), self.shared))
 
 
 class Pool:
@@ -180,21 +185,21 @@ class Pool:
         raise DeviceError(f"no {self.what} memory of the device takes storage buffers")
 
     def allocate(self, size: int) -> Allocation:
-        """A part of at least `size` bytes; DeviceError where there is no room."""
-        rounded = max(-(-size // ALIGNMENT) * ALIGNMENT, ALIGNMENT)
-        if rounded > self.largest:
+        """A part of `size` bytes; DeviceError where there is no room."""
+        taken = rounded(size)
+        if taken > self.largest:
             raise DeviceError(f"{size} bytes are more than one allocation may have on this device "
                               f"({self.largest}); use several arrays")
         with self._lock:
             self._sort_in()
             for block in self.blocks:
-                place = block.take(rounded)
+                place = block.take(taken)
                 if place is not None:
-                    return Allocation(block, place, rounded)
-            block = self._new_block(rounded)
-            place = block.take(rounded)
+                    return Allocation(block, place, size)
+            block = self._new_block(taken)
+            place = block.take(taken)
             assert place is not None
-            return Allocation(block, place, rounded)
+            return Allocation(block, place, size)
 
     def _new_block(self, size: int) -> Block:
         """A block with room for it: a new one of the usual size or, where the driver has no more, one that
