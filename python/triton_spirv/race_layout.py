@@ -14,6 +14,11 @@ A program's *clock* counts how often it has released something (an atomic operat
 a row of what it knows of the others' clocks: what it has acquired. An access is ordered before another
 program's if its clock is less than that program knows it to be. Each address that is released has such a row,
 too, found by its key in a table.
+
+Clocks are short. When half of one is used up, it goes on only where the program has accessed something since
+it last released: one that waits by an atomic operation that releases may go round as long as it likes. What
+it does there is then stamped as the last release of that address was, so a race of such a round alone with a
+program that has waited for an earlier round is not seen.
 """
 
 from __future__ import annotations
@@ -32,9 +37,11 @@ NOTED = {"write": WRITES, "read": READS, "atomic": ATOMICS, "atomic read": ATOMI
 #: bits below a stamp's program, SITE_BITS of them for the site. BASE: the first program. CLOCKS: address of
 #: the programs' rows, of ROW numbers of 32 bits each (0: they all share one, of zeros). MUTEX: 1 while a
 #: program looks at all this. KEYS: address of the table's keys, of 64 bits each, KEY_MASK + 1 of them, COUNT
-#: in use; KNOWN: address of their rows. TRACKS: is anything acquired and released?
+#: in use; KNOWN: address of their rows. TRACKS: is anything acquired and released? NEWS: address of a number
+#: of 32 bits for each program: has it accessed anything since it last released? (Of kernels with atomic
+#: operations.)
 (CELLS, PLANE_BYTES, FLOOR, SHIFT, SITE_BITS, BASE, CLOCKS, ROW, MUTEX, FAILURE, KEYS, KEY_MASK, KNOWN,
- TRACKS, COUNT) = range(15)
+ TRACKS, COUNT, NEWS) = range(16)
 
 #: then, for each argument, where its memory begins and ends (nowhere: it is not watched), the cell that
 #: address 0 would have, and how many bits of an address are within a cell

@@ -401,6 +401,86 @@ def test_tickets() -> None:
 
 
 @triton.jit
+def waiting(x, o, flag, idle, rounds, WAIT: tl.constexpr, SEM: tl.constexpr, BLOCK: tl.constexpr):
+    """The first program counts long before it gives the others something."""
+    p, i = tl.program_id(0), tl.arange(0, BLOCK)
+    if p == 0:
+        for _ in range(rounds):
+            tl.atomic_add(idle, 1, sem="acq_rel")
+        tl.store(x + i, i)
+        tl.atomic_add(flag, 1, sem=SEM)
+    else:
+        if WAIT == "add":
+            while tl.atomic_add(flag, 0, sem=SEM) == 0:
+                pass
+        elif WAIT == "cas":
+            while tl.atomic_cas(flag, 1, 1, sem=SEM) == 0:
+                pass
+        elif WAIT == "max":
+            while tl.atomic_max(flag, 0, sem=SEM) == 0:
+                tl.atomic_add(idle, 0, sem="acq_rel")
+        else:
+            tl.atomic_poll(flag, 1, sem="acquire" if SEM == "acq_rel" else SEM)
+        tl.store(o + p * BLOCK + i, tl.load(x + i))
+
+
+@pytest.mark.parametrize("wait", ["add", "cas", "max", *["poll"] * hasattr(tl, "atomic_poll")])
+@pytest.mark.parametrize("rounds", [10_000, 100_000])
+def test_long_waits(wait: str, rounds: int) -> None:
+    """Of rounds in which a program does nothing else its clock takes no notice, and what it does behind them
+    is ordered as ever."""
+    def launch(sem: str) -> np.ndarray:
+        o = np.zeros((3, 16), np.int32)
+        waiting[(3,)](zeros(16, "int32"), *arrays(o), zeros(1, "int32"), zeros(1, "int32"), rounds, WAIT=wait,
+                      SEM=sem, BLOCK=16)
+        return o
+
+    made = []
+    assert not found(lambda: made.append(launch("acq_rel")))
+    np.testing.assert_array_equal(made[0][1:], [np.arange(16)] * 2)
+    findings = found(lambda: launch("relaxed"))
+    assert findings and {finding.argument for finding in findings} == {"x"}
+
+
+@triton.jit
+def counted(count, o, rounds, BLOCK: tl.constexpr):
+    """Each round of each program counts; what they do afterwards is theirs."""
+    while tl.atomic_add(count, 1) < rounds:
+        pass
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(o + i) + 1)
+
+
+def test_a_counter_that_ends_a_wait() -> None:
+    assert not found(lambda: counted[(4,)](zeros(1, "int32"), zeros(64), 300_000, BLOCK=16))
+
+
+@triton.jit
+def exchanged(lock, x, rounds, LOCKS: tl.constexpr):
+    """A lock that is taken by exchanges: each of them releases."""
+    for _ in range(rounds):
+        if LOCKS:
+            while tl.atomic_xchg(lock, 1) == 1:
+                pass
+        tl.store(x, tl.load(x) + 1)
+        if LOCKS:
+            tl.atomic_xchg(lock, 0)
+
+
+def test_a_lock_of_exchanges() -> None:
+    x = np.zeros(1, np.int32)
+    assert not found(lambda: exchanged[(4,)](zeros(1, "int32"), *arrays(x), 500, LOCKS=True))
+    assert x[0] == 2000
+    assert found(lambda: exchanged[(4,)](zeros(1, "int32"), zeros(1, "int32"), 500, LOCKS=False))
+
+
+def test_more_releases_than_can_be_followed() -> None:
+    """What it did before each is new: it is said that nobody knows."""
+    with pytest.raises(LaunchError, match="releases what it did too often"):
+        found(lambda: exchanged[(2,)](zeros(1, "int32"), zeros(1, "int32"), 70_000, LOCKS=True))
+
+
+@triton.jit
 def split_sum(x, o, BLOCK: tl.constexpr):
     p, i = tl.program_id(0), tl.arange(0, BLOCK)
     tl.atomic_add(o + i, tl.load(x + p * BLOCK + i))

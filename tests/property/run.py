@@ -194,7 +194,8 @@ def main() -> int:
     parser.add_argument(
         "--modes", default=MODES, type=lambda text: text.split(","),
         help="vector, simt, simt8, simt32, vulkan, machine-pvc (names of tests/conftest.py; the machine "
-        "executes SPIR-V and watches it), interpreter (Triton's own); one named twice has twice the turns",
+        "executes SPIR-V and watches it), interpreter (Triton's own); compiler- in front of one: under "
+        "check=compiler; one named twice has twice the turns",
     )
     parser.add_argument("--count", type=int, default=2000, help="kernels to run in each mode")
     parser.add_argument("--first", type=int, help="number of the first kernel; without it, any")

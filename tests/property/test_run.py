@@ -88,7 +88,8 @@ def test_a_run_goes_on_where_its_log_ends(entries):
     assert len(found) == 8
 
 
-@pytest.mark.parametrize("mode, lanes", [("vector", 0), ("machine-vector", 0), ("simt8", 8), ("simt", 16),
+@pytest.mark.parametrize("mode, lanes", [("vector", 0), ("compiler-vector", 0), ("machine-vector", 0),
+                                         ("compiler-vulkan", 8), ("simt8", 8), ("simt", 16),
                                          ("machine-simt32", 32), ("machine-vulkan64", 64), ("vulkan", 8)])
 def test_every_mode_has_programs_for_its_lanes(mode, lanes):
     assert lanes_of(mode) == lanes

@@ -28,6 +28,8 @@ from property.standalone import standalone
 
 STEPS = 6
 INTERPRETER = "interpreter"
+#: in front of a mode: each launch is compared with the kernel compiled without optimisations
+COMPILER = "compiler-"
 #: what Triton's interpreter says of kernels that it has no meaning for
 INTERPRETER_LACKS = (
     "mask has unsupported dtype",  # an i1 that was loaded
@@ -44,11 +46,19 @@ def environment(mode: str) -> dict[str, str]:
     """The variables that select a mode, for a new process."""
     if mode == INTERPRETER:
         return {"TRITON_INTERPRET": "1"}
+    if mode.startswith(COMPILER):
+        return {"TRITON_SPIRV_CHECK": "compiler", **environment(without_check(mode))}
     return {"TRITON_SPIRV_BACKEND": "1", **MODES.get(mode, {"TRITON_SPIRV_TARGET": mode})}
+
+
+def without_check(mode: str) -> str:
+    """The mode whose launches are compared; any other is itself."""
+    return mode.removeprefix(COMPILER)
 
 
 def lanes_of(mode: str) -> int:
     """The work-items of a warp, in modes that spread a tensor over them; else 0."""
+    mode = without_check(mode)
     if mode in ("vulkan", family.NARROW):
         return 8
     name = environment(mode).get("TRITON_SPIRV_TARGET", "")
@@ -96,7 +106,8 @@ def result_of(program: Any, number: int, mode: str, current: Path) -> dict[str, 
     current.write_text(text)
     made = {"kernel": number, "program": program, "text": text}
     try:
-        checks = check(program, variants_of(number, program, mode), order_is_open=mode != "vector")
+        checks = check(program, variants_of(number, program, mode),
+                       order_is_open=without_check(mode) != "vector")
     except Disagreement as error:
         return {**made, "result": "disagreed", "why": str(error), "signature": "Disagreement"}
     except Exception as error:
@@ -185,7 +196,7 @@ def main() -> int:
     parser.add_argument("--deadline", type=float, default=float("inf"), help="no kernel after this time()")
     arguments = parser.parse_args()
     os.environ.update(environment(arguments.mode))
-    if arguments.mode == family.NARROW:
+    if without_check(arguments.mode) == family.NARROW:
         family.add_narrow(os.environ["TRITON_SPIRV_DEVICE"])
     current = arguments.current or arguments.out / f"current-{arguments.mode}.py"
     with machine_hook(arguments.mode):

@@ -25,7 +25,7 @@ STAMP, LEAST_CLOCK, MOST_CLOCK = 32, 6, 16
 MOST_ADDRESSES, MOST_BYTES = 1 << 16, 1 << 33
 
 FAILURES = {
-    words.CLOCK_RAN_OVER: "one of its programs releases something too often to be followed",
+    words.CLOCK_RAN_OVER: "one of its programs releases what it did too often to be followed",
     words.TABLE_FULL: "its programs order each other by too many addresses to be followed",
 }
 
@@ -150,16 +150,17 @@ class Races:
         """Rows of zeros: nobody has acquired anything."""
         state, row = self._state, -(-programs // words.CHUNK) * words.CHUNK
         if not tracks:
-            if not self._kept or self._kept[0].size < 4 * row or len(self._kept) > 1:
-                self._kept = [Zeros(4 * row)]
-            state[words.CLOCKS], state[words.ROW] = self._kept[0].address, 0
+            if len(self._kept) != 2 or self._kept[0].size < 4 * row:
+                self._kept = [Zeros(4 * row), Zeros(4 * row)]
+            clocks, news = self._kept
+            state[words.CLOCKS], state[words.ROW], state[words.NEWS] = clocks.address, 0, news.address
             return
         addresses = MOST_ADDRESSES
         while addresses > words.CHUNK and 4 * row * addresses > MOST_BYTES:
             addresses //= 2
-        clocks, keys, known = self._kept = [Zeros(4 * row * programs), Zeros(8 * addresses),
-                                            Zeros(4 * row * addresses)]
-        state[words.CLOCKS], state[words.ROW] = clocks.address, row
+        clocks, news, keys, known = self._kept = [Zeros(4 * row * programs), Zeros(4 * row),
+                                                  Zeros(8 * addresses), Zeros(4 * row * addresses)]
+        state[words.CLOCKS], state[words.ROW], state[words.NEWS] = clocks.address, row, news.address
         state[words.KEYS], state[words.KEY_MASK] = keys.address, addresses - 1
         state[words.KNOWN] = known.address
 

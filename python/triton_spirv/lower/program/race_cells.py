@@ -76,10 +76,22 @@ class Accesses(State):
         self.program = b.resize(b.iadd(x, b.imul(across, b.iadd(y, b.imul(down, z)))), 64, signed=False)
         row = b.imul(b.imul(self.program, self.word(words.ROW)), 4)
         self.row = b.iadd(self.word(words.CLOCKS), row)
-        number = b.shl(b.iadd(self.base, b.resize(self.program, 32)), self.shift)
         self.own_clock = self.at(self.row, self.program)
-        clock = b.shl(self.env.load(self.own_clock, 1), self.site_bits)
-        self.stamp = b.ior(b.ior(number, clock), self.op.attributes["site"])
+        self.stamp = self._stamp(self.env.load(self.own_clock, 1))
+
+    def _stamp(self, clock: Register) -> Register:
+        """The program at a clock, here."""
+        b = self.b
+        number = b.shl(b.iadd(self.base, b.resize(self.program, 32)), self.shift)
+        return b.ior(b.ior(number, b.shl(clock, self.site_bits)), self.op.attributes["site"])
+
+    def has_news(self) -> None:
+        """Something was accessed that is to be released; of kernels without atomic operations nothing is."""
+        if self.op.attributes["planes"] == words.PLANES:
+            self.env.store(self._news(), self.b.constant(I32, 1))
+
+    def _news(self) -> Register:
+        return self.at(self.word(words.NEWS), self.program)
 
     # --- cells ----------------------------------------------------------------------------------------------
 
@@ -199,14 +211,40 @@ class Accesses(State):
         """The program knows what a row knows."""
         self._raise(self.row, known)
 
-    def release(self, known: Register, replaces: bool) -> None:
-        """A row knows what the program does, itself included, whose clock goes on; `replaces`: no more."""
+    def access_before_release(self, address: Register, tracks: Register) -> Register:
+        """The access of an operation that releases, and whether that only releases again what it did there
+        before: then a clock that is half used up need not go on."""
         b, env = self.b, self.env
-        clock = b.iadd(env.load(self.own_clock, 1), 1)
-        most = b.shl(b.constant(I32, 1), b.isub(self.shift, self.site_bits))
-        fits = IfElse(b.module, b.compare("OpULessThan", clock, most))
+        branch = IfElse(b.module, tracks)
+        with branch.then():
+            clock, released = env.load(self.own_clock, 1), env.load(
+                self.at(self.row_of(address), self.program), 1)
+            short = b.compare("OpUGreaterThanEqual", clock, b.lshr(self._clocks(), 1))
+            known = b.logical_and(short, b.compare("OpINotEqual", released, 0))
+            again = b.logical_and(known, b.compare("OpIEqual", env.load(self._news(), 1), 0))
+            branch.yield_([again, b.select(again, b.isub(released, 1), clock)])
+        with branch.otherwise():
+            branch.yield_([b.constant(Bool(), False), b.constant(I32, 0)])
+        again, clock = branch.results
+        self.stamp = self._stamp(clock)
+        self.access(address)
+        with if_(b.module, b.logical_not(again)):
+            self.has_news()
+        return again
+
+    def _clocks(self) -> Register:
+        """How many numbers a clock has."""
+        return self.b.shl(self.b.constant(I32, 1), self.b.isub(self.shift, self.site_bits))
+
+    def release(self, known: Register, again: Register, replaces: bool) -> None:
+        """A row knows what the program does, itself included, whose clock goes on, but where it only says
+        something `again`; `replaces`: no more."""
+        b, env = self.b, self.env
+        clock = b.iadd(env.load(self.own_clock, 1), b.select(again, b.constant(I32, 0), b.constant(I32, 1)))
+        fits = IfElse(b.module, b.compare("OpULessThan", clock, self._clocks()))
         with fits.then():
             env.store(self.own_clock, clock)
+            env.store(self._news(), b.constant(I32, 0))
             if replaces:
                 self._copy(known, self.row)
             else:

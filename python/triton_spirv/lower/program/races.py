@@ -54,6 +54,7 @@ def touch(ctx: Context, op: Operation, ptr: Tensor | Register, mask: Tensor | Re
     def look() -> None:
         lock(ctx, op)
         accesses.begin()
+        accesses.has_news()
         together = accesses.together if accesses.may_be_together() else None
         visit_accesses(ctx, op, accesses.size, ptr, mask, accesses.access, together)
         unlock(ctx, op)
@@ -77,11 +78,14 @@ def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> No
 
         if acquiring:
             known(accesses.acquire, tracks)
-        accesses.access(address)
         if releasing:
+            again = accesses.access_before_release(address, tracks)
             where = tracks if does is None else b.logical_and(tracks, does)
-            known(lambda row: accesses.release(row, replaces), where)
-        elif replaces:
+            known(lambda row: accesses.release(row, again, replaces), where)
+            return
+        accesses.access(address)
+        accesses.has_news()
+        if replaces:
             known(accesses.forget, tracks)
 
     def look() -> None:
