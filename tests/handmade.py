@@ -203,7 +203,7 @@ def store(kind: str) -> Artifact:
 
 def asserting() -> Artifact:
     """A kernel whose second assertion always fails."""
-    records = (("a.py", 1, "f", "unused"), ("kernel.py", 12, "checked", "x must be positive"))
+    records = (("a.py", 1, "f", "unused", ()), ("kernel.py", 12, "checked", "x must be positive", ()))
     words = assemble(ASSERTING)
     return artifact(words, "store", [("pointer", "ptr")], hidden=("assert_buffer",), asserts=records)
 

@@ -46,8 +46,8 @@ class Artifact:
                  what products need at once of the registers of a hardware thread, estimated; 0: it is not
     grf_mode     the registers of a thread that follow from it: "default", or "256" for twice as many
     requires     a launch for which one does not hold needs the kernel compiled with block_io=False
-    asserts      (file, line, function, message) per device_assert; the assert buffer holds the index + 1 of
-                 one that failed
+    asserts      (file, line, function, message, shape of the condition) per device_assert; the assert buffer
+                 says which one failed, and where: assert_layout.py
     waits        may a program wait for another one of the same launch?
     assumes_disjoint
                  are barriers left out because no argument that it writes overlaps another one? A launch for
@@ -72,7 +72,7 @@ class Artifact:
     overflow_bytes: int = 0
     sub_group_size: int = 1
     num_warps: int = 1
-    asserts: tuple[tuple[str, int, str, str], ...] = ()
+    asserts: tuple[tuple[str, int, str, str, tuple[int, ...]], ...] = ()
     prints: bool = False
     register_bytes: int = 0
     grf_mode: str = "default"
@@ -119,7 +119,7 @@ class Artifact:
         known["reach"] = tuple(known.get("reach", ()))
         known["requires"] = tuple(Requirement(*row) for row in known.get("requires", ()))
         known["sites"] = tuple(map(Site.from_json, known.get("sites", ())))
-        known["asserts"] = tuple(tuple(row) for row in known["asserts"])
+        known["asserts"] = tuple((*row[:4], tuple(row[4])) for row in known["asserts"])
         return Artifact(words=words, listing=listing, **known)
 
 

@@ -170,7 +170,8 @@ x[3] = -5
 kernel((1,), x, 64)
 """
     done = run_python(bare_python, script, tmp_path)
-    assert "device-side assert: negative" in done.stderr and "kernels.py" in done.stderr
+    assert "device-side assert: negative in program (0, 0, 0), element (3,)\n" in done.stderr
+    assert "kernels.py" in done.stderr
 
 
 def test_a_variant_for_another_processor_gives_way(kernels, bare_python: str, tmp_path: Path) -> None:

@@ -105,10 +105,10 @@ def _no_room(pool: Pool, size: int) -> Any:
 
 
 def test_bundles_and_recordings_provide_it() -> None:
-    """Of any contents, a part for each program; other hidden arguments are words."""
+    """Of any contents, a part for each program; an assertion has five words."""
     hidden = ["assert_buffer", "overflow_buffer"]
     words = loader.hidden_words({"hidden": hidden, "overflow_bytes": 384}, (3, 2, 1))
-    assert list(words) == hidden and [array.nbytes for array in words.values()] == [4, 6 * 384]
+    assert list(words) == hidden and [array.nbytes for array in words.values()] == [20, 6 * 384]
 
 
 def tuned(*rows: int) -> Any:

@@ -63,6 +63,8 @@ def test_assertion_that_fails(run, block):
     line = line_of('tl.device_assert(x > 0, "x must be')
     assert "x must be positive" in str(failure.value)
     assert f"test_debug.py:{line}" in str(failure.value) or f"line {line}" in str(failure.value)
+    program, element = divmod(len(x) - 1, block)
+    assert str(failure.value).endswith(f" in program ({program}, 0, 0), element ({element},)")
     x[-1] = 5
     run(positive, 2, numeric.tensor(x, "i32"), out, len(x), block, debug=True)
     numeric.assert_same(out, x)
@@ -80,8 +82,31 @@ def test_assertion_in_a_branch(run, values, fails):
     if not fails:
         run(scalar_limit, 4, x, debug=True)
         return
-    with pytest.raises(RuntimeError, match="below five or seven"):
+    with pytest.raises(RuntimeError, match=r"below five or seven in program \(3, 0, 0\)$"):
         run(scalar_limit, 4, x, debug=True)
+
+
+@triton.jit
+def bounded(x_ptr, M: tl.constexpr, N: tl.constexpr):
+    row = tl.program_id(2) * tl.num_programs(1) + tl.program_id(1)
+    program = row * tl.num_programs(0) + tl.program_id(0)
+    x = tl.load(x_ptr + program * M * N + tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :])
+    tl.device_assert(x < 100, "too large")
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (4, 8), (32, 16), (8, 256), (64, 128)])
+def test_assertion_names_program_and_element(run, shape):
+    """One that fails alone; and of several, one that fails."""
+    values = np.zeros((3, 2, 2, *shape), np.int32)  # programs along z, y, x
+    failing = [(2, 1, 0, shape[0] - 1, shape[1] // 2)]
+    for _ in range(2):
+        for place in failing:
+            values[place] = 100
+        with pytest.raises(RuntimeError, match="too large") as caught:
+            run(bounded, (2, 2, 3), numeric.tensor(values, "i32"), *shape, debug=True)
+        said = [f"in program ({x}, {y}, {z}), element ({row}, {column})" for z, y, x, row, column in failing]
+        assert any(str(caught.value).endswith(text) for text in said)
+        failing += [(0, 0, 1, 0, shape[1] - 1), (0, 0, 1, shape[0] - 1, 0), (2, 1, 0, 0, 0)]
 
 
 @triton.jit

@@ -23,6 +23,7 @@ in the user's source.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 #: What is said and does not count: programs of a launch that meet without atomics are the user's business.
@@ -53,11 +54,11 @@ class Finding:
 
 @dataclass
 class Findings:
-    """All that a run found. `assertion`: the number of the device assertion that failed, 0 for none.
+    """All that a run found. `assertion`: the words of assert_layout.py.
     `printed`: what the kernel printed."""
 
     items: list[Finding] = field(default_factory=list)
-    assertion: int = 0
+    assertion: Sequence[int] = (0,)
     printed: list[str] = field(default_factory=list)
     instructions: int = 0
 

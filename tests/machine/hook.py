@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from triton_spirv import assert_layout
 from triton_spirv.artifact import Artifact
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime.arguments import AddressTable
@@ -71,9 +72,8 @@ def check(artifact: Artifact, grid: tuple[int, int, int], values: Sequence[Any])
     findings = execute(artifact, grid, values)
     if findings:
         raise MachineError(f"{artifact.entry}:\n{findings}")
-    if findings.assertion:
-        file, line, function, message = artifact.asserts[findings.assertion - 1]
-        raise DeviceAssertion(f"{file}:{line}: {function}: device-side assert: {message}")
+    if findings.assertion[0]:
+        raise DeviceAssertion(assert_layout.text(artifact.entry, artifact.asserts, findings.assertion))
 
 
 class MachineFunction:

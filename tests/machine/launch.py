@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from triton_spirv import assert_layout
 from triton_spirv.artifact import PACKING, Artifact, Parameter
 from triton_spirv.runtime.arguments import fitted
 from triton_spirv.runtime.extents import merged
@@ -133,7 +134,7 @@ def _hidden(name: str, overflow: int) -> Any:
         words = np.zeros(2 + PRINT_WORDS, np.uint32)
         words[1] = PRINT_WORDS
         return words.view(np.uint8)
-    return np.zeros(overflow if name == "overflow_buffer" else 8, np.uint8)
+    return np.zeros(overflow if name == "overflow_buffer" else 4 * assert_layout.WORDS, np.uint8)
 
 
 def _parameters(program: Program, artifact: Artifact, values: list[Any],
@@ -212,6 +213,6 @@ def _take_back(space: GlobalSpace, memories: list[Memory], artifact: Artifact, f
         one = next(one for one in space.table if one.name == name)
         words = space.bytes[one.flat:one.flat + one.bytes].view(np.uint32)
         if name == "assert_buffer":
-            findings.assertion = int(words[0])
+            findings.assertion = words.tolist()
         elif name == "print_buffer":
             findings.printed += [" ".join(map(str, words[2:2 + min(int(words[0]), PRINT_WORDS)].tolist()))]

@@ -225,7 +225,7 @@ def test_bfloat16_rounds_to_nearest_even(bits: int) -> None:
 def test_device_assertion(device: str, capfd: pytest.CaptureFixture[str]) -> None:
     """An exception, the user's line, also on the file descriptor of stderr; the next launch starts afresh."""
     kernel, out = handmade.bind(handmade.asserting(), device), zeros(8, "uint8")
-    text = "kernel.py:12: checked: device-side assert: x must be positive"
+    text = "kernel.py:12: checked: device-side assert: x must be positive in program (0, 0, 0)"
     for _ in range(2):
         with pytest.raises(RuntimeError) as caught:
             kernel.launch(1, 1, 1, (out,))

@@ -60,7 +60,10 @@ def _parameters(variant: Variant) -> Iterator[tuple[str, str, str]]:
             note += ", divisible by 16"
         yield parameter.name, parameter.type, note or parameter.type
     for name in artifact.hidden:
-        note = "address of a 32-bit word, 0 before the launch; after it n if assertion n failed"
+        note = "address of a 32-bit word, 0 before the launch"
+        if name == "assert_buffer":
+            note = ("address of five 32-bit words, 0 before the launch; if assertion n failed then n, the "
+                    "program's x, y, z, and the element's number in row-major order")
         if name == "overflow_buffer":
             note = f"address of {artifact.overflow_bytes} bytes for each program, of any contents"
         yield name, "ptr", note

@@ -23,7 +23,7 @@ class LaunchContract:
 
     parameters      id of a kernel parameter's register -> its number
     hidden          pointers that the runtime adds behind the user's arguments, by name
-    asserts         file, line, function and message of each, by the number that a failing one stores
+    asserts         of each by its number: file, line, function, message, shape of the condition
     prints          does it print?
     requires        what must hold of the arguments
     shared_bytes    of shared memory
@@ -36,7 +36,7 @@ class LaunchContract:
         self._module, self._env, self._target = module, env, target
         self.parameters: dict[int, int] = {}
         self.hidden: dict[str, Register] = {}
-        self.asserts: list[tuple[str, int, str, str]] = []
+        self.asserts: list[tuple[str, int, str, str, tuple[int, ...]]] = []
         self.prints = False
         self.requires: set[Requirement] = set()
         self.shared_bytes = 0
@@ -45,7 +45,7 @@ class LaunchContract:
         self.register_bytes = 0
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
-        """Pointers that the runtime adds behind the user's arguments: the assert word, where the module
+        """Pointers that the runtime adds behind the user's arguments: the assert words, where the module
         asserts or the device cuts loops short; the print buffer, where it prints through one; the word that
         programs draw their numbers from, where they wait for each other; the array of checks
         (check_layout.py); where arrays overflow, what is behind each other for all programs, in the order of

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from .. import assert_layout
 from ..errors import DeviceError, LaunchError, TritonSpirvError
 from . import memory, running, waiting
 from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fitted, underlying
@@ -60,7 +61,7 @@ class _ThreadState:
         self.watch = Watch(artifact) if artifact.sites else None
         self.kernel: OwnedKernel = program.clone_kernel()
         self.buffer = (ctypes.c_uint8 * (24 + size))()
-        self.error = ctypes.c_uint32(0)
+        self.error = (ctypes.c_uint32 * assert_layout.WORDS)()
         self.ticket = ctypes.c_uint32(0)
         self.announced = False  # has the kernel object been told of allocations?
         self.sizes = ctypes.addressof(self.buffer)
@@ -195,7 +196,7 @@ class Kernel:
                     serial = 1  # which no other thread could help with
             if code:
                 self._failed(code)
-            if asserts and state.error.value:
+            if asserts and state.error[0]:
                 self._raise_assertion(state)
 
         return launch
@@ -278,9 +279,11 @@ class Kernel:
                 at = len(arguments) + artifact.hidden.index("overflow_buffer")
                 values[at] = state.overflow.for_launch(x * y * z, staging)
             if staging:
-                for index, address in enumerate(state.hidden, len(arguments)):
+                for index, (name, address) in enumerate(zip(artifact.hidden, state.hidden, strict=True),
+                                                        len(arguments)):
                     if address:
-                        staging.add(index, address, (address, 4), True)
+                        size = ctypes.sizeof(state.error) if name == "assert_buffer" else 4
+                        staging.add(index, address, (address, size), True)
                 for index, address in staging.copy_in().items():
                     values[index] = address
                 self._announce(state, staging.allocations, arguments)
@@ -303,7 +306,7 @@ class Kernel:
                 staging.copy_back()
         if state.watch is not None:
             state.watch.require_nothing(arguments)
-        if state.error.value:
+        if state.error[0]:
             self._raise_assertion(state)
 
     def _reach(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> Reach:
@@ -415,13 +418,8 @@ class Kernel:
         raise LaunchError(f"{self.artifact.entry} on {self.context.device.name}: {error}")
 
     def _raise_assertion(self, state: _ThreadState) -> None:
-        """An error word of n is the n-th assertion of the module, counted from 1."""
-        number, state.error.value = state.error.value, 0
-        records = self.artifact.asserts
-        if number > len(records):
-            raise DeviceAssertion(f"{self.artifact.entry}: device-side assert number {number}")
-        file, line, function, message = records[number - 1]
-        text = f"{file}:{line}: {function}: device-side assert: {message}"
+        text = assert_layout.text(self.artifact.entry, self.artifact.asserts, list(state.error))
+        ctypes.memset(state.error, 0, ctypes.sizeof(state.error))
         sys.stderr.flush()
         os.write(2, f"{text}\n".encode())
         raise DeviceAssertion(text)

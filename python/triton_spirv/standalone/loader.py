@@ -162,7 +162,7 @@ def kind_of(device):
 def hidden_words(artifact, grid):
     """The memory behind a kernel's hidden pointers, by their names: words, or what arrays overflow into."""
     programs = grid[0] * grid[1] * grid[2]
-    sizes = {"overflow_buffer": -(-programs * artifact.get("overflow_bytes", 0) // 4)}
+    sizes = {"overflow_buffer": -(-programs * artifact.get("overflow_bytes", 0) // 4), "assert_buffer": 5}
     return {name: numpy.zeros(sizes.get(name, 1), numpy.uint32) for name in artifact["hidden"]}
 
 
@@ -226,10 +226,15 @@ class Kernel:
         event.wait()
         self.nanoseconds = event.profile.end - event.profile.start
         finish()
-        failed = int(words["assert_buffer"][0]) if "assert_buffer" in words else 0
-        if failed:
-            file, line, function, message = self.artifact["asserts"][failed - 1]
-            raise AssertionError(f"{file}:{line}: {function}: device-side assert: {message}")
+        if "assert_buffer" in words and words["assert_buffer"][0]:
+            raise AssertionError(self._assertion(*words["assert_buffer"].tolist()))
+
+    def _assertion(self, number, x, y, z, flat):
+        """What failed: its number from 1, the program, the element in row-major order."""
+        file, line, function, message, shape = self.artifact["asserts"][number - 1]
+        element = f", element {tuple(map(int, numpy.unravel_index(flat, shape)))}" if shape else ""
+        return (f"{file}:{line}: {function}: device-side assert: {message} in program ({x}, {y}, {z})"
+                f"{element}")
 
     def _struct(self, values):
         """Everything in one argument; arrays by their addresses."""

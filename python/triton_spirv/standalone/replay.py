@@ -54,7 +54,7 @@ class Recorded(Kernel):
         for name, buffer in buffers.items():
             cl.enqueue_copy(self.queue, words[name] if name in words else memories[name], buffer).wait()
         if "assert_buffer" in words and words["assert_buffer"][0]:
-            print(f"assertion {words['assert_buffer'][0]} of the kernel failed")
+            print(self._assertion(*words["assert_buffer"].tolist()))
         return event.profile.end - event.profile.start
 
     def _address(self, place, memories, words):

@@ -3,7 +3,7 @@
 Mesa's software device, llvmpipe, gives all loops of a program together 65535 rounds. Then each loop is left
 at the end of its round, without a word. Who leaves a loop so has not met the loop's own condition: every loop
 notes at each round whether it goes on, and behind the loop the note is read. Where it still says so, the
-module's assert word gets the number of the loop, and the launch raises (lower/program/debug.py).
+the program fails as by an assertion (../failing.py).
 
 The notes lie in an array with an index that the compiler does not know: for it, a loop is left by its
 condition alone, and it would answer the question itself.
@@ -11,11 +11,11 @@ condition alone, and it would answer the question itself.
 
 from __future__ import annotations
 
-from ...spirv.builder import I32
 from ...spirv.control import if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..context import Context
+from ..failing import fail, record
 
 PLACES = 8    # of the array; any power of two above 1
 
@@ -38,11 +38,9 @@ class LoopLimit:
     def left(self, notes: Register) -> None:
         """Behind the loop: raise if it should have gone on."""
         ctx, b = self.ctx, self.ctx.b
-        place = b.module.location
-        ctx.launch.asserts.append((place.file if place else "?", place.line if place else 0, "loop",
-                            f"{ctx.target.name} ends loops after {ctx.target.loop_rounds} rounds of all "
-                            "loops of a program together: the results are wrong. Run the kernel on another "
-                            "device, or give each program less to do"))
-        number, zero = b.constant(I32, len(ctx.launch.asserts)), b.constant(I32, 0)
+        number = record(ctx, b.module.location, "loop",
+                        f"{ctx.target.name} ends loops after {ctx.target.loop_rounds} rounds of all loops of "
+                        "a program together: the results are wrong. Run the kernel on another device, or "
+                        "give each program less to do")
         with if_(b.module, ctx.env.private_load(notes, 1, Bool(), self._place(), 1)):
-            ctx.env.compare_exchange(ctx.launch.hidden["assert_buffer"], zero, number, "gpu", "relaxed")
+            fail(ctx, number)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from ...ir.model import Type
+from ...ir.model import IntegerType, Type
 from ...layout import Layout, SharedLayout, bit_by_bit
 from ...spirv.builder import I32
 from ...spirv.control import For, if_
@@ -19,7 +19,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..values import fragment as fragments
-from ..values.tensor import Bound, Fragment, Pointers, Uniform
+from ..values.tensor import Affine, Bound, Fragment, Pointers, Uniform
 from ..values.types import register_type
 from .shared import from_shared
 
@@ -159,3 +159,12 @@ def visited_layout(ctx: Context, type: Type) -> Layout:
     """The layout under which elements are visited: each once, but for lanes and warps that hold the same."""
     layout = fragments.without_broadcast(ctx.layout_of(type))
     return layout if layout.holds_once else bit_by_bit(layout)
+
+
+def linear_index(ctx: Context, shape: tuple[int, ...], kind: IntegerType) -> Affine:
+    """The tensor of each element's number in row-major order, of an integer type."""
+    strides, size = [], 1
+    for extent in reversed(shape):
+        strides.append(size)
+        size *= extent
+    return Affine(shape, kind, ctx.b.constant(register_type(kind), 0), tuple(reversed(strides)))

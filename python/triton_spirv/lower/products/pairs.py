@@ -24,6 +24,7 @@ from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ...spirv.types import Float, Int
 from ..context import Context
+from ..values.numbers import least
 from ..values.tensor import Fragment, Tensor
 from .grouped import VECTOR, Grouped
 from .operand import Operand, Shape
@@ -68,7 +69,7 @@ class Watched:
         found = [b.isub(b.iand(x, MAGNITUDE), 1) for x in made.registers]
         found.append(b.emit("OpLoad", self.least, type=with_width(I16, VECTOR)))
         while len(found) > 1:
-            found = [least(ctx, *pair) for pair in zip(found[::2], found[1::2], strict=False)] + (
+            found = [least(b, *pair) for pair in zip(found[::2], found[1::2], strict=False)] + (
                 found[-1:] if len(found) % 2 else [])
         b.emit("OpStore", self.least, found[0])
         return made
@@ -80,13 +81,8 @@ class Watched:
         while width > 1:
             width //= 2
             halves = [b.shuffle(found, found, [start + c for c in range(width)]) for start in (0, width)]
-            found = least(ctx, *halves)
+            found = least(b, *halves)
         return b.lshr(b.iadd(b.resize(found, I32.width, signed=False), 1), MANTISSA)
-
-
-def least(ctx: Context, x: Register, y: Register) -> Register:
-    """The smaller one, without signs."""
-    return ctx.b.select(ctx.b.compare("OpULessThan", x, y), x, y)
 
 
 def pairs(ctx: Context, left: Grouped, right: Grouped) -> tuple[Grouped, Grouped] | None:

@@ -18,7 +18,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..context import Context, StepLoop
 from ..deadline import REPORTS, stage
-from ..lanes.elements import acting, guarded, owner, redundant, visit_elements, visited_layout
+from ..lanes.elements import acting, guarded, linear_index, owner, redundant, visit_elements, visited_layout
 from ..registry import lowers
 from ..values.tensor import Affine, Pointers, Tensor, Uniform
 
@@ -115,7 +115,7 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
         return
     layout = visited_layout(ctx, type)
     mine = owner(ctx, *redundant(layout))
-    index = _linear_index(ctx, type.shape)
+    index = linear_index(ctx, type.shape, INDEX)
 
     def visit(row: list[Any]) -> None:
         holds = row[0] if mine is None else b.logical_and(row[0], mine)
@@ -129,15 +129,6 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
             visit_elements(ctx, layout, [bad, value, index], visit)
             ctx.scopes.close()
     ctx.finish(walk)
-
-
-def _linear_index(ctx: Context, shape: tuple[int, ...]) -> Affine:
-    """The tensor of each element's number in row-major order, i64."""
-    strides, size = [], 1
-    for extent in reversed(shape):
-        strides.append(size)
-        size *= extent
-    return Affine(shape, INDEX, ctx.b.constant(I64, 0), tuple(reversed(strides)))
 
 
 def _report(ctx: Context, op: Operation, index: Register, value: Register) -> None:

@@ -4,9 +4,9 @@ A line of output is Triton's own: `pid (x, y, z) idx (i, j) prefix: value`, one 
 scalar once per thread of the program. One work-item that runs a whole program prints it once, or as often as
 a GPU would for scripts that count on it (`print_copies`).
 
-A failing assertion writes its number, counted from 1, to the module's assert word, unless an earlier one did;
-the launcher reads the word and raises. The program ends there, with all its lanes, so that what the assertion
-guards is not executed: an access out of bounds would end the process.
+A failing assertion leaves its number, the program and the element for the launcher (../failing.py), which
+raises. The program ends there, with all its lanes, so that what the assertion guards is not executed: an
+access out of bounds would end the process.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.model import FloatType, IntegerType, Operation, PointerType, TensorType, Type, bits_of
-from ...spirv.builder import I32
+from ...spirv.builder import I32, Builder, width_of
 from ...spirv.control import For, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Float
 from ..context import Context, StepLoop
-from ..lanes.elements import guarded, owner, redundant, visit_elements, visited_layout
+from ..failing import fail, record
+from ..lanes.elements import guarded, linear_index, owner, redundant, visit_elements, visited_layout
 from ..lanes.exchange import anywhere
 from ..registry import lowers
-from ..values.numbers import bool_to_int, is_bool, to_arithmetic
+from ..values.fragment import components
+from ..values.numbers import bool_to_int, is_bool, least, to_arithmetic
 from ..values.tensor import Affine, Uniform
 from ..values.types import element_of, register_type
 
 INDEX = IntegerType(32)
+NOWHERE = (1 << 31) - 1    # the number of no element
 
 
 # --- tt.print -----------------------------------------------------------------------------------------------
@@ -124,7 +127,7 @@ def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
     """Where an element of the condition is false, the program ends and the launch raises."""
     b = ctx.b
     ctx.settle(memory_only=True)
-    holds = _all(ctx, op, condition)
+    holds, element = _holds(ctx, op, condition)
     if holds.constant is True:
         return
     fails = b.logical_not(holds)
@@ -132,33 +135,44 @@ def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
     together = not ctx.convergence.parted or ctx.lanes_of_program == 1
     alike = isinstance(condition, (Register, Uniform))
     somewhere = fails if alike or not together else anywhere(ctx, fails)
-    place = op.location
-    ctx.launch.asserts.append((place.file, place.line, _function(op), op.attributes["message"]))
-    number, zero = b.constant(I32, len(ctx.launch.asserts)), b.constant(I32, 0)
+    type = op.operands[0].type
+    number = record(ctx, op.location, _function(op), op.attributes["message"],
+                    type.shape if isinstance(type, TensorType) else ())
     with if_(b.module, somewhere):
-        guarded(ctx, None if fails is somewhere else fails, lambda: ctx.env.compare_exchange(
-            ctx.launch.hidden["assert_buffer"], zero, number, "gpu", "relaxed"))
+        guarded(ctx, None if fails is somewhere else fails,
+                lambda: fail(ctx, number, None if element is None else _least(b, element)))
         if together:
             b.emit("OpReturn")
 
 
-def _all(ctx: Context, op: Operation, condition: Any) -> Register:
-    """Is the condition true in every element that this work-item holds?"""
+def _holds(ctx: Context, op: Operation, condition: Any) -> tuple[Register, Register | None]:
+    """Is the condition true in every element that this work-item holds? And where it is not: for each
+    component the least number of such an element in row-major order, i32, or NOWHERE; None: a scalar."""
     b = ctx.b
-    if isinstance(condition, Register):
-        return condition
-    if isinstance(condition, Uniform):
-        return condition.scalar
+    if isinstance(condition, (Register, Uniform)):
+        return condition.scalar if isinstance(condition, Uniform) else condition, None
     layout = visited_layout(ctx, op.operands[0].type)
+    numbers = linear_index(ctx, layout.shape, INDEX)
+    nowhere = b.splat(b.constant(I32, NOWHERE), layout.width)
     walk = ctx.plan_walk(op, [(condition, layout)])
-    with StepLoop(ctx, len(layout.step), [b.constant(Bool(), True)] if layout.step else []) as loop:
-        together, *others = ctx.fragment(condition, layout).registers
-        for other in others:
-            together = b.logical_and(together, other)
-        here = b.all(together)
-        loop.yield_([b.logical_and(here, loop.carried[0]) if loop.carried else here])
+    with StepLoop(ctx, len(layout.step), [nowhere] if layout.step else []) as loop:
+        found = loop.carried[0] if loop.carried else nowhere
+        for holds, number in zip(ctx.fragment(condition, layout).registers,
+                                 ctx.fragment(numbers, layout).registers, strict=True):
+            found = least(b, found, b.select(holds, nowhere, number))
+        loop.yield_([found])
     ctx.finish(walk)
-    return loop.results[0]
+    found = loop.results[0]
+    return b.all(b.compare("OpIEqual", found, nowhere)), found
+
+
+def _least(b: Builder, numbers: Register) -> Register:
+    """Of the components."""
+    width = width_of(numbers.type)
+    while width > 1:
+        width //= 2
+        numbers = least(b, *(components(b, numbers, range(start, start + width)) for start in (0, width)))
+    return numbers
 
 
 def _function(op: Operation) -> str:

@@ -121,3 +121,8 @@ def float_test(b: Builder, name: str, value: Register) -> Register:
 
 def is_bool(value: Register) -> bool:
     return isinstance(scalar_type(value.type), Bool)
+
+
+def least(b: Builder, x: Register, y: Register) -> Register:
+    """The smaller one of integers without signs."""
+    return b.select(b.compare("OpULessThan", x, y), x, y)

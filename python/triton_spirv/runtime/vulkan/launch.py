@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ... import assert_layout
 from ...errors import DeviceError, LaunchError
 from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted, underlying
 from ..checking import Watch
@@ -74,8 +75,8 @@ class Kernel:
             return self._watch.address
         if name != "assert_buffer":
             raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
-        self._words = self.context.pools.host.allocate(4)
-        ctypes.memset(self._words.host, 0, 4)
+        self._words = self.context.pools.host.allocate(4 * assert_layout.WORDS)
+        ctypes.memset(self._words.host, 0, 4 * assert_layout.WORDS)
         return self._words.address
 
     def _overflowing(self, short: Launch) -> Launch:
@@ -270,20 +271,16 @@ class Kernel:
         return f"{self.artifact.entry}, argument {index} ({self.artifact.parameters[index].name})"
 
     def _check(self) -> None:
-        """Print what the kernel has printed; raise the assertion that failed: its number, counted from 1, is
-        in the hidden word."""
+        """Print what the kernel has printed; raise the assertion that failed."""
         if self._printed is not None:
             self._printed.flush()
         if self._words is None:
             return
-        number = ctypes.c_uint32.from_address(self._words.host).value
-        if not number:
+        words = (ctypes.c_uint32 * assert_layout.WORDS).from_address(self._words.host)
+        if not words[0]:
             return
-        ctypes.memset(self._words.host, 0, 4)
-        if number > len(self.artifact.asserts):
-            raise DeviceAssertion(f"{self.artifact.entry}: device-side assert number {number}")
-        file, line, function, message = self.artifact.asserts[number - 1]
-        text = f"{file}:{line}: {function}: device-side assert: {message}"
+        text = assert_layout.text(self.artifact.entry, self.artifact.asserts, list(words))
+        ctypes.memset(words, 0, ctypes.sizeof(words))
         sys.stderr.flush()
         os.write(2, f"{text}\n".encode())
         raise DeviceAssertion(text)
