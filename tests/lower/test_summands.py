@@ -97,3 +97,31 @@ def test_sums_of_sums(run, size):
     run(chained, 1, numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, total, size)
     numeric.assert_same(out, np.concatenate([a[m], b[m + i]]))
     numeric.assert_same(total, np.array([((m - 7) ^ m).sum(), (m % 13).max()], np.int32))
+
+
+@triton.jit
+def overwriting(index, table, out, totals, N: tl.constexpr):
+    """The index that the pointers of a load have among their summands is read by one more value only, which
+    the walk that loads keeps: not over the index."""
+    i = tl.arange(0, N)
+    v = tl.max_contiguous(tl.load(index + i), 16)
+    s = v + 5
+    p = table + s
+    total, largest = tl.sum(v, 0), tl.max(s ^ (s * 3), 0)
+    y = (((v ^ 77) // 3) ^ 5) % 11
+    mixed = tl.sum(y ^ tl.load(p), 0)
+    tl.store(out + i, y)
+    tl.store(totals, total)
+    tl.store(totals + 1, largest)
+    tl.store(totals + 2, mixed)
+
+
+@pytest.mark.parametrize("size", (64, 512, 4096))
+def test_a_summand_is_not_taken_over(run, size):
+    v = np.arange(size, dtype=np.int32)
+    table = numeric.random(size + 16, "i32", low=0, high=1000)
+    out, totals = numeric.poisoned(size, "i32"), numeric.poisoned(3, "i32")
+    run(overwriting, 1, numeric.tensor(v, "i32"), numeric.tensor(table, "i32"), out, totals, size)
+    s, y = v + 5, (((v ^ 77) // 3) ^ 5) % 11
+    numeric.assert_same(out, y)
+    numeric.assert_same(totals, np.array([v.sum(), (s ^ (s * 3)).max(), (y ^ table[s]).sum()], np.int32))

@@ -137,7 +137,7 @@ class Walking(Requests):
     def _feeds_only(self, value: Deferred, node: Deferred) -> bool:
         """Is every use of `value` that is still to come a step of one chain that ends in `node`?"""
         while value is not node:
-            users = {user for user, _ in value.operation.results[value.index].uses if not self._is_done(user)}
+            users = {user for user in _users(value) if not self._is_done(user)}
             if len(users) != 1:
                 return False
             bound = [self.frame.values.get(result) for result in users.pop().results]
