@@ -1,8 +1,9 @@
 """Arrays for kernels, in host memory or on a device: `triton_spirv.empty`, `zeros`, `asarray`.
 
 `device` says where: None or "cpu" is host memory (a zero-copy view, or a fresh array); "gpu" or "gpu:1" the
-memory of an OpenCL GPU, "vulkan", "vulkan:1" or "vulkan:name" that of a Vulkan device, on which a chain of
-kernels copies nothing; another array or its `device` the same place as that.
+memory of an OpenCL GPU, "gpu:1.0" that of one of its tiles, "vulkan", "vulkan:1" or "vulkan:name" that of a
+Vulkan device, on which a chain of kernels copies nothing; another array or its `device` the same place as
+that.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_DEFAULT_BACKEND", "a backend's name, here `spirv`", "unset",
                  "Triton's own: the backend to use where several are active."),
         Variable("TRITON_SPIRV_DEVICE",
-                 "`cpu`, `gpu`, `vulkan`, `vulkan:INDEX`, `vulkan:NAME`, an index, or a part of a name",
+                 "`cpu`, `gpu`, `gpu:1` (the second), `gpu:1.0` (its first tile), `vulkan`, `vulkan:INDEX`, "
+                 "`vulkan:NAME`, an index, or a part of a name",
                  "the CPU device", "The device that kernels run on. `triton-spirv devices` lists them. Every "
                  "launch reads the variable."),
         Variable("TRITON_SPIRV_INDUCTOR", "`0`, `1`", "`0`",
@@ -118,6 +119,14 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("VK_ICD_FILENAMES", "files", "the system's search", "An older name of `VK_DRIVER_FILES`."),
         Variable("OCL_ICD_VENDORS", "a folder", "the system's search",
                  "The OpenCL loader's own: where drivers are registered."),
+        Variable("ZE_AFFINITY_MASK", "numbers of devices, or as in `0.1` of a card and a tile, with commas "
+                 "between them", "all devices",
+                 "Intel's GPU driver's own: the devices that it shows. Error messages about missing devices "
+                 "name it."),
+        Variable("ZE_FLAT_DEVICE_HIERARCHY", "`FLAT`, `COMBINED`, `COMPOSITE`", "`FLAT` for cards of the Max "
+                 "series, else `COMPOSITE`",
+                 "Intel's GPU driver's own: is a card of several tiles shown as a device for each tile, or "
+                 "(`COMPOSITE`) as one? In the second case its tiles can be chosen as `gpu:0.0`, `gpu:0.1`."),
         Variable("TRITON_SPIRV_TOOLS", "folders, separated as in `PATH`", "none",
                  "Where to look first for spirv-val and the other SPIR-V tools."),
     ),

@@ -6,7 +6,6 @@
 // Largest allocation: 4 GB and 8 kB less, as the driver caps it. Names, ids, units: Intel's product pages.
 // Guesses: work-groups of 1024 on all; memory of the integrated device (half of 32 GB).
 #include "simulator.h"
-#include <stdio.h>
 #include <string.h>
 
 #define COMMON                                                                                                      \
@@ -38,27 +37,28 @@
 
 static const struct Model pvc = {
     "Intel(R) Data Center GPU Max 1100", "pvc", COMMON "cl_khr_fp64 " MATRIX BLOCKS, 0x0BDA, IP(12, 60, 7), 448,
-    {16, 32}, 1024, 128 << 10, 48 * GB, true, false, 1};
+    {16, 32}, 1024, 128 << 10, 48 * GB, true, false, 1, 1};
+static const struct Model pvc_two = {  // of a tile: units, memory
+    "Intel(R) Data Center GPU Max 1550", "pvc", COMMON "cl_khr_fp64 " MATRIX BLOCKS, 0x0BD5, IP(12, 60, 7), 512,
+    {16, 32}, 1024, 128 << 10, 64 * GB, true, false, 1, 2};
 static const struct Model bmg = {
     "Intel(R) Arc(TM) B580 Graphics", "bmg", COMMON "cl_khr_fp64 " IMAGES MATRIX BLOCKS, 0xE20B, IP(20, 1, 4), 160,
-    {16, 32}, 1024, 128 << 10, 12 * GB, true, false, 1};
+    {16, 32}, 1024, 128 << 10, 12 * GB, true, false, 1, 1};
 static const struct Model dg2 = {
     "Intel(R) Arc(TM) A770 Graphics", "acm-g10",
     COMMON IMAGES MEDIA MATRIX "cl_intel_subgroup_split_matrix_multiply_accumulate ", 0x56A0, IP(12, 55, 8), 512,
-    {8, 16, 32}, 1024, 64 << 10, 16 * GB, false, false, 1};
+    {8, 16, 32}, 1024, 64 << 10, 16 * GB, false, false, 1, 1};
 static const struct Model arl = {
     "Intel(R) Arc(TM) 140T GPU", "arl-h", COMMON "cl_khr_fp64 " IMAGES MEDIA MATRIX, 0x7D51, IP(12, 74, 4), 128,
-    {8, 16, 32}, 1024, 64 << 10, 16 * GB, true, true, 1};
+    {8, 16, 32}, 1024, 64 << 10, 16 * GB, true, true, 1, 1};
 static const struct Model mtl = {
     "Intel(R) Arc(TM) Graphics", "mtl-h", COMMON "cl_khr_fp64 " IMAGES MEDIA, 0x7D55, IP(12, 71, 4), 128,
-    {8, 16, 32}, 1024, 64 << 10, 16 * GB, true, true, 0};
+    {8, 16, 32}, 1024, 64 << 10, 16 * GB, true, true, 0, 1};
 
 static struct _cl_platform_id platform = {.dispatch = &dispatch_table, .kind = PLATFORM, .references = 1};
 
-#define ONE(model, number) {&dispatch_table, DEVICE, 1, &model, number}
-// two of a kind, as in a machine with two cards
-struct _cl_device_id devices[] = {ONE(pvc, 0), ONE(bmg, 1), ONE(bmg, 2), ONE(dg2, 3), ONE(arl, 4), ONE(mtl, 5)};
-const unsigned device_count = sizeof devices / sizeof *devices;
+// by their places on the bus; two of a kind, as in a machine with two cards, and one of two tiles
+const struct Model *const cards[] = {&pvc, &bmg, &bmg, &dg2, &arl, &mtl, &pvc_two, NULL};
 
 cl_int give(const void *value, size_t bytes, size_t room, void *to, size_t *bytes_to) {
     if (to && room < bytes) return CL_INVALID_VALUE;
@@ -75,13 +75,15 @@ cl_int give(const void *value, size_t bytes, size_t room, void *to, size_t *byte
 // ---- platforms
 
 VISIBLE cl_int clIcdGetPlatformIDsKHR(cl_uint room, cl_platform_id *to, cl_uint *count) {
+    if (!listed()->count) return CL_OUT_OF_HOST_MEMORY;  // the driver's word for: no device
     if (to && room) *to = &platform;
     if (count) *count = 1;
     return CL_SUCCESS;
 }
 
+// As a loader gives it, which passes over drivers that fail
 VISIBLE cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *to, cl_uint *count) {
-    return clIcdGetPlatformIDsKHR(room, to, count);
+    return clIcdGetPlatformIDsKHR(room, to, count) ? CL_PLATFORM_NOT_FOUND_KHR : CL_SUCCESS;
 }
 
 VISIBLE cl_int clGetPlatformInfo(cl_platform_id one, cl_platform_info what, size_t room, void *to, size_t *bytes_to) {
@@ -104,24 +106,27 @@ VISIBLE cl_int clGetDeviceIDs(cl_platform_id one, cl_device_type type, cl_uint r
     if (one != &platform) return CL_INVALID_PLATFORM;
     bool meant = type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT);  // CL_DEVICE_TYPE_ALL has all bits
     if (!meant) return CL_DEVICE_NOT_FOUND;
-    for (cl_uint i = 0; to && i < room && i < device_count; i++) to[i] = &devices[i];
-    if (count) *count = device_count;
+    const struct Listing *all = listed();
+    for (cl_uint i = 0; to && i < room && i < all->count; i++) to[i] = all->devices[i];
+    if (count) *count = all->count;
     return CL_SUCCESS;
 }
 
 VISIBLE cl_int clRetainDevice(cl_device_id device) { return device ? CL_SUCCESS : CL_INVALID_DEVICE; }
 VISIBLE cl_int clReleaseDevice(cl_device_id device) { return device ? CL_SUCCESS : CL_INVALID_DEVICE; }
 
-// 16 bytes that differ between devices of a kind
+// 16 bytes that differ between devices of a kind; the last one is 0 for a card, its number and 1 for a tile
 static cl_int uuid(cl_device_id device, size_t room, void *to, size_t *bytes_to) {
     unsigned char bytes[16] = {0x86, 0x80, device->model->id & 0xFF, device->model->id >> 8 & 0xFF, 8, 0, 0, 0,
                                (unsigned char)(device->number + 3)};
+    if (device->is_tile) bytes[15] = (unsigned char)(__builtin_ctz(device->tiles) + 1);
     return give(bytes, sizeof bytes, room, to, bytes_to);
 }
 
 VISIBLE cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, void *to, size_t *bytes_to) {
     if (!ALIVE(device, DEVICE)) return CL_INVALID_DEVICE;
     const struct Model *model = device->model;
+    const cl_ulong memory_bytes = memory_of(device);
     size_t sizes = 0;
     while (sizes < 4 && model->sub_group_sizes[sizes]) sizes++;
     switch (what) {
@@ -138,7 +143,7 @@ VISIBLE cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t 
     case CL_DEVICE_IL_VERSION: return TEXT("SPIR-V_1.5 SPIR-V_1.4 SPIR-V_1.3 SPIR-V_1.2 SPIR-V_1.1 SPIR-V_1.0");
     case CL_DEVICE_BUILT_IN_KERNELS: return TEXT("");
     case CL_DEVICE_PLATFORM: return GIVE(cl_platform_id, &platform);
-    case CL_DEVICE_MAX_COMPUTE_UNITS: return UINT(model->compute_units);
+    case CL_DEVICE_MAX_COMPUTE_UNITS: return UINT(model->compute_units * (device->part_count ? device->part_count : 1));
     case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS: return UINT(3);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE: return SIZE(model->work_group_size);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES: {
@@ -152,9 +157,9 @@ VISIBLE cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t 
     case CL_DEVICE_ADDRESS_BITS: return UINT(64);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE: {
         cl_ulong most = 4 * GB - 8192;
-        return ULONG(model->memory_bytes < most ? model->memory_bytes : most);
+        return ULONG(memory_bytes < most ? memory_bytes : most);
     }
-    case CL_DEVICE_GLOBAL_MEM_SIZE: return ULONG(model->memory_bytes);
+    case CL_DEVICE_GLOBAL_MEM_SIZE: return ULONG(memory_bytes);
     case CL_DEVICE_GLOBAL_MEM_CACHE_SIZE: return ULONG(16 << 20);
     case CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE: return UINT(64);
     case CL_DEVICE_LOCAL_MEM_SIZE: return ULONG(model->shared_bytes);
@@ -185,8 +190,18 @@ VISIBLE cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t 
         cl_uint place[4] = {0, device->number + 3, 0, 0};
         return give(place, sizeof place, room, to, bytes_to);
     }
-    case CL_DEVICE_PARENT_DEVICE: return GIVE(cl_device_id, NULL);
-    case CL_DEVICE_PARTITION_MAX_SUB_DEVICES: return UINT(0);
+    case CL_DEVICE_PARENT_DEVICE: return GIVE(cl_device_id, device->parent);
+    case CL_DEVICE_PARTITION_MAX_SUB_DEVICES: return UINT(device->part_count);
+    case CL_DEVICE_PARTITION_PROPERTIES: {
+        cl_device_partition_property ways[2] = {device->part_count ? CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN : 0, 0};
+        return give(ways, sizeof ways, room, to, bytes_to);
+    }
+    case CL_DEVICE_PARTITION_AFFINITY_DOMAIN: return ULONG(device->part_count ? AFFINITY_DOMAINS : 0);
+    case CL_DEVICE_PARTITION_TYPE: {
+        cl_device_partition_property made[3] = {0};
+        if (device->parent) made[0] = CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN, made[1] = CL_DEVICE_AFFINITY_DOMAIN_NUMA;
+        return give(made, sizeof made, room, to, bytes_to);
+    }
     case CL_DEVICE_REFERENCE_COUNT: return UINT(1);
     default: return CL_INVALID_VALUE;
     }

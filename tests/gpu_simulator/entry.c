@@ -6,10 +6,10 @@
 
 #define NAMED(F)                                                                                                    \
     F(clGetPlatformIDs) F(clGetPlatformInfo) F(clGetDeviceIDs) F(clGetDeviceInfo) F(clRetainDevice)                  \
-    F(clReleaseDevice) F(clCreateContext) F(clRetainContext) F(clReleaseContext) F(clGetContextInfo)                 \
-    F(clCreateCommandQueue) F(clCreateCommandQueueWithProperties) F(clRetainCommandQueue) F(clReleaseCommandQueue)   \
-    F(clGetCommandQueueInfo) F(clFlush) F(clFinish) F(clWaitForEvents) F(clRetainEvent) F(clReleaseEvent)            \
-    F(clGetEventInfo) F(clGetEventProfilingInfo) F(clSVMAlloc) F(clSVMFree) F(clEnqueueSVMMap)                       \
+    F(clReleaseDevice) F(clCreateSubDevices) F(clCreateContext) F(clRetainContext) F(clReleaseContext)               \
+    F(clGetContextInfo) F(clCreateCommandQueue) F(clCreateCommandQueueWithProperties) F(clRetainCommandQueue)        \
+    F(clReleaseCommandQueue) F(clGetCommandQueueInfo) F(clFlush) F(clFinish) F(clWaitForEvents) F(clRetainEvent)     \
+    F(clReleaseEvent) F(clGetEventInfo) F(clGetEventProfilingInfo) F(clSVMAlloc) F(clSVMFree) F(clEnqueueSVMMap)     \
     F(clEnqueueSVMUnmap) F(clEnqueueSVMMemcpy) F(clEnqueueSVMMemFill) F(clCreateProgramWithIL)                       \
     F(clCreateProgramWithBinary) F(clBuildProgram) F(clRetainProgram) F(clReleaseProgram) F(clGetProgramInfo)        \
     F(clGetProgramBuildInfo) F(clCreateKernel) F(clCloneKernel) F(clRetainKernel) F(clReleaseKernel)                 \

@@ -64,7 +64,7 @@ static void host_access(const struct Allocation *one, bool allowed) {
 static void *allocate(cl_context context, enum Placement placement, size_t size, cl_uint alignment, cl_int *code) {
     uint64_t bytes = (size + PAGE - 1) / PAGE * PAGE;
     // a device's whole memory can be asked for; that part of it is in use is not simulated
-    if (next_place + bytes + (1 << 16) > DEVICE_BASE + DEVICE_BYTES || size > context->device->model->memory_bytes) {
+    if (next_place + bytes + (1 << 16) > DEVICE_BASE + DEVICE_BYTES || size > memory_of(context->device)) {
         *code = CL_OUT_OF_RESOURCES;
         return NULL;
     }

@@ -53,15 +53,38 @@ struct Model {
     cl_ulong shared_bytes, memory_bytes;
     bool doubles, integrated;
     unsigned large_registers;       // threads may have 256
+    unsigned tiles;                 // compute_units and memory_bytes are of one
 };
 
 struct _cl_platform_id { OBJECT };
-struct _cl_device_id { OBJECT const struct Model *model; unsigned number; };
 
-extern struct _cl_device_id devices[];
-extern const unsigned device_count;
+enum { MOST_DEVICES = 16 };
+// a card, whole or as much of it as there is, or one of its tiles
+struct _cl_device_id {
+    OBJECT
+    const struct Model *model;
+    unsigned number, tiles;  // of the card; a bit for each tile
+    bool is_tile;
+    cl_device_id parent, parts[2];
+    unsigned part_count;
+};
+
+extern const struct Model *const cards[];
 cl_int give(const void *value, size_t bytes, size_t room, void *to, size_t *bytes_to);
 #define GIVE(type, value) give(&(type){value}, sizeof(type), room, to, bytes_to)
+
+// ---- tiles.c: which devices there are
+
+struct Listing {
+    char *hierarchy, *mask;
+    cl_device_id devices[MOST_DEVICES];
+    unsigned count;
+    struct Listing *next;
+};
+
+#define AFFINITY_DOMAINS (CL_DEVICE_AFFINITY_DOMAIN_NUMA | CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE)
+const struct Listing *listed(void);
+cl_ulong memory_of(cl_device_id device);
 
 // ---- contexts.c
 

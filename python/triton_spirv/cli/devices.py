@@ -69,14 +69,15 @@ def run(options: argparse.Namespace, out: Output) -> int:
 
 def describe(device: Device, chosen: bool) -> dict[str, Any]:
     """The device as plain data; sizes in bytes."""
-    from ..runtime.devices import sub_group_sizes
+    from ..runtime.devices import name_of, sub_group_sizes
 
     svm = [name for bit, name in SVM.items() if device.svm & bit]
     ip = _number(device, IP_VERSION_INTEL) if device.kind == "gpu" else None
     identity = _number(device, DEVICE_ID_INTEL) if device.kind == "gpu" else None
     return {
         "interface": "opencl", "index": str(device.index), "name": device.name, "kind": device.kind,
-            "platform": device.platform,
+        "choice": name_of(device), "tile_of": str(device.card.index) if device.card else None,
+        "platform": device.platform,
         "driver": device.driver_version, "chosen": chosen, "library": device.library.path,
         "spirv": device.il_versions.split(), "compute_units": device.compute_units,
         "clock_mhz": _number(device, MAX_CLOCK), "work_group_size": device.work_group_size,
@@ -96,6 +97,7 @@ def describe_vulkan(device: VulkanDevice, chosen: bool) -> dict[str, Any]:
     abilities = [*sorted(device.capabilities), *([f"matrices {kinds}"] if kinds else [])]
     return {
         "interface": "vulkan", "index": device.choice, "name": device.name, "kind": device.kind,
+        "choice": device.choice, "tile_of": None,
         "platform": device.platform, "driver": f"{device.driver} {device.driver_version}", "chosen": chosen,
         "library": "", "spirv": [] if device.missing
             else ["SPIR-V_1.6" if device.version >= (1, 3) else "SPIR-V_1.5"],
@@ -111,11 +113,13 @@ def describe_vulkan(device: VulkanDevice, chosen: bool) -> dict[str, Any]:
 def show(fact: dict[str, Any], out: Output, everything: bool) -> None:
     """One device, to read."""
     star = "*" if fact["chosen"] else " "
-    out.line(f"{star} {fact['index']}: {fact['name']}", "head" if fact["chosen"] else "")
+    part = f" (tile of device {fact['tile_of']})" if fact["tile_of"] else ""
+    out.line(f"{star} {fact['index']}: {fact['name']}{part}", "head" if fact["chosen"] else "")
     sizes = ", ".join(map(str, fact["sub_group_sizes"])) or "unknown"
     memory = "works on host memory in place" if fact["works_on_host_memory"] else "arguments are copied"
     clock = f" at {fact['clock_mhz']} MHz" if fact["clock_mhz"] else ""  # a CPU driver may not tell
     lines = {
+        "choice": f"TRITON_SPIRV_DEVICE={fact['choice']}",
         "driver": f"{fact['kind']}, {fact['platform']}, {fact['driver']}",
         "SPIR-V": ", ".join(version.removeprefix("SPIR-V_") for version in fact["spirv"])
              or "none: no kernels here",

@@ -1,17 +1,21 @@
 """The OpenCL devices there are, and which of them is meant.
 
-`TRITON_SPIRV_DEVICE` picks: `cpu`, `gpu`, `gpu:1` (the second one), an index of the list, or part of a name.
-Unset, it is the CPU driver that pip installed, or else the machine's first CPU device, or else its first
-device.
+`TRITON_SPIRV_DEVICE` picks: `cpu`, `gpu`, `gpu:1` (the second one), `gpu:1.0` (the first of its tiles), an
+index of the list, or part of a name. Unset, it is the CPU driver that pip installed, or else the machine's
+first CPU device, or else its first device.
+
+A card of several tiles is what its driver makes of it: Intel's lists the tiles as devices, or the card as
+one, by ZE_FLAT_DEVICE_HIERARCHY. Of a card that is one device, the tiles stand at the end of the list.
 """
 
 from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..errors import DeviceError, LaunchError
 from . import loader, opencl, running, trial
@@ -25,7 +29,8 @@ INSTALL_HINT = "'pip install intel-opencl-rt intel-cmplr-lib-rt' brings a CPU de
 @dataclass(frozen=True)
 class Device:
     """One OpenCL device. kind: "cpu", "gpu" or "accelerator"; sizes in bytes. identity: what tells it from
-    another of the same name and driver; empty where the driver does not say."""
+    another of the same name and driver; empty where the driver does not say. card: the device that this one
+    is a tile of, if it is one; tile: which."""
 
     index: int
     name: str
@@ -41,6 +46,8 @@ class Device:
     library: Library = field(repr=False, compare=False)
     handle: int = field(repr=False, compare=False)
     identity: str = field(repr=False, default="")
+    card: Device | None = field(repr=False, default=None)
+    tile: int = 0
 
     @property
     def shares_memory(self) -> bool:
@@ -53,7 +60,8 @@ class Device:
         return "cl_intel_exec_by_local_thread" in self.extensions
 
     def __str__(self) -> str:
-        return f"{self.index}: {self.name} ({self.kind}, {self.platform}, driver {self.driver_version})"
+        part = f", tile {self.tile} of device {self.card.index}" if self.card else ""
+        return f"{self.index}: {self.name} ({self.kind}, {self.platform}, driver {self.driver_version}{part})"
 
 
 def devices() -> list[Device]:
@@ -65,9 +73,15 @@ def devices() -> list[Device]:
 def _all_devices() -> tuple[Device, ...]:
     found: list[Device] = list(_cpu_devices())
     library = loader.open_loader()
-    for device in _devices_of(library, len(found)) if library else ():
-        if not any(_are_one(device, other) for other in found):
-            found.append(_renumbered(device, len(found)))
+    if library is None:
+        return tuple(found)
+    for platform in library.platforms():
+        earlier = tuple(found)  # a driver lists no device twice: tiles may differ in nothing that it says
+        for device in _devices_of(library, platform, 0):
+            if not any(_are_one(device, other) for other in earlier):
+                found.append(replace(device, index=len(found)))
+    for card in [device for device in found if device.kind == "gpu"]:
+        found += _tiles_of(card, len(found))
     return tuple(found)
 
 
@@ -85,16 +99,25 @@ def _are_one(device: Device, other: Device) -> bool:
 def _cpu_devices() -> tuple[Device, ...]:
     """Devices of the pip-installed CPU driver: found without asking any other driver."""
     library = loader.open_cpu()
-    return tuple(_devices_of(library, 0)) if library else ()
-
-
-def _devices_of(library: Library, first: int) -> list[Device]:
     found: list[Device] = []
+    if library is None:
+        return ()
     for platform in library.platforms():
-        name = library.text("clGetPlatformInfo", platform, opencl.PLATFORM_NAME)
-        for handle in library.devices(platform):
-            found.append(_describe(library, name, handle, first + len(found)))
-    return found
+        found += _devices_of(library, platform, len(found))
+    return tuple(found)
+
+
+def _devices_of(library: Library, platform: int, first: int) -> list[Device]:
+    name = library.text("clGetPlatformInfo", platform, opencl.PLATFORM_NAME)
+    return [_describe(library, name, handle, index)
+            for index, handle in enumerate(library.devices(platform), first)]
+
+
+def _tiles_of(card: Device, first: int) -> list[Device]:
+    """The tiles of a card that is one device; each has a context, memory and queues of its own."""
+    tiles = [_describe(card.library, card.platform, handle, index)
+             for index, handle in enumerate(card.library.parts(card.handle), first)]
+    return [replace(tile, card=card, tile=number) for number, tile in enumerate(tiles)]
 
 
 def _describe(library: Library, platform: str, handle: int, index: int) -> Device:
@@ -130,10 +153,6 @@ def _identity(library: Library, handle: int) -> str:
         except opencl.OpenCLError:
             pass
     return ""
-
-
-def _renumbered(device: Device, index: int) -> Device:
-    return Device(**{**device.__dict__, "index": index})
 
 
 def sub_group_sizes(device: Device) -> tuple[int, ...]:
@@ -200,9 +219,15 @@ def native_name(device: Device) -> str:
 
 def name_of(device: Device) -> str:
     """What TRITON_SPIRV_DEVICE calls it among those of its kind: "cpu" and "gpu" for the first ones, "gpu:1"
-    for the second."""
-    number = [other.index for other in _all_devices() if other.kind == device.kind].index(device.index)
+    for the second, "gpu:1.0" for the second's first tile."""
+    number = _of_kind(device.kind).index(device.card or device)
+    if device.card:
+        return f"{device.kind}:{number}.{device.tile}"
     return f"{device.kind}:{number}" if number else device.kind
+
+
+def _of_kind(kind: str) -> list[Device]:
+    return [device for device in _all_devices() if device.kind == kind and not device.card]
 
 
 def selection() -> str:
@@ -215,6 +240,9 @@ def is_pip_cpu(choice: str) -> bool:
     return choice.lower() in ("", "cpu") and loader.cpu_library() is not None
 
 
+_NUMBERED = re.compile(rf"({'|'.join(KINDS)})(?::(\d+)(?:\.(\d+))?)?")
+
+
 def choose(choice: str) -> Device:
     """The device that `choice` means; DeviceError lists what there is."""
     wanted = choice.lower()
@@ -225,8 +253,10 @@ def choose(choice: str) -> Device:
     everything = _all_devices()
     if not wanted:
         found = [device for device in everything if device.kind == "cpu"] or list(everything)
-    elif (kind := wanted.partition(":"))[0] in KINDS and (not kind[1] or kind[2].isdecimal()):
-        found = [device for device in everything if device.kind == kind[0]][int(kind[2] or 0):]
+    elif parts := _NUMBERED.fullmatch(wanted):
+        found = _of_kind(parts[1])[int(parts[2] or 0):][:1]
+        if parts[3]:
+            found = [device for device in everything if device.card in found and device.tile == int(parts[3])]
     elif wanted.isdecimal():
         found = [device for device in everything if device.index == int(wanted)]
     else:
@@ -239,11 +269,22 @@ def choose(choice: str) -> Device:
 def _nothing_found(choice: str, everything: tuple[Device, ...]) -> str:
     if not everything:
         asked = f" (TRITON_SPIRV_DEVICE={choice!r})" if choice else ""
-        return f"there is no OpenCL device{asked}; {INSTALL_HINT}"
+        return f"there is no OpenCL device{asked}; {INSTALL_HINT}{_masked()}"
     lines = "".join(f"\n  {device}" for device in everything)
     hint = "" if any(device.kind == "cpu" for device in everything) else f"\n{INSTALL_HINT}"
     return (f"TRITON_SPIRV_DEVICE={choice!r} names no device; "
-            f"say cpu, gpu, gpu:1, an index or part of a name of one of these:{lines}{hint}")
+            f"say cpu, gpu, gpu:1, an index or part of a name of one of these:{lines}{hint}{_masked()}")
+
+
+def _masked() -> str:
+    """What may hide devices that the machine has."""
+    mask = os.environ.get("ZE_AFFINITY_MASK", "")
+    if mask in ("", "default"):
+        return ""
+    hierarchy = os.environ.get("ZE_FLAT_DEVICE_HIERARCHY", "not set")
+    return (f"\nZE_AFFINITY_MASK={mask} hides other devices of Intel's driver. With COMPOSITE for "
+            f"ZE_FLAT_DEVICE_HIERARCHY (it is {hierarchy}) its numbers are cards, and 1.0 is a tile; else "
+            "they are tiles, and 1.0 is not understood")
 
 
 @dataclass

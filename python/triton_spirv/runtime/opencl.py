@@ -31,6 +31,10 @@ DEVICE_EXTENSIONS = 0x1030
 DEVICE_VERSION = 0x102F
 DEVICE_SVM_CAPABILITIES = 0x1053
 DEVICE_IL_VERSION = 0x105B
+DEVICE_PARTITION_MAX_SUB_DEVICES = 0x1043
+DEVICE_PARTITION_AFFINITY_DOMAIN = 0x1045
+DEVICE_PARTITION_BY_AFFINITY_DOMAIN = 0x1088
+AFFINITY_DOMAIN_NEXT_PARTITIONABLE = 1 << 5
 DEVICE_UUID = 0x106A  # cl_khr_device_uuid
 DEVICE_PCI_BUS_INFO = 0x410F  # cl_khr_pci_bus_info
 DEVICE_SUB_GROUP_SIZES_INTEL = 0x4108
@@ -108,6 +112,7 @@ _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clGetPlatformInfo": (_INT, (_POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
     "clGetDeviceIDs": (_INT, (_POINTER, _FLAGS, _UINT, _POINTER, _POINTER)),
     "clGetDeviceInfo": (_INT, (_POINTER, _UINT, _SIZE, _POINTER, _POINTER)),
+    "clCreateSubDevices": (_INT, (_POINTER, _POINTER, _UINT, _POINTER, _POINTER)),
     "clGetExtensionFunctionAddressForPlatform": (_POINTER, (_POINTER, ctypes.c_char_p)),
     "clCreateContext": (_POINTER, (_POINTER, _UINT, _POINTER, _POINTER, _POINTER, _POINTER)),
     "clCreateCommandQueueWithProperties": (_POINTER, (_POINTER, _POINTER, _POINTER, _POINTER)),
@@ -233,6 +238,23 @@ class Library:
         handles = (ctypes.c_void_p * count.value)()
         self.call("clGetDeviceIDs", platform, DEVICE_TYPE_ALL, count.value, ctypes.addressof(handles), None)
         return [int(handle or 0) for handle in handles]
+
+    def parts(self, device: int) -> list[int]:
+        """Handles of the parts that a device says it consists of, each with memory nearer to it; empty where
+        it is one."""
+        way = (ctypes.c_ssize_t * 3)(DEVICE_PARTITION_BY_AFFINITY_DOMAIN, AFFINITY_DOMAIN_NEXT_PARTITIONABLE,
+                                     0)
+        try:
+            most = self.number("clGetDeviceInfo", device, DEVICE_PARTITION_MAX_SUB_DEVICES)
+            domains = self.number("clGetDeviceInfo", device, DEVICE_PARTITION_AFFINITY_DOMAIN)
+            if most < 2 or not domains & AFFINITY_DOMAIN_NEXT_PARTITIONABLE:
+                return []
+            count, handles = ctypes.c_uint32(0), (ctypes.c_void_p * most)()
+            self.call("clCreateSubDevices", device, ctypes.addressof(way), most, ctypes.addressof(handles),
+                      ctypes.addressof(count))
+        except OpenCLError:  # it can be used whole
+            return []
+        return [int(handle or 0) for handle in handles[:count.value]]
 
     def extension(self, device: int, name: str) -> int:
         """The address of a function of an extension that the device has."""
