@@ -62,7 +62,7 @@ class Walking(Requests):
                     every.add(node)
         dying = self._dying(op, inputs, every)
         for node, layout in kept.items():
-            over = None if node in asked.elsewhere else self._taken_over(node, dying)
+            over = None if node in asked.elsewhere else self._taken_over(node, layout, dying)
             array = self.arrays.allocate(node.shape, node.element) if over is None else Stored(
                 node.shape, node.element, over.array, over.width)
             made[node] = ByProduct(array, layout, over)
@@ -102,35 +102,37 @@ class Walking(Requests):
 
     def _dying(
         self, op: Operation | None, inputs: Iterable[Request], kept: Collection[Deferred]
-    ) -> list[Deferred]:
-        """Values in arrays that this walk reads element by element in natural order, and nothing reads after
-        it: what is computed from them is done, or among its by-products, `kept`.
+    ) -> dict[Deferred, set[Layout]]:
+        """Values in arrays that this walk reads element by element, under which layouts, and nothing reads
+        after it: what is computed from them is done, or among its by-products, `kept`.
 
         They belong to the block of `op`; an outer array is read again by the next iteration.
         """
-        found: dict[Deferred, bool] = {}
+        found: dict[Deferred, set[Layout]] = {}
         seen: set[tuple[int, Layout]] = set()
         for tensor, layout in inputs:
             for node, asked in walk(tensor, layout, seen):
                 if isinstance(node.stored, Stored):
-                    found[node] = found.get(node, True) and self.is_natural(asked)
-        return [node for node, natural in found.items()
-                if natural and op is not None and node.operation.parent is op.parent
-                and not self.needed_later(node, op, kept)]
+                    found.setdefault(node, set()).add(asked)
+        return {node: layouts for node, layouts in found.items()
+                if op is not None and node.operation.parent is op.parent
+                and not self.needed_later(node, op, kept)}
 
-    def _taken_over(self, node: Deferred, dying: list[Deferred]) -> Stored | None:
+    def _taken_over(self, node: Deferred, layout: Layout, dying: dict[Deferred, set[Layout]]
+                    ) -> Stored | None:
         """The array of a dying value that only `node` is computed from: each element is read before it is
-        written, and nothing computes `node` again.
+        written, in the turn that writes it, and nothing computes `node` again.
 
         A value that anything else of the walk reads too may not be overwritten: that may come after.
         """
-        for value in dying if self.target.optimises("array-reuse") else ():
+        for value, asked in dying.items() if self.target.optimises("array-reuse") else ():
             stored = value.stored
             assert isinstance(stored, Stored)
             same_size = prod(stored.shape) == prod(node.shape)
             if (same_size and register_type(stored.element) == register_type(node.element)
+                    and all(_places(each) == _places(layout) for each in asked)
                     and self._feeds_only(value, node)):
-                dying.remove(value)
+                del dying[value]
                 return stored
         return None
 
@@ -310,3 +312,9 @@ def _users(node: Deferred) -> list[Operation]:
     """What uses the value, or pointers with it among the summands of their offset."""
     results = (node.operation.results[node.index], *node.pointers)
     return [user for result in results for user, _ in result.uses]
+
+
+def _places(layout: Layout) -> object:
+    """Which places of an array hold the elements of a layout, turn by turn: transposed, rows may be walked in
+    another order."""
+    return layout.origin, layout.component, layout.register, layout.step
