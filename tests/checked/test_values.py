@@ -485,3 +485,105 @@ def test_what_is_said_of_arguments() -> None:
 @triton.jit
 def copied(x, o):
     tl.store(o + tl.arange(0, 64), tl.load(x + tl.arange(0, 64)))
+
+
+# ---- values are those of the kernel without checks
+
+
+@triton.jit
+def rotated(x, y, o, n, BLOCK: tl.constexpr):
+    """Sums that the driver contracts: of two products, of one behind a view, of one that is negated, of a
+    reduction's."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a, b = tl.load(x + i, mask=i < n, other=0), tl.load(y + i, mask=i < n, other=0)
+    c = tl.load(x + n - 1 - i, mask=i < n, other=0)
+    turned = a * b - c * a
+    scale = (a * c)[None, :] + turned[None, :]
+    moved = tl.sum(tl.reshape(scale, (BLOCK,)) * b, 0) - (-(b * c))
+    tl.store(o + i, moved * a + turned, mask=i < n)
+
+
+@pytest.mark.parametrize("n, block", [(13, 16), (1000, 256), (5000, 4096)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bit_for_bit(n: int, block: int, dtype: Any) -> None:
+    random = np.random.default_rng(n)
+    x, y = random.standard_normal((2, n)).astype(dtype)
+    plain, *others = np.zeros((6, n), dtype)
+    launch = lambda o, checks: rotated[(triton.cdiv(n, block),)](  # noqa: E731
+        *arrays(x, y, o), n, BLOCK=block, check=checks)
+    launch(plain, "")
+    for checks, o in zip(("nan", "overflow", "uninit", "race", "bounds"), others, strict=True):
+        launch(o, checks)
+        np.testing.assert_array_equal(o, plain, err_msg=checks)
+
+
+@triton.jit
+def two_products(x, y, o, p, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a, b = tl.load(x + i), tl.load(y + i)
+    tl.store(o + i, a * a - b * b)
+    tl.store(p + i, tl.fma(a, a, -(b * b)))
+
+
+@pytest.mark.parametrize("checks", ["", "nan", "all"])
+def test_the_left_one_of_two_products_is_contracted(checks: str) -> None:
+    x, y = np.random.default_rng(0).standard_normal((2, 256)).astype(np.float32)
+    o, p = out(), out()
+    two_products[(1,)](*arrays(x, y, o, p), BLOCK=256, check=checks)
+    np.testing.assert_array_equal(o, p)
+
+
+@triton.jit
+def product_too_large(x, o, BLOCK: tl.constexpr):
+    v = tl.load(x + tl.arange(0, BLOCK))
+    large = v * 1e30
+    tl.store(o + tl.arange(0, BLOCK), -large + 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
+def test_a_product_that_is_contracted_is_named(dtype: str) -> None:
+    import torch
+
+    x, o = torch.full((64,), 3e20, dtype=torch.float64).to(getattr(torch, dtype)), torch.zeros(64)
+    launch = lambda: product_too_large[(1,)](x, o, BLOCK=64)  # noqa: E731
+    if dtype == "float64":
+        assert not found("nan", lambda: product_too_large[(1,)](x, o.double(), BLOCK=64))
+    elif dtype == "float16":
+        assert not found("nan", launch)  # it was infinite before
+    else:
+        finding, = found("nan", launch)
+        assert finding.source == "large = v * 1e30"
+
+
+@triton.jit
+def bits_as_floats(x, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i, tl.load(x + i).to(tl.float32, bitcast=True))
+
+
+def test_bits_are_no_numbers() -> None:
+    x = np.full(64, 0x7F800000, np.int32)
+    assert not found("nan", lambda: bits_as_floats[(1,)](*arrays(x, out(64)), BLOCK=64))
+
+
+@triton.jit
+def packed_rows(a, scale, b, o, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """Rows of a lie two in a byte."""
+    m, k, j = tl.arange(0, M // 2)[:, None], tl.arange(0, K)[None, :], tl.arange(0, N)[None, :]
+    left = tl.load(a + m * K + k, mask=m < n)
+    scales = tl.load(scale + tl.arange(0, M)[:, None] * (K // 32) + tl.arange(0, K // 32)[None, :])
+    right = tl.load(b + tl.arange(0, K)[:, None] * N + j)
+    sums = tl.dot_scaled(left, scales, "e2m1", right, None, "bf16", lhs_k_pack=False)
+    rows = tl.arange(0, M)[:, None]
+    tl.store(o + rows * N + j, sums, mask=rows < 20)
+
+
+@pytest.mark.parametrize("n, count", [(16, 0), (10, 0), (9, 2 * 16)])
+def test_rows_that_lie_two_in_a_byte(n: int, count: int) -> None:
+    """Of 32 rows 20 are stored: those of 10 bytes."""
+    import torch
+
+    a, scale = torch.zeros(16, 64, dtype=torch.uint8), torch.full((32, 2), 127, dtype=torch.uint8)
+    b, o = torch.zeros(64, 16, dtype=torch.bfloat16), torch.zeros(32, 16)
+    findings = found("uninit", lambda: packed_rows[(1,)](a, scale, b, o, n, M=32, N=16, K=64))
+    assert sum(finding.count for finding in findings) == count

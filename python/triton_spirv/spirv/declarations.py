@@ -265,6 +265,12 @@ class Declarations:
         words = self._assemble(name, target, (decoration, *parameters))
         self._annotations[tuple(words)] = words
 
+    def undecorate(self, targets: Iterable[int], decoration: str, *parameters: Any) -> None:
+        """Take a decoration without ids back from results by their ids."""
+        head, _, *rest = self._assemble("OpDecorate", Label(0), (decoration, *parameters))
+        for target in targets:
+            self._annotations.pop((head, target, *rest), None)
+
     def decorate_each(self, targets: Iterable[int], decoration: str, *parameters: Any) -> None:
         """`decorate` for results by their ids; the decoration takes no ids itself."""
         head, _, *rest = self._assemble("OpDecorate", Label(0), (decoration, *parameters))

@@ -13,6 +13,7 @@ from ...spirv import grammar
 from ...spirv.builder import I32, I64, Builder, scalar_type, width_of
 from ...spirv.module import Function, Module, Value
 from ...spirv.operands import opcode
+from ...spirv.passes.contraction import second_products
 from ...spirv.passes.graph import Graph
 from ...spirv.passes.permuted_phis import separate_phis
 from ...spirv.passes.pipeline import Pass
@@ -32,6 +33,9 @@ NATIVE = frozenset(("cos", "divide", "exp2", "log", "log2", "rsqrt", "sin"))
 #: Functions of two floats that choose one -> what VRANGEPS does: 1 for the larger, 4 for the sign of that.
 CHOICES = {"fmax": 5, "fmin": 4}
 
+#: what says that a product and a sum may become one operation
+CONTRACT = "FPFastMathMode", "AllowContractFastINTEL"
+
 CURRENT_DIRECTION = 4  # of rounding, which does not matter
 
 ATOMICS = frozenset(opcode(name) for name in grammar.instruction_names() if name.startswith("OpAtomic"))
@@ -48,6 +52,7 @@ class OpenCL(OpenCLTileRegisters):
         self._coordinates: dict[tuple[str, int], Value] = {}
         self._drawn: tuple[Value, Value, Value] | None = None
         self._local_size = 1
+        self._contractible: set[int] = set()
         self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
         self._shared_bytes = 0
@@ -114,7 +119,12 @@ class OpenCL(OpenCLTileRegisters):
         return values
 
     def passes(self) -> tuple[Pass, ...]:
-        return (Pass("separated-phis", self._leave_unoptimised, self.target.optimised_size is not None),)
+        return (Pass("contraction", self._contract, bool(self._contractible)),
+                Pass("separated-phis", self._leave_unoptimised, self.target.optimised_size is not None),)
+
+    def _contract(self, graph: Graph) -> None:
+        """Which of two products a sum takes in is not the driver's choice."""
+        self.b.module.undecorate(second_products(graph, self._contractible), *CONTRACT)
 
     def _leave_unoptimised(self, graph: Graph) -> None:
         """Ask the driver to take a large kernel as it is, without what it has wrong then."""
@@ -236,7 +246,8 @@ class OpenCL(OpenCLTileRegisters):
     def contract(self, value: Value) -> Value:
         m = self.b.module
         m.require("FPFastMathModeINTEL", extension="SPV_INTEL_fp_fast_math_mode")
-        m.decorate(value, "FPFastMathMode", "AllowContractFastINTEL")
+        m.decorate(value, *CONTRACT)
+        self._contractible.add(value.id)
         return value
 
     def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:

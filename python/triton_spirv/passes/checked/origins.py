@@ -285,8 +285,8 @@ class Shadows:
 
     def _product(self, op: Operation, make: Before) -> Value | None:
         """An element is as doubtful as its row of a, its column of b, their scales, and its element of c."""
-        rank, type = len(shape_of(op.result.type)), like(op.result.type, I32)
-        shadows = self._known([op.c])
+        whole, type = shape_of(op.result.type), like(op.result.type, I32)
+        rank, shadows = len(whole), self._known([op.c])
         # the axis of the sum, and the one along which its result is repeated
         terms = [(op.a, rank - 1, rank - 1), (op.b, rank - 2, rank - 2)]
         if op.name == "tt.dot_scaled":
@@ -296,6 +296,8 @@ class Shadows:
                 shape = shape_of(value.type)
                 kept = (*shape[:axis], *shape[axis + 1:])
                 folded = _folded(None, self.shadows[value], TensorType(kept, I32, None), make, axis)
+                kept = (*whole[:repeated], *whole[repeated + 1:])
+                folded = _unpacked(folded, kept, make)
                 wide = TensorType((*kept[:repeated], 1, *kept[repeated:]), I32, None)
                 wide_value = make.make("tt.expand_dims", [folded], wide, axis=repeated)
                 shadows.append(make.make("tt.broadcast", [wide_value], type))
@@ -341,6 +343,16 @@ def _retyped(op: Operation, shadows: Sequence[Value], make: Before) -> list[Valu
         result.type = like(result.type, I32)
     make.insert(moved)
     return moved.results
+
+
+def _unpacked(shadow: Value, shape: tuple[int, ...], make: Before) -> Value:
+    """Of two numbers in a byte, neighbours along the last axis, the shadow of each."""
+    packed = shape_of(shadow.type)
+    if packed == shape:
+        return shadow
+    apart = make.make("tt.expand_dims", [shadow], TensorType((*packed, 1), I32, None), axis=len(packed))
+    pairs = make.make("tt.broadcast", [apart], TensorType((*packed, 2), I32, None))
+    return make.make("tt.reshape", [pairs], TensorType(shape, I32, None))
 
 
 def _folded(op: Operation | None, shadow: Value, type: Type, make: Before, axis: int = 0) -> Value:

@@ -42,7 +42,7 @@ class NotFinite(Source):
 
     def makes(self, op: Operation) -> bool:
         is_moved = op.has("view") or op.has("arranges") or op.name in (
-            "tt.gather", "arith.select", "tt.elementwise_inline_asm")
+            "tt.gather", "arith.select", "arith.negf", "tt.elementwise_inline_asm")
         return not is_moved and bool(op.results) and len(op.results) == 1 and (
             not op.regions or op.name in ("tt.reduce", "tt.scan")) and self.keeps(op.results[0].type)
 
@@ -53,6 +53,14 @@ class NotFinite(Source):
         return make.make("arith.select", [self._finite(value, make), make.number(0, type),
                                           make.number(GIVEN, type)], type)
 
+    def _result_is_finite(self, op: Operation, make: Before) -> Value:
+        """Is it a number? A product is looked at in an operation of its own: a second use would keep the
+        driver from making one operation of it and a sum, and so change the last bit of what is computed."""
+        if op.name != "arith.mulf":
+            return self._finite(op.result, make)
+        zero = make.number(0.0, op.result.type)
+        return self._finite(make.make("math.fma", [op.lhs, op.rhs, zero], op.result.type), make)
+
     def _finite(self, value: Value, make: Before) -> Value:
         size = make.make("math.absf", [value], value.type)
         return make.make("arith.cmpf", [size, make.number(math.inf, value.type)],
@@ -62,10 +70,11 @@ class NotFinite(Source):
         type = like(op.result.type, I32)
         if op.name == "arith.constant" and _is_finite(op.attributes["value"]):
             return None
-        finite = self._finite(op.result, make)
+        finite = self._result_is_finite(op, make)
         numbers = all(self.keeps(x.type) or not isinstance(element_type(x.type), FloatType)
                       for x in op.operands)
-        computed = (op.has("elementwise") or op.regions or op.has("product")) and op.name != "arith.bitcast"
+        computed = (op.has("elementwise") or op.regions or op.has("product")) and op.name not in (
+            "arith.bitcast", "tt.bitcast")
         origin = make.number(self.site(op) if computed and numbers else GIVEN, type)
         if inherited is not None:
             none = make.compare("eq", inherited, make.number(0, type))

@@ -2,7 +2,9 @@
 that one sum uses and nothing else, in the same block, the left one of two.
 
 Drivers get them in one of two ways: fused here, as the extended instruction Fma, or marked, for the driver to
-contract.
+contract. Some find the pairs themselves among all that may be contracted. Of a sum of two products they take
+one or the other, as the code around it happens to be. So that the same sum is the same number everywhere,
+they may take the left one only.
 """
 
 from __future__ import annotations
@@ -72,6 +74,23 @@ def mark(m: Module, graph: Graph, allowed: AbstractSet[int], sign: Sign) -> list
             pair[0][0] = 5 << 16 | ADD
         _flip(m, graph, flipped, constants, sign)
     return [words for pair in pairs for words in pair]
+
+
+def second_products(graph: Graph, allowed: AbstractSet[int]) -> list[int]:
+    """The right ones of two products that only one sum or difference uses, by their ids."""
+    sums = [words for words in _arithmetic(graph, allowed) if words[0] & OPCODE != MULTIPLY]
+    products = {words[2] for words in _arithmetic(graph, allowed) if words[0] & OPCODE == MULTIPLY}
+    doubtful = [words for words in sums if products >= set(words[3:]) and words[3] != words[4]]
+    if not doubtful:
+        return []
+    places = Counter(filter(products.__contains__, chain.from_iterable(graph.every())))
+    return [words[4] for words in doubtful if places[words[3]] == places[words[4]] == 2]
+
+
+def _arithmetic(graph: Graph, allowed: AbstractSet[int]) -> list[Words]:
+    """Sums, differences and products that may be contracted."""
+    return [words for block in graph.blocks for words in block.instructions
+            if words[0] & OPCODE in CONTRACTED and words[2] in allowed]
 
 
 def _subtracted(pair: tuple[Words, Words]) -> tuple[Words, tuple[int, ...]]:
