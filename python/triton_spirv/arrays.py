@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from .errors import LaunchError
-from .tensors import check_elements
+from .tensors import check_elements, why_not_shared
 
 #: numpy's allocations are aligned to 16 bytes; whole cache lines suit wide vectors
 ALIGNMENT = 64
@@ -230,6 +230,8 @@ def _memory_of(source: Any) -> np.ndarray:
     if hasattr(source, "__dlpack__"):
         if hasattr(source, "is_conj"):
             check_elements(source)
+            if not source.is_cpu:
+                raise LaunchError(why_not_shared(source))
         return np.from_dlpack(source)
     if hasattr(source, "__array_interface__"):
         return np.asarray(source)

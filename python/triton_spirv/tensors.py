@@ -31,6 +31,14 @@ def check_elements(tensor: Any) -> None:
                           "and fill it, before the launch")
 
 
+def why_not_shared(tensor: Any) -> str:
+    """Why kernels of OpenCL cannot work on a tensor that is not in host memory, and the way out."""
+    if str(tensor.device).startswith("xpu"):
+        return (f"the tensor is on {tensor.device}, in memory of Level Zero's, which OpenCL does not have: "
+                "pass tensor.cpu(), or triton_spirv.asarray(tensor, device='gpu'), a copy for many launches")
+    return f"the tensor is on {tensor.device}, kernels here work on host memory: pass tensor.cpu()"
+
+
 @functools.cache
 def lowest_address() -> int:
     """Memory of tensors is not below it, as a rule: a tensor with an address there wants `check_elements`. A

@@ -104,6 +104,9 @@ with simulated_gpu.installed():
     # one that was freed
     ("arguments", "set_arguments(context, own.handle, x, x, x); "
                   "context.device.library.clSVMFree(context.handle, x)", "that was freed"),
+    # one that this driver has not made, as the memory of torch.xpu: Level Zero has it
+    ("arguments", "set_arguments(context, own.handle, x, x, x + (1 << 30))",
+     "an address of the device where nothing is"),
     # one of another device
     ("arguments", "y = allocate(devices.open_device(devices.choose('a770'))); "
                   "set_arguments(context, own.handle, x, x, y)", "belongs to another context"),

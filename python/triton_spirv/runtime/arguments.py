@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import LaunchError
-from ..tensors import check_elements, lowest_address
+from ..tensors import check_elements, lowest_address, why_not_shared
 
 Handler = Callable[[Any], int]
 
@@ -109,8 +109,7 @@ def _tensor() -> Handler:
 
 def _like_a_tensor(argument: Any) -> int:
     if not argument.is_cpu:
-        raise LaunchError(f"the tensor is on {argument.device}, kernels here work on host memory: "
-                          "pass tensor.cpu()")
+        raise LaunchError(why_not_shared(argument))
     return argument.data_ptr()
 
 

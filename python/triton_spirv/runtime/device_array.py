@@ -11,8 +11,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..arrays import DType
+from ..arrays import DType, dtype_or
 from ..errors import LaunchError
+from . import dlpack
 
 #: a subclass, whose views are of it
 Own = TypeVar("Own", bound="DeviceArray")
@@ -99,13 +100,16 @@ class DeviceArray:
         return self._as_numpy(raw, -begin)
 
     def copy_from(self: Own, source: Any) -> Own:
-        """Overwrite the elements with those of `source`, of the same shape: anything numpy reads, or an
-        array of this device; gives itself."""
+        """Overwrite the elements with those of `source`, of the same shape: anything numpy reads, a
+        tensor of torch's on any device, or an array of this device; gives itself."""
         if isinstance(source, DeviceArray) and source.context is self.context and self._alike(source):
             self.context.stream.copy(source.allocation, source._offset, self.allocation, self._offset,
                                      self.nbytes)
             return self
-        values = source.numpy() if hasattr(source, "numpy") else np.asarray(source)
+        if hasattr(source, "untyped_storage"):
+            values, _ = dtype_or(source, None)
+        else:
+            values = source.numpy() if hasattr(source, "numpy") else np.asarray(source)
         if values.dtype.itemsize != self.dtype.itemsize or values.shape != self.shape:
             raise LaunchError(f"cannot copy {values.dtype}{list(values.shape)} into "
                               f"{self.dtype}{list(self.shape)}: same shape and element size are needed")
@@ -203,11 +207,14 @@ class DeviceArray:
         values = self.numpy()
         return values.astype(dtype) if dtype is not None else values
 
-    def __dlpack__(self, **options: Any) -> Any:
-        """A copy in host memory."""
-        if options.get("copy") is False:
-            raise BufferError("the array is on a device; others can only have a copy")
-        return self.numpy().__dlpack__()
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+                   copy: bool | None = None) -> Any:
+        """A copy in host memory; `stream` and `max_version` change nothing. BufferError for another device,
+        and where `copy` forbids it."""
+        if dl_device is not None and tuple(map(int, dl_device)) != self.__dlpack_device__():
+            raise BufferError(f"the array is on {self.device}, which DLPack's device {tuple(dl_device)} does "
+                              "not reach; ask for (1, 0), a copy on the host")
+        return dlpack.on_host(self, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0  # kDLCPU

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from simulated_cuda import Tensor
-from triton_spirv.runtime.vulkan import arrays, dlpack, memory
+from triton_spirv.runtime import dlpack
+from triton_spirv.runtime.vulkan import arrays, memory
 from vulkan_launches import COUNT, kernel, random
 
 torch = pytest.importorskip("torch")
@@ -151,7 +152,7 @@ def test_tensors_may_outlive_python() -> None:
 import builtins, torch
 from types import SimpleNamespace
 from triton_spirv.arrays import find_dtype
-from triton_spirv.runtime.vulkan import dlpack
+from triton_spirv.runtime import dlpack
 memory = (1 << 12) * b"a"
 array = SimpleNamespace(dtype=find_dtype("uint8"), shape=(8,), strides=(1,))
 class Source:
