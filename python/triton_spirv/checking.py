@@ -2,7 +2,7 @@
 
     TRITON_SPIRV_CHECK=bounds python program.py       every kernel of a program
     with triton_spirv.checked("bounds"): ...           those that are launched inside
-    kernel[grid](..., check="bounds")                  one launch
+    kernel[grid](..., check="bounds", check_limit=5)   one launch, and no more than 5 findings
 
 A launch that found something raises CheckError when it is done; its `findings` are objects.
 """
@@ -22,6 +22,8 @@ from . import check_reports, unwritten
 from .errors import TritonSpirvError, UsageError
 
 VARIABLE = "TRITON_SPIRV_CHECK"
+#: how many findings a launch raises at most, see `limit`
+LIMIT = "TRITON_SPIRV_CHECK_LIMIT"
 
 #: the checks that there are, in the order in which they are made
 NAMES = ("bounds", "uninit", "race", "overflow", "nan", "deadlock")
@@ -34,11 +36,12 @@ COMPILER = "compiler"
 
 #: where findings go instead of being raised
 _collected: list[Finding] | None = None
-#: so many of them end the program; 0: none do
-_limit = 0
+#: so many of them end the program; 0: as many as a launch raises
+_most_collected = 0
 
 _arrays: ContextVar[tuple[Any, ...]] = ContextVar("triton-spirv-checked-arrays", default=())
 _chosen: ContextVar[str | None] = ContextVar("triton-spirv-checks", default=None)
+_limit: ContextVar[int] = ContextVar("triton-spirv-check-limit", default=0)
 
 
 @dataclass(frozen=True)
@@ -104,28 +107,60 @@ class CheckError(TritonSpirvError, RuntimeError):
     """What a launch in checked mode found. The kernel ran to its end; what it was not allowed to do is left
     out of its results."""
 
-    def __init__(self, findings: Iterable[Finding]) -> None:
+    def __init__(self, findings: Iterable[Finding], more: int = 0) -> None:
+        """`more`: so many that are left out."""
         self.findings = tuple(findings)
-        super().__init__("\n".join(map(str, self.findings)))
+        rest = [f"and {more} more, beyond the limit of {len(self.findings)}"] * (more > 0)
+        super().__init__("\n".join([*map(str, self.findings), *rest]))
 
 
 class TooMany(CheckError):
     """As many findings as were asked for."""
 
 
+def limit() -> int:
+    """How many findings a launch raises, or a program whose findings are collected has before it ends; 0: as
+    many as there are."""
+    return _limit.get() or at_least_0(os.environ.get(LIMIT, "") or 0, LIMIT)
+
+
+def at_least_0(number: Any, name: str) -> int:
+    """The number that somebody passed by this name; UsageError for what is none."""
+    try:
+        found = int(number)
+    except (TypeError, ValueError):
+        found = -1
+    if found < 0:
+        raise UsageError(f"{name} is {number!r}; it is a number of findings, from 0 (all of them) on")
+    return found
+
+
+@contextmanager
+def limited(most: int) -> Iterator[None]:
+    """Launches inside raise at most so many findings; 0: as those outside."""
+    token = _limit.set(most or _limit.get())
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
 def report(findings: Iterable[Finding]) -> None:
-    """Raise CheckError where there are findings, or leave them to who collects them: each place once."""
+    """Raise CheckError where there are findings, no more than the limit, or leave them to who collects them:
+    each place once."""
     findings = [finding for finding in findings if not check_reports.is_suppressed(finding)]
     if not findings:
         return
     if _collected is None:
-        check_reports.write(findings)
-        raise CheckError(findings)
+        kept = findings[:limit() or None]
+        check_reports.write(kept)
+        raise CheckError(kept, len(findings) - len(kept))
     known = {_place(finding) for finding in _collected}
     new = [finding for finding in findings if _place(finding) not in known]
     check_reports.write(new)
     _collected.extend(new)
-    if _limit and len(_collected) >= _limit:
+    most = _most_collected or limit()
+    if most and len(_collected) >= most:
         raise TooMany(_collected)
 
 
@@ -135,15 +170,15 @@ def _place(finding: Finding) -> tuple[object, ...]:
 
 
 @contextmanager
-def collected(limit: int = 0) -> Iterator[list[Finding]]:
+def collected(most: int = 0) -> Iterator[list[Finding]]:
     """Findings of all launches inside, of all threads, go to the list; no launch raises, but the one that
-    brings it to `limit` findings: TooMany."""
-    global _collected, _limit
-    before, _collected, _limit = (_collected, _limit), [], limit
+    brings it to so many findings: TooMany. 0: to the limit of that launch, if it has one."""
+    global _collected, _most_collected
+    before, _collected, _most_collected = (_collected, _most_collected), [], most
     try:
         yield _collected
     finally:
-        _collected, _limit = before
+        _collected, _most_collected = before
 
 
 def current() -> str:
@@ -174,13 +209,15 @@ def normalised(text: str) -> str:
 
 
 @contextmanager
-def checked(checks: str = "all", arrays: Sequence[Any] = ()) -> Iterator[None]:
+def checked(checks: str = "all", arrays: Sequence[Any] = (), limit: int = 0) -> Iterator[None]:
     """Launches inside make these checks: names with commas between, "all", or "" for none. `arrays`: arrays
     and tensors that kernels reach by addresses which they find in memory, as in a table of pointers. What
-    torch.empty and triton_spirv.empty make inside counts as not written for check=uninit."""
+    torch.empty and triton_spirv.empty make inside counts as not written for check=uninit. `limit`: a launch
+    raises at most so many findings."""
     token, more = _chosen.set(normalised(checks)), _arrays.set((*_arrays.get(), *arrays))
     try:
-        with unwritten.watching_torch() if follows_memory() else nullcontext():
+        with limited(at_least_0(limit, "limit")), \
+                unwritten.watching_torch() if follows_memory() else nullcontext():
             yield
     finally:
         _chosen.reset(token)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import plugin
-from .checking import COMPILER, NAMES, VARIABLE
+from .checking import COMPILER, NAMES, VARIABLE, CheckError, at_least_0
 from .errors import InternalError, LoweringError, MissingCapability, UnsupportedOperation
 from .torch_as_cuda import where_torch_is
 
@@ -41,6 +41,7 @@ class Tally:
     compiled: Counter[str] = field(default_factory=Counter)
     cached: int = 0
     seconds: float = 0.0
+    findings: int = 0
 
     def note(self, name: str, was_cached: bool, seconds: float) -> None:
         """One kernel that Triton asked for."""
@@ -79,6 +80,8 @@ def pytest_addoption(parser: Any) -> None:
     for name in (*NAMES, COMPILER):
         group.addoption(f"--triton-spirv-check={name}", dest="triton_spirv_check", action="append_const",
                         const=name, help="")
+    group.addoption("--triton-spirv-check-limit", type=int, default=0, metavar="N",
+                    help="end the tests at so many findings; of several workers, each counts its own")
     group.addoption("--triton-spirv-cuda", action="store_true",
                     help="torch.cuda.is_available() and Tensor.is_cuda say True, for tests that skip "
                          "themselves otherwise")
@@ -89,6 +92,7 @@ def pytest_addoption(parser: Any) -> None:
 def pytest_load_initial_conftests(early_config: Any) -> None:
     """Before any of the project's code can import Triton, which reads the variables at its import."""
     options = early_config.known_args_namespace
+    at_least_0(options.triton_spirv_check_limit, "--triton-spirv-check-limit")
     if options.triton_spirv_check:
         options.triton_spirv = options.triton_spirv or "vector"
         os.environ[VARIABLE] = ",".join(options.triton_spirv_check)
@@ -110,8 +114,13 @@ def refusal(error: BaseException | None) -> BaseException | None:
 
 
 def pytest_runtest_makereport(item: Any, call: Any) -> None:
-    """A test whose kernel is refused is skipped."""
+    """A test whose kernel is refused is skipped. As many findings as the option says end the tests."""
     options = item.config.option
+    most = options.triton_spirv_check_limit
+    if most and call.excinfo is not None and isinstance(call.excinfo.value, CheckError):
+        _tally.findings += len(call.excinfo.value.findings)
+        if _tally.findings >= most:
+            item.session.shouldstop = f"{_tally.findings} findings of triton-spirv; the limit is {most}"
     if not options.triton_spirv or options.triton_spirv_strict or call.excinfo is None:
         return
     refused = refusal(call.excinfo.value)

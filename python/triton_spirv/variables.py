@@ -59,6 +59,9 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_CHECK_TIMEOUT", "seconds", "10",
                  "End a launch that takes longer, in checked mode with `deadlock`, and say what it waits "
                  "for."),
+        Variable("TRITON_SPIRV_CHECK_LIMIT", "a number", "0: all of them",
+                 "A launch in checked mode raises at most so many findings. `triton-spirv check` ends the "
+                 "program at so many."),
         Variable("TRITON_SPIRV_CHECK_REPORT", "a file name; `%p` in it is the process id", "none",
                  "Write the findings of checked mode there, as a JSON list. There is no file if nothing is "
                  "found."),

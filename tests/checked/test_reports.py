@@ -85,6 +85,49 @@ def test_so_many_end_the_program(limit: int, launches: int) -> None:
     assert done == launches and len(findings) == 2
 
 
+def test_so_many_are_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the option of a launch, the variable, and the block around it, whichever says it closest."""
+    x, o = (triton_spirv.asarray(np.ones(16, np.float32)) for _ in range(2))
+    monkeypatch.setattr("triton_spirv.check_reports._written", [])
+    monkeypatch.setenv(REPORT, str(tmp_path / "found.json"))
+
+    def found(**options: int) -> tuple[list[int], bool]:
+        with pytest.raises(CheckError) as error:
+            copy[(1,)](x, o, 20, BLOCK=32, check="bounds", **options)
+        return [finding.line for finding in error.value.findings], "1 more, beyond the limit of 1" in str(
+            error.value)
+
+    both, first = ([LOAD, STORE], False), ([LOAD], True)
+    assert found() == found(check_limit=0) == found(check_limit=2) == found(check_limit=7) == both
+    assert found(check_limit=1) == first
+    with triton_spirv.checked("", limit=1):
+        assert found() == first and found(check_limit=2) == both
+    monkeypatch.setenv(checking.LIMIT, "1")
+    assert found() == first and found(check_limit=2) == both
+    with triton_spirv.checked("", limit=2):
+        assert found() == both
+    assert len(json.loads((tmp_path / "found.json").read_text())) == 4 * 2 + 1 + 3 + 3 + 2
+
+
+def test_a_launch_ends_the_program_at_its_limit() -> None:
+    x, o = (triton_spirv.asarray(np.ones(16, np.float32)) for _ in range(2))
+    with checking.collected() as findings:
+        with pytest.raises(checking.TooMany):
+            copy[(1,)](x, o, 20, BLOCK=32, check="bounds", check_limit=2)
+        copy[(1,)](x, o, 21, BLOCK=32, check="bounds")
+    assert len(findings) == 2
+
+
+@pytest.mark.parametrize("limit", [-1, "many"])
+def test_limits_that_are_none(limit: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, o = (triton_spirv.asarray(np.ones(16, np.float32)) for _ in range(2))
+    with pytest.raises(UsageError, match=r"check_limit is .*; it is a number of findings"):
+        copy[(1,)](x, o, 20, BLOCK=32, check="bounds", check_limit=limit)
+    monkeypatch.setenv(checking.LIMIT, str(limit))
+    with pytest.raises(UsageError, match=f"{checking.LIMIT} is .*; it is a number of findings"):
+        launch()
+
+
 TESTS = '''
 import numpy as np, pytest, triton, triton.language as tl, triton_spirv
 
@@ -115,3 +158,6 @@ def test_tests_fail(tmp_path: Path) -> None:
 
     assert failed("--triton-spirv-check") == {"1-17", "-1-16", "-1-17"}
     assert failed("--triton-spirv", "--triton-spirv-check=bounds") == {"1-17", "-1-17"}
+    # the first test that fails is the last one
+    assert failed("--triton-spirv-check=bounds", "--triton-spirv-check-limit=1") == {"1-17"}
+    assert failed("--triton-spirv-check=bounds", "--triton-spirv-check-limit=100") == {"1-17", "-1-17"}

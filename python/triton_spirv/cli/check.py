@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--github", action="store_true",
                         help="print findings as annotations of GitHub Actions")
     parser.add_argument("--limit", type=int, default=0, metavar="N",
-                        help="end the program at so many findings")
+                        help=f"end the program at so many findings (default: {checking.LIMIT}, or never)")
     parser.add_argument("--suppress", default="", metavar="[CHECK:]FILE[:LINE]",
                         help="leave findings out: of a check, in a file, in a line; commas between several")
     parser.add_argument("--bisect", action="store_true",
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, out: Output) -> int:
     status = 1
     if checking.follows_memory():
         unwritten.import_torch()
-    with checking.collected(options.limit) as findings, suppress(checking.TooMany), \
+    with checking.collected(checking.at_least_0(options.limit, "--limit")) as findings, suppress(checking.TooMany), \
             checking.checked(options.checks):
         status = execute(options)
     for finding in findings:

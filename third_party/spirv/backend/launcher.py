@@ -116,8 +116,22 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
 def bind(source: Any, function: Function, metadata: Any) -> Launch:
     """The runtime's launch function of a kernel, which compares its results if that is checked."""
     launch = function.bind(metadata)
-    if checking.COMPILER not in metadata.check.split(","):
-        return launch
+    if checking.COMPILER in metadata.check.split(","):
+        launch = _compared(launch, source, function, metadata)
+    return _limited(launch, metadata.check_limit) if metadata.check_limit else launch
+
+
+def _limited(launch: Launch, most: int) -> Launch:
+    """The same, raising at most so many findings."""
+    def limited(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        with checking.limited(most):
+            launch(x, y, z, arguments)
+
+    return limited
+
+
+def _compared(launch: Launch, source: Any, function: Function, metadata: Any) -> Launch:
+    """The same, comparing results with those of the kernel without optimisations."""
     from triton_spirv.artifact import Artifact
     from triton_spirv.facts.sums import unordered_terms_of
     from triton_spirv.runtime.comparing import compared

@@ -50,6 +50,7 @@ class SPIRVOptions:
     fast_math: bool = False
     print_each_thread: bool = False
     check: str = ""
+    check_limit: int = 0
     optimise: str = ""
     # ---- accepted without meaning here
     launch_cooperative_grid: bool = False
@@ -90,6 +91,7 @@ class SPIRVOptions:
         known["optimise"] = ",".join(known.get("optimise", os.environ.get(VARIABLE, "")).split())
         left_out(known["optimise"])
         known["check"] = checking.normalised(known["check"]) if "check" in known else checking.current()
+        known["check_limit"] = checking.at_least_0(known.get("check_limit", 0), "check_limit")
         known.update(_native(known, target))
         return cls(**known)
 
