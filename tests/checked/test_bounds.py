@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
+from checked import launches
 from triton_spirv import CheckError
 
 pytestmark = pytest.mark.usefixtures("device")
 MODES = ["vector", "simt", pytest.param("vulkan", marks=pytest.mark.vulkan)]
+found = partial(launches.found, "bounds")
 
 
 @pytest.fixture(params=MODES, autouse=True)
@@ -25,12 +27,6 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     if request.param == "vulkan":
         monkeypatch.setenv("TRITON_SPIRV_DEVICE", os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan"))
     return str(request.param)
-
-
-def found(launch: Callable[[], object]) -> tuple[Any, ...]:
-    with triton_spirv.checked("bounds"), pytest.raises(CheckError) as error:
-        launch()
-    return error.value.findings
 
 
 def framed(size: int, dtype: str = "float32", fill: float = 7) -> tuple[np.ndarray, np.ndarray]:

@@ -4,6 +4,7 @@ leaves single ones out."""
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,15 +15,19 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
+from checked.launches import arrays
 from triton_spirv import CheckError
-from triton_spirv.errors import UsageError
+from triton_spirv.errors import LaunchError, UsageError
 from triton_spirv.lower.addresses import masks
 from triton_spirv.target import CPU, OPTIMISATIONS, left_out
 from triton_spirv.target.optimisations import REORDERING
 
 
-def arrays(*values: Any) -> list[Any]:
-    return [triton_spirv.asarray(np.ascontiguousarray(value)) for value in values]
+@pytest.fixture(params=["cpu", pytest.param("vulkan", marks=pytest.mark.vulkan)])
+def anywhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here and on a Vulkan device, to which the memory is copied."""
+    if request.param == "vulkan":
+        monkeypatch.setenv("TRITON_SPIRV_DEVICE", os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan"))
 
 
 @triton.jit
@@ -73,6 +78,7 @@ def normal(*shape: int) -> np.ndarray:
     return RNG.standard_normal(shape).astype(np.float32)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("n, block", [(1000, 1024), (3, 16), (3000, 4096)])
 def test_equal_bit_for_bit(n: int, block: int) -> None:
     x, plain, checked = normal(4, n), np.zeros((4, n), np.float32), np.zeros((4, n), np.float32)
@@ -81,6 +87,7 @@ def test_equal_bit_for_bit(n: int, block: int) -> None:
     np.testing.assert_array_equal(plain, checked)
 
 
+@pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("depth", [16, 100])
 def test_products(depth: int) -> None:
     x, y, o = normal(32, depth), normal(depth, 32), np.zeros((32, 32), np.float32)
@@ -97,6 +104,7 @@ def test_products_whose_order_instructions_choose() -> None:
     torch.testing.assert_close(o, x.float() @ y.reshape(64, 32).float(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("anywhere")
 def test_memory_is_as_after_one_launch() -> None:
     x, total, ticket, o = normal(1000), np.zeros(1, np.float32), np.zeros(1, np.int32), np.zeros(50, np.int32)
     before = x.copy()
@@ -107,6 +115,15 @@ def test_memory_is_as_after_one_launch() -> None:
         numbered[(50,)](*arrays(ticket, o))
     assert ticket[0] == 50 and sorted(o) == list(range(50))
     np.testing.assert_allclose(total[0], x.sum(), rtol=1e-4)
+
+
+@pytest.mark.vulkan
+def test_arrays_of_a_device_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    choice = os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", choice)
+    x = triton_spirv.asarray(normal(16), device=choice)
+    with pytest.raises(LaunchError, match="compares host memory: argument x is in a device's memory"):
+        in_place[(1,)](x, 16, BLOCK=16, check="compiler")
 
 
 @pytest.fixture
@@ -128,6 +145,7 @@ def copied(x, o, n, BLOCK: tl.constexpr):
     tl.store(o + i, tl.load(x + i), mask=i < n)
 
 
+@pytest.mark.usefixtures("anywhere")
 def test_a_defect_is_found_recorded_and_bisected(
     wrong_masks: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

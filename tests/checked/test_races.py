@@ -3,7 +3,7 @@ what locks, flags and counters order is silent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,23 +11,12 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
-from triton_spirv import CheckError
+from checked import launches
+from checked.launches import arrays
 from triton_spirv.errors import LaunchError
 from triton_spirv.tools.spirv_tools import validate
 
-
-def found(launch: Callable[[], object], checks: str = "race") -> tuple[Any, ...]:
-    """The findings of a launch."""
-    with triton_spirv.checked(checks):
-        try:
-            launch()
-        except CheckError as error:
-            return error.findings
-    return ()
-
-
-def arrays(*values: Any) -> list[Any]:
-    return [triton_spirv.asarray(np.ascontiguousarray(value)) for value in values]
+found = partial(launches.found, "race")
 
 
 def zeros(size: int, dtype: str = "float32") -> Any:
@@ -537,10 +526,10 @@ def test_modules_are_valid(checks: str) -> None:
 
 def test_all_checks_together() -> None:
     x, o = arrays(np.arange(1000.0, dtype=np.float32), np.zeros(1000, np.float32))
-    assert not found(lambda: copy[(4,)](x, o, 1000, 256, BLOCK=256), "all")
-    findings = found(lambda: copy[(5,)](x, o, 1020, 255, BLOCK=256), "all")
+    assert not launches.found("all", lambda: copy[(4,)](x, o, 1000, 256, BLOCK=256))
+    findings = launches.found("all", lambda: copy[(5,)](x, o, 1020, 255, BLOCK=256))
     assert {finding.check for finding in findings} == {"bounds", "race"}
     x, total = np.ones((9, 64), np.float32), np.zeros(64, np.float32)
-    assert not found(lambda: locked_sum[(9,)](*arrays(x, total), zeros(1, "int32"), SEM="acq_rel",
-                                              SCOPE="gpu", BLOCK=64), "all")
+    assert not launches.found("all", lambda: locked_sum[(9,)](*arrays(x, total), zeros(1, "int32"),
+                                                              SEM="acq_rel", SCOPE="gpu", BLOCK=64))
     np.testing.assert_array_equal(total, 9)

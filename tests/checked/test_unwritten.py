@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +16,12 @@ import torch
 import triton
 import triton.language as tl
 import triton_spirv
+from checked import launches
 from triton_spirv import CheckError, unwritten
 from triton_spirv.errors import UsageError
 from triton_spirv.tools.spirv_tools import validate
 
-
-def found(launch: Callable[[], object], checks: str = "uninit") -> tuple[Any, ...]:
-    """The findings of a launch."""
-    with triton_spirv.checked(checks):
-        try:
-            launch()
-        except CheckError as error:
-            return error.findings
-    return ()
+found = partial(launches.found, "uninit")
 
 
 def empty(*shape: int, dtype: Any = torch.float32) -> torch.Tensor:
@@ -85,11 +78,11 @@ def test_kernels_that_only_write(checks: str) -> None:
     pattern = unwritten.PATTERN - (1 << 32)
     for value in (7, pattern):
         x, o = empty(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
-        assert not found(lambda: fill[(1,)](x, value, 4, 48, BLOCK=64), checks)  # noqa: B023
-        finding, = found(lambda: copy[(1,)](x, o, 64, BLOCK=64), checks)  # noqa: B023
+        assert not launches.found(checks, lambda: fill[(1,)](x, value, 4, 48, BLOCK=64))  # noqa: B023
+        finding, = launches.found(checks, lambda: copy[(1,)](x, o, 64, BLOCK=64))  # noqa: B023
         assert finding.count == 4 + 16
         assert o[4:48].eq(value).all()
-    assert not found(lambda: fill[(1,)](torch.ones(64), 7, 5, 50, BLOCK=64), checks)
+    assert not launches.found(checks, lambda: fill[(1,)](torch.ones(64), 7, 5, 50, BLOCK=64))
 
 
 def test_threads_that_write_parts_of_one_tensor() -> None:
@@ -263,8 +256,8 @@ def test_atomic_operations() -> None:
 
 def test_with_all_checks() -> None:
     x, o = torch.ones(1000), empty(1000)
-    assert not found(lambda: copy[(4,)](x, o, 1000, BLOCK=256), "all")
-    finding, = found(lambda: copy[(4,)](empty(1000), o, 1000, BLOCK=256), "all")
+    assert not launches.found("all", lambda: copy[(4,)](x, o, 1000, BLOCK=256))
+    finding, = launches.found("all", lambda: copy[(4,)](empty(1000), o, 1000, BLOCK=256))
     assert finding.check == "uninit"
 
 

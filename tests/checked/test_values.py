@@ -3,7 +3,6 @@ meaning, offsets that wrap; each is followed to where it matters, and silent whe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,21 +10,8 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
+from checked.launches import arrays, found
 from triton_spirv import CheckError
-
-
-def found(checks: str, launch: Callable[[], object]) -> tuple[Any, ...]:
-    """The findings of a launch."""
-    with triton_spirv.checked(checks):
-        try:
-            launch()
-        except CheckError as error:
-            return error.findings
-    return ()
-
-
-def arrays(*values: Any) -> list[Any]:
-    return [triton_spirv.asarray(np.ascontiguousarray(value)) for value in values]
 
 
 def out(size: int = 256, dtype: str = "float32") -> np.ndarray:

@@ -50,8 +50,8 @@ def run(options: argparse.Namespace, out: Output) -> int:
     status = 1
     if checking.follows_memory():
         unwritten.import_torch()
-    with checking.collected(checking.at_least_0(options.limit, "--limit")) as findings, suppress(checking.TooMany), \
-            checking.checked(options.checks):
+    most = checking.at_least_0(options.limit, "--limit")
+    with checking.collected(most) as findings, suppress(checking.TooMany), checking.checked(options.checks):
         status = execute(options)
     for finding in findings:
         out.line(_annotation(finding) if options.github else str(finding))

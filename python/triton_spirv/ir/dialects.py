@@ -36,6 +36,13 @@ read.
                  What is elementwise or a view is pure
     divides      needs a second operand other than zero
     sum          the sum of its two operands
+    ring         a sum, difference or product of integers, of which what does not fit is dropped
+    shifts       moves the bits of its first operand by the second
+    extreme      the greater or the lesser one of two numbers
+    picks        elements of the result are elements of some operands; another one says which
+    reinterprets the bits of its operand, read as another type
+    truncates    an integer of a float, its fraction dropped
+    folds        combines the elements along an axis by its region
     widens       the same number, read as signed, in a wider type
     resizes      the same number in another integer type, where it fits
     reads, writes, atomic
@@ -64,6 +71,9 @@ TRAITS: dict[str, frozenset[str]] = {
     "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
     "keeps_dims": frozenset({"view", "pure"}), "reshapes": frozenset({"view", "pure"}),
     "multiplies": frozenset({"elementwise", "pure"}), "arranges": frozenset({"pure"}),
+    **dict.fromkeys(("ring", "shifts", "extreme", "reinterprets", "truncates"),
+                    frozenset({"elementwise", "pure"})),
+    "folds": frozenset({"pure"}), "picks": frozenset({"pure"}),
     **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
                      "watches", "loops", "carries", "terminator"), frozenset()),
 }
@@ -201,7 +211,8 @@ _op("tt.make_tensor_ptr", "base shape* strides* offsets*",
 _op("tt.advance", "ptr offsets*", "$ptr , [ $offsets* ] {} : T(ptr)", "ptr", traits="pure")
 
 # tt: elementwise
-_family("tt.int_to_ptr tt.ptr_to_int tt.bitcast", "src", _CAST, traits="elementwise")
+_family("tt.int_to_ptr tt.ptr_to_int", "src", _CAST, traits="elementwise")
+_op("tt.bitcast", "src", _CAST, traits="reinterprets")
 _op("tt.fp_to_fp", "src", "$src {} (? , rounding = @rounding )? : T(src) -> R",
     traits="elementwise", rounding="rounding")
 _op("tt.clampf", "x min max",
@@ -224,7 +235,7 @@ _op("tt.broadcast", "src", _CAST, traits="keeps_dims")
 _op("tt.trans", "src", _CAST, traits="view")
 _family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R", traits="arranges")
 _op("tt.split", "src", "$src {} : T(src) -> R", "both", traits="arranges")
-_op("tt.gather", "src indices", "$src [ $indices ] {} : F", traits="pure")
+_op("tt.gather", "src indices", "$src [ $indices ] {} : F", traits="picks")
 
 # ts: what passes/simplify.py writes; Triton does not know it
 _op("ts.swap", "src", "$src {} : T(src)", "src", traits="view")
@@ -248,8 +259,8 @@ _op("tt.get_num_programs", "", "@axis {} : R", traits="pure", axis="dim")
 _op("tt.make_range", "", "{} : R", traits="pure")
 
 # tt: over an axis
-_op("tt.reduce", "srcs*", "generic", traits="pure")
-_op("tt.scan", "srcs*", "generic", traits="pure")
+_op("tt.reduce", "srcs*", "generic", traits="folds")
+_op("tt.scan", "srcs*", "generic", traits="folds")
 _family("tt.reduce.return tt.scan.return", "values*", _RETURN, traits="terminator")
 _op("tt.map_elementwise.return", "values*", "{} (? $values* : T(values*) )?", traits="terminator")
 _op("tt.histogram", "src mask?", "$src (? , $mask )? {} : T(src) -> R", traits="pure")
@@ -272,11 +283,15 @@ _family("tt.grid_dependency_wait tt.grid_dependency_launch_dependents", "", "{}"
 # arith
 _BINARY = "$lhs , $rhs flags {} : T(lhs)"
 _ARITH_CAST = "$src flags {} : T(src) to R"
-_op("arith.addi", "lhs rhs", _BINARY, "lhs", "elementwise sum")
+_op("arith.addi", "lhs rhs", _BINARY, "lhs", "ring sum")
+_family("arith.subi arith.muli", "lhs rhs", _BINARY, "lhs", "ring")
+_family("arith.shli arith.shrsi arith.shrui", "lhs rhs", _BINARY, "lhs", "shifts")
 _family(
-    "arith.subi arith.muli arith.andi arith.ori arith.xori arith.shli arith.shrsi arith.shrui "
-    "arith.maxsi arith.maxui arith.minsi arith.minui arith.addf arith.subf arith.divf "
-    "arith.remf arith.maximumf arith.maxnumf arith.minimumf arith.minnumf",
+    "arith.maxsi arith.maxui arith.minsi arith.minui arith.maximumf arith.maxnumf arith.minimumf "
+    "arith.minnumf", "lhs rhs", _BINARY, "lhs", "extreme",
+)
+_family(
+    "arith.andi arith.ori arith.xori arith.addf arith.subf arith.divf arith.remf",
     "lhs rhs", _BINARY, "lhs", "elementwise",
 )
 _family(
@@ -291,9 +306,11 @@ _family(
     traits="elementwise resizes",
 )
 _family(
-    "arith.extf arith.truncf arith.sitofp arith.uitofp arith.fptosi arith.fptoui arith.bitcast "
-    "arith.convertf", "src", _ARITH_CAST, traits="elementwise",
+    "arith.extf arith.truncf arith.sitofp arith.uitofp arith.convertf", "src", _ARITH_CAST,
+    traits="elementwise",
 )
+_op("arith.bitcast", "src", _ARITH_CAST, traits="reinterprets")
+_family("arith.fptosi arith.fptoui", "src", _ARITH_CAST, traits="truncates")
 _family(
     "arith.scaling_extf arith.scaling_truncf",
     "src scale", "$src , $scale flags {} : T(src) , T(scale) to R", traits="elementwise",
@@ -302,7 +319,7 @@ _op("arith.cmpi", "lhs rhs", "@predicate , $lhs , $rhs {} : T(lhs)", "i1 lhs", "
     predicate="cmpi")
 _op("arith.cmpf", "lhs rhs", "@predicate , $lhs , $rhs flags {} : T(lhs)", "i1 lhs", "elementwise",
     predicate="cmpf")
-_op("arith.select", "condition true_value false_value", "custom select", "true_value", "elementwise")
+_op("arith.select", "condition true_value false_value", "custom select", "true_value", "elementwise picks")
 _op("arith.constant", "", "custom constant", traits="pure")
 _family("arith.addui_extended arith.subui_extended", "lhs rhs", "$lhs , $rhs {} : T(lhs) , R", "extended lhs",
         "elementwise")

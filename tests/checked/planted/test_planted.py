@@ -8,8 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-import triton_spirv
-from triton_spirv import CheckError
+from checked.launches import found
 
 sys.path.insert(0, str(Path(__file__).parent))
 from planting import ALL, CHECKS, FILES, Bug, bugs, load, text_of
@@ -21,12 +20,7 @@ KERNELS = sorted({(bug.file, bug.kernel) for bug in BUGS})
 def findings(place: Path, lines: list[str], kernel: str, checks: str) -> list[tuple[str, int]]:
     """(check, line) of what a launch of a kernel finds."""
     module = load(lines, place)
-    with triton_spirv.checked(checks):
-        try:
-            getattr(module, f"launch_{kernel}")()
-        except CheckError as error:
-            return [(finding.check, finding.line) for finding in error.findings]
-    return []
+    return [(finding.check, finding.line) for finding in found(checks, getattr(module, f"launch_{kernel}"))]
 
 
 def test_there_are_as_many_as_there_should_be() -> None:

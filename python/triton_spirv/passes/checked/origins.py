@@ -39,6 +39,9 @@ GIVEN = 0x7FFFFFFF
 DECIDES = {"scf.if": ("condition",), "scf.condition": ("condition",), "cf.cond_br": ("condition",),
            "scf.for": ("lower", "upper", "step")}
 
+#: operations on i1 -> the value of either operand that decides the result
+DECIDED_BY = {"arith.andi": False, "arith.ori": True}
+
 
 class Source:
     """What is doubtful, for one check: `makes` names the operations whose results may be, `shadow` gives the
@@ -106,7 +109,7 @@ class Shadows:
         found = {argument for argument in arguments if self.source.keeps(argument.type)}
         targets: dict[Value, list[Value]] = {}
         for op in self.function.walk():
-            if op.name in ("tt.call", "tt.func", *_BY_BLOCKS):
+            if op.name == "tt.call" or op.successors:
                 continue  # what goes through a call or between blocks is taken for sound
             for source, target in flow(op, self.module):
                 targets.setdefault(source, []).append(target)
@@ -128,10 +131,10 @@ class Shadows:
                 self._loop(op)
             elif op.name == "scf.while":
                 self._while(op)
-            elif op.name in ("scf.if", "scf.execute_region"):
-                self._branch(op)
-            elif not op.regions or op.name in ("tt.reduce", "tt.scan", "tt.map_elementwise"):
+            elif not op.regions or op.is_pure:
                 self._plain(op)
+            else:
+                self._branch(op)
 
     def _plain(self, op: Operation) -> None:
         if not any(result in self.doubtful for result in op.results):
@@ -226,7 +229,7 @@ class Shadows:
         result = op.results[0] if op.results else None
         if op.name == "arith.select":
             return [self._selected(op, make)]
-        if op.name in ("arith.andi", "arith.ori") and element_type(op.lhs.type) == IntegerType(1):
+        if op.name in DECIDED_BY and element_type(op.lhs.type) == IntegerType(1):
             return [self._decided(op, make)]
         if op.has("elementwise") or op.name == "tt.map_elementwise":
             return [self._greatest(make, known)] * len(op.results)
@@ -238,7 +241,7 @@ class Shadows:
             picked = make.make("tt.gather", [self._shadow(op.src, make), op.indices], like(result.type, I32),
                                **op.attributes)
             return [self._greatest(make, [picked, *self._known([op.indices])])]
-        if op.name in ("tt.reduce", "tt.scan"):
+        if op.has("folds"):
             together = self._greatest(make, known)
             assert together is not None and result is not None
             return [_folded(op, together, like(result.type, I32), make)] * len(op.results)
@@ -265,7 +268,7 @@ class Shadows:
             shadow = self.shadows.get(value)
             if shadow is not None:
                 zero = make.number(0, shadow.type)
-                matters = other if op.name == "arith.andi" else make.negated(other)
+                matters = make.negated(other) if DECIDED_BY[op.name] else other
                 doubted = self._known([other])
                 if doubted:
                     matters = make.either(matters, make.compare("ne", doubted[0], zero))
@@ -331,9 +334,6 @@ class Shadows:
         bad = make.both(bad, make.compare("ne", shadow, make.number(GIVEN, shadow.type)))
         fine = self.source.fine(op, make)
         make.make("ts.report", [fine, make.both(mask, bad), shadow], None, word=word)
-
-
-_BY_BLOCKS = ("cf.br", "cf.cond_br", "cf.switch")
 
 
 def _retyped(op: Operation, shadows: Sequence[Value], make: Before) -> list[Value]:

@@ -19,12 +19,6 @@ from .hints import check_hints
 from .sites import I1, I64, Before, Sites
 from .sources import check_undefined
 
-#: arithmetic that wraps: its exact result follows from exact operands
-RING = ("arith.addi", "arith.subi", "arith.muli")
-
-#: what gives one of two numbers
-CHOICES = ("arith.maxsi", "arith.minsi")
-
 
 def check_overflow(module: Module, sites: Sites) -> None:
     """Watch what is said of values, offsets, assumptions, and results that have no meaning, in place."""
@@ -136,7 +130,7 @@ def _may_wrap(value: Value, known: Known | None = None) -> bool:
         op = value.defining_op
         if op is None:
             return False
-        if op.name in RING and element_type(value.type).width < 64:  # type: ignore[attr-defined]
+        if op.has("ring") and element_type(value.type).width < 64:  # type: ignore[attr-defined]
             return True
         return _is_followed(op) and (yield from _any(op))
 
@@ -150,8 +144,11 @@ def _may_wrap(value: Value, known: Known | None = None) -> bool:
 
 
 def _is_followed(op: Operation) -> bool:
-    """Does its exact result follow from exact operands?"""
-    return op.name in (*RING, *CHOICES) or op.name == "arith.select" or op.has("widens") or op.has("view")
+    """Does its exact result follow from exact operands? (Of two unsigned numbers another one may be the
+    greater, when they have not wrapped.)"""
+    if op.has("extreme"):
+        return not op.name.endswith("ui")
+    return op.has("ring") or op.has("widens") or op.has("view") or op.name == "arith.select"
 
 
 def _exact(make: Before) -> Callable[[Value], Exact]:

@@ -41,10 +41,9 @@ class NotFinite(Source):
         return isinstance(element, FloatType) and element.name in PRECISION
 
     def makes(self, op: Operation) -> bool:
-        is_moved = op.has("view") or op.has("arranges") or op.name in (
-            "tt.gather", "arith.select", "arith.negf", "tt.elementwise_inline_asm")
-        return not is_moved and bool(op.results) and len(op.results) == 1 and (
-            not op.regions or op.name in ("tt.reduce", "tt.scan")) and self.keeps(op.results[0].type)
+        is_moved = op.has("view") or op.has("arranges") or op.has("picks") or op.name == "arith.negf"
+        return not is_moved and len(op.results) == 1 and (
+            not op.regions or op.has("folds")) and self.keeps(op.results[0].type)
 
     def of_argument(self, value: Value, make: Before) -> Value | None:
         if not self.keeps(value.type):
@@ -73,8 +72,7 @@ class NotFinite(Source):
         finite = self._result_is_finite(op, make)
         numbers = all(self.keeps(x.type) or not isinstance(element_type(x.type), FloatType)
                       for x in op.operands)
-        computed = (op.has("elementwise") or op.regions or op.has("product")) and op.name not in (
-            "arith.bitcast", "tt.bitcast")
+        computed = (op.has("elementwise") or op.regions or op.has("product")) and not op.has("reinterprets")
         origin = make.number(self.site(op) if computed and numbers else GIVEN, type)
         if inherited is not None:
             none = make.compare("eq", inherited, make.number(0, type))
@@ -93,9 +91,9 @@ class Undefined(Source):
     check = "overflow"
 
     def makes(self, op: Operation) -> bool:
-        if op.has("divides") or op.name in ("arith.shli", "arith.shrsi", "arith.shrui"):
+        if op.has("divides") or op.has("shifts"):
             return not _is_constant(op.rhs, op)
-        return op.name in ("arith.fptosi", "arith.fptoui")
+        return op.has("truncates")
 
     def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value:
         type = like(op.result.type, I32)
@@ -114,7 +112,7 @@ class Undefined(Source):
     def describe(self, op: Operation) -> str:
         if op.has("divides"):
             return "a division by zero" + ", or of the least number by -1" * op.name.endswith("si")
-        return "a shift by all bits or more" if op.name.startswith("arith.sh") else (
+        return "a shift by all bits or more" if op.has("shifts") else (
             "a float that the integer's type does not hold")
 
     def _is_wrong(self, op: Operation, make: Before) -> Value:
@@ -127,7 +125,7 @@ class Undefined(Source):
             at_least = make.compare("eq", op.lhs, make.number(-1 << (element.width - 1), op.lhs.type))
             beyond = make.both(at_least, make.compare("eq", op.rhs, make.number(-1, op.rhs.type)))
             return make.either(by_zero, beyond)
-        if op.name.startswith("arith.sh"):
+        if op.has("shifts"):
             return make.compare("uge", op.rhs, make.number(element.width, op.rhs.type))
         signed = op.name == "arith.fptosi"
         start = -(2.0 ** (element.width - 1)) if signed else 0.0
