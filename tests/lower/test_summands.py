@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+from triton_spirv import compile
+from triton_spirv.errors import InternalError
+from triton_spirv.lower.walk.walking import Walking
 
 SPIRV_MODES = ("vector", "simt")
 
@@ -125,3 +128,16 @@ def test_a_summand_is_not_taken_over(run, size):
     s, y = v + 5, (((v ^ 77) // 3) ^ 5) % 11
     numeric.assert_same(out, y)
     numeric.assert_same(totals, np.array([v.sum(), (s ^ (s * 3)).max(), (y ^ table[s]).sum()], np.int32))
+
+
+@pytest.mark.skipif(numeric.INTERPRETED, reason="nothing is compiled")
+def test_an_array_overwritten_too_early_is_refused(run, monkeypatch):
+    """Not only in tests: the plan is verified at each compilation."""
+    size = 512
+    index = numeric.tensor(np.arange(size, dtype=np.int32), "i32")
+    table, out, totals = (numeric.poisoned(size + 16, "i32") for _ in range(3))
+    text = run(overwriting, 1, index, table, out, totals, size).asm["ttir"]
+    monkeypatch.delenv("TRITON_SPIRV_DEBUG")
+    monkeypatch.setattr(Walking, "_feeds_only", lambda self, value, node: True)
+    with pytest.raises(InternalError, match=r"the plan of overwriting is wrong: array .* is read for"):
+        compile(text, "cpu")

@@ -22,7 +22,8 @@ def verify_plan(plan: Plan) -> None:
     found = defects(plan)
     if found:
         kernel = plan.kernel.attributes["sym_name"]
-        raise InternalError(f"the plan of {kernel} is wrong: {'; '.join(found[:4])}")
+        raise InternalError(f"the plan of {kernel} is wrong: {'; '.join(found[:4])}\n"
+                            "Without optimisations it may be right: launch the kernel with optimise=\"none\"")
 
 
 def defects(plan: Plan) -> list[str]:
