@@ -31,3 +31,23 @@ def test_rows_change_places(run, shape):
     e = np.exp(x.transpose(1, 0, 2).astype(np.float64) - x.max())
     # exp to 3 ulp, a quotient to 2.5, a sum of thousands
     np.testing.assert_allclose(y.numpy(), (e / e.sum()).ravel(), rtol=1e-5)
+
+
+@triton.jit
+def both_orders(x, y, z, A: tl.constexpr, C: tl.constexpr):
+    """One walk comes to a value that is kept in two orders of its rows."""
+    a, c = tl.arange(0, A), tl.arange(0, C)[None, None, :]
+    i = (a[:, None, None] * A + a[None, :, None]) * C + c
+    v = tl.load(x + i)
+    summed = tl.sum(tl.trans(v, 1, 0, 2) * 3 - v, 2)
+    tl.store(z + i, v)
+    tl.store(y + a[:, None] * A + a[None, :], summed)
+
+
+@pytest.mark.parametrize("size", [4, 8, 16])
+def test_a_walk_comes_to_a_value_in_two_orders(run, size):
+    x = numeric.random((size, size, 64), "i32", low=-99, high=99)
+    y, z = numeric.poisoned(size * size, "i32"), numeric.poisoned(x.size, "i32")
+    run(both_orders, 1, numeric.tensor(x.ravel(), "i32"), y, z, size, 64)
+    numeric.assert_same(y, (x.transpose(1, 0, 2) * 3 - x).sum(2, dtype=np.int32).ravel())
+    numeric.assert_same(z, x.ravel())

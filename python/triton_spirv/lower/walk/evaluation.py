@@ -139,7 +139,8 @@ class Evaluation(State):
         if not self.scopes.add(node, made):
             return
         for walk in self.walks:
-            if node in walk.by_products and self.is_natural(made.layout) and self._in_every_turn(walk):
+            kept = walk.by_products.get(node)
+            if kept is not None and kept.layout == made.layout and self._in_every_turn(walk):
                 self._write_by_product(walk, node, made)
 
     def _in_every_turn(self, walk: OpenWalk) -> bool:
