@@ -138,7 +138,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
         has_atomics=any(op.has("atomic") for op in module.walk()),
         stop_word=stop_word_of(sites, len(kernel.regions[0].entry.arguments)),
-        across=accessed_across(kernel) if not target.lanes and target.optimises("vectors") else {}))
+        across=accessed_across(module) if not target.lanes and target.optimises("vectors") else {}))
     ctx.budget = budget
     budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)

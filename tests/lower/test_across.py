@@ -79,6 +79,37 @@ def test_channels_last_to_planes(run, channels, plane, images):
     numeric.assert_close(out, expected, 1e-5, 1e-6)
 
 
+@triton.jit(noinline=True)
+def in_rounds(x_ptr, out_ptr, n, SIDE: tl.constexpr):
+    """A tile and a row of as many elements go round a loop, and the tile's rows are summed."""
+    row, column = tl.arange(0, SIDE)[:, None], tl.arange(0, SIDE)[None, :]
+    i = tl.arange(0, SIDE * SIDE)
+    tile, line = tl.load(x_ptr + row * SIDE + column), tl.load(x_ptr + i)
+    for number in range(n):
+        tile = tile * 3 + 1
+        line = line * 5 + number
+    tl.store(out_ptr + i, line)
+    tl.store(out_ptr + SIDE * SIDE + tl.arange(0, SIDE), tl.sum(tile, 1))
+
+
+@triton.jit
+def turned_then_called(x_ptr, y_ptr, out_ptr, n, SIDE: tl.constexpr):
+    row, column = tl.arange(0, SIDE)[:, None], tl.arange(0, SIDE)[None, :]
+    tl.store(y_ptr + row * SIDE + column, tl.load(x_ptr + column * SIDE + row))
+    in_rounds(x_ptr, out_ptr, n, SIDE)
+
+
+@pytest.mark.parametrize("side", (16, 64))
+def test_a_called_function_computes_otherwise(run, side):
+    """A kernel that accesses tiles across their rows calls a function that does more than that."""
+    x = numeric.random((side, side), "i32", low=-99, high=99)
+    y, out = numeric.poisoned(x.shape, "i32"), numeric.poisoned(side * side + side, "i32")
+    run(turned_then_called, 1, numeric.tensor(x, "i32"), y, out, 3, side)
+    numeric.assert_same(y, x.T)
+    tile, line = 27 * x + 13, 125 * x.ravel() + 7
+    numeric.assert_same(out, np.concatenate([line, tile.sum(1, dtype=np.int32)]))
+
+
 def test_squares():
     """Rows of two vectors: a square is half of 16 rows; small tensors are held whole."""
     layout = squares((64, 32), 0, 16, 8)

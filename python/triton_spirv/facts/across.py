@@ -6,20 +6,21 @@ a vector can be loaded along either side.
 
 from __future__ import annotations
 
-from ..ir.model import Operation, PointerType, TensorType, Value
+from ..ir.model import Module, Operation, PointerType, TensorType, Value
 from .axis import axis_facts
 
 #: elements in a row from which on a vector along them pays
 LEAST = 16
 
 
-def accessed_across(function: Operation) -> dict[tuple[int, ...], int]:
+def accessed_across(module: Module) -> dict[tuple[int, ...], int]:
     """Shape of a tensor -> the dimension along which neighbours of some access are neighbours in memory.
 
-    Only of functions that compute element by element: reductions, scans, products have orders of their own.
+    Only of kernels that compute element by element, and call no function that does not: reductions, scans,
+    products have orders of their own.
     """
     found: dict[tuple[int, ...], int] = {}
-    for op in function.walk():
+    for op in module.walk():
         if op.has("reads") or op.has("writes"):
             if op.has("atomic"):
                 return {}
@@ -29,7 +30,7 @@ def accessed_across(function: Operation) -> dict[tuple[int, ...], int]:
                     dim = _across(operand, type.shape)
                     if dim is not None:
                         found[type.shape] = dim
-        elif op is not function and not _is_simple(op):
+        elif not _is_simple(op):
             return {}
     return found
 

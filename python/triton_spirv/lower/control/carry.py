@@ -191,9 +191,9 @@ def carrier_of(ctx: Context, type: Type) -> Carrier:
 def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
     """Copy large tensors into their carriers' arrays, as if all at once.
 
-    Tensors of one size share a loop that reads everything of a step before it writes: a value may be computed
-    from the arrays that it replaces, element by element. A value that reads such an array in any other order
-    is computed into an array of its own first.
+    Tensors that are walked in as many steps share a loop that reads everything of a step before it writes: a
+    value may be computed from the arrays that it replaces, element by element. A value that reads such an
+    array in any other order is computed into an array of its own first.
     """
     there = [pair for pair in pairs if isinstance(pair[1], Stored) and pair[1].array is pair[0].array]
     pairs = [pair for pair in pairs if not any(pair is other for other in there)]
@@ -205,10 +205,10 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
             and _reads_elsewhere(bound, arrays, array.shape)
         ):
             ctx.materialise([bound])
-    groups: dict[int, list[tuple[Stored, Any]]] = {}
-    sizes = {id(array): ctx.default_layout(array.shape).numel for array, _ in pairs}
+    groups: dict[tuple[int, int], list[tuple[Stored, Any]]] = {}
     for array, bound in pairs:
-        groups.setdefault(sizes[id(array)], []).append((array, bound))
+        walked = ctx.default_layout(array.shape)
+        groups.setdefault((walked.numel, walked.steps), []).append((array, bound))
     for group in groups.values():
         layouts = [ctx.default_layout(array.shape) for array, _ in group]
         inputs = [(bound, layout) for (_, bound), layout in zip(group, layouts, strict=True)]
