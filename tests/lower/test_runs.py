@@ -113,6 +113,8 @@ def test_one_access_for_a_run(run, mode):
     if kernel is not None and mode == "vector":
         hot = [line for line in kernel.asm["plan"].splitlines() if "load %by" in line and "proven," in line]
         assert hot and all(", 1 x f32" in line for line in hot), kernel.asm["plan"]
+        assert "load %by" in kernel.asm["plan"].partition("cold")[2]
+        assert "where a test holds" not in kernel.asm["plan"], "the mask was tested, and does not hold"
 
 
 @triton.jit

@@ -32,9 +32,9 @@ class KnownMasks:
             known |= {(mask, fewer) for mask, whole in known if whole == layout}
 
     @contextmanager
-    def where_all_hold(self, masks: set[Asked]) -> Iterator[None]:
+    def where_all_hold(self, masks: Set[Asked]) -> Iterator[None]:
         """In the arm of a test that these masks have passed."""
-        self.holding.append(masks)
+        self.holding.append(set(masks))  # which `hold_for_fewer` adds to
         yield
         self.holding.pop()
 
