@@ -17,6 +17,7 @@ from ...spirv.builder import I64
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, every
+from ..addresses.intervals import Intervals
 from ..addresses.ownership import fixed_bits
 from ..context import Context, named
 from ..plan.records import Fused
@@ -49,14 +50,18 @@ def in_place(op: Operation, *tensors: Bound | None) -> bool:
     return answer(is_safe, tensors)
 
 
-def span(ctx: Context, pointers: Pointers) -> Span | None:
-    """The bytes that an affine access touches, whatever its mask; None for any other access."""
+def span(ctx: Context, pointers: Pointers, intervals: Intervals) -> Span | None:
+    """The bytes that an access touches: of an affine one whatever its mask, else between the ends of its
+    intervals; None where these are not known."""
     b = ctx.b
-    if pointers.terms:
-        return None
     size = ctx.env.pointee_bytes(pointers.base)
     low = ctx.env.address(pointers.base)
     high = b.iadd(low, size)
+    for term in pointers.terms:
+        within = intervals.of(term)
+        if within is None:
+            return None
+        low, high = b.iadd(low, b.imul(within.low, size)), b.iadd(high, b.imul(within.high, size))
     if pointers.affine is None:
         return low, high
     start = b.imul(b.resize(pointers.affine.base, 64), size)
@@ -77,7 +82,9 @@ def span(ctx: Context, pointers: Pointers) -> Span | None:
 
 
 def _same_walk(x: Pointers, y: Pointers) -> bool:
-    """Do both accesses touch their elements in the same pattern?"""
+    """Do both accesses touch their elements in the same affine pattern?"""
+    if x.terms or y.terms:
+        return False
     strides = [p.affine.strides if p.affine is not None else (0,) * len(p.shape) for p in (x, y)]
     return x.shape == y.shape and str(x.element) == str(y.element) and all(
         s is t or (isinstance(s, int) and s == t) for s, t in zip(*strides, strict=True))
@@ -124,22 +131,25 @@ def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[t
             if isinstance(node, Deferred) and node.operation.name == "tt.load"]
 
 
-def apart(ctx: Context, op: Operation, ptr: Tensor,
+def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
           loads: Sequence[tuple[Deferred, set[Layout]]]) -> Register | None:
     """A scalar Bool: none of these loads can read what an earlier step of the store has written. None where
     it is unknown.
     """
     b = ctx.b
-    if not isinstance(ptr, Pointers) or span(ctx, ptr) is None:
+    stored = Intervals(ctx, op, mask)
+    written = span(ctx, ptr, stored) if isinstance(ptr, Pointers) else None
+    if written is None:
         return None
-    first, last = span(ctx, ptr)  # type: ignore[misc]
+    first, last = written
     single = distinct(ctx, ptr, ctx.layout_of(op.ptr.type))
-    safe: Register | None = None
+    safe = reduce(b.logical_and, stored.tests) if stored.tests else None
     for node, layouts in loads:
-        source = named(node.operation, node.operands)[0]
+        source, only = named(node.operation, node.operands)[:2]
         if not isinstance(source, Pointers):
             return None
-        touched = span(ctx, source)
+        loaded = Intervals(ctx, node.operation, only)
+        touched = span(ctx, source, loaded)
         if touched is None:
             return None
         low, high = touched
@@ -149,13 +159,12 @@ def apart(ctx: Context, op: Operation, ptr: Tensor,
         if single is not False and _same_walk(source, ptr) and all(map(ctx.is_natural, layouts)):
             same = b.compare("OpIEqual", low, first)
             disjoint = b.logical_or(disjoint, same if single is True else b.logical_and(same, single))
-        safe = disjoint if safe is None else b.logical_and(safe, disjoint)
+        safe = reduce(b.logical_and, loaded.tests, disjoint if safe is None else b.logical_and(safe, disjoint))
     return safe
 
 
-def versioned(
-    ctx: Context, op: Operation, ptr: Tensor, tensors: Sequence[Tensor], body: Callable[[], None]
-) -> None:
+def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, tensors: Sequence[Tensor],
+              body: Callable[[], None]) -> None:
     """Run `body`, a loop that stores: fused with the loads below `tensors` where that is safe, behind them
     where it is not. Where that is known when running only, the second form is brief: few kernels ever take
     it, and each would pay for compiling it.
@@ -169,7 +178,7 @@ def versioned(
         body()
         return
     loads = loads_below(ctx, inputs) if layout.steps > 1 else []
-    safe = apart(ctx, op, ptr, loads) if layout.steps > 1 and ctx.target.optimises("fusion") else None
+    safe = apart(ctx, op, ptr, mask, loads) if layout.steps > 1 and ctx.target.optimises("fusion") else None
     if safe is None:
         ctx.settle(memory_only=True)
         if layout.steps > 1:

@@ -69,7 +69,7 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
                     idle=(mask, layout) if idles else None)
         ctx.finish(opened)
 
-    versioned(ctx, op, ptr, tensors, walk)
+    versioned(ctx, op, ptr, mask, tensors, walk)
 
 
 def _reads_volatile(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> bool:
