@@ -101,7 +101,8 @@ def test_asserted_numbers(run, to):
     x = numeric.random(8192, "f32")
     numbers = np.resize(np.array([3, -1, 0, 19, -20, 7], np.int64), -(-n // width))
     data = numeric.tensor(x, "f32")
-    run(rows_by_number, 1, data[start:], numeric.tensor(numbers, "i64"), to, rows, n, width, BLOCK, debug=True)
+    run(rows_by_number, 1, data[start:], numeric.tensor(numbers, "i64"), to, rows, n, width, BLOCK,
+        debug=True)
     i = np.arange(n)
     expected = x.copy()
     expected[start + to : start + to + n] = x[start + numbers[i // width] % rows * width + i % width] + 1

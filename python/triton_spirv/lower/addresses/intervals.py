@@ -162,8 +162,8 @@ class Intervals:
     def _assertions(self) -> list[Part]:
         """What has been asserted before the access, of all elements or of those that its mask has."""
         whole = {part.mask for part in conjunction(self.at.mask)}
-        found = []
-        for op in self.at.parent.operations:
+        found: list[Part] = []
+        for op in self.at.parent.operations if self.at.parent is not None else ():
             if op is self.at:
                 break
             if op.name == "tt.assert":
@@ -179,9 +179,10 @@ def _of_some(part: Part, whole: set[Value]) -> list[Part]:
         return []
     for asserted, other in (made.operands, made.operands[::-1]):
         negated = other.defining_op
-        if negated is None or negated.name != "arith.xori" or axis_facts(negated.rhs) is None:
+        if negated is None or negated.name != "arith.xori":
             continue
-        if axis_facts(negated.rhs).constant and {each.mask for each in conjunction(negated.lhs)} <= whole:
+        ones = axis_facts(negated.rhs)
+        if ones is not None and ones.constant and {each.mask for each in conjunction(negated.lhs)} <= whole:
             return [each for each in conjunction(asserted) if each.predicate]
     return []
 

@@ -138,7 +138,9 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
     """
     b = ctx.b
     stored = Intervals(ctx, op, mask)
-    written = span(ctx, ptr, stored) if isinstance(ptr, Pointers) else None
+    if not isinstance(ptr, Pointers):
+        return None
+    written = span(ctx, ptr, stored)
     if written is None:
         return None
     first, last = written
@@ -159,7 +161,8 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
         if single is not False and _same_walk(source, ptr) and all(map(ctx.is_natural, layouts)):
             same = b.compare("OpIEqual", low, first)
             disjoint = b.logical_or(disjoint, same if single is True else b.logical_and(same, single))
-        safe = reduce(b.logical_and, loaded.tests, disjoint if safe is None else b.logical_and(safe, disjoint))
+        safe = reduce(b.logical_and, loaded.tests,
+                      disjoint if safe is None else b.logical_and(safe, disjoint))
     return safe
 
 
