@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 
@@ -50,6 +51,26 @@ def test_an_interruption_ends_workers_at_once() -> None:
         workers.submit(partial(time.sleep, 300))
         raise KeyboardInterrupt
     assert workers._processes[0].poll() is not None and time.monotonic() - started < 100
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_an_interruption_while_a_thread_is_started(monkeypatch: pytest.MonkeyPatch, starts: bool) -> None:
+    """Ctrl-C inside Thread.start() is Ctrl-C, not an error of the thread that cannot be joined."""
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        if starts:
+            start(thread)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Workers(1) as workers:
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", interrupted)
+            workers.submit(os.getpid)
+    deadline = time.monotonic() + 60
+    while any(process.poll() is None for process in workers._processes):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_what_jobs_print_does_not_disturb_the_protocol(capfd: pytest.CaptureFixture[str]) -> None:

@@ -27,12 +27,12 @@ class Inspection:
 
     @staticmethod
     def asked(passes: Iterable[str]) -> Inspection:
-        """By the variable, of these passes; UsageError for a word that means nothing."""
+        """By the variable, of these passes; UsageError for an unknown word."""
         words = {word.strip() for word in os.environ.get(VARIABLE, "").split(",")} - {""}
         prints = {f"print:{name}": name for name in passes}
         known = {"verify", "read-back", "print", *prints}
         if words - known:
-            raise UsageError(f"{VARIABLE}: {', '.join(sorted(words - known))} means nothing; there are "
+            raise UsageError(f"{VARIABLE}: unknown: {', '.join(sorted(words - known))}; there are "
                              f"{', '.join(sorted(known))}")
         printed = prints.values() if "print" in words else [prints[word] for word in words & prints.keys()]
         return Inspection("verify" in words, "read-back" in words, frozenset(printed))

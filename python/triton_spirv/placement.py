@@ -70,5 +70,5 @@ def _place(device: Any) -> tuple[Any, Any]:
         from .runtime import unified_memory
 
         return unified_memory, unified_memory.memory_of(devices.choose(name))
-    raise DeviceError(f"there is no device {name!r}: say 'cpu', 'gpu', 'gpu:<number>', 'vulkan', "
+    raise DeviceError(f"there is no device {name!r}: use 'cpu', 'gpu', 'gpu:<number>', 'vulkan', "
                       "'vulkan:<index>' or 'vulkan:<part of a name>'")

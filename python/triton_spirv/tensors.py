@@ -12,11 +12,11 @@ from .errors import LaunchError
 def check_elements(tensor: Any) -> None:
     """LaunchError where a kernel would find something else at the tensor's address than its elements."""
     if tensor.is_conj():
-        raise LaunchError("the tensor is a conjugated view, its memory has the numbers before that: pass "
-                          "x.resolve_conj()")
+        raise LaunchError("the tensor is a conjugated view, and its memory holds the values before "
+                          "conjugation: pass x.resolve_conj()")
     if tensor.is_neg():
-        raise LaunchError("the tensor is a negated view, its memory has the numbers before that: pass "
-                          "x.resolve_neg()")
+        raise LaunchError("the tensor is a negated view, and its memory holds the values before "
+                          "negation: pass x.resolve_neg()")
     if not tensor.numel():
         return
     if tensor._is_zerotensor():

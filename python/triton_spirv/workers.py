@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import IO, Any
 
 from .errors import TritonSpirvError
@@ -65,7 +66,8 @@ class Workers:
             if at_once and process.poll() is None:
                 process.kill()
         for thread in self._threads:
-            thread.join()
+            with suppress(RuntimeError):  # Ctrl-C came while it was started; its process ends with its input
+                thread.join()
 
     def _start(self) -> subprocess.Popen[bytes]:
         # a session of its own: the terminal's Ctrl-C is for this process, which then ends its workers

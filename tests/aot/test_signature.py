@@ -47,7 +47,7 @@ def test_types() -> None:
     ("*fp16", {}, "has 1 item,"),
     ("*fp99,*fp32,i32,1", {}, "x: '\\*fp99' is neither a type nor a number"),
     ("*,*fp32,i32,1", {}, "x: '\\*' is neither"),
-    ("*fp16:8,*fp32,i32,1", {}, "x: the hint '8' of '\\*fp16:8' means nothing; there are :16 and :1"),
+    ("*fp16:8,*fp32,i32,1", {}, "x: unknown hint '8' in '\\*fp16:8'; there are :16 and :1"),
     ("*fp16:1,*fp32,i32,1", {}, "x: :1 is for integers"),
     ("*fp16,*fp32,i32,i32", {}, "BLOCK of add is a tl.constexpr: give a value, not the type i32"),
     ("*fp16,*fp32,i32,1", {"SIZE": 1}, "add has no parameter 'SIZE'; it has x, out, n, BLOCK"),

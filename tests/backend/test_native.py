@@ -103,7 +103,7 @@ def test_variable(fake: Fake, value: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_variable_that_is_misspelt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_SPIRV_ZEBIN", "yes please")
-    with pytest.raises(native.BadRequest, match="TRITON_SPIRV_ZEBIN='yes please': say 0, 1 or auto"):
+    with pytest.raises(native.BadRequest, match="TRITON_SPIRV_ZEBIN='yes please': use 0, 1 or auto"):
         compile(generate_native_code=None)
 
 

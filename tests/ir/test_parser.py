@@ -379,7 +379,7 @@ TAIL = "\n  tt.return\n}"
         ('  %0 = "arith.addi"(%n) : (i32) -> i32', "k.ttir:2:8: arith.addi has 2 operands, not 1"),
         ('  "tt.store"(%p) : (!tt.ptr<f32>) -> ()', "k.ttir:2:3: tt.store cannot have 1 operands"),
         ("  %0 = arith.constant dense<[1, 2]> : tensor<4xi32>", "k.ttir:2:23: dense<...> has 2 values"),
-        ("  %0 = arith.constant 1.5 : i32", "k.ttir:2:23: '1.5' is no number of type i32"),
+        ("  %0 = arith.constant 1.5 : i32", "k.ttir:2:23: '1.5' is not a number of type i32"),
         (
             "  %0 = tt.splat %n : i32 -> tensor<4xi32, #blocked>",
             "k.ttir:2:29: cannot read the type 'tensor<4xi32, #blocked>': unknown alias '#blocked'",

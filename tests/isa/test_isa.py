@@ -224,7 +224,7 @@ def test_statistics_of_a_cached_kernel_and_of_a_module(product: str, command, tm
 
 @pytest.mark.parametrize(("words", "complaint"), [
     (("x.spv",), "x.spv cannot be read"), (("x.spv", "-t", "vulkan"),
-                                           "unknown target 'vulkan': statistics are of code for cpu"),
+                                           "unknown target 'vulkan': stats knows the code of cpu"),
     (("nosuch",), "no kernel 'nosuch'"), (("nosuch.py::k",), "nosuch.py is not a file"),
 ])
 def test_bad_input(words: tuple[str, ...], complaint: str, command) -> None:

@@ -35,7 +35,7 @@ def options(fake: Fake) -> list[str]:
 # ---- before any process starts
 
 @pytest.mark.parametrize(("request_", "error", "message"), [
-    ({"words": b"CTNI"}, native.BadRequest, "no SPIR-V module: .* 43 54 4e 49, not with 03 02 23 07"),
+    ({"words": b"CTNI"}, native.BadRequest, "not a SPIR-V module: .* 43 54 4e 49, not with 03 02 23 07"),
     ({"words": b""}, native.BadRequest, "starts with nothing"),
     ({"grf_mode": "large"}, native.BadRequest, "'large' is unknown; there are default, 128, 256, 512"),
     ({"grf_mode": "256", "num_warps": 64}, native.BadRequest, "grf_mode='256' with num_warps=64"),

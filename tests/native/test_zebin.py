@@ -26,9 +26,9 @@ def test_magic() -> None:
 
 
 REFUSED = {
-    "empty": (b"", "no ELF file: it starts with nothing"),
-    "patch tokens": (b"CTNI" + bytes(60), "no ELF file: it starts with 43 54 4e 49"),
-    "neither 32 nor 64 bits": (elf(bits=3), "no little-endian"),
+    "empty": (b"", "not an ELF file: it starts with nothing"),
+    "patch tokens": (b"CTNI" + bytes(60), "not an ELF file: it starts with 43 54 4e 49"),
+    "neither 32 nor 64 bits": (elf(bits=3), "not a little-endian"),
     "other machine": (elf(machine=62), "machine 62, not 205"),
     "cut off": (elf()[:-40], "damaged ELF"),
     "section beyond the end": (elf()[:16] + elf()[16:].replace(b"\x90" * 64, b""), "damaged ELF"),

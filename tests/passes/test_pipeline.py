@@ -86,7 +86,7 @@ def test_facts_are_printed_behind_the_last_pass(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_word_that_means_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(inspection.VARIABLE, "verfy")
-    with pytest.raises(UsageError, match="verfy means nothing; there are print, print:facts, "):
+    with pytest.raises(UsageError, match="unknown: verfy; there are print, print:facts, "):
         pipeline.run_passes(parse(KERNEL), find_target("cpu"), 1)
 
 

@@ -132,7 +132,7 @@ def plans_of(request: Request, native: bool | str, grf_mode: str) -> Iterator[Pl
     name = front.jit_function(request.kernel).__name__
     known = front.option_names()
     if not request.targets:
-        raise UsageError("no target is named; targets=['cpu'] would be one")
+        raise UsageError("no target is named; for example, targets=['cpu']")
     for config in request.configs or [{}]:
         constexprs, options = {**request.constexprs}, {**request.options}
         for key, value in as_dict(config).items():

@@ -101,8 +101,8 @@ def _item(text: str, name: str) -> tuple[str | None, Any]:
                          f"{', '.join(SCALARS + FLOAT8)}, *TYPE for pointers, tensordesc<TYPE[ROWS, "
                          f"COLUMNS]>")
     if hint not in ("", "1", "16"):
-        raise UsageError(f"signature, {name}: the hint {hint!r} of {text!r} means nothing; there are :16 "
-                         f"and :1")
+        raise UsageError(f"signature, {name}: unknown hint {hint!r} in {text!r}; there are :16 and "
+                         ":1")
     if hint == "1" and kind not in SCALARS[:10]:
         raise UsageError(f"signature, {name}: :1 is for integers that are always 1, not for {kind}")
     return kind, int(hint) if hint else None

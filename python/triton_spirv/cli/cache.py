@@ -105,7 +105,7 @@ def listed(options: argparse.Namespace, out: Output) -> int:
 def removed(options: argparse.Namespace, out: Output) -> int:
     """cache rm."""
     if not (options.names or options.all or options.older is not None):
-        raise UsageError("say which: NAME, --older DAYS, or --all")
+        raise UsageError("name the kernels to remove, or give --older DAYS or --all")
     kernels, binaries = wanted(options), driver_binaries(options)
     for kernel in kernels:
         shutil.rmtree(kernel.folder, ignore_errors=True)

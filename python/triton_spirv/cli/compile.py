@@ -201,7 +201,7 @@ def _stage(plan: Plan, kind: str) -> bytes:
         lowered: Lowered = plan.lower()
         text = lowered.ttir if kind == "ttir" else lowered.ttgir
         if not text:
-            raise UsageError(f"the source is later than {kind}")
+            raise UsageError(f"the source is already past the stage {kind}")
         return text.encode()
     variant: Variant = _compiled(plan)
     forms: dict[str, Callable[[], bytes]] = {"plan": variant.artifact.plan.encode,

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace, out: Output) -> int:
         shtab = importlib.import_module("shtab")
     except ImportError:
         hint = "pip install 'triton-spirv[cli]'"
-        raise TritonSpirvError(f"completion scripts are made by shtab: {hint}") from None
+        raise TritonSpirvError(f"completion scripts need shtab: {hint}") from None
     if options.shell not in shtab.SUPPORTED_SHELLS:
         raise TritonSpirvError(f"shtab {shtab.__version__} knows no {options.shell}: pip install -U shtab")
     print(shtab.complete(build_parser(), shell=options.shell), file=out.stream)

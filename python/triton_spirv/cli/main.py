@@ -1,7 +1,7 @@
 """`triton-spirv COMMAND ...`: finds the command, and turns what goes wrong into one line and an exit status.
 
-Status 0: done. 1: the work failed (a kernel that does not compile, a damaged cache, a doctor who found
-something). 2: what was asked for cannot be meant; one line says what is wrong.
+Status 0: done. 1: the command found a problem (a kernel that does not compile, a damaged cache, a missing
+package). 2: the request makes no sense; one line says why. 130: Ctrl-C.
 """
 
 from __future__ import annotations
@@ -69,9 +69,10 @@ def module_of(command: str) -> ModuleType:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; the exit status."""
-    options = build_parser().parse_args(arguments)
-    program = f"triton-spirv {options.command}"
+    program = "triton-spirv"
     try:
+        options = build_parser().parse_args(arguments)
+        program = f"triton-spirv {options.command}"
         return int(module_of(options.command).run(options, Output()))
     except UsageError as error:
         print(f"{program}: {error}", file=sys.stderr)

@@ -45,8 +45,8 @@ def run(options: argparse.Namespace, out: Output) -> int:
     folder: Path = options.folder
     places = [place for place in (folder, *sorted(folder.glob("*"))) if _is_recording(place)]
     if not places:
-        raise UsageError(f"{folder} has no recorded launch; TRITON_SPIRV_RECORD={folder} python "
-                         f"my_kernel.py makes some")
+        raise UsageError(f"{folder} has no recorded launch; to record some, run "
+                         f"TRITON_SPIRV_RECORD={folder} python my_kernel.py")
     worst = 0
     for place in places:
         again = _compiled_again if (place / FACTS).is_file() else _launched_again

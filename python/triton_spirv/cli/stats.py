@@ -52,7 +52,7 @@ def run(options: argparse.Namespace, out: Output) -> int:
     on_cpu = options.target in ("cpu", "host") or options.target.startswith("cpu:")
     device = "" if on_cpu else targets.native_device(targets.named(options.target))
     if not device and not on_cpu:
-        raise UsageError(f"unknown target {options.target!r}: statistics are of code for cpu, host, "
+        raise UsageError(f"unknown target {options.target!r}: stats knows the code of cpu, host, "
                          f"{', '.join(OCLOC_DEVICES)}")
     words, kernel, warps = module_of(options)
     if on_cpu:

@@ -350,7 +350,7 @@ class Reader:
         if isinstance(type, (IntegerType, IndexType)) and "." not in token:
             value = int(token, 0)
             return bool(value) if type == _I1 else value
-        self.fail(f"{token!r} is no number of type {type}", i)
+        self.fail(f"{token!r} is not a number of type {type}", i)
 
     def _hash(self, token: str, i: int) -> Any:
         if token in self.aliases:
@@ -377,7 +377,7 @@ class Reader:
         """The pairs of a dictionary, given as text of its own."""
         read = _frozen(self.attribute_of(text))
         if not isinstance(read, Encoding):
-            raise ValueError(f"{shown(text)} is no dictionary")
+            raise ValueError(f"{shown(text)} is not a dictionary")
         return read.items
 
     def _type_of_numbers(self, i: int) -> tuple[Type, int]:

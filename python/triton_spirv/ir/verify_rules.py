@@ -108,7 +108,7 @@ def constant(op: Operation) -> str:
     least, end = (-1, 2) if width == 1 else (-(1 << width - 1), 1 << width)
     for x in values:
         if not isinstance(x, int) or not least <= x < end:
-            return f"{x} is no number of {element}"
+            return f"{x} is not a number of {element}"
     return ""
 
 

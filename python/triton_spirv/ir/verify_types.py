@@ -41,7 +41,7 @@ def check_type(type: Type) -> None:
     if isinstance(type, TensorType):
         _shape(type.shape, MAX_ELEMENTS)
         if not isinstance(type.element, _ELEMENTS):
-            raise ValueError(f"a tensor has no elements of type {type.element}")
+            raise ValueError(f"a tensor cannot hold elements of type {type.element}")
         if type.encoding is not None:
             check_encoding(type.encoding, type.shape)
     elif isinstance(type, IntegerType):
@@ -49,7 +49,7 @@ def check_type(type: Type) -> None:
             raise ValueError(f"an integer has 1 to {MAX_INTEGER_BITS} bits")
     elif isinstance(type, PointerType):
         if not isinstance(type.pointee, (*_ELEMENTS, TensorType)):
-            raise ValueError(f"there is no pointer to {type.pointee}")
+            raise ValueError(f"a pointer cannot point to {type.pointee}")
     elif isinstance(type, MemDescType):
         _shared(type)
     elif isinstance(type, TensorDescType):
@@ -65,7 +65,7 @@ def _shape(shape: Sequence[int], limit: int) -> None:
         if size < 1 or size & (size - 1):
             raise ValueError(f"{size} is not a power of two")
     if math.prod(shape) > limit:
-        raise ValueError(f"it has {math.prod(shape)} elements, a tensor has {limit} at most")
+        raise ValueError(f"it has {math.prod(shape)} elements; a tensor has at most {limit}")
 
 
 def _shared(type: MemDescType) -> None:
@@ -73,9 +73,9 @@ def _shared(type: MemDescType) -> None:
         raise ValueError(f"shared memory holds 1 to {MAX_SHARED_ELEMENTS} elements")
     if len(type.alloc_shape) < len(type.shape) or min(type.alloc_shape) < 1 or \
             math.prod(type.alloc_shape) > MAX_SHARED_ELEMENTS:
-        raise ValueError(f"{type.shape} is no view of an allocation of shape {type.alloc_shape}")
+        raise ValueError(f"{type.shape} is not a view of an allocation of shape {type.alloc_shape}")
     if not isinstance(type.element, _ELEMENTS):
-        raise ValueError(f"shared memory has no elements of type {type.element}")
+        raise ValueError(f"shared memory cannot hold elements of type {type.element}")
     rank = len(type.shape)
     if isinstance(type.encoding, Encoding) and type.encoding.name in SHARED:
         SHARED[type.encoding.name](type.encoding, type.shape[rank - _rank_of(type.encoding, rank):])
@@ -88,13 +88,13 @@ def _rank_of(encoding: Encoding, rank: int) -> int:
 
 
 def check_encoding(encoding: Any, shape: Sequence[int]) -> None:
-    """ValueError where the encoding of a tensor is no layout of this shape. Encodings without a check are
+    """ValueError where the encoding of a tensor is not a layout of this shape. Encodings without a check are
     refused by the rules, by name."""
     if isinstance(encoding, Encoding):
         if encoding.dialect == "ttg" and encoding.name in DISTRIBUTED:
             DISTRIBUTED[encoding.name](encoding, shape)
     elif not isinstance(encoding, OpaqueAttr):
-        raise ValueError(f"{encoding!r} is no encoding of a tensor")
+        raise ValueError(f"{encoding!r} is not an encoding of a tensor")
 
 
 def _integers(encoding: Encoding, name: str, count: int, least: int = 1) -> tuple[int, ...]:
@@ -121,7 +121,7 @@ def _whole(value: Any) -> bool:
 def _order(encoding: Encoding, rank: int) -> None:
     order = encoding.get("order")
     if not isinstance(order, tuple) or not all(map(_whole, order)) or sorted(order) != list(range(rank)):
-        raise ValueError(f"order of #ttg.{encoding.name} is no order of {rank} dimensions")
+        raise ValueError(f"order of #ttg.{encoding.name} is not an order of {rank} dimensions")
 
 
 def _blocked(encoding: Encoding, shape: Sequence[int]) -> None:
@@ -132,7 +132,7 @@ def _blocked(encoding: Encoding, shape: Sequence[int]) -> None:
                 raise ValueError(f"{name} of #ttg.blocked: {size} is not a power of two")
             product *= size
     if product > MAX_UNITS:
-        raise ValueError(f"#ttg.blocked spreads {product} elements, a tensor has {MAX_UNITS} at most")
+        raise ValueError(f"#ttg.blocked spreads {product} elements; a tensor has at most {MAX_UNITS}")
     _order(encoding, len(shape))
 
 
@@ -140,17 +140,17 @@ def _slice(encoding: Encoding, shape: Sequence[int]) -> None:
     dim = _integer(encoding, "dim", 0, len(shape))
     parent = encoding.get("parent")
     if not isinstance(parent, Encoding):
-        raise ValueError("parent of #ttg.slice is no layout")
+        raise ValueError("parent of #ttg.slice is not a layout")
     check_encoding(parent, (*shape[:dim], 1, *shape[dim:]))
 
 
 def _dot_operand(encoding: Encoding, shape: Sequence[int]) -> None:
     _integer(encoding, "opIdx", 0, 1)
     if len(shape) < 2:
-        raise ValueError("an operand of a product has two dimensions at least")
+        raise ValueError("an operand of a product has at least two dimensions")
     parent = encoding.get("parent")
     if not isinstance(parent, Encoding):
-        raise ValueError("parent of #ttg.dot_op is no layout")
+        raise ValueError("parent of #ttg.dot_op is not a layout")
     check_encoding(parent, shape)
 
 
@@ -158,11 +158,11 @@ def _bases(encoding: Encoding, name: str, rank: int) -> None:
     """Offsets of each bit: lists of coordinates."""
     bases = encoding.get(name) or ()
     if not isinstance(bases, tuple) or len(bases) > MAX_UNITS.bit_length():
-        raise ValueError(f"{name} of #ttg.{encoding.name} is no list of offsets")
+        raise ValueError(f"{name} of #ttg.{encoding.name} is not a list of offsets")
     for basis in bases:
         if not isinstance(basis, tuple) or len(basis) != rank or \
                 not all(_whole(n) and 0 <= n < MAX_UNITS for n in basis):
-            raise ValueError(f"{name} of #ttg.{encoding.name}: {basis} is no offset in {rank} dimensions")
+            raise ValueError(f"{name} of #ttg.{encoding.name}: {basis} is not an offset in {rank} dimensions")
 
 
 def _linear(encoding: Encoding, shape: Sequence[int]) -> None:

@@ -101,8 +101,8 @@ def compile_spirv(words: bytes, device: str, kernel: str, *, num_warps: int = 4,
     Raises a NativeError; BuildFailed and ScratchExceeded where the module is to blame.
     """
     if zebin.kind(words) != "spirv":
-        raise BadRequest(f"{kernel} is no SPIR-V module: it starts with {words[:4].hex(' ') or 'nothing'}, "
-                         "not with 03 02 23 07")
+        raise BadRequest(f"{kernel} is not a SPIR-V module: it starts with "
+                         f"{words[:4].hex(' ') or 'nothing'}, not with 03 02 23 07")
     policy.check(grf_mode, num_warps)
     options = ocloc.check_flags(flags)
     if not bundle and any(mark in device for mark in ",:"):
@@ -159,7 +159,7 @@ def _judge(request: _Request, run: ocloc.Run) -> zebin.KernelFacts:
     if run.code:
         raise BuildFailed(in_words(run.code))
     if not run.output:
-        raise BuildFailed("ocloc said success and left no binary")
+        raise BuildFailed("ocloc reported success but wrote no binary")
     if zebin.kind(run.output) == "archive":
         return _judge_archive(request, run.output)
     return zebin.describe(run.output, request.kernel, request.simd, request.dpas)

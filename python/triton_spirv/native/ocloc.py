@@ -140,7 +140,7 @@ def timeout() -> float:
     except ValueError:
         seconds = 0.0
     if not seconds > 0:
-        raise BadRequest(f"{TIMEOUT_VARIABLE}={text!r} is no number of seconds")
+        raise BadRequest(f"{TIMEOUT_VARIABLE}={text!r} is not a number of seconds")
     return seconds
 
 
@@ -190,10 +190,10 @@ def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
     for word in rest:
         if word == _WITH_WORD:
             if next(rest, None) is None:
-                raise BadRequest(f"{_WITH_WORD} needs a word behind it")
+                raise BadRequest(f"{_WITH_WORD} needs a value after it")
         elif word in GRF_FLAGS.values():
             mode = next(mode for mode, flag in GRF_FLAGS.items() if flag == word)
-            raise BadRequest(f"the build flag {word} is chosen by grf_mode={mode!r}; say that instead")
+            raise BadRequest(f"the build flag {word} conflicts with grf_mode={mode!r}; use grf_mode instead")
         elif word not in KNOWN_FLAGS and not any(pattern.fullmatch(word) for pattern in _KNOWN_PATTERNS):
             near = difflib.get_close_matches(word, KNOWN_FLAGS, 1)
             meant = f"; did you mean {near[0]}?" if near else f"; known ones: {' '.join(sorted(KNOWN_FLAGS))}"

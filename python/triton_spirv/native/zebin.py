@@ -96,11 +96,11 @@ class Section:
 def sections(binary: bytes) -> list[Section]:
     """The sections of an ELF file for this machine; BuildFailed for anything else."""
     if kind(binary) != "elf":
-        raise BuildFailed(f"the output is no ELF file: it starts with {binary[:8].hex(' ') or 'nothing'}")
+        raise BuildFailed(f"the output is not an ELF file: it starts with {binary[:8].hex(' ') or 'nothing'}")
     try:
         form = _CLASSES.get(binary[4])
         if form is None or binary[5] != LITTLE_ENDIAN:
-            raise BuildFailed("the output is no little-endian ELF file")
+            raise BuildFailed("the output is not a little-endian ELF file")
         machine = struct.unpack_from("<H", binary, 18)[0]
         if machine != MACHINE:
             raise BuildFailed(f"the output is an ELF file for machine {machine}, not {MACHINE} (Intel GPU)")
@@ -253,7 +253,7 @@ def _scalar(text: str) -> Any:
 def members(archive: bytes) -> dict[str, bytes]:
     """The files of a fat archive, as ocloc writes one for a family of devices."""
     if kind(archive) != "archive":
-        raise BuildFailed("the output is no archive")
+        raise BuildFailed("the output is not an archive")
     found: dict[str, bytes] = {}
     names, at = b"", len(ARCHIVE_MAGIC)
     while at + 60 <= len(archive):

@@ -42,8 +42,8 @@ def require_sound(device: Device) -> None:
             _keep(kept, verdict)
     if verdict:
         raise DeviceError(f"{device.name}: {verdict} (driver: {device.platform} {device.driver_version}). "
-                          "Choose another device by TRITON_SPIRV_DEVICE; "
-                          f"{VARIABLE}=0 launches kernels all the same")
+                          "Choose another device with TRITON_SPIRV_DEVICE, "
+                          f"or set {VARIABLE}=0 to launch kernels without this test")
 
 
 def tried(device: Device) -> tuple[str, bool]:

@@ -250,7 +250,7 @@ def _described_cpu(name: str) -> Target:
     """The target that a name made by `reported_cpu_target` describes: nothing of Intel's own driver."""
     words = name.split(":")[1:]
     if unknown := sorted(set(words) - set(CPU_REPORTED)):
-        raise DeviceError(f"target {name!r}: a CPU device cannot have {', '.join(unknown)}, but of "
+        raise DeviceError(f"target {name!r}: a CPU device cannot have {', '.join(unknown)}; it can have "
                           f"{', '.join(CPU_REPORTED)}")
     return CPU.with_options(
         name=name, masked_access=False, float64="double" in words, quirks=frozenset(),

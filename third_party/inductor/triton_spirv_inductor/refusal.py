@@ -42,8 +42,8 @@ def refuse_other_backends() -> None:
                          "one of that name; uninstall that one or triton-spirv-inductor")
     found = backends.get(NAME)
     if found is None:
-        raise UsageError("Triton has not looked for backends that are installed beside it, as triton-spirv's "
-                         "are: unset TRITON_BACKENDS_IN_TREE")
+        raise UsageError("TRITON_BACKENDS_IN_TREE keeps Triton from finding backends that are installed "
+                         "beside it, such as triton-spirv: unset TRITON_BACKENDS_IN_TREE")
     if found.compiler.__module__.partition(".")[0] != PACKAGE:
         raise UsageError(f"this Triton has a backend named 'cpu' of its own ({found.compiler.__module__}), "
                          "the name that torch.compile asks for: install the wheel of Triton from PyPI")

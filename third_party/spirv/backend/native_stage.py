@@ -54,7 +54,7 @@ def wanted(option: Any) -> bool | str:
                                      AUTO: AUTO}
     if text.lower() not in known:
         name = VARIABLE if option is None else "generate_native_code"
-        raise native.BadRequest(f"{name}={text!r}: say 0, 1 or auto")
+        raise native.BadRequest(f"{name}={text!r}: use 0, 1 or auto")
     return known[text.lower()]
 
 

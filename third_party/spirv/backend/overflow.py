@@ -26,9 +26,9 @@ def noticed(launch: Callable[..., None], metadata: Any) -> Callable[..., None]:
             watched.append(metadata.name)
         elif not told:
             told = True
-            warnings.warn(f"{metadata.name}: shared memory has no room for {overflow} bytes of each program, "
-                          "which lie in global memory instead: slower. Smaller blocks or fewer stages may "
-                          "fit",
+            warnings.warn(f"{metadata.name}: shared memory has no room for {overflow} bytes of each program. "
+                          "They lie in global memory instead, which is slower. Smaller blocks or fewer "
+                          "stages may fit",
                           stacklevel=2)
         launch(*arguments)
 

@@ -26,8 +26,9 @@ class SealedBackend(RemoteCacheBackend):
         for filename, stored in self.backend.get(filenames).items():
             data = cache_key.opened(f"{self.key}/{filename}", stored)
             if data is None:
-                warnings.warn(f"the shared cache's {filename} has no valid tag of the key in "
-                              f"{cache_key.VARIABLE}; it is made again", RuntimeWarning, stacklevel=2)
+                warnings.warn(f"the shared cache's {filename} is not signed with the key in "
+                              f"{cache_key.VARIABLE}, so it is not used; it is made again",
+                              RuntimeWarning, stacklevel=2)
             else:
                 found[filename] = data
         return found

@@ -45,7 +45,7 @@ class TritonCache:
         return manager is not None and manager is not FileCacheManager
 
     def _complain(self, error: Exception) -> None:
-        warnings.warn(f"the shared cache is out of reach, the driver compiles: {error}", RuntimeWarning,
+        warnings.warn(f"the shared cache is out of reach, so the driver compiles: {error}", RuntimeWarning,
                       stacklevel=3)
 
 

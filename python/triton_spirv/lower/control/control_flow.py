@@ -207,9 +207,8 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
         raise LoweringError(f"{name} has no body in this module")
     ctx.calls.operations += sum(len(block.operations) for block in function.regions[0].blocks)
     if ctx.calls.operations > MOST_CALLED:
-        raise LoweringError("functions are lowered where they are called, which comes to more than "
-                            f"{MOST_CALLED} operations here: call {name}, or what calls it, less often, or in"
-                            " a loop")
+        raise LoweringError(f"calls are inlined, which gives more than {MOST_CALLED} operations here: call "
+                            f"{name} less often, or in a loop; or do so with the function that calls it")
     ctx.settle(memory_only=False)
     with ctx.calls.entered(name):
         ctx.recorder.open()

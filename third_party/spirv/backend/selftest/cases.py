@@ -321,7 +321,7 @@ def guarded() -> Any:
         if "below five" not in str(error):
             raise Wrong(f"it says {error}") from None
         return None
-    raise Wrong(f"nobody says that it failed: {made.name if hasattr(made, 'name') else made}")
+    raise Wrong(f"no error says that the assertion failed: {made.name if hasattr(made, 'name') else made}")
 
 
 def synchronize() -> None:
