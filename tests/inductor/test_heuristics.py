@@ -13,9 +13,10 @@ from triton_spirv_inductor.heuristics import configurations
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-def blocks(configs: list[dict[str, int]], hints: dict[str, int], **facts: Any) -> list[dict[str, int]]:
+def blocks(configs: list[dict[str, int]], hints: dict[str, int], cores: int = 2,
+           **facts: Any) -> list[dict[str, int]]:
     made = [SimpleNamespace(kwargs=dict(config), num_warps=warps) for warps, config in enumerate(configs, 1)]
-    return [config.kwargs for config in configurations(made, hints, facts, 2)]
+    return [config.kwargs for config in configurations(made, hints, facts, cores)]
 
 
 ROWS = {"tiling_scores": {"x": 8192, "r0_": 1024}, "num_reduction": 1}
@@ -36,6 +37,11 @@ def test_rows_are_added_to_each_other() -> None:
     assert blocks(OUTER, {"x": 65536, "r0_": 64}, **ROWS) == [{"XBLOCK": 1024, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 128, "r0_": 4096}, **ROWS) == [{"XBLOCK": 64, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 16, "r0_": 4096}, **ROWS) == [{"XBLOCK": 16, "R0_BLOCK": 1}]
+
+
+def test_blocks_are_powers_of_2_whatever_the_number_of_cores() -> None:
+    found = [blocks(OUTER, {"x": 4096, "r0_": 1024}, cores, **ROWS)[0]["XBLOCK"] for cores in range(1, 17)]
+    assert found == [1024, 512, 256, 256, 128, 128, 128, 128, *[64] * 8]
 
 
 def test_columns_are_cut_for_cores_and_for_accuracy() -> None:

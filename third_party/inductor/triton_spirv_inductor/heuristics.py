@@ -65,6 +65,7 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         return distinct[:1]  # 1024 elements or a few: from there on all sizes are as fast
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and adds_rows(facts):
         columns = max(1, size_hints["x"] // (PROGRAMS * cores))
+        columns = 1 << columns.bit_length() - 1  # cores may be of any number, blocks may not
         columns = min(max(columns, FEWEST_COLUMNS), MOST_COLUMNS, size_hints["x"])
         distinct[0].kwargs.update(XBLOCK=columns, R0_BLOCK=1)
         return distinct[:1]
