@@ -1,5 +1,5 @@
-"""A value that is computed from another one takes over its array where each element is read in the turn that
-overwrites it: not where a walk comes to the two in different orders."""
+"""A value that is computed from another one takes over its array, and a store the memory of its load, where
+each element is read in the turn that overwrites it: not where a walk comes to the two in different orders."""
 
 from __future__ import annotations
 
@@ -51,3 +51,22 @@ def test_a_walk_comes_to_a_value_in_two_orders(run, size):
     run(both_orders, 1, numeric.tensor(x.ravel(), "i32"), y, z, size, 64)
     numeric.assert_same(y, (x.transpose(1, 0, 2) * 3 - x).sum(2, dtype=np.int32).ravel())
     numeric.assert_same(z, x.ravel())
+
+
+@triton.jit
+def turned_in_place(x, y, A: tl.constexpr, C: tl.constexpr):
+    a, c = tl.arange(0, A), tl.arange(0, C)[None, None, :]
+    i = (a[:, None, None] * A + a[None, :, None]) * C + c
+    tl.store(y + i, tl.trans(tl.load(x + i), 1, 0, 2) + 1)
+
+
+@pytest.mark.parametrize("shift", [0, 64])
+@pytest.mark.parametrize("size", [4, 8, 16])
+def test_rows_change_places_in_memory(run, size, shift):
+    """The store overwrites rows that are still to be loaded, in the very memory of the load or in parts of
+    it."""
+    x = numeric.random(size * size * 64 + shift, "i32", low=-99, high=99)
+    held = numeric.tensor(x, "i32")
+    run(turned_in_place, 1, held, held[shift:] if shift else held, size, 64)
+    rows = x[:size * size * 64].reshape(size, size, 64)
+    numeric.assert_same(held, np.concatenate([x[:shift], rows.transpose(1, 0, 2).ravel() + 1]))

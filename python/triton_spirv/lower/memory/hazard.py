@@ -144,7 +144,8 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
     if written is None:
         return None
     first, last = written
-    single = distinct(ctx, ptr, ctx.layout_of(op.ptr.type))
+    walked = ctx.layout_of(op.ptr.type)
+    single = distinct(ctx, ptr, walked)
     safe = reduce(b.logical_and, stored.tests) if stored.tests else None
     for node, layouts in loads:
         source, only = named(node.operation, node.operands)[:2]
@@ -158,7 +159,7 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
         disjoint = b.logical_or(
             b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low)
         )
-        if single is not False and _same_walk(source, ptr) and all(map(ctx.is_natural, layouts)):
+        if single is not False and _same_walk(source, ptr) and layouts == {walked}:
             same = b.compare("OpIEqual", low, first)
             disjoint = b.logical_or(disjoint, same if single is True else b.logical_and(same, single))
         safe = reduce(b.logical_and, loaded.tests,
