@@ -14,6 +14,7 @@ import triton
 import triton.language as tl
 from triton_spirv import asarray, zeros
 from triton_spirv.errors import LaunchError
+from triton_spirv.runtime import overflow as runtime_overflow
 from triton_spirv.runtime.vulkan.memory import Pool
 from triton_spirv.standalone import loader
 from triton_spirv_backend import autotuning
@@ -98,6 +99,30 @@ def test_more_than_there_is_is_refused(chosen: str, monkeypatch: pytest.MonkeyPa
         reversed_rows[(65535, 1 << 15, 60000) if chosen == scarce.NAME else (65535,)](x, x, 64, 8)
 
 
+@pytest.mark.filterwarnings("ignore:reversed_rows")
+def test_memory_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch takes no more than is free, and large buffers go with their launch."""
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", scarce.NAME)
+    reversed_rows.device_caches.clear()
+    buffers: list[runtime_overflow.Overflow] = []
+    made = runtime_overflow.Overflow.__init__
+    monkeypatch.setattr(runtime_overflow.Overflow, "__init__",
+                        lambda self, artifact: (made(self, artifact), buffers.append(self))[0])
+    monkeypatch.setattr(runtime_overflow, "KEPT", 5 * 2048)
+    for programs, kept in ((1, 2048), (5, 5 * 2048), (1, 5 * 2048), (6, 0), (1, 2048)):
+        launched(programs)
+        assert sum(len(one._memory or ()) for one in buffers) == kept
+    monkeypatch.setattr(runtime_overflow, "_free_bytes", lambda: 6 * 2048)
+    launched(6)
+    with pytest.raises(LaunchError, match=r"has none for 7 programs \(of 14336 bytes 12288 are free\); use "):
+        launched(7)
+    reversed_rows.device_caches.clear()
+
+
+def test_what_is_free() -> None:
+    assert 1 << 20 < runtime_overflow._free_bytes() < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def _no_room(pool: Pool, size: int) -> Any:
     from triton_spirv.errors import DeviceError
 
@@ -115,13 +140,27 @@ def tuned(*rows: int) -> Any:
     return triton.autotune([triton.Config({"ROWS": count}) for count in rows], key=[])(reversed_rows)
 
 
-def test_tuning_prefers_what_fits(chosen: str) -> None:
+@pytest.mark.parametrize("slower", [8, 1])
+def test_tuning_takes_the_fastest(chosen: str, monkeypatch: pytest.MonkeyPatch, slower: int) -> None:
+    """Whether it overflows or not; nothing is said of one that loses."""
+    raced: list[int] = []
+    slow = {8: (20.0, 1.0), 1: (1.0, 20.0)}[slower]
+
+    def race(samples: list[Any]) -> list[list[float]]:
+        raced.append(len(samples))
+        for sample in samples:
+            sample(1)
+        return [[milliseconds] for milliseconds in slow]
+
+    monkeypatch.setattr(autotuning, "race", race)
     kernel, x = tuned(8, 1), asarray(np.arange(512, dtype=np.float32))
-    with warnings.catch_warnings(action="error"):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         kernel[lambda meta: (8 // meta["ROWS"],)](x, zeros(512), COLUMNS=64)
-    assert kernel.best_config.kwargs["ROWS"] == 1
+    assert raced == [2] and kernel.best_config.kwargs["ROWS"] == 9 - slower
+    assert [str(one.message).partition(":")[0] for one in told] == ["reversed_rows"] * (slower == 1)
     times = {config.kwargs["ROWS"]: values[0] for config, values in kernel.configs_timings.items()}
-    assert times[8] == float("inf") and 0 < times[1] < float("inf")
+    assert times == {8: slow[0], 1: slow[1]}
 
 
 def test_tuning_takes_what_there_is(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:

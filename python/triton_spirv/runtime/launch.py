@@ -298,6 +298,7 @@ class Kernel:
                 queue = self.context.local_queue or queue
             with state.watch.timed() if state.watch is not None else nullcontext():
                 code = self._run(state, queue, x * y * z, (arguments, timer), event, staging)
+            state.overflow.ended()
             if code:
                 self._failed(code)
             if timer:

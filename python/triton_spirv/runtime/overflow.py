@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import re
 from typing import TYPE_CHECKING
 
 from ..errors import DeviceError, LaunchError
@@ -20,9 +21,13 @@ def refusal(artifact: Artifact, programs: int, reason: object) -> str:
             "fewer stages, or split the launch")
 
 
+#: bytes that are kept from one launch to the next
+KEPT = 256 << 20
+
+
 class Overflow:
-    """The memory of one thread's launches of a kernel. Where kernels work on the host's memory it is kept for
-    the next launch; pages that no program touches cost nothing."""
+    """The memory of one thread's launches of a kernel, `KEPT` bytes of which stay for the next where kernels
+    work on the host's memory; pages that no program touches cost nothing."""
 
     def __init__(self, artifact: Artifact) -> None:
         self._artifact = artifact
@@ -36,8 +41,26 @@ class Overflow:
         except (DeviceError, OSError, OverflowError) as error:
             raise LaunchError(refusal(self._artifact, programs, error)) from None
 
+    def ended(self) -> None:
+        """The launch is over."""
+        if self._memory is not None and len(self._memory) > KEPT:
+            self._memory = None
+
     def _on_host(self, size: int) -> int:
         if self._memory is None or len(self._memory) < size:
             self._memory = None  # before there are two
+            free = _free_bytes()
+            if size > free:  # Linux would give it, and end a process when programs use it
+                raise DeviceError(f"of {size} bytes {free} are free")
             self._memory = mmap.mmap(-1, size)
         return ctypes.addressof(ctypes.c_uint8.from_buffer(self._memory))
+
+
+def _free_bytes() -> int:
+    """What programs may still have of the machine's memory; very much where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            found = re.search(r"^MemAvailable: +(\d+) kB$", file.read(), re.MULTILINE)
+    except OSError:
+        found = None
+    return int(found[1]) << 10 if found else 1 << 62

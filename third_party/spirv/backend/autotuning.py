@@ -142,27 +142,21 @@ def _tuned(asked: Question) -> _Tuning:
 
 def _raced(asked: Question, configs: Sequence[Any]) -> dict[int, list[float]]:
     runs: list[tuple[Any, Callable[[], Any]]] = []
-    overflowing: list[tuple[Any, Callable[[], Any]]] = []  # tried where nothing else is left
     found: dict[int, list[float]] = {}
-    for config in configs:
-        gathered: list[Callable[[], Any]] = []
-        _threads.gathered = gathered
-        try:
-            with overflow.watched() as kernels:
+    with overflow.unsaid():  # the one that wins says so when it is launched
+        for config in configs:
+            gathered: list[Callable[[], Any]] = []
+            _threads.gathered = gathered
+            try:
                 refused = asked.autotuner._bench(*asked.arguments, config=config, **asked.keywords)
-        finally:
-            _threads.gathered = None
-        if gathered:
-            (overflowing if kernels else runs).append((config, gathered[0]))
-        else:
-            found[id(config)] = refused  # infinite
-    if runs:
-        found.update((id(config), [float("inf")] * len(QUANTILES)) for config, _ in overflowing)
-    else:
-        runs = overflowing
-    driver.active.get_device_interface().synchronize()
-    empty = _emptying([*asked.arguments, *asked.keywords.values()])
-    with overflow.watched():
+            finally:
+                _threads.gathered = None
+            if gathered:
+                runs.append((config, gathered[0]))
+            else:
+                found[id(config)] = refused  # infinite
+        driver.active.get_device_interface().synchronize()
+        empty = _emptying([*asked.arguments, *asked.keywords.values()])
         samples = race([functools.partial(sample, run, empty) for _, run in runs])
     found.update((id(config), _quantiles(times))
                  for (config, _), times in zip(runs, samples, strict=True))

@@ -1,5 +1,5 @@
-"""Kernels whose arrays overflow from shared into global memory: they run, slower, which is said once; tuning
-takes them only where no configuration fits."""
+"""Kernels whose arrays overflow from shared into global memory: they run, slower as a rule, which is said
+once. Tuning measures them like others: one whose blocks are right may win nevertheless."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _thread = threading.local()
 
 
 def noticed(launch: Callable[..., None], metadata: Any) -> Callable[..., None]:
-    """Triton's launcher of a kernel; one of a kernel that overflows tells who watches, else it warns."""
+    """Triton's launcher of a kernel; one of a kernel that overflows warns, but for a block of `unsaid`."""
     overflow = getattr(metadata, "overflow", 0)
     if not overflow:
         return launch
@@ -21,10 +21,7 @@ def noticed(launch: Callable[..., None], metadata: Any) -> Callable[..., None]:
 
     def overflowing(*arguments: Any) -> None:
         nonlocal told
-        watched = getattr(_thread, "watched", None)
-        if watched is not None:
-            watched.append(metadata.name)
-        elif not told:
+        if not told and not getattr(_thread, "unsaid", False):
             told = True
             warnings.warn(f"{metadata.name}: shared memory has no room for {overflow} bytes of each program. "
                           "They lie in global memory instead, which is slower. Smaller blocks or fewer "
@@ -36,11 +33,10 @@ def noticed(launch: Callable[..., None], metadata: Any) -> Callable[..., None]:
 
 
 @contextmanager
-def watched() -> Iterator[list[str]]:
-    """The kernels that this thread launches in the block and that overflow; nothing is said of them."""
-    found: list[str] = []
-    _thread.watched = found
+def unsaid() -> Iterator[None]:
+    """Nothing is said of what this thread launches in the block."""
+    _thread.unsaid = True
     try:
-        yield found
+        yield
     finally:
-        _thread.watched = None
+        _thread.unsaid = False
