@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
 from triton.tools.tensor_descriptor import TensorDescriptor
+from triton_spirv.tools import spirv_tools
 
 
 @triton.jit
@@ -202,3 +205,41 @@ def test_reduce_into(run, kind, dtype):
     run(combine, 3, numeric.tensor(x, dtype), out, 6, 12, kind, 8, 16)
     with np.errstate(over="ignore"):
         numeric.assert_same(out, KINDS[kind](start, x[:6, :12]).astype(start.dtype))
+
+
+@triton.jit
+def multiplied(a_ptr, b_ptr, c_ptr, rows, columns, depth, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    a = tl.make_tensor_descriptor(a_ptr, [rows, depth], [depth, 1], [M, K])
+    b = tl.make_tensor_descriptor(b_ptr, [depth, columns], [columns, 1], [K, N])
+    c = tl.make_tensor_descriptor(c_ptr, [rows, columns], [columns, 1], [M, N])
+    for number in tl.range(tl.program_id(0), tl.cdiv(columns, N), tl.num_programs(0)):
+        total = tl.zeros([M, N], tl.float32)
+        for start in range(0, depth, K):
+            total = tl.dot(a.load([0, start]), b.load([start, number * N]), total)
+        c.store([0, number * N], total.to(c.dtype))
+
+
+@pytest.mark.parametrize("target", ["dg2", "arl"])
+def test_masks_are_exchanged_once(target):
+    """That of b is made for other lanes than those that load. Its parts, one for each branch, come from what
+    lanes have exchanged already: behind the first branch they have parted, and cannot exchange it again."""
+    names = ("a_ptr", "b_ptr", "c_ptr", "rows", "columns", "depth")
+    source = ASTSource(multiplied, {**dict.fromkeys(names[:3], "*fp16"), **dict.fromkeys(names[3:], "i32"),
+                                    **dict.fromkeys("MNK", "constexpr")}, {"M": 128, "N": 128, "K": 32},
+                       {(i,): [["tt.divisibility", 16]] for i in range(6)})
+    made = triton.compile(source, target=GPUTarget("spirv", target, 16), options={"num_warps": 8})
+    spirv_tools.validate(made.asm["spv"])
+    assert made.asm["plan"].count("exchange 32x128xi1") == 1
+
+
+@pytest.mark.parametrize("columns", [128, 136])
+def test_products_of_descriptors(run, mode, columns):
+    """Blocks as large as dg2's tutorial has, with edges."""
+    if mode not in ("xe8", "gpu-dg2", "gpu-arl"):
+        pytest.skip("the block is as large as a unit of 8 columns takes it")
+    a = numeric.random((120, 48), "i8").clip(-3, 3).astype(np.float16)
+    b = numeric.random((48, columns), "i8", 1).clip(-3, 3).astype(np.float16)
+    c = numeric.poisoned((120, columns), "f16")
+    left, right = numeric.tensor(a, "f16"), numeric.tensor(b, "f16")
+    run(multiplied, 1, left, right, c, 120, columns, 48, 128, 128, 32, num_warps=16 if mode == "xe8" else 8)
+    numeric.assert_same(c, (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float16))

@@ -77,9 +77,14 @@ class Evaluation(State):
         return self.arrays.read(tensor, layout)
 
     def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
-        """The registers of a fragment under a layout of other lanes or warps."""
+        """The registers of a fragment under a layout of other lanes or warps. Lanes exchange them once: where
+        fewer are asked for later, lanes may have parted."""
         from ..tensors.convert_layout import convert
+        for known in self.scopes.moved(tensor):
+            if _stays_in_threads(known.layout, layout):
+                return self.fragment(known, layout)
         moved = convert(self, tensor, layout.without_steps())  # type: ignore[arg-type]  # a Context
+        self.scopes.move(tensor, moved)
         return self.fragment(moved, layout)
 
     def _evaluate(self, node: Deferred, layout: Layout) -> Fragment:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...layout import Layout
@@ -20,6 +20,7 @@ class Scope:
     walks: bool = False
     fragments: dict[tuple[int, Layout], Fragment] = field(default_factory=dict)
     spilled: dict[int, Stored] = field(default_factory=dict)
+    moved: dict[int, list[Fragment]] = field(default_factory=dict)  # what lanes have exchanged
     kept: set[Deferred] = field(default_factory=set)  # made before the scope, evaluated for good in it
     written: set[tuple[OpenWalk, Deferred]] = field(default_factory=set)  # by-products, on all ways to here
 
@@ -104,6 +105,16 @@ class Scopes:
     def spill(self, tensor: Fragment, stored: Stored) -> None:
         """An array holds it, too."""
         self.innermost.spilled[id(tensor)] = stored
+        self._known.append(tensor)
+
+    def moved(self, tensor: Fragment) -> Iterator[Fragment]:
+        """The same elements in other lanes or warps, as they have been exchanged."""
+        for scope in reversed(self._open):
+            yield from scope.moved.get(id(tensor), ())
+
+    def move(self, tensor: Fragment, made: Fragment) -> None:
+        """Lanes have exchanged it."""
+        self.innermost.moved.setdefault(id(tensor), []).append(made)
         self._known.append(tensor)
 
     def keep(self, node: Deferred, value: Fragment | Stored) -> None:
