@@ -19,6 +19,7 @@ from .facts.program_waits import exposed_roots, waits
 from .facts.reach import reach
 from .inspection import Inspection
 from .ir import FloatType, IntegerType, Operation, PointerType, Type, parse
+from .ir.dialects import with_trait
 from .lower import RULES
 from .lower.budget import Budget
 from .lower.context import Context
@@ -136,13 +137,13 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     env = environment(b, target)
     ctx = Context(b, env, target, Kernel(
         module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
-        has_atomics=any(op.has("atomic") for op in module.walk()),
+        has_atomics=not with_trait("atomic").isdisjoint([op.name for op in module.walk()]),
         stop_word=stop_word_of(sites, len(kernel.regions[0].entry.arguments)),
         across=accessed_across(module) if not target.lanes and target.optimises("vectors") else {}))
     ctx.budget = budget
     budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)
-    ctx.shared.exposed = exposed_roots(module, ctx.shared.roots)
+    ctx.shared.exposed = exposed_roots(module)
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
     local_size = ctx.kernel.num_warps * target.sub_group_size if target.lanes else 1
     ctx.launch.overflows = overflows

@@ -7,12 +7,14 @@ address of an argument plus something is that argument's.
 from __future__ import annotations
 
 from ..ir.model import Module, Operation, Value
-from .pointers import flow, is_pointer
+from .pointers import pointer_flow
+from .remembered import fact
 
 #: integer operation -> the operands of which one may be an address: then the result is one of the same memory
 _OFFSETS = {"arith.addi": (0, 1), "arith.subi": (0,), "arith.ori": (0, 1), "arith.andi": (0, 1)}
 
 
+@fact
 def follows(module: Module) -> str:
     """Where the kernel first reads or writes through such a pointer: file, line and column; empty where it
     does not."""
@@ -22,37 +24,38 @@ def follows(module: Module) -> str:
     return next((_place(op) for op in module.walk() if _accesses(op) and op.operands[0] in foreign), "")
 
 
+@fact
 def foreign_pointers(module: Module) -> set[Value]:
     """The pointers, and tensors of them, that no argument of the kernel gave it, or only perhaps."""
-    foreign: set[Value] = set()
-    targets: dict[Value, list[Value]] = {}
-    bases: dict[Value, Value] = {}  # a number that is an address, offset or aligned: the pointer it is of
-    for op in module.walk():
-        pointers = [result for result in op.results if is_pointer(result.type)]
-        if op.name == "tt.int_to_ptr":
-            if op.src in bases:
-                targets.setdefault(bases[op.src], []).extend(pointers)
-            else:
-                foreign.update(pointers)
-        elif op.has("reads"):
-            foreign.update(pointers)
-        elif not pointers:
-            base = _base(op, bases)
-            if base is not None:
-                bases[op.results[0]] = base
-    if not foreign and not targets:
+    known = pointer_flow(module)
+    foreign = set(known.from_anywhere)
+    if not foreign:
         return foreign
-    for op in module.walk():
-        if op.name != "tt.int_to_ptr" and not op.has("reads"):
-            for source, target in flow(op, module):
-                if is_pointer(source.type) and is_pointer(target.type):
-                    targets.setdefault(source, []).append(target)
+    own = _addresses(module, known.values)
+    foreign -= {pointer for pointers in own.values() for pointer in pointers}
     pending = list(foreign)
     while pending:
-        new = [target for target in targets.get(pending.pop(), ()) if target not in foreign]
+        value = pending.pop()
+        new = [target for target in (*known.targets.get(value, ()), *own.get(value, ()))
+               if target not in foreign]
         foreign.update(new)
         pending += new
     return foreign
+
+
+def _addresses(module: Module, pointers: set[Value]) -> dict[Value, list[Value]]:
+    """Pointer -> the pointers made of a number that is its address, offset or aligned."""
+    made: dict[Value, list[Value]] = {}
+    bases: dict[Value, Value] = {}  # such a number: the pointer it is of
+    for op in module.walk():
+        if op.name == "tt.int_to_ptr":
+            if op.src in bases:
+                made.setdefault(bases[op.src], []).extend(op.results)
+        elif not op.has("reads") and pointers.isdisjoint(op.results):
+            base = _base(op, bases)
+            if base is not None:
+                bases[op.results[0]] = base
+    return made
 
 
 def _base(op: Operation, bases: dict[Value, Value]) -> Value | None:

@@ -8,39 +8,88 @@ any of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from ..ir.dialects import OPERATIONS
+from ..ir.dialects import OPERATIONS, with_trait
 from ..ir.model import Block, Module, Operation, PointerType, TensorDescType, TensorType, Type, Value
+from .remembered import fact
+
+_POINTERS = (PointerType, TensorDescType)
 
 
+@dataclass(frozen=True)
+class PointerFlow:
+    """`values`: all that are pointers. `targets`: which of them each one is passed on to. `from_anywhere`:
+    those made of memory or of numbers."""
+
+    values: set[Value]
+    targets: dict[Value, list[Value]]
+    from_anywhere: list[Value]
+
+
+@fact
+def pointer_flow(module: Module) -> PointerFlow:
+    """How pointers, and tensors of them, travel through a module."""
+    values: set[Value] = set()
+    targets: dict[Value, list[Value]] = {}
+    from_anywhere: list[Value] = []
+    reads = with_trait("reads")
+    for op in module.walk():
+        if op.regions or op.successors or op.name == "tt.call":
+            blocks = [block for region in op.regions for block in region.blocks]
+            arguments = [value for block in blocks for value in block.arguments]
+            values.update([value for value in (*op.results, *arguments) if is_pointer(value.type)])
+            for source, target in flow(op, module):
+                if is_pointer(source.type) and is_pointer(target.type):
+                    targets.setdefault(source, []).append(target)
+            continue
+        for result in op.results:  # nearly all operations; what `flow` says of them
+            type = result.type
+            element = type.element if type.__class__ is TensorType else type
+            if element.__class__ not in _POINTERS:
+                continue
+            values.add(result)
+            if op.name in reads or op.name == "tt.int_to_ptr":
+                from_anywhere.append(result)
+                continue
+            for source in op.operands:
+                if is_pointer(source.type):
+                    targets.setdefault(source, []).append(result)
+    return PointerFlow(values, targets, from_anywhere)
+
+
+@fact
 def written_arguments(module: Module) -> tuple[bool, ...]:
     """Per argument of the kernel: may it be written through? False for what is no pointer."""
     arguments = module.entry.regions[0].entry.arguments
-    written = written_roots(module, pointer_roots(module))
-    return tuple(is_pointer(argument.type) and bool(written >> i & 1) for i, argument in enumerate(arguments))
+    written = written_roots(module)
+    return tuple([is_pointer(argument.type) and bool(written >> i & 1)
+                  for i, argument in enumerate(arguments)])
 
 
-def written_roots(module: Module, roots: dict[Value, int]) -> int:
-    """The arguments that the kernel may write through, as bits; `roots`: see `pointer_roots`."""
+@fact
+def written_roots(module: Module) -> int:
+    """The arguments that the kernel may write through, as bits."""
+    roots = pointer_roots(module)
+    pure = with_trait("pure")
     written = 0
     for op in module.walk():
+        if op.name in pure and op.attributes.get("pure") is not False:
+            continue
         for value in _written(op):
             written |= roots.get(value, 0)
     return written
 
 
+@fact
 def pointer_roots(module: Module) -> dict[Value, int]:
     """Per pointer, or tensor of pointers, the arguments of the kernel that it may be made from, as bits."""
     arguments = module.entry.regions[0].entry.arguments
     roots: dict[Value, int] = {argument: 1 << i for i, argument in enumerate(arguments)}
     every = (1 << len(arguments)) - 1
-    targets: dict[Value, list[Value]] = {}
-    for op in module.walk():
-        for source, target in flow(op, module):
-            if is_pointer(source.type) and is_pointer(target.type):
-                targets.setdefault(source, []).append(target)
-        if _is_from_anywhere(op):
-            roots.update((result, every) for result in op.results if is_pointer(result.type))
+    known_flow = pointer_flow(module)
+    targets = known_flow.targets
+    roots.update([(value, every) for value in known_flow.from_anywhere])
     pending = list(roots)
     while pending:
         value = pending.pop()
@@ -55,9 +104,7 @@ def pointer_roots(module: Module) -> dict[Value, int]:
 def is_pointer(type: Type) -> bool:
     """A pointer, a tensor of pointers, or a descriptor."""
     element = type.element if isinstance(type, TensorType) else type
-    if isinstance(element, PointerType):
-        return True
-    return isinstance(element, TensorDescType)
+    return isinstance(element, _POINTERS)
 
 
 def _written(op: Operation) -> Iterable[Value]:
@@ -76,7 +123,7 @@ def _written(op: Operation) -> Iterable[Value]:
 
 def _is_from_anywhere(op: Operation) -> bool:
     """Are pointers among its results made of memory or of numbers?"""
-    return op.has("reads") or op.name == "tt.int_to_ptr"
+    return op.name in with_trait("reads") or op.name == "tt.int_to_ptr"
 
 
 def _ends(op: Operation) -> bool:

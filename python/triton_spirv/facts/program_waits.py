@@ -8,28 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.model import Module, Operation, Value
+from ..ir.dialects import with_trait
+from ..ir.model import Module, Operation
 from .pointers import written_roots
+from .remembered import fact
 
 
+@fact
 def waits(module: Module) -> bool:
     """Does it poll memory, or loop around an atomic operation or a volatile load: a lock, a barrier, a flag?
 
     A counted loop around atomics waits for nobody: it ends whatever others do.
     """
-    return any(op.has("waits") or (op.name == "scf.while" and _looks_at_memory(op, module, set()))
-               for op in module.walk())
+    polls = with_trait("waits")
+    for op in module.walk():
+        if op.name in polls or (op.name == "scf.while" and _looks_at_memory(op, module, set())):
+            return True
+    return False
 
 
-def exposed_roots(module: Module, roots: dict[Value, int]) -> int:
+@fact
+def exposed_roots(module: Module) -> int:
     """The arguments of the kernel (bits) whose memory other programs may write while one runs, and tell it
     so: those that the kernel itself writes through. All, where it waits for memory, looks at volatile memory
     or orders its accesses for the whole system: then others than its own programs may be meant.
     """
-    def looks_around(op: Operation) -> bool:
-        return bool(op.attributes.get("isVolatile")) or op.attributes.get("scope") == "sys"
-
-    return -1 if waits(module) or any(map(looks_around, module.walk())) else written_roots(module, roots)
+    if waits(module):
+        return -1
+    for op in module.walk():
+        attributes = op.attributes
+        if attributes and (attributes.get("isVolatile") or attributes.get("scope") == "sys"):
+            return -1
+    return written_roots(module)
 
 
 def _looks_at_memory(loop: Operation, module: Module, seen: set[str]) -> bool:

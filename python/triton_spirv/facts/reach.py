@@ -29,7 +29,7 @@ from ..ir.model import (
     bits_of,
     element_type,
 )
-from .pointers import is_pointer, pointer_roots
+from .pointers import is_pointer, pointer_flow, pointer_roots
 
 Node = list[Any]
 #: by parameter the (place of a node, bytes of an element) of each access; None: unknown
@@ -58,7 +58,7 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
     found: Accesses = [[] if is_pointer(argument.type) else None for argument in arguments]
     if len(module.functions) > 1:
         return [], [None for _ in arguments]
-    formulas, roots = _Formulas(kernel), pointer_roots(module)
+    formulas, roots, known_pointers = _Formulas(kernel), pointer_roots(module), pointer_flow(module).values
 
     def unknown(value: Value) -> None:
         for index in range(len(arguments)):
@@ -66,8 +66,10 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
                 found[index] = None
 
     for op in module.walk():
+        if known_pointers.isdisjoint(op.operands):
+            continue
         pointers = [operand for operand in op.operands if is_pointer(operand.type)]
-        if not pointers or _hands_on(op):
+        if _hands_on(op):
             continue
         place = formulas.of_access(op) if _is_access(op) else None
         if place is None or len(pointers) > 1 or len(formulas.nodes) > MOST_NODES:

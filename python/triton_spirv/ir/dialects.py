@@ -64,7 +64,7 @@ are read as the attributes `cache` and `evict`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 #: What traits may be said, and which others they bring.
 TRAITS: dict[str, frozenset[str]] = {
@@ -130,6 +130,7 @@ OPERATIONS: dict[str, OperationSpec] = {}
 def _op(name: str, operands: str, format: str, results: str = "", traits: str = "", **enums: str) -> None:
     assert name not in OPERATIONS, f"two lines for {name}"
     OPERATIONS[name] = OperationSpec(name, operands, format, results, tuple(enums.items()), traits)
+    with_trait.cache_clear()
 
 
 def _family(names: str, operands: str, format: str, results: str = "", traits: str = "") -> None:
@@ -137,6 +138,7 @@ def _family(names: str, operands: str, format: str, results: str = "", traits: s
         _op(name, operands, format, results, traits)
 
 
+@cache
 def with_trait(trait: str) -> frozenset[str]:
     """The names of all operations that have a trait."""
     return frozenset(name for name, spec in OPERATIONS.items() if trait in spec.traits)

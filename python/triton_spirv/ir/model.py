@@ -10,7 +10,7 @@ generation up, so that what was known of an earlier one is not taken for the new
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -288,16 +288,21 @@ class Operation:
         self.parent.operations.remove(self)
         self.parent.insert_before(other, self)
 
-    def walk(self) -> Iterator[Operation]:
-        """This operation and all inside it, in textual order."""
-        yield self
+    def walk(self) -> list[Operation]:
+        """This operation and all inside it, in textual order, as they are now."""
+        found: list[Operation] = []
+        self._collect(found)
+        return found
+
+    def _collect(self, found: list[Operation]) -> None:
+        found.append(self)
         for region in self.regions:
             for block in region.blocks:
                 for op in block.operations:
                     if op.regions:
-                        yield from op.walk()
+                        op._collect(found)
                     else:
-                        yield op
+                        found.append(op)
 
     def __repr__(self) -> str:
         types = ", ".join(str(v.type) for v in self.operands)
@@ -405,6 +410,15 @@ class Module:
         self.functions: dict[str, Operation] = {
             op.attributes["sym_name"]: op for op in self.body.operations if op.name == "tt.func"
         }
+        #: what analyses of the whole module have found, and of which generation: facts/remembered.py
+        self.facts: dict[Any, Any] = {}
+        self.facts_generation: tuple[int, int] | None = None
+
+    @property
+    def generation(self) -> tuple[int, int]:
+        """Another one whenever something in the module has changed."""
+        operations = self.body.operations
+        return len(operations), sum([op.generation for op in operations])
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -414,10 +428,12 @@ class Module:
     def body(self) -> Block:
         return self.operation.regions[0].blocks[0]
 
-    def walk(self) -> Iterator[Operation]:
-        """Every operation inside the module, in textual order."""
+    def walk(self) -> list[Operation]:
+        """Every operation inside the module, in textual order, as they are now."""
+        found: list[Operation] = []
         for op in self.body.operations:
-            yield from op.walk()
+            op._collect(found)
+        return found
 
     @property
     def entry(self) -> Operation:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from ..ir.dialects import with_trait
 from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
 from ..traversal import Asking, every, question
 from .copies import copied
@@ -33,9 +34,10 @@ def without_single_rounds(module: Module, elements: int) -> None:
     """Rewrite the kernel of the module, in place, if a tensor of more than so many elements travels through a
     loop of it."""
     region = module.entry.regions[0]
-    body = list(module.entry.walk())
+    body = module.entry.walk()
     # a product does so much in a round that filling an array does not matter
-    if len(region.blocks) != 1 or len(body) > MOST or any(op.has("product") for op in body):
+    if len(region.blocks) != 1 or len(body) > MOST \
+            or not with_trait("product").isdisjoint([op.name for op in body]):
         return
     loops = [op for op in body if op.name == "scf.for" and _carries(op, elements) and _is_known(op)]
     if loops:
