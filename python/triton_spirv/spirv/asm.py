@@ -38,7 +38,14 @@ def listing(module: Module | bytes) -> str:
     contents = decode(module if isinstance(module, bytes) else module.words())
     writer = _Writer(contents)
     parts = [writer.header(), writer.globals(), *(writer.function(body) for body in contents.functions)]
-    return "\n".join("".join(f"{line}\n" for line in part) for part in parts if part)
+    return "\n".join(["\n".join([*part, ""]) for part in parts if part])
+
+
+class _Names(dict[int, str]):
+    """The text of ids; one that nothing defines is its number."""
+
+    def __missing__(self, id: int) -> str:
+        return f"%{id}"
 
 
 class _Writer:
@@ -46,7 +53,7 @@ class _Writer:
 
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
-        self.names: dict[int, str] = {}
+        self.names = _Names()
         self.taken: dict[str, int] = {}    # a name -> the number to try next for it
         self.tails: dict[tuple[str, tuple[int, ...]], str] = {}    # operands that are no ids, written before
         for id, type in contents.types.items():
@@ -82,7 +89,7 @@ class _Writer:
     def function(self, body: list[Decoded]) -> list[str]:
         """A function: its head, then its blocks."""
         outer_names, outer_taken = self.names, self.taken
-        self.names, self.taken, self.tails = dict(outer_names), dict(outer_taken), {}
+        self.names, self.taken, self.tails = _Names(outer_names), dict(outer_taken), {}
         roles = _block_roles(body)
         for it in body[1:]:
             if it.result:
@@ -120,29 +127,27 @@ class _Writer:
         return f"{what} {signature}{self._decorations(head.result, notes)}"
 
     def _line(self, it: Decoded) -> str:
-        names, text = self.names, it.name
-        if it.type:
-            text = f"{text} {names[it.type]}"
-        if it.result:
-            text = f"{names[it.result]} = {text}"
-        if it.words:
-            text = f"{text} {self._operand_text(it)}"
-        return text + self._decorations(it.result) if (it.result,) in self.contents.decorations else text
-
-    def _operand_text(self, it: Decoded) -> str:
-        """What `_operands` says, joined; nearly all operands are ids, and what follows them is seldom new."""
-        words, ids = it.words, _leading_ids(it.name)
-        if ids is None:
-            return " ".join(self._operands(it))
-        text = " ".join([self.names.get(word) or f"%{word}" for word in words[:ids]])
-        if len(words) <= ids:
-            return text
-        key = it.name, words[ids:]
-        tail = self.tails.get(key)
-        if tail is None:
-            tail = " ".join(self._take_all(it.instruction.operands[ids:], list(words[ids:])))
-            self.tails[key] = tail
-        return f"{text} {tail}" if text else tail
+        """An instruction. Nearly all operands are ids, and what follows them is seldom new."""
+        names, (name, type, result, words, instruction) = self.names, it
+        text = name
+        if type:
+            text = f"{text} {names[type]}"
+        if result:
+            text = f"{names[result]} = {text}"
+        if words:
+            ids = _leading_ids(name)
+            if ids is None:
+                text = f"{text} {' '.join(self._operands(it))}"
+            elif ids:
+                text = f"{text} {' '.join(map(names.__getitem__, words[:ids]))}"
+            if ids is not None and len(words) > ids:
+                key = name, words[ids:]
+                tail = self.tails.get(key)
+                if tail is None:
+                    tail = " ".join(self._take_all(instruction.operands[ids:], list(words[ids:])))
+                    self.tails[key] = tail
+                text = f"{text} {tail}"
+        return text + self._decorations(result) if (result,) in self.contents.decorations else text
 
     def _decorations(self, id: int, notes: Iterable[str] = ()) -> str:
         decorations = self.contents.decorations.get((id,), ())
@@ -154,7 +159,10 @@ class _Writer:
     def _name(self, id: int, it: Decoded, roles: dict[int, str] | None = None) -> None:
         """Name an id by its OpName, its role as a block, or its instruction; numbered if that is taken."""
         given = self.contents.names.get((id,))
-        name = re.sub(r"[^\w.$]", "_", given) if given else self._kind_of(it, roles or {})
+        if given:
+            name = re.sub(r"[^\w.$]", "_", given)
+        else:
+            name = self._kind_of(it, roles or {}) if it.name in _NAMED_BY_USE else _short_name(it.name)
         number = self.taken.get(name, 0)
         unique = f"{name}_{number}" if number else name
         while number and unique in self.taken:
@@ -165,11 +173,7 @@ class _Writer:
         self.names[id] = f"%{unique}"
 
     def _kind_of(self, it: Decoded, roles: dict[int, str]) -> str:
-        if it.name == "OpLabel":
-            return roles.get(it.result, "block")
-        if it.name == "OpExtInst":
-            return self._extended(it).lower()
-        return _short_name(it.name)
+        return roles.get(it.result, "block") if it.name == "OpLabel" else self._extended(it).lower()
 
     def _extended(self, it: Decoded) -> str:
         return grammar.extended_names(self.contents.sets[it.words[0]]).get(it.words[1]) or str(it.words[1])
@@ -220,7 +224,7 @@ class _Writer:
         return [scalar_text(Float(32), word) if kind == "LiteralFloat" else str(word)]
 
     def _reference(self, id: int) -> str:
-        return self.names.get(id) or f"%{id}"
+        return self.names[id]
 
     def _named_constant(self, kind: str, id: int) -> str:
         """A scope or memory semantics by its name, if its constant is known."""
@@ -333,6 +337,9 @@ def _block_roles(body: list[Decoded]) -> dict[int, str]:
 def _short_name(instruction: str) -> str:
     return _SHORT.get(instruction) or instruction.removeprefix("Op").lower()
 
+
+#: What is named by more than which instruction it is
+_NAMED_BY_USE = frozenset({"OpLabel", "OpExtInst"})
 
 _SHORT = {
     "OpFunctionParameter": "arg", "OpVariable": "var", "OpFunctionCall": "call",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from . import grammar
@@ -66,12 +67,17 @@ class Contents:
     functions: list[list[Decoded]] = field(default_factory=list)
 
 
-def instructions(words: bytes) -> Iterator[Decoded]:
+#: A `Decoded` of its five parts, without a call of Python's own: modules have thousands
+_decoded: Callable[[tuple[Any, ...]], Decoded] = partial(tuple.__new__, Decoded)
+
+
+def instructions(words: bytes) -> list[Decoded]:
     """The instructions of a module in order; ValueError for what is not SPIR-V or of the other byte order."""
     numbers = struct.unpack(f"{len(words) // 4}I", words)
     if len(numbers) < HEADER_WORDS or numbers[0] != MAGIC:
         raise ValueError("not a SPIR-V module: the magic number is missing")
     at, end = HEADER_WORDS, len(numbers)
+    found: list[Decoded] = []
     shapes: dict[int, tuple[str, int, int, Instruction]] = {}    # by opcode: name, places of type and result
     while at < end:
         first = numbers[at]
@@ -82,9 +88,11 @@ def instructions(words: bytes) -> Iterator[Decoded]:
             shapes[first & 0xFFFF] = shape
         name, type_at, result_at, entry = shape
         next_at = at + (first >> 16)
-        yield Decoded(name, numbers[at + 1] if type_at else 0, numbers[at + result_at] if result_at else 0,
-                      numbers[at + 1 + (result_at or type_at):next_at], entry)
+        found.append(_decoded((
+            name, numbers[at + 1] if type_at else 0, numbers[at + result_at] if result_at else 0,
+            numbers[at + 1 + (result_at or type_at):next_at], entry)))
         at = next_at
+    return found
 
 
 def decode(words: bytes) -> Contents:

@@ -60,6 +60,8 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
     the union over its predecessors' ends, then its own accesses. A barrier once found needed stays.
     `headers`: the label of the loop that each pair of copies takes turns in.
     """
+    if not places:
+        return {}
     by_words = {id(place.barrier): place for place in places}
     inside = [[by_words[id(words)] for words in block.instructions if id(words) in by_words]
               for block in graph.blocks]

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from .. import grammar
@@ -193,10 +194,7 @@ class Graph:
 
     def every(self) -> Iterator[Words]:
         """All instructions: the function's head, the head of its first block, then block by block."""
-        yield from self.head
-        yield from self.function.opening
-        for block in self.blocks:
-            yield from block.instructions
+        return chain(self.head, self.function.opening, *[block.instructions for block in self.blocks])
 
     @cached_property
     def made(self) -> dict[int, Words]:
