@@ -85,7 +85,11 @@ class Elimination:
 
     def add(self, vector: int) -> bool:
         """One vector more; False when those before make it already."""
-        rest, made = self._reduce(vector)
+        rest, made = vector, 0
+        for row, which in self._rows:  # `_reduce`, of which there are very many
+            if rest ^ row < rest:
+                rest ^= row
+                made ^= which
         if rest:
             self._rows.append((rest, made | 1 << self.count))
             self._rows.sort(reverse=True)
@@ -161,6 +165,7 @@ class Layout:
         space = Elimination()
         return all(space.add(basis) for basis in self.all_bases if basis)
 
+    @lru_cache(maxsize=4096)  # noqa: B019  # layouts are small, and few
     def has_one_lane_each(self, ignored: int = 0) -> bool:
         """Does one lane of one warp hold every element, however often, and no other? Elements that differ in
         the `ignored` index bits only count as one."""

@@ -34,7 +34,7 @@ Arguments = ParamSpec("Arguments")
 Asking = Generator[tuple[Any, ...], Any, Answer]
 
 #: (identity of the value, the other arguments) -> the value, which keeps its identity, and the answer
-Known = dict[tuple[Any, ...], tuple[Any, Any]]
+Known = dict[tuple[Any, ...], list[Any]]
 
 _ASKED = object()  # in place of an answer that is still to come
 
@@ -42,27 +42,25 @@ _ASKED = object()  # in place of an answer that is still to come
 def answer(rule: Callable[..., Asking[Answer]], value: Any, *rest: Any, known: Known | None = None) -> Answer:
     """The rule's answer for a value; `known` holds earlier ones, and takes those that are found."""
     known = {} if known is None else known
-    stack: list[tuple[tuple[Any, ...], Any, Asking[Any]]] = []
+    stack: list[tuple[list[Any], Asking[Any]]] = []
     wanted: tuple[Any, ...] = (value, *rest)
     while True:
-        key = (id(wanted[0]), *wanted[1:])
-        found = known.get(key)
-        if found is None:
-            known[key] = (wanted[0], _ASKED)
-            stack.append((key, wanted[0], rule(*wanted)))
+        asked = [wanted[0], _ASKED]
+        found = known.setdefault((id(wanted[0]), *wanted[1:]), asked)  # looked up once: layouts are keys, too
+        if found is asked:
+            stack.append((asked, rule(*wanted)))
             given = None
         else:
             given = found[1]
             assert given is not _ASKED, f"{rule.__qualname__}: a value that is made of itself"
         while stack:
-            key, asked, asking = stack[-1]
+            asked, asking = stack[-1]
             try:
                 wanted = asking.send(given)
                 break
             except StopIteration as end:
                 stack.pop()
-                given = end.value
-                known[key] = (asked, given)
+                given = asked[1] = end.value
         else:
             return given  # type: ignore[return-value]  # the answer of the first that was asked
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..ir.dialects import OPERATIONS
+from ..ir.dialects import OPERATIONS, with_trait
 from ..ir.model import (
     Block,
     DenseAttr,
@@ -65,12 +65,12 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
             if roots.get(value, -1) >> index & 1:
                 found[index] = None
 
+    # what follows from the pointers of these stands elsewhere
+    hands_on = {"tt.addptr", "tt.func"}.union(*map(with_trait, ("view", "carries", "terminator")))
     for op in module.walk():
-        if known_pointers.isdisjoint(op.operands):
+        if op.name in hands_on or known_pointers.isdisjoint(op.operands):
             continue
-        pointers = [operand for operand in op.operands if is_pointer(operand.type)]
-        if _hands_on(op):
-            continue
+        pointers = [operand for operand in op.operands if operand in known_pointers]
         place = formulas.of_access(op) if _is_access(op) else None
         if place is None or len(pointers) > 1 or len(formulas.nodes) > MOST_NODES:
             for pointer in pointers:
@@ -81,12 +81,6 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
         if known is not None:
             known.append((node, _bytes(op.ptr.type)))
     return formulas.nodes, [None if rows is None else sorted(set(rows)) for rows in found]
-
-
-def _hands_on(op: Operation) -> bool:
-    """Does what follows from its pointers stand elsewhere?"""
-    return op.name == "tt.addptr" or op.name == "tt.func" or any(
-        op.has(trait) for trait in ("view", "carries", "terminator"))
 
 
 def _is_access(op: Operation) -> bool:

@@ -26,7 +26,8 @@ class Locations(dict[str, Location]):
         self.depth = 0
 
     def __missing__(self, token: str) -> Location:
-        location = self[token] = self.read(token[4:-1])
+        plain = _FILE.match(token, 4, len(token) - 1)
+        location = self[token] = _place(plain) if plain else self.read(token[4:-1])
         return location
 
     def read(self, text: str) -> Location:
@@ -46,7 +47,7 @@ class Locations(dict[str, Location]):
             target = self.aliases.get(text, f"loc({text})")
             return self.get(target, UNKNOWN_LOCATION) if target == f"loc({text})" else self[target]
         if match := _FILE.match(text):
-            return Location(unescape(f'"{match[1]}"'), int(match[2]), int(match[3]))
+            return _place(match)
         if text.startswith("callsite("):
             callee, caller = _split(text[len("callsite(") : -1], " at ")
             return _called(self.read(callee), self.read(caller))
@@ -60,6 +61,12 @@ class Locations(dict[str, Location]):
             inner = self.read(match[2]) if match[2] else UNKNOWN_LOCATION
             return Location(inner.file, inner.line, inner.column, unescape(f'"{match[1]}"'), inner.callers)
         return UNKNOWN_LOCATION
+
+
+def _place(match: re.Match[str]) -> Location:
+    """"FILE":LINE:COLUMN"""
+    file = match[1]
+    return Location(unescape(f'"{file}"') if "\\" in file else file, int(match[2]), int(match[3]))
 
 
 def _called(callee: Location, caller: Location) -> Location:

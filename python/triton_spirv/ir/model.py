@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ParseError
-from .dialects import OPERATIONS
+from .dialects import OPERATIONS, OperationSpec
 from .types import (
     DenseAttr,
     Encoding,
@@ -178,7 +178,8 @@ class Operation:
             region.parent = self
         self.successors: list[Block] = successors if successors is not None else []
         self.location = location
-        self.segments = segments if segments is not None else _segments(name, len(operands))
+        spec = OPERATIONS.get(name) if segments is None else None
+        self.segments = segments if spec is None or spec.fixed else _segments(spec, len(operands))
         self.parent: Block | None = None
         #: of a function: how often it has been changed
         self.generation = 0
@@ -375,11 +376,8 @@ class Region:
         return self.blocks[0]
 
 
-def _segments(name: str, count: int) -> tuple[int, ...] | None:
+def _segments(spec: OperationSpec, count: int) -> tuple[int, ...] | None:
     """How many values each named operand has where one of them takes any number; else they must be said."""
-    spec = OPERATIONS.get(name)
-    if spec is None or spec.fixed:
-        return None
     some = [operand.quantity != "" for operand in spec.operands]
     if sum(some) != 1:
         return None

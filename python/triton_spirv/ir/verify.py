@@ -41,6 +41,9 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "float": (FloatType,),
     "number": (IntegerType, IndexType, FloatType),
     "ptr": (PointerType,),
+    "bool": (IntegerType,),
+    "i64": (IntegerType,),
+    "memdesc": (MemDescType,),
 }
 _IN_WORDS = {"int": "integers", "fixed": "integers of fixed width", "float": "floats", "number": "numbers",
              "ptr": "pointers", "bool": "i1", "i64": "i64", "memdesc": "a view of shared memory"}
@@ -142,20 +145,24 @@ def _values(spec: OperationSpec, name: str) -> Callable[[Operation], Any]:
     return lambda op: getattr(op, name)
 
 
+def _place(spec: OperationSpec, name: str) -> int:
+    """Where `_values` finds an operand of an operation that has a fixed number of them; -1 for all else."""
+    return spec.positions[name] if name != "result" and spec.fixed else -1
+
+
 def _kind(spec: OperationSpec, name: str, kind: str) -> Check:
     if name == "ends":
         return _ends(frozenset(kind.split(",")))
     value_of, said = _values(spec, name), _IN_WORDS[kind]
-
-    def fits(type: Type) -> bool:
-        if kind == "memdesc":
-            return isinstance(type, MemDescType)
-        element = type.element if isinstance(type, TensorType) else type
-        return element == _EXACT[kind] if kind in _EXACT else element.__class__ in _KINDS[kind]
+    place, classes, exact = _place(spec, name), _KINDS[kind], _EXACT.get(kind)
 
     def check(op: Operation) -> str:
-        value = value_of(op)
-        if value is None or fits(value.type):
+        value = op.operands[place] if place >= 0 else value_of(op)
+        if value is None:
+            return ""
+        type = value.type
+        element = type.element if type.__class__ is TensorType else type
+        if element.__class__ in classes and (exact is None or element == exact):
             return ""
         return f"{_shown(op, name, value)}, not {said}"
 
@@ -171,9 +178,11 @@ def _same(spec: OperationSpec, name: str, rule: str) -> Check:
     function, bracket, other = rule.rstrip(")").partition("(")
     derived = _DERIVED[function] if bracket else None
     value_of, other_of = _values(spec, name), _values(spec, other if bracket else rule)
+    place, other_place = _place(spec, name), _place(spec, other if bracket else rule)
 
     def check(op: Operation) -> str:
-        value, model = value_of(op), other_of(op)
+        value = op.operands[place] if place >= 0 else value_of(op)
+        model = op.operands[other_place] if other_place >= 0 else other_of(op)
         if value is None or model is None:
             return ""
         wanted = model.type if derived is None else derived(model.type)

@@ -63,31 +63,36 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
     if not places:
         return {}
     by_words = {id(place.barrier): place for place in places}
-    inside = [[by_words[id(words)] for words in block.instructions if id(words) in by_words]
-              for block in graph.blocks]
+    inside: list[list[Place]] = [[] for _ in graph.blocks]
+    for block in graph.blocks:
+        for words in block.instructions:
+            if id(words) in by_words:
+                inside[block.number].append(by_words[id(words)])
+    accesses = {id(place): frozenset(((place.writes, place.memory),)) for place in places}
     ends: list[State | None] = [None] * len(graph.blocks)
     needed: dict[int, int] = {}
-    moving = any(meetings.values(place.memory) for place in places if place.memory is not None)
+    moving = any(map(meetings.values, {place.memory for place in places} - {None}))
     homes = graph.homes if moving else {}
     turning = {label: {i for i, header in enumerate(headers) if header == label} for label in headers}
 
-    def arriving(at: int, other: int) -> State:
-        """What block `other` ends with, as block `at` sees it: in the next round of a loop copies have
-        changed places, and addresses that are computed in it are others. (What a loop computes stands in its
-        header, or behind it.)"""
-        state = ends[other] or frozenset()
-        if other < at:
-            return state
+    def next_round(at: int, state: State) -> State:
+        """What a block ends with that goes back to block `at`, as that one sees it: in the next round of a
+        loop copies have changed places, and addresses that are computed in it are others. (What a loop
+        computes stands in its header, or behind it.)"""
         pairs = turning.get(graph.blocks[at].label, set())
-        return frozenset((wrote, meetings.next_round(memory, pairs, lambda value: homes.get(value, -1) < at))
-                         for wrote, memory in state)
+        return frozenset([(wrote, meetings.next_round(memory, pairs, lambda value: homes.get(value, -1) < at))
+                          for wrote, memory in state])
 
     changed = True
     while changed:
         changed = False
         for block in graph.blocks:
             at = block.number
-            state: State = frozenset().union(*(arriving(at, other.number) for other in block.before))
+            state: State = frozenset()
+            for other in block.before:
+                end = ends[other.number]
+                if end:
+                    state |= end if other.number < at else next_round(at, end)
             for place in inside[at]:
                 width = 0 if place.again else max(_width(state, place, meetings), needed.get(id(place), 0))
                 if width:
@@ -95,7 +100,7 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
                 if width == OF_PROGRAM:
                     state = frozenset()
                 if place.memory is not None:
-                    state |= {(place.writes, place.memory)}
+                    state |= accesses[id(place)]
             if ends[at] != state:
                 ends[at] = state
                 changed = True
