@@ -66,9 +66,9 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
                 found[index] = None
 
     # what follows from the pointers of these stands elsewhere
-    hands_on = {"tt.addptr", "tt.func"}.union(*map(with_trait, ("view", "carries", "terminator")))
+    hands_on = with_trait("view") | with_trait("carries") | with_trait("terminator")
     for op in module.walk():
-        if op.name in hands_on or known_pointers.isdisjoint(op.operands):
+        if op.name in hands_on or op.name == "tt.addptr" or known_pointers.isdisjoint(op.operands):
             continue
         pointers = [operand for operand in op.operands if operand in known_pointers]
         place = formulas.of_access(op) if _is_access(op) else None
