@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ...spirv.passes.barriers import OF_PROGRAM, OF_WARP
 from ..addresses.ownership import Owned
@@ -27,6 +28,11 @@ class Global:
     releases: bool = False
     acquires: bool = False
     exposed: bool = True
+
+    @cached_property
+    def whole(self) -> Global:
+        """The same, as if nobody knew whose addresses they are."""
+        return self if self.owned is None else replace(self, owned=None)
 
     def overlaps(self, other: Global) -> bool:
         """May one lane's access meet another's?"""
@@ -52,6 +58,9 @@ class LaneMeetings:
         if not writes and not wrote:
             return 0
         return OF_WARP if isinstance(here, Apart) and here == before else OF_PROGRAM
+
+    def whole(self, memory: Hashable) -> Hashable:
+        return memory.whole if isinstance(memory, Global) else memory
 
     def values(self, memory: Hashable) -> frozenset[int]:
         if isinstance(memory, Global) and memory.owned is not None:

@@ -8,7 +8,7 @@ blocks it is found which barriers separate accesses that meet; the others are dr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -34,7 +34,8 @@ class Place:
 OF_WARP, OF_PROGRAM = 1, 2
 
 Access = tuple[bool, Hashable]
-State = frozenset[Access]  # accesses since the last barrier
+#: accesses since the last barrier; those with one answer to whether an access may meet them stand together
+State = dict[tuple[bool, Hashable], frozenset[Access]]
 
 
 class Meetings(Protocol):
@@ -42,6 +43,10 @@ class Meetings(Protocol):
 
     def width(self, here: Hashable, writes: bool, before: Hashable, wrote: bool) -> int:
         """Who has to wait before an access, for one before it that another lane did; 0: nobody."""
+
+    def whole(self, memory: Hashable) -> Hashable:
+        """The memory without what says which addresses of it are whose: an access that has nobody to wait for
+        there has nobody to wait for here."""
 
     def values(self, memory: Hashable) -> frozenset[int]:
         """The ids that addresses are made of: computed anew, they are others."""
@@ -68,7 +73,8 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
         for words in block.instructions:
             if id(words) in by_words:
                 inside[block.number].append(by_words[id(words)])
-    accesses = {id(place): frozenset(((place.writes, place.memory),)) for place in places}
+    accesses = {id(place): _state([(place.writes, place.memory)], meetings)
+                for place in places if place.memory is not None}
     ends: list[State | None] = [None] * len(graph.blocks)
     needed: dict[int, int] = {}
     moving = any(map(meetings.values, {place.memory for place in places} - {None}))
@@ -80,27 +86,27 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
         loop copies have changed places, and addresses that are computed in it are others. (What a loop
         computes stands in its header, or behind it.)"""
         pairs = turning.get(graph.blocks[at].label, set())
-        return frozenset([(wrote, meetings.next_round(memory, pairs, lambda value: homes.get(value, -1) < at))
-                          for wrote, memory in state])
+        return _state([(wrote, meetings.next_round(memory, pairs, lambda value: homes.get(value, -1) < at))
+                       for known in state.values() for wrote, memory in known], meetings)
 
     changed = True
     while changed:
         changed = False
         for block in graph.blocks:
             at = block.number
-            state: State = frozenset()
+            state: State = {}
             for other in block.before:
                 end = ends[other.number]
                 if end:
-                    state |= end if other.number < at else next_round(at, end)
+                    state = _joined(state, end if other.number < at else next_round(at, end))
             for place in inside[at]:
                 width = 0 if place.again else max(_width(state, place, meetings), needed.get(id(place), 0))
                 if width:
                     needed[id(place)] = width
                 if width == OF_PROGRAM:
-                    state = frozenset()
+                    state = {}
                 if place.memory is not None:
-                    state |= accesses[id(place)]
+                    state = _joined(state, accesses[id(place)])
             if ends[at] != state:
                 ends[at] = state
                 changed = True
@@ -112,11 +118,28 @@ def _width(state: State, place: Place, meetings: Meetings) -> int:
     if place.memory is None:
         return OF_PROGRAM
     width = 0
-    for wrote, memory in state:
-        width = max(width, meetings.width(place.memory, place.writes, memory, wrote))
-        if width == OF_PROGRAM:
-            break
+    for (wrote, whole), known in state.items():
+        if not meetings.width(place.memory, place.writes, whole, wrote):
+            continue
+        for _, memory in known:
+            width = max(width, meetings.width(place.memory, place.writes, memory, wrote))
+            if width == OF_PROGRAM:
+                return width
     return width
+
+
+def _state(accesses: Iterable[Access], meetings: Meetings) -> State:
+    state: dict[tuple[bool, Hashable], set[Access]] = {}
+    for wrote, memory in accesses:
+        state.setdefault((wrote, meetings.whole(memory)), set()).add((wrote, memory))
+    return {key: frozenset(known) for key, known in state.items()}
+
+
+def _joined(one: State, other: State) -> State:
+    """The accesses of both."""
+    if not one:
+        return other
+    return {**one, **{key: one[key] | known if key in one else known for key, known in other.items()}}
 
 
 def drop_barriers(graph: Graph, places: Sequence[Place], needed: dict[int, int],
