@@ -3,6 +3,7 @@ long for Python's stack."""
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -12,6 +13,7 @@ import triton_spirv
 from counting import calls
 from triton_spirv import compiler
 from triton_spirv.lower.budget import SlowCompilation
+from triton_spirv.target import find_target
 
 SPIRV_MODES = ("vector",)  # the layouts of lanes are of tensors of one dimension
 
@@ -104,6 +106,32 @@ def test_steps_grow_as_the_kernel_does(kind: str) -> None:
     triton_spirv.compile(kernel(kind, 3, 1024), "cpu")  # what Python keeps from call to call is there then
     first, second = (calls(lambda text=text: triton_spirv.compile(text, "cpu")) for text in (few, many))
     assert second <= 2.4 * first, (first, second)
+
+
+def in_lanes(text: str, lanes: int) -> str:
+    """The same kernel with layouts; without the views, which are of three dimensions."""
+    lines = [line for line in text.splitlines() if "8x8" not in line]
+    text = re.sub(r"(tensor<\d+x(?:i\d+|!tt\.ptr<i32>))>", r"\1, #lanes>", "\n".join(lines))
+    return (f"#lanes = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [{lanes}], warpsPerCTA = [4], "
+            "order = [0]}>\n" + text.replace("module {", 'module attributes {"ttg.num-warps" = 4 : i32, '
+                                             f'"ttg.threads-per-warp" = {lanes} : i32}} {{', 1))
+
+
+@pytest.mark.parametrize("target", ("cpu", "cpu-simt", "lavapipe", "pvc"))
+@pytest.mark.parametrize("kind", ("scalars", "values", "shared", "gathers", "loads", "copies", "reductions",
+                                  "branches", "loops"))
+def test_steps_of_10_to_3000_operations(kind: str, target: str) -> None:
+    """What one operation more costs is the same in a kernel of thousands and in one of a hundred."""
+    found = find_target(target)
+    in_link = sum(1 for line in LINKS[kind][0].splitlines() if "=" in line or line.startswith("tt."))
+    texts = [kernel(kind, operations // in_link, 64) for operations in (10, 100, 1000, 3000)]
+    if found.lanes:
+        texts = [in_lanes(text, found.sub_group_size) for text in texts]
+    triton_spirv.compile(texts[0], found)  # what Python keeps from call to call is there then
+    ten, hundred, thousand, most = counted = [
+        calls(lambda text=text: triton_spirv.compile(text, found)) for text in texts]
+    for more, less, operations in ((thousand, hundred, 900), (most, thousand, 2000)):
+        assert (more - less) / operations <= 1.25 * (hundred - ten) / 90, counted
 
 
 @pytest.mark.parametrize("size", (64, 1024))

@@ -71,7 +71,8 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
         if op.name in hands_on or op.name == "tt.addptr" or known_pointers.isdisjoint(op.operands):
             continue
         pointers = [operand for operand in op.operands if operand in known_pointers]
-        place = formulas.of_access(op) if _is_access(op) else None
+        is_known = _is_access(op) and len(formulas.nodes) <= MOST_NODES
+        place = formulas.of_access(op) if is_known else None
         if place is None or len(pointers) > 1 or len(formulas.nodes) > MOST_NODES:
             for pointer in pointers:
                 unknown(pointer)
@@ -99,6 +100,8 @@ class _Formulas:
         self.nodes: list[Node] = []
         self._places: dict[tuple[Any, ...], int] = {}
         self._known: dict[tuple[Value, Path], int | None] = {}
+        self._unlimited = self._known  # what is known of numbers, and of pointers, where no mask limits them
+        self._pointers: dict[tuple[Value, Path], tuple[int, int] | None] = {}
         self._limits: Limits = {}
         self._open: set[tuple[Operation, int]] = set()  # values of loops whose steps are being looked at
 
@@ -111,12 +114,12 @@ class _Formulas:
 
     def of_access(self, op: Operation) -> tuple[int, int] | None:
         """The parameter, and the elements from it on."""
-        self._limits, self._known = {}, {}
+        self._limits, self._known = {}, self._unlimited
         path: Path = () if isinstance(op.ptr.type, TensorType) else None
         mask = op.mask if "mask" in OPERATIONS[op.name].positions else None
         if mask is not None:
             self._limits = self._limited(mask, path)
-            self._known = {}
+            self._known = {} if self._limits else self._unlimited
         return self.pointer(op.ptr, path)
 
     # --- masks ------------------------------------------------------------------------------------------
@@ -233,7 +236,14 @@ class _Formulas:
     def pointer(self, value: Value, path: Path) -> tuple[int, int] | None:
         """The parameter that a pointer comes from, and the elements from it on; None: not known, or of more
         than one."""
-        path = path if isinstance(value.type, TensorType) else None
+        key = value, path if isinstance(value.type, TensorType) else None
+        if self._limits or self._open:
+            return self._pointer(*key)
+        if key not in self._pointers:
+            self._pointers[key] = self._pointer(*key)
+        return self._pointers[key]
+
+    def _pointer(self, value: Value, path: Path) -> tuple[int, int] | None:
         op = value.defining_op
         if op is None:
             block = value.owner
