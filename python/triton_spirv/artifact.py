@@ -89,6 +89,11 @@ class Artifact:
     target: Target | None = field(default=None, compare=False)
 
     @property
+    def is_checked(self) -> bool:
+        """Does it report to an array of checks? (Perhaps there is no place that could.)"""
+        return "check_buffer" in self.hidden
+
+    @property
     def struct_format(self) -> str:
         """The struct.pack format of the by-value argument, padding included."""
         text, size = "<", 0

@@ -13,7 +13,8 @@
     5 n + 5 + 9 i    of argument i: the address of its first element, then for each dimension of its view,
                      with the largest stride first, the stride in bytes and the size
     then per site    how often it reported, in the lower half of a word, and SLOTS records of RECORD words:
-                     the program's three numbers, the element's number in row-major order, the value
+                     the program's three numbers, the element's number in row-major order, the value. Of
+                     "lanes": the lane's number instead, and who was there before
 
 passes/checked/ says which words a kernel reads and writes, lower/program/checks.py does it, and
 runtime/checking.py fills the array and reads it.
@@ -27,6 +28,10 @@ from typing import Any
 #: records that a site keeps of one launch, and 64-bit words of each
 SLOTS, RECORD = 8, 5
 SITE_WORDS = 1 + SLOTS * RECORD
+#: the check of what lanes do in shared memory; who was there before: from this bit on the place, the how
+#: manieth site of this check, and below a lane's number, or one of these
+LANES, PLACE_BIT = "lanes", 16
+MANY_LANES, ADDING_LANES = 0xFFFF, 0xFFFE
 #: dimensions of a view, neighbours together, and the words of one
 VIEW_DIMENSIONS, VIEW_WORDS = 4, 9
 #: bytes of the memory that nobody uses; from NEVER_WRITTEN on it stays 0

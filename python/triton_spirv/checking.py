@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from . import check_reports, unwritten
+from .check_layout import LANES
 from .errors import TritonSpirvError, UsageError
 
 VARIABLE = "TRITON_SPIRV_CHECK"
@@ -195,16 +196,17 @@ def follows_memory() -> bool:
 @functools.cache  # each launch asks
 def normalised(text: str) -> str:
     """The names in their order, each once, or "all", which is all that a kernel does itself; behind them
-    "view" and "compiler". UsageError for one that there is not."""
+    "view", "lanes" and "compiler". UsageError for one that there is not."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     views = VIEW in words
     words = ["bounds" if word == VIEW else word for word in words]
-    unknown = [word for word in words if word not in (*NAMES, "all", COMPILER, VIEW_NAME)]
+    unknown = [word for word in words if word not in (*NAMES, "all", COMPILER, LANES, VIEW_NAME)]
     if unknown:
         raise UsageError(f"there is no check {', '.join(unknown)}; there are {', '.join(NAMES)}, all, "
-                         f"{VIEW}, and {COMPILER}")
+                         f"{VIEW}, {LANES}, and {COMPILER}")
     names = ["all"] if "all" in words else [name for name in NAMES if name in words]
-    names += [VIEW_NAME] * (views or VIEW_NAME in words) + [COMPILER] * (COMPILER in words)
+    names += [VIEW_NAME] * (views or VIEW_NAME in words)
+    names += [name for name in (LANES, COMPILER) if name in words]
     return ",".join(names)
 
 

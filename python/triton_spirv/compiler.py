@@ -7,11 +7,19 @@ from typing import Any
 
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
+from .check_layout import LANES
 from .deep_stack import deepened
 from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
 from .environment.memory_types import type_bytes
-from .errors import InternalError, LoweringError, ResourceError, TritonSpirvError, is_interruption
+from .errors import (
+    InternalError,
+    LoweringError,
+    ResourceError,
+    TritonSpirvError,
+    UnsupportedOperation,
+    is_interruption,
+)
 from .facts.across import accessed_across
 from .facts.foreign_pointers import follows
 from .facts.pointers import pointer_roots, written_arguments
@@ -27,6 +35,7 @@ from .lower.control.blocks import run_function
 from .lower.control.loop_limit import LoopLimit
 from .lower.deadline import stop_word_of
 from .lower.kernel import Kernel, Options
+from .lower.lanes.shared_races import SharedRaces
 from .lower.plan.records import Plan
 from .lower.plan.text import plan_text
 from .lower.plan.verify import verify_plan
@@ -123,6 +132,10 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     # what launchers ask of the kernel, not of what checks make of it
     asked = (written_arguments(module), follows(module)) if checks else None
     sites = instrument(module, checks)
+    watches_lanes = LANES in checks
+    if watches_lanes and not (target.lanes and ENVIRONMENTS[target.environment].watches_shared):
+        raise UnsupportedOperation("check=lanes is for OpenCL devices with lanes: TRITON_SPIRV_DEVICE=cpu "
+                                   f"TRITON_SPIRV_TARGET=simt; not for {target.name}")
     inspection = Inspection.asked(PASS_NAMES)
     run_passes(module, target, warps, inspection)
     if not target.float64:
@@ -147,6 +160,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     parameters = [_parameter(value, kernel) for value in kernel.regions[0].entry.arguments]
     local_size = ctx.kernel.num_warps * target.sub_group_size if target.lanes else 1
     ctx.launch.overflows = overflows
+    ctx.launch.reports = watches_lanes
+    races = SharedRaces(b, env, len(parameters), len(sites)) if watches_lanes else None
     hidden = ctx.launch.hidden_parameters(module)
     bound = env.begin_kernel(name, parameters + hidden, local_size)
     for value, register in zip(kernel.regions[0].entry.arguments, bound, strict=False):
@@ -155,7 +170,13 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx.launch.bind_hidden(hidden, bound[len(parameters):])
     if target.loop_rounds and "assert_buffer" in ctx.launch.hidden:
         b.module.watch = LoopLimit(ctx)
+    if races is not None:
+        ctx.shared.races = races
+        races.begin(ctx)
     run_function(ctx, kernel.regions[0], [])
+    if races is not None:
+        races.finish()
+        sites = (*sites, *races.sites)
     b.emit("OpReturn")
     if overflows:
         env.set_overflow(ctx.launch.overflow_bytes)

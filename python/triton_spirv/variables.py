@@ -54,7 +54,7 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "write a Chrome trace."),
         Variable("TRITON_SPIRV_CHECK",
                  "`bounds`, `uninit`, `race`, `overflow`, `nan`, `deadlock` with commas between them, or "
-                 "`all`; `bounds=view`; `compiler`",
+                 "`all`; `bounds=view`; `lanes`; `compiler`",
                  "none", "Let kernels test themselves while they run, see [checking.md](checking.md)."),
         Variable("TRITON_SPIRV_CHECK_TIMEOUT", "seconds", "10",
                  "End a launch that takes longer, in checked mode with `deadlock`, and say what it waits "

@@ -67,12 +67,17 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
                       pointer to i32), rather than print itself?
     formats           what was printed into it: the format, and the types of its values
     counts_programs   was `num_programs` asked for?
+    watch             is told of each access to shared memory right before it: the place in bytes, i32, the
+                      bytes of the access and of its elements, and "read", "write" or "add". Of an
+                      environment that has `watches_shared` alone
     """
 
     passing = "arguments"
     prints_to_buffer = False
     print_buffer: Value | None = None
     counts_programs = False
+    watches_shared = False
+    watch: Callable[[Value, int, int, str], None] | None = None
 
     #: memory semantics of a barrier that orders shared and global memory, and of one for shared memory only
     barrier_semantics: tuple[int, int]

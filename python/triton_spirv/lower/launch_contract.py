@@ -25,6 +25,7 @@ class LaunchContract:
     hidden          pointers that the runtime adds behind the user's arguments, by name
     asserts         of each by its number: file, line, function, message, shape of the condition
     prints          does it print?
+    reports         does a check of it report that is no operation of the IR?
     requires        what must hold of the arguments
     shared_bytes    of shared memory
     overflows       may arrays that shared memory has no room for lie in global memory?
@@ -38,6 +39,7 @@ class LaunchContract:
         self.hidden: dict[str, Register] = {}
         self.asserts: list[tuple[str, int, str, str, tuple[int, ...]]] = []
         self.prints = False
+        self.reports = False
         self.requires: set[Requirement] = set()
         self.shared_bytes = 0
         self.overflows = False
@@ -55,7 +57,7 @@ class LaunchContract:
         traits = {trait for name in names if name in OPERATIONS for trait in OPERATIONS[name].traits}
         loops = "loops" in traits or "waits" in traits  # as often as users decide
         types = {"check_buffer": I64}
-        wanted = {"check_buffer": "ts.check_word" in names or "watches" in traits,
+        wanted = {"check_buffer": self.reports or "ts.check_word" in names or "watches" in traits,
                   "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self._env.prints_to_buffer,
                   "ticket_buffer": not target.lanes and waits(module),

@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import unwritten
 from ..check_layout import (
+    ADDING_LANES,
+    LANES,
+    MANY_LANES,
+    PLACE_BIT,
     RECORD,
     SITE_WORDS,
     SLOTS,
@@ -25,7 +29,7 @@ from ..check_layout import (
     unwritten_word,
     view_word,
 )
-from ..checking import Finding, registered, report
+from ..checking import Finding, Place, registered, report
 from ..errors import UsageError
 from .elements import coordinates, element_at, form, memory_of, view_of
 from .races import Races, Report
@@ -198,7 +202,9 @@ class Watch:
             yield from self.races.findings(races, arguments)
 
     def _finding(self, site: Site, count: int, record: tuple[int, ...], arguments: Sequence[Any]) -> Finding:
-        x, y, z, _, value = record
+        x, y, z, element, value = record
+        if site.check == LANES:
+            return self._meeting(site, count, (x, y, z), element, value)
         if site.check not in ("bounds", "view"):
             place, message = self._meaning(site, value)
             return Finding(site.check, message, self.artifact.entry, place.file, place.line, place.column,
@@ -214,6 +220,18 @@ class Watch:
             index, message = _beyond(site, value, argument, name)
         return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, (x, y, z),
                        count, name, index, value)
+
+    def _meeting(self, site: Site, count: int, program: tuple[int, int, int], lane: int,
+                 other: int) -> Finding:
+        """Two lanes in shared memory: `other` is who was there before, see lower/lanes/shared_races.py."""
+        before = [each for each in self.artifact.sites if each.check == LANES][other >> PLACE_BIT]
+        lanes = {MANY_LANES: "several lanes", ADDING_LANES: "a lane"}
+        who = other & (1 << PLACE_BIT) - 1
+        message = (f"{site.what} of shared memory by lane {lane}, and {before.what} there by "
+                   f"{lanes.get(who, f'lane {who}')}: no barrier is between them. This is a defect of "
+                   "triton-spirv: please report it")
+        return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, program,
+                       count, other=Place(before.file, before.line, before.column, program))
 
     def _waiting(self, site: Site, records: Sequence[tuple[int, ...]],
                  arguments: Sequence[Any]) -> Iterator[Finding]:

@@ -58,7 +58,7 @@ class _ThreadState:
     and the word that programs draw their numbers from."""
 
     def __init__(self, context: Context, program: Program, size: int, artifact: Artifact) -> None:
-        self.watch = Watch(artifact) if artifact.sites else None
+        self.watch = Watch(artifact) if artifact.is_checked else None
         self.kernel: OwnedKernel = program.clone_kernel()
         self.buffer = (ctypes.c_uint8 * (24 + size))()
         self.error = (ctypes.c_uint32 * assert_layout.WORDS)()
@@ -110,7 +110,7 @@ class Kernel:
         self._known = 0
         self._text = running.text(artifact.entry, artifact.place)
         short = self.shared and artifact.passing == "struct" and not artifact.overflow_bytes
-        self.launch: Launch = self._short() if short and not artifact.sites else self.launch_prepared
+        self.launch: Launch = self._short() if short and not artifact.is_checked else self.launch_prepared
 
     def _new_state(self) -> _ThreadState:
         size = struct.calcsize(self.artifact.struct_format) if self.artifact.passing == "struct" else 0

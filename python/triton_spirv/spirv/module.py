@@ -322,6 +322,10 @@ class Module(Interface):
         if last is None or place != (self.string(last.file).id, last.line, last.column):
             code.append([4 << 16 | opcode("OpLine"), *place])
 
+    def declared(self) -> set[int]:
+        """What stands in no block, functions included."""
+        return super().declared() | {function.id for function in self.functions}
+
     # Words
 
     def words(self) -> bytes:

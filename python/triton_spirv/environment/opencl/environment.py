@@ -42,6 +42,7 @@ ATOMICS = frozenset(opcode(name) for name in grammar.instruction_names() if name
 
 
 class OpenCL(OpenCLTileRegisters):
+    watches_shared = True
     """SPIR-V for OpenCL devices, physical addressing: 64-bit, or 32-bit where the target has no more."""
 
     def __init__(self, b: Builder, target: Target) -> None:

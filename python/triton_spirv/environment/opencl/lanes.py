@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...spirv.builder import I32, scalar_type, width_of, with_width
+from ...spirv.builder import I32, I64, scalar_type, width_of, with_width
 from ...spirv.module import Value
 from ...spirv.types import Array, Bool, Float, Int, Pointer, Type
 from ..base import ATOMICS, REDUCTIONS
@@ -103,6 +103,16 @@ class OpenCLLanes(OpenCLMemory):
         held = Int(8) if isinstance(element, Bool) else element
         return self.pointer(self._overflow_address(offset), held)
 
+    def _watched(self, place: Value, count: int, kind: str) -> None:
+        """Tell who watches of an access to elements from `place` on, if they lie in shared memory."""
+        type = place.type
+        assert isinstance(type, Pointer)
+        if self.watch is None or type.storage_class != SHARED or self._shared is None:
+            return
+        b, size = self.b, type_bytes(scalar_type(type.pointee))
+        at, start = (b.emit("OpConvertPtrToU", each, type=I64) for each in (place, self._shared))
+        self.watch(b.resize(b.isub(at, start), 32), count * size, size, kind)
+
     def _shared_place(self, array: Value, index: Value, count: int) -> tuple[Value, Type, tuple[str, int]]:
         place = array
         if index.constant != 0:
@@ -111,6 +121,7 @@ class OpenCLLanes(OpenCLMemory):
 
     def shared_load(self, array: Value, index: Value, count: int = 1) -> Value:
         place, type, aligned = self._shared_place(array, index, count)
+        self._watched(place, count, "read")
         return self.b.emit("OpLoad", place, [aligned], type=type)
 
     def shared_store(self, array: Value, index: Value, value: Value) -> None:
@@ -118,10 +129,12 @@ class OpenCLLanes(OpenCLMemory):
         if isinstance(scalar_type(value.type), Bool):
             value = b.select(value, b.constant(with_width(Int(8), count), 1), 0)
         place, _, aligned = self._shared_place(array, index, count)
+        self._watched(place, count, "write")
         b.emit("OpStore", place, value, [aligned])
 
     def shared_add(self, array: Value, index: Value, value: Value) -> None:
         place, type, _ = self._shared_place(array, index, 1)
+        self._watched(place, 1, "add")
         scope, relaxed = self.b.constant(I32, SCOPES["cta"]), self.b.constant(I32, 0)
         self.b.emit("OpAtomicIAdd", place, scope, relaxed, value, type=type)
 

@@ -33,6 +33,7 @@ from .meeting import Global, LaneMeetings
 
 if TYPE_CHECKING:
     from ..context import Context
+    from .shared_races import SharedRaces
 
 MEETINGS = LaneMeetings()
 
@@ -73,6 +74,8 @@ class SharedMemory:
         self._ends: dict[Operation, list[Range]] = {}
         self.headers: list[int] = []  # of each pair of copies (Turn) the label of the loop
         self._after = 0  # where the last scratch array ended
+        #: what watches all accesses, in checked mode
+        self.races: SharedRaces | None = None
 
     # --- arrays -----------------------------------------------------------------------------------------
 

@@ -25,7 +25,10 @@ class Finishing:
     def run(self, verified: bool = False, printed: frozenset[str] = frozenset()) -> None:
         """All of them, over the module's last function."""
         module = self.ctx.b.module
-        run_passes(module, module.functions[-1], self.passes(), verified, printed)
+        kernel = module.functions[-1]
+        run_passes(module, kernel, self.passes(), verified, printed)
+        if self.ctx.shared.races is not None:
+            self.ctx.shared.races.count_barriers(Graph(module, kernel))
 
     def passes(self) -> tuple[Pass, ...]:
         """In order: those that every environment has, then the environment's own."""

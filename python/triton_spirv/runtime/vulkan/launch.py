@@ -53,7 +53,7 @@ class Kernel:
         self._words: Allocation | None = None
         self._printed: PrintBuffer | None = None
         #: of a kernel in checked mode: what it reports in. Its launches take turns
-        self._watch = Watch(artifact, self.context.pools.host.allocate) if artifact.sites else None
+        self._watch = Watch(artifact, self.context.pools.host.allocate) if artifact.is_checked else None
         self._watching = threading.Lock()
         self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
         size = struct.calcsize(artifact.struct_format)

@@ -1,0 +1,220 @@
+"""check=lanes: two lanes of a program that meet in shared memory without a barrier in between.
+
+The compiler places barriers itself, so this checks the compiler. Beside shared memory there is shadow memory:
+four words for each cell, which is as large as the smallest element that the kernel exchanges.
+
+    when it was written last     by whom     when it was read last     by whom
+
+"When" is how many barriers the program has passed. "Who" is a lane's number, MANY_LANES or ADDING_LANES, and
+above it the place in the source. A read of what another lane has written since the last barrier is a finding,
+and so is a write of what another lane has read, and an atomic addition to what another lane has stored.
+(Lanes often store the same element with the same value, so two stores are none.)
+
+Each access calls a function with this test (`touched`), made in front of the kernel. What it does not know
+there, the size of a cell and how many there are, becomes known when the kernel is complete (`finish`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...check_layout import (
+    ADDING_LANES,
+    LANES,
+    MANY_LANES,
+    PLACE_BIT,
+    RECORD,
+    SITE_WORDS,
+    SLOTS,
+    Site,
+    site_word,
+)
+from ...environment.base import Environment
+from ...errors import LoweringError
+from ...spirv.builder import I32, I64, Builder, Operand
+from ...spirv.control import For, if_
+from ...spirv.module import Value as Register
+from ...spirv.operands import opcode
+from ...spirv.passes.graph import OPCODE, Graph, instruction
+from ...spirv.types import Array, Pointer, Void
+from ...spirv.values import Function, Words
+
+if TYPE_CHECKING:
+    from ..context import Context
+
+PLANES = 4
+SHARED = "Workgroup"
+BARRIER = opcode("OpControlBarrier")
+
+#: where functions like tl.sum are
+LIBRARY = "triton/language/"
+
+#: how an access is made -> its name for users
+KINDS = {"read": "load", "write": "store", "add": "atomic addition"}
+
+
+class SharedRaces:
+    """The check of one kernel: made before it is begun, `begin` at its first instruction, `finish` behind its
+    last. `sites`: the places that may report, numbered from `first` on."""
+
+    def __init__(self, b: Builder, env: Environment, arguments: int, first: int) -> None:
+        self.b, self.env = b, env
+        self.sites: list[Site] = []
+        self._first, self._first_word = first, site_word(arguments, first)
+        self._places: dict[tuple[str, int, int, str], int] = {}
+        self._bytes = 16  # of a cell
+        self._shadow = b.module.forward_variable(Array(I32, 1), SHARED)
+        self._functions = {kind: self._function(kind) for kind in KINDS}
+
+    # --- in front of the kernel -----------------------------------------------------------------------------
+
+    def _function(self, kind: str) -> Function:
+        """Look at the cells of an access and mark them. Its parameters are those of `touched`."""
+        b, m = self.b, self.b.module
+        types = [I32] * 11
+        types[-1] = I64
+        function = m.function(f"touched_{kind}", Void(), types)
+        offset, size, shift, cells, who, epoch, site, x, y, z, array = function.parameters
+        m.begin(m.label())
+        first, last = b.lshr(offset, shift), b.lshr(b.iadd(offset, b.isub(size, 1)), shift)
+        with For(m, first, last, b.constant(I32, 1), inclusive=True) as loop:
+            written, writer, read, reader = (self._word(b.iadd(loop.index, b.imul(cells, plane)))
+                                             for plane in range(PLANES))
+
+            def meets(when: Register, before: Register, others: str) -> None:
+                """Report what was there since the last barrier, and is no access of this lane."""
+                found = b.emit("OpLoad", before, type=I32)
+                lane = b.iand(found, (1 << PLACE_BIT) - 1)
+                bad = b.logical_and(b.compare("OpIEqual", b.emit("OpLoad", when, type=I32), epoch),
+                                    b.compare("OpINotEqual", lane, who))
+                if others:
+                    bad = b.logical_and(bad, b.compare(others, lane, ADDING_LANES))
+                with if_(m, bad):
+                    self._report(array, site, found, who, (x, y, z))
+
+            if kind != "read":
+                meets(read, reader, "")
+            meets(written, writer, {"read": "", "write": "OpIEqual", "add": "OpINotEqual"}[kind])
+            place = b.shl(b.isub(site, self._first), PLACE_BIT)
+            mine = b.ior(place, ADDING_LANES if kind == "add" else who)
+            if kind == "read":
+                known = b.emit("OpLoad", reader, type=I32)
+                also = b.logical_and(
+                    b.compare("OpIEqual", b.emit("OpLoad", read, type=I32), epoch),
+                    b.compare("OpINotEqual", b.iand(known, (1 << PLACE_BIT) - 1), who))
+                b.emit("OpStore", reader, b.select(also, b.ior(mine, MANY_LANES), mine))
+                b.emit("OpStore", read, epoch)
+            else:
+                b.emit("OpStore", writer, mine)
+                b.emit("OpStore", written, epoch)
+        m.emit("OpReturn")
+        m.end_function()
+        return function
+
+    def _word(self, index: Register) -> Register:
+        """A word of the shadow memory."""
+        return self.b.emit("OpInBoundsAccessChain", self._shadow, index, type=Pointer(SHARED, I32))
+
+    def _report(self, array: Register, site: Register, other: Register, who: Register,
+                program: Sequence[Register]) -> None:
+        """As lower/program/checks.py does it, with a site that is known at run time alone."""
+        b, env = self.b, self.env
+
+        def place(word: Operand) -> Register:
+            return b.iadd(array, b.shl(word, 3))
+
+        word = b.iadd(b.imul(b.resize(b.isub(site, self._first), 64), SITE_WORDS), self._first_word)
+        slot = env.atomic("add", env.pointer(place(word), I32), b.constant(I32, 1), "gpu", "relaxed")
+        with if_(b.module, b.compare("OpULessThan", slot, SLOTS)):
+            start = b.iadd(b.iadd(word, 1), b.imul(b.resize(slot, 64), RECORD))
+            fields = [*(b.resize(each, 64) for each in (*program, who)), b.resize(other, 64, signed=False)]
+            for number, field in enumerate(fields):
+                env.store(env.pointer(place(b.iadd(start, number)), I64), field)
+
+    # --- in the kernel --------------------------------------------------------------------------------------
+
+    def begin(self, ctx: Context) -> None:
+        """At the kernel's first instruction: no cell has been written or read."""
+        b, m, env = self.b, self.b.module, self.env
+        self._ctx = ctx
+        lanes = ctx.lanes_of_program
+        self._epoch = m.variable(I32)
+        b.emit("OpStore", self._epoch, b.constant(I32, 1))
+        self._shift, self._cells = self._later(), self._later()
+        self._who = b.iadd(b.imul(env.warp_id(), ctx.target.sub_group_size), env.lane_id())
+        self._array = env.address(ctx.launch.hidden["check_buffer"])
+        self._program = [env.program_id(axis) for axis in range(3)]
+        zero = b.constant(I32, 0)
+        with For(m, zero, b.imul(self._cells[0], PLANES), b.constant(I32, lanes)) as loop:
+            b.emit("OpStore", self._word(b.iadd(loop.index, self._who)), zero)
+        env.barrier()
+        self._own = m.functions[-1].instructions[-1]
+        env.watch = self.touched
+
+    def _later(self) -> tuple[Register, Words]:
+        """A number that becomes known when the kernel is complete, and the instruction that makes it."""
+        zero = self.b.constant(I32, 0)
+        made = self.b.emit("OpIAdd", zero, zero, type=I32)
+        return made, self.b.module.functions[-1].instructions[-1]
+
+    def touched(self, offset: Register, size: int, element: int, kind: str) -> None:
+        """An access to `size` bytes of shared memory is about to be made, `offset` bytes behind its begin;
+        its elements have so many bytes."""
+        b = self.b
+        self._bytes = min(self._bytes, element)
+        epoch = b.emit("OpLoad", self._epoch, type=I32)
+        site = b.constant(I32, self._site(kind))
+        b.emit("OpFunctionCall", self._functions[kind], offset, b.constant(I32, size), self._shift[0],
+               self._cells[0], self._who, epoch, site, *self._program, self._array, type=Void())
+
+    def _site(self, kind: str) -> int:
+        """The number of the place that is being lowered."""
+        place = _users(self.b.module.location)
+        key = ("", 0, 0, kind) if place is None else (place.file, place.line, place.column, kind)
+        if key not in self._places:
+            if len(self.sites) >= 1 << PLACE_BIT - 1:
+                raise LoweringError("check=lanes: the kernel has more places than can be numbered")
+            self._places[key] = self._first + len(self.sites)
+            self.sites.append(Site(LANES, KINDS[kind], *key[:3]))
+        return self._places[key]
+
+    # --- behind it ------------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """All instructions are there: give the shadow memory its size."""
+        ctx, b = self._ctx, self.b
+        if ctx.launch.overflow_bytes:
+            raise LoweringError("check=lanes: arrays of the kernel that shared memory has no room for lie in "
+                                "global memory, where they are not watched; use smaller blocks")
+        lanes = ctx.lanes_of_program
+        cells = -(-ctx.launch.shared_bytes // self._bytes // lanes) * lanes + lanes
+        needed = ctx.launch.shared_bytes + 4 * PLANES * cells
+        if needed > ctx.target.shared_bytes:
+            raise LoweringError(f"check=lanes needs {needed} bytes of shared memory with its own, and "
+                                f"{ctx.target.name} has {ctx.target.shared_bytes}; use smaller blocks")
+        for (_, words), number in ((self._shift, self._bytes.bit_length() - 1), (self._cells, cells)):
+            words[4] = b.constant(I32, number).id
+        b.module.define_variable(self._shadow, Array(I32, PLANES * cells))
+
+    def count_barriers(self, graph: Graph) -> None:
+        """Behind each barrier that the passes have left another time begins."""
+        b, m = self.b, self.b.module
+        one, type = b.constant(I32, 1).id, m.type_id(I32)
+        for block in graph.blocks:
+            code: list[Words] = []
+            for words in block.instructions:
+                code.append(words)
+                if words[0] & OPCODE == BARRIER and words is not self._own:
+                    before, after = m.new_id(), m.new_id()
+                    code += [instruction("OpLoad", type, before, self._epoch.id),
+                             instruction("OpIAdd", type, after, before, one),
+                             instruction("OpStore", self._epoch.id, after)]
+            block.instructions[:] = code
+        graph.write()
+
+
+def _users(place: Any) -> Any:
+    """The innermost place that is not in Triton's own library: tl.sum is a function of that."""
+    chain = [place, *getattr(place, "callers", ())]
+    return next((each for each in chain if each is not None and LIBRARY not in each.file), place)

@@ -1,0 +1,186 @@
+"""check=lanes: lanes of a program that meet in shared memory have a barrier in between; where one is taken
+away, it is missed, in the line that needs it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from checked.launches import arrays, found
+from triton_spirv.errors import LoweringError, UnsupportedOperation
+from triton_spirv.lower.lanes import shared
+from triton_spirv.lower.values.allocation import Range
+
+
+@pytest.fixture(params=["simt", "simt8"])
+def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", request.param)
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")  # with and without mistakes
+
+
+@triton.jit
+def summed(x, o, BLOCK: tl.constexpr):
+    v = tl.load(x + tl.arange(0, BLOCK))
+    s = tl.sum(v, 0)  # found here
+    tl.store(o + tl.arange(0, BLOCK), v - s)
+
+
+@triton.jit
+def scanned(x, o, BLOCK: tl.constexpr):
+    v = tl.load(x + tl.arange(0, BLOCK))
+    s = tl.cumsum(v, 0)  # found here
+    tl.store(o + tl.arange(0, BLOCK), s)
+
+
+@triton.jit
+def turned(x, o, N: tl.constexpr):
+    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    v = tl.trans(tl.load(x + i * N + j))
+    tl.store(o + i * N + j, v)  # found here
+
+
+@triton.jit
+def product(x, y, o, depth, N: tl.constexpr, K: tl.constexpr):
+    i, j, k = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :], tl.arange(0, K)
+    sums = tl.zeros((N, N), tl.float32)
+    for start in range(0, depth, K):
+        a = tl.load(x + i * depth + start + k[None, :])  # found here
+        b = tl.load(y + (start + k[:, None]) * N + j)  # found here
+        sums = tl.dot(a, b, sums)  # found here
+    tl.store(o + i * N + j, sums)  # found here
+
+
+@triton.jit
+def counted(x, o, BLOCK: tl.constexpr, BINS: tl.constexpr):
+    v = tl.load(x + tl.arange(0, BLOCK))
+    h = tl.histogram(v, BINS)  # found here
+    tl.store(o + tl.arange(0, BINS), h)  # found here
+
+
+RNG = np.random.default_rng(0)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def launch_of(kernel: Any) -> Callable[[], Any]:
+    """A launch of one of the kernels, and a look at its results."""
+    x, wide = normal(1024), normal(32, 32)
+    if kernel is summed:
+        return lambda: kernel[(3,)](*arrays(x, np.zeros_like(x)), BLOCK=1024)
+    if kernel is scanned:
+        return lambda: kernel[(3,)](*arrays(x, np.zeros_like(x)), BLOCK=1024)
+    if kernel is turned:
+        return lambda: kernel[(3,)](*arrays(wide, np.zeros_like(wide)), N=32)
+    if kernel is counted:
+        numbers = RNG.integers(0, 64, 1024).astype(np.int32)
+        return lambda: kernel[(3,)](*arrays(numbers, np.zeros(64, np.int32)), BLOCK=1024, BINS=64)
+    return lambda: kernel[(3,)](*arrays(normal(32, 64), normal(64, 32), wide), 64, N=32, K=16)
+
+
+KERNELS = [summed, scanned, turned, product, counted]
+
+
+def lines_of(kernel: Any) -> set[int]:
+    """The lines that are marked: those whose elements travel between lanes."""
+    first = kernel.starting_line_number
+    return {first + k for k, line in enumerate(kernel.raw_src) if "# found here" in line}
+
+
+def without_barrier(monkeypatch: pytest.MonkeyPatch, number: int) -> list[int]:
+    """Compile without one of the barriers that shared memory needs; how many there are, when that is done."""
+    original, counts = shared.needed_barriers, list[int]()
+
+    def needed(graph: Any, places: Any, *more: Any) -> dict[int, int]:
+        found = dict(original(graph, places, *more))
+        own = [place for place in places if id(place) in found and isinstance(place.memory, Range)]
+        counts.append(len(own))
+        if number < len(own):
+            del found[id(own[number])]
+        return found
+
+    monkeypatch.setattr(shared, "needed_barriers", needed)
+    return counts
+
+
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_nothing_where_barriers_are(kernel: Any) -> None:
+    assert not found("lanes", launch_of(kernel))
+
+
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_each_barrier_is_missed(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    number, most = 0, 1
+    while number < most:
+        kernel.device_caches.clear()
+        with monkeypatch.context() as patch:
+            counts = without_barrier(patch, number)
+            findings = found("lanes", launch_of(kernel))
+        most = max(counts)
+        assert findings, f"barrier {number} of {most}"
+        for finding in findings:
+            assert finding.check == "lanes" and finding.file == __file__ and finding.other is not None
+            assert {finding.line, finding.other.line} <= lines_of(kernel)
+            assert "no barrier is between them" in finding.message
+        number += 1
+    assert most
+
+
+@pytest.mark.usefixtures("lanes")
+def test_results_are_as_without() -> None:
+    x, o = normal(1024), np.zeros(1024, np.float32)
+    with triton_spirv.checked("lanes,bounds"):
+        scanned[(1,)](*arrays(x, o), BLOCK=1024)
+    np.testing.assert_allclose(o, np.cumsum(x), rtol=1e-3, atol=1e-3)
+    assert not found("lanes", lambda: summed[(0,)](*arrays(x, o), BLOCK=1024))
+
+
+@triton.jit
+def added_up(x, o, rounds, BLOCK: tl.constexpr):
+    """Each round's reduction uses the memory of the one before."""
+    s = 0.0
+    for _ in range(rounds):
+        s += tl.sum(tl.load(x + tl.arange(0, BLOCK)) + s, 0)
+    tl.store(o, s)
+
+
+@triton.jit
+def copied(x, o):
+    tl.store(o, tl.load(x))
+
+
+@pytest.mark.usefixtures("lanes")
+def test_nothing_to_watch() -> None:
+    x, o = np.ones(1, np.float32), np.zeros(1, np.float32)
+    assert not found("lanes", lambda: copied[(1,)](*arrays(x, o))) and o[0] == 1
+
+
+@pytest.mark.usefixtures("lanes")
+def test_many_rounds() -> None:
+    x, o = np.zeros(256, np.float32), np.zeros(1, np.float32)
+    assert not found("lanes", lambda: added_up[(2,)](*arrays(x, o), 1000, BLOCK=256))
+
+
+@pytest.mark.usefixtures("lanes")
+def test_no_room() -> None:
+    wide = np.zeros((128, 128), np.float32)
+    with pytest.raises(LoweringError, match=r"check=lanes needs .* bytes of shared memory"):
+        turned[(1,)](*arrays(wide, np.zeros_like(wide)), N=128, check="lanes")
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("vulkan", marks=pytest.mark.vulkan)])
+def test_where_it_is_refused(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if device == "vulkan":
+        monkeypatch.setenv("TRITON_SPIRV_DEVICE", os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan"))
+    x = np.zeros(1024, np.float32)
+    with pytest.raises(UnsupportedOperation, match=r"check=lanes is for .*TRITON_SPIRV_TARGET=simt"):
+        summed[(1,)](*arrays(x, x), BLOCK=1024, check="lanes")
