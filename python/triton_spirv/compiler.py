@@ -43,6 +43,7 @@ from .lower.program.finishing import Finishing
 from .lower.support import require_float64, require_rules
 from .lower.values.types import storage_type
 from .passes.checked import instrument
+from .passes.comparable import make_comparable
 from .passes.pipeline import FACTS, PASSES, run_passes
 from .recordings import keep_compilation
 from .spirv.asm import listing
@@ -84,7 +85,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     functions of f32 may be wrong by thousands of units in the last place, and products of bf16 take denormal
     numbers as zero: docs/accuracy.md), print_copies (how often a work-item that runs a
     whole program prints a scalar), check (names of checks of docs/checking.md that the kernel makes while
-    it runs), optimise (which optimisations are made: target/optimisations.py).
+    it runs), optimise (which optimisations are made: target/optimisations.py), compared (a form of
+    the kernel that check=compiler compares besides: passes/comparable.py).
     Raises ParseError, UnsupportedOperation (every operation without a rule, at once), LoweringError,
     MissingCapability, ResourceError; InternalError for a defect of this package.
     """
@@ -125,6 +127,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     """The same for one target, as it is. overflows: may arrays lie in global memory that should be shared?"""
     budget = Budget()
     module = parse(text)
+    make_comparable(module, options.get("compared", ""))
     warps = int(module.attributes.get("ttg.num-warps", num_warps))
     require_rules(module, RULES.keys() | STRUCTURE, target.name)
     reached = reach(module) if target.lanes else ()  # of targets whose devices may have memory of their own

@@ -211,3 +211,115 @@ def test_the_page_has_each() -> None:
     page = (Path(__file__).parent.parent.parent / "docs" / "checking.md").read_text(encoding="utf-8")
     for name, each in OPTIMISATIONS.items():
         assert f"| `{name}` | {each.meaning} |" in page
+
+
+# ---- sums in another order
+
+
+@triton.jit
+def half_product(x, y, o, K, ATOMIC: tl.constexpr, SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    """Each program has its part of K."""
+    i, j = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]
+    k = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    left = tl.load(x + i * K + k[None, :])
+    sums = tl.dot(left, tl.load(y + k[:, None] * SIZE + j))
+    if ATOMIC:
+        tl.atomic_add(o + i * SIZE + j, sums)
+    else:
+        tl.store(o + i * SIZE + j, tl.exp(sums * 0.1))
+
+
+def products_of(atomic: bool, seed: int, dtype: str = "bfloat16", programs: int = 8) -> Any:
+    import torch
+
+    torch.manual_seed(seed)
+    x, y = (torch.randn(shape).to(getattr(torch, dtype)) for shape in ((16, 256), (256, 16)))
+    o = torch.randn(16, 16)
+    start = o.clone()
+    half_product[(programs if atomic else 1,)](x, y, o, 256, ATOMIC=atomic, SIZE=16, BLOCK=32,
+                                               check="compiler")
+    wanted = x.double() @ y.double() + start if atomic else None
+    return o, wanted
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_sums_in_any_order(atomic: bool, dtype: str) -> None:
+    import torch
+
+    for seed in range(3):
+        o, wanted = products_of(atomic, seed, dtype)
+        if wanted is not None:
+            torch.testing.assert_close(o.double(), wanted, rtol=1e-4, atol=1e-4)
+
+
+def plant(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    """A defect in what sums pairs of products."""
+    from triton_spirv.environment.opencl.environment import OpenCL
+
+    original = OpenCL.sum_products
+
+    def planted(self: Any, form: str, x: Any, y: Any, z: Any) -> Any:
+        return change(self.b, original(self, form, x, y, z), z)
+
+    monkeypatch.setattr(OpenCL, "sum_products", planted)
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+
+
+@pytest.mark.parametrize("atomic", [False, True])
+@pytest.mark.parametrize("defect", ["one part in 10,000", "a sum that is lost"])
+def test_wrong_sums_of_pairs_are_found(atomic: bool, defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference has the same instructions then, so only sums of integers show it."""
+    from triton_spirv_backend.targets import current_target, emitter_target
+
+    if "bf16" not in emitter_target(current_target()).products:
+        pytest.skip("this processor has no such instructions")
+    change = {"one part in 10,000": lambda b, sums, before: b.binary("OpFMul", sums, 1.0001),
+              "a sum that is lost": lambda b, sums, before: b.binary("OpFSub", sums, before)}[defect]
+    plant(monkeypatch, change)
+    half_product.device_caches.clear()
+    with pytest.raises(CheckError, match="optimisations change"):
+        products_of(atomic, 0)
+
+
+@triton.jit
+def total(x, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(o + i % 7, tl.load(x + i, mask=i < n, other=0), mask=i < n)
+
+
+def test_bounds_of_sums_that_programs_make() -> None:
+    """n additions, of magnitudes that are added up: counted for each element."""
+    from triton_spirv.facts.sums import Sums
+    from triton_spirv.runtime import comparing
+
+    x, o = normal(1000), normal(7)
+    start, seen = o.copy(), []
+    original = comparing._bounds
+
+    def noted(*given: Any) -> Any:
+        seen.append(original(*given))
+        return seen[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparing, "_bounds", noted)
+        for _ in range(20):  # programs come in another order now and then
+            o[:] = start
+            total[(32,)](*arrays(x, o), 1000, BLOCK=32, check="compiler")
+    for found in seen:
+        bound, = found.values()
+        counts = np.bincount(np.arange(1000) % 7, minlength=7)
+        magnitudes = np.abs(start) + [np.abs(x[i::7]).sum() for i in range(7)]
+        np.testing.assert_allclose(bound, 2 * counts * 2.0 ** -24 * magnitudes, rtol=1e-3)
+    text = total[(1,)](*arrays(x, o), 0, BLOCK=32).asm["ttir"]
+    from triton_spirv.facts.sums import sums_of
+
+    assert sums_of(text) == Sums(products=False, exact=True, added=frozenset({1}))
+
+
+def test_what_is_added_to_and_read_has_no_bound() -> None:
+    from triton_spirv.facts.sums import sums_of
+
+    x, ticket, o = normal(100), np.zeros(1, np.int32), np.zeros(1, np.int32)
+    assert sums_of(added[(1,)](*arrays(x, normal(1)), 100, BLOCK=128).asm["ttir"]).added == {1}
+    assert not sums_of(numbered[(1,)](*arrays(ticket, o)).asm["ttir"]).added

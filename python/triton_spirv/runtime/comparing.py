@@ -2,17 +2,24 @@
 same memory, and what they have written is compared.
 
 The optimisations leave the order of sums as it is, so results are compared bit for bit (NaN is NaN, and -0 is
-0). Two things may differ. A multiplication and an addition that became one operation here and not there: then
-both are compiled once more without such operations. And sums of what one instruction multiplies and adds
-(REORDERING), or of what programs add to one place: those may be off by the number of their terms times the
-rounding of the type, of the largest number of the array.
+0). Three things may differ:
+
+- A multiplication and an addition that became one operation here and not there: then both are compiled once
+  more without such operations.
+- Sums of what one instruction multiplies and adds (REORDERING). Then the reference gets those instructions,
+  too, and the sums themselves are compared in a second launch, whose operands are small integers
+  (facts/sums.py): their sums are exact in any order, so there is no allowance.
+- What programs add to one place of memory, in any order. Of n numbers added to x, both results are within
+  gamma(n) * (|x| + the sum of their magnitudes) of the exact one, gamma(n) = n u / (1 - n u), u half a unit
+  in the last place: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., (4.4) to (4.6). Both n
+  and the sum are counted, for each element, by launches that add 1, and magnitudes.
 """
 
 from __future__ import annotations
 
 import ctypes
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,10 +35,14 @@ if TYPE_CHECKING:
     import numpy
 
     from ..artifact import Artifact
+    from ..facts.sums import Sums
     from .launch import Launch
 
 #: options of a launch -> the kernel compiled with them
 Again = Callable[..., "Launch"]
+
+#: memory by its name -> how far results may differ, for each element
+Bounds = dict[str, "numpy.ndarray"]
 
 #: half a unit in the last place, of the largest number below 2
 ROUNDING = {"float16": 2.0 ** -11, "bfloat16": 2.0 ** -8, "float32": 2.0 ** -24, "float64": 2.0 ** -53}
@@ -50,9 +61,9 @@ class Difference:
 
 
 def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str, again: Again,
-             terms_of: Callable[[int], int]) -> Launch:
-    """A launch that compares each of its results. `again` compiles the kernel with other options; `terms_of`:
-    by the number of programs, how many numbers a sum adds whose order is not fixed."""
+             sums: Callable[[], Sums]) -> Launch:
+    """A launch that compares each of its results. `again` compiles the kernel with other options; `sums` says
+    which of its sums have no fixed order."""
     made: dict[tuple[tuple[str, str | bool], ...], Launch] = {}
 
     def other(**options: str | bool) -> Launch:
@@ -69,28 +80,34 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
         if taken is None:
             return launch(x, y, z, arguments)
         grid = x, y, z
+        bounds: Bounds = {}
 
-        def differs(reference: Launch, tried: Launch, terms: int = 0) -> Difference | None:
+        def differs(reference: Launch, tried: Launch) -> Difference | None:
+            _restore(taken)
             reference(x, y, z, arguments)
             taken.finish()
             _restore(taken)
             tried(x, y, z, arguments)
-            return _difference(taken, terms)
+            return _difference(taken, bounds)
 
         reference = other(optimise="none")
         found = differs(reference, launch)
         if found is None:
             return None
-        _restore(taken)
+        known = sums()
+        bounds = _bounds(taken, known, grid, arguments, other)
         if differs(reference, reference) is not None:
             return _again(taken, launch, grid, arguments)  # it depends on which program is first
-        for optimise, terms in (("none", 0), (f"none,{','.join(REORDERING)}", 0),
-                                ("none", terms_of(x * y * z))):
-            _restore(taken)
-            unfused = other(optimise=optimise, enable_fp_fusion=False)
-            if differs(unfused, other(enable_fp_fusion=False), terms) is None:
-                return _again(taken, launch, grid, arguments)
-        _restore(taken)
+        found = differs(other(optimise="none", enable_fp_fusion=False), other(enable_fp_fusion=False))
+        if found is not None and known.products:
+            found = differs(other(optimise=f"none,{','.join(REORDERING)}", enable_fp_fusion=False),
+                            other(enable_fp_fusion=False))
+            if found is None and known.exact:
+                bounds = _bounds(taken, known, grid, arguments, other, "exact+") if bounds else bounds
+                found = differs(other(optimise="none", enable_fp_fusion=False, compared="exact"),
+                                other(enable_fp_fusion=False, compared="exact"))
+        if found is None:
+            return _again(taken, launch, grid, arguments)
         found = differs(reference, launch) or found
         parent = Path(folder() or tempfile.mkdtemp(prefix="triton-spirv-"))
         place = taken.write(parent, words, grid, device_kind)
@@ -98,6 +115,58 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
         return None
 
     return checked
+
+
+def _bounds(taken: Recording, known: Sums, grid: tuple[int, int, int], arguments: Sequence[Any],
+            other: Callable[..., Launch], exact: str = "") -> Bounds:
+    """How far two results may differ, for each element of the memory that programs only add to. `exact`: of
+    the kernel in that form, too."""
+    import numpy
+
+    names = {parameter.name for i, parameter in enumerate(taken.artifact.parameters) if i in known.added}
+    added = {name: row for name, row in taken.memories.items()
+             if row["written"] and row["dtype"] in ROUNDING and names >= set(row["arguments"])}
+    if not added:
+        return {}
+    found: list[dict[str, numpy.ndarray]] = []
+    for what in ("magnitudes", "counts"):
+        _restore(taken)
+        for name, row in added.items():
+            signless = _bits(taken.data[name], row["dtype"]) & _below_sign(row["dtype"])
+            start = signless if what == "magnitudes" else numpy.zeros_like(signless)
+            ctypes.memmove(row["address"], start.ctypes.data, start.nbytes)
+        other(optimise="none", enable_fp_fusion=False, compared=exact + what)(*grid, arguments)
+        found.append({name: values(_now(row), row["dtype"]).astype(numpy.float64)
+                      for name, row in added.items()})
+    bounds = {}
+    for name, row in added.items():
+        magnitudes, counts = (each[name] for each in found)
+        part = counts * ROUNDING[row["dtype"]]
+        gamma = part / numpy.maximum(1 - part, 2.0 ** -60)
+        # the magnitudes are a sum of that kind themselves; one of so many terms that nothing is known says so
+        bounds[name] = numpy.where(part < 0.25, 2 * gamma / numpy.maximum(1 - gamma, 0.5) * magnitudes,
+                                   numpy.inf)
+    return bounds
+
+
+def _bits(memory: numpy.ndarray, dtype: str) -> numpy.ndarray:
+    """Floats as unsigned integers of their size."""
+    size = values(memory[:0], dtype).itemsize if dtype != "bfloat16" else 2
+    return memory[:memory.size // size * size].view(f"u{size}")
+
+
+def _below_sign(dtype: str) -> int:
+    """All bits of a float but its sign."""
+    import numpy
+
+    return (1 << (8 * _bits(numpy.zeros(8, numpy.uint8), dtype).itemsize - 1)) - 1
+
+
+def _now(row: Mapping[str, Any]) -> numpy.ndarray:
+    """The bytes of a memory."""
+    import numpy
+
+    return numpy.frombuffer(ctypes.string_at(row["address"], row["bytes"]), numpy.uint8)
 
 
 def _again(taken: Recording, launch: Launch, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
@@ -114,38 +183,30 @@ def _restore(taken: Recording) -> None:
             ctypes.memmove(row["address"], before.ctypes.data, before.nbytes)
 
 
-def _difference(taken: Recording, terms: int) -> Difference | None:
-    """Of what the memory holds from what was kept of the reference; sums of so many terms may be rounded
-    otherwise."""
+def _difference(taken: Recording, bounds: Bounds) -> Difference | None:
+    """Of what the memory holds from what was kept of the reference."""
     import numpy
 
     for name, row in taken.memories.items():
         if not row["written"]:
             continue
-        now = numpy.frombuffer(ctypes.string_at(row["address"], row["bytes"]), numpy.uint8)
+        now = _now(row)
         if numpy.array_equal(now, taken.data[f"{name}_after"]):
             continue
         wanted, found = values(taken.data[f"{name}_after"], row["dtype"]), values(now, row["dtype"])
         same = wanted == found
         if wanted.dtype.kind == "f":
             same |= numpy.isnan(wanted) & numpy.isnan(found)
-            same |= _is_rounding(wanted, found, terms * ROUNDING.get(row["dtype"], 0.0))
+            if name in bounds:
+                with numpy.errstate(invalid="ignore", over="ignore"):
+                    distance = numpy.abs(wanted.astype(numpy.float64) - found.astype(numpy.float64))
+                same |= (distance <= bounds[name]) | numpy.isinf(bounds[name])
         places = numpy.flatnonzero(~same)
         if places.size:
             first = int(places[0])
             return Difference(name, first * row["bytes"] // max(1, wanted.size), wanted[first].item(),
                               found[first].item(), int(places.size))
     return None
-
-
-def _is_rounding(wanted: numpy.ndarray, found: numpy.ndarray, relative: float) -> numpy.ndarray:
-    """Which elements differ by no more than a part of the largest number?"""
-    import numpy
-
-    finite = numpy.isfinite(wanted)
-    largest = float(numpy.abs(wanted[finite]).max(initial=0.0)) if relative else 0.0
-    with numpy.errstate(invalid="ignore", over="ignore"):
-        return numpy.abs(wanted - found) <= relative * largest
 
 
 def _finding(artifact: Artifact, taken: Recording, found: Difference, arguments: Sequence[Any],

@@ -133,19 +133,19 @@ def _limited(launch: Launch, most: int) -> Launch:
 def _compared(launch: Launch, source: Any, function: Function, metadata: Any) -> Launch:
     """The same, comparing results with those of the kernel without optimisations."""
     from triton_spirv.artifact import Artifact
-    from triton_spirv.facts.sums import unordered_terms_of
+    from triton_spirv.facts.sums import Sums, sums_of
     from triton_spirv.runtime.comparing import compared
 
     def again(**changed: Any) -> Launch:
         made = made_again(source, metadata, **changed)
         return made.function.bind(made.metadata)
 
-    def terms_of(programs: int) -> int:
-        return unordered_terms_of(made_again(source, metadata).asm["ttir"], programs)
+    def sums() -> Sums:
+        return sums_of(made_again(source, metadata).asm["ttir"])
 
     words = function.binary if zebin.kind(function.binary) == "spirv" else recovery.spirv_words(metadata)
     artifact = Artifact.from_json(metadata.artifact)
-    return compared(launch, artifact, words, function.device_kind, again, terms_of)
+    return compared(launch, artifact, words, function.device_kind, again, sums)
 
 
 def compiled_again(source: Any, metadata: Any, block_io: bool, overlapping: bool) -> Launch:

@@ -52,6 +52,7 @@ class SPIRVOptions:
     check: str = ""
     check_limit: int = 0
     optimise: str = ""
+    compared: str = ""
     # ---- accepted without meaning here
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False

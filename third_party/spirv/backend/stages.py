@@ -150,7 +150,7 @@ def emitter_options(options: Any) -> dict[str, Any]:
     """The same, of options or of a compiled kernel's metadata."""
     return {"num_warps": options.num_warps, "enable_fp_fusion": options.enable_fp_fusion,
             "num_stages": options.num_stages, "block_io": options.block_io, "fast_math": options.fast_math,
-            "overlapping": options.overlapping, "optimise": options.optimise,
+            "overlapping": options.overlapping, "optimise": options.optimise, "compared": options.compared,
             "check": tuple(filter(None, options.check.split(","))),
             "print_copies": options.num_warps * options.warp_size if options.print_each_thread else 1}
 
