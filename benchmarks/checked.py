@@ -1,78 +1,35 @@
-"""What checked mode costs: kernels with each check, times the kernel without, in one run and in turns.
+"""What checked mode costs: kernels with each check, times the kernel without, in one run and in turns; and
+what other tools take for the same launches.
 
-    python benchmarks/checked.py [--quick] [--markdown]
+    python benchmarks/checked.py [--quick] [--markdown] [--viz PYTHON]
 
 `uninit` is run twice: on memory that is all written, and ("new") with an output that nobody has written, as
-the first launch after torch.empty has it; filling that is not counted.
+the first launch after torch.empty has it; filling that is not counted. "proven" says at how many of the
+kernel's accesses `bounds` compares two addresses for a whole block, and looks at single elements only where
+one of these lies outside. `--viz`: the Python of an environment that has triton-viz, and a Triton that it
+takes.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
+import subprocess
+import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import torch
-import triton
-import triton.language as tl
 import triton_spirv
-from kernels import add_kernel, layer_norm_kernel, matmul_kernel, softmax_kernel
+from checked_cases import Case, cases
 from measure import interleaved, machine, table
+from triton_spirv.lower.program import checks as rules
+from triton_spirv_backend.targets import current_target, emitter_target
 
 #: what is measured beside the kernel without a check
 CHECKS = ("bounds", "uninit", "uninit, new", "race", "overflow", "nan", "all")
-
-
-@triton.jit
-def gather_kernel(x_ptr, index_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    index = tl.load(index_ptr + place, mask=place < n, other=0)
-    tl.store(out_ptr + place, tl.load(x_ptr + index), mask=place < n)
-
-
-@triton.jit
-def histogram_kernel(x_ptr, count_ptr, n, BLOCK: tl.constexpr):
-    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    inside = place < n
-    bin = tl.load(x_ptr + place, mask=inside, other=0)
-    tl.atomic_add(count_ptr + bin, 1, mask=inside)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A kernel's launch, which takes the options of one; what it writes."""
-
-    name: str
-    launch: Callable[..., object]
-    output: torch.Tensor
-
-
-def cases(small: bool) -> list[Case]:
-    """The six kernels."""
-    n, rows, columns, size = (1 << 16, 128, 781, 256) if small else (1 << 20, 1823, 781, 512)
-    x, y, out, block = torch.rand(n), torch.rand(n), torch.zeros(n), 8192
-    grid = (triton.cdiv(n, block),)
-    matrix, wide = torch.randn(rows, columns), torch.zeros(rows, columns)
-    weight, bias = torch.rand(columns), torch.rand(columns)
-    a, b, c = torch.randn(size, size), torch.randn(size, size), torch.zeros(size, size)
-    index = torch.randint(0, n, (n,), dtype=torch.int32)
-    bins, counts = torch.randint(0, 256, (n,), dtype=torch.int32), torch.zeros(256, dtype=torch.int32)
-    power = triton.next_power_of_2(columns)
-    tiles = (triton.cdiv(size, 128), triton.cdiv(size, 128))
-    return [
-        Case(f"add {n}", lambda **o: add_kernel[grid](x, y, out, n, block, **o), out),
-        Case(f"softmax {rows}x{columns}", lambda **o: softmax_kernel[(min(rows, 64),)](
-            matrix, wide, columns, rows, columns, power, **o), wide),
-        Case(f"layer norm {rows}x{columns}", lambda **o: layer_norm_kernel[(rows,)](
-            matrix, weight, bias, wide, columns, columns, 1e-5, power, **o), wide),
-        Case(f"matmul f32 {size}", lambda **o: matmul_kernel[tiles](
-            a, b, c, size, size, size, size, size, size, 128, 128, 64, **o), c),
-        Case(f"gather {n}", lambda **o: gather_kernel[grid](x, index, out, n, block, **o), out),
-        Case(f"histogram {n}", lambda **o: histogram_kernel[grid](bins, counts, n, 4096, **o), counts),
-    ]
 
 
 def measured(case: Case, seconds: float) -> dict[str, float]:
@@ -94,24 +51,70 @@ def measured(case: Case, seconds: float) -> dict[str, float]:
     return {"ms": times[""].median, **ratios}
 
 
+def proven(case: Case) -> str:
+    """At how many of the accesses two addresses may be enough, and of how many."""
+    text = getattr(case.launch(), "asm")["ttir"]  # noqa: B009 - the launch of a compiled kernel
+    original, known = rules._extremes, list[bool]()
+
+    def noted(*given: Any) -> Any:
+        found = original(*given)
+        known.append(found is not None)
+        return found
+
+    rules._extremes = noted
+    try:
+        triton_spirv.compile(text, emitter_target(current_target()), check=("bounds",))
+    finally:
+        rules._extremes = original
+    return f"{sum(known)} of {len(known)}"
+
+
+def elsewhere(tool: str, python: str, small: bool) -> dict[str, float | str]:
+    """Milliseconds of each kernel by another tool, or why there are none."""
+    command = [python, str(Path(__file__).with_name("checked_cases.py")), tool, *["--quick"] * small]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{tool} ended with {done.returncode}: {done.stderr[-1000:]}")
+    found: dict[str, float | str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def factor(held: float | str | None, own: float) -> str:
+    """How many times as long as our own milliseconds; of what did not end, at least that."""
+    if isinstance(held, float):
+        return f"{held / own:.0f}"
+    return held or ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small arrays, fewer calls")
-    parser.add_argument("--markdown", action="store_true", help="the table as docs/checking.md has it")
+    parser.add_argument("--markdown", action="store_true", help="the tables as docs/checking.md has them")
+    parser.add_argument("--viz", metavar="PYTHON", help="measure triton-viz' sanitizer with this Python")
     options = parser.parse_args()
-    rows = [(case.name, measured(case, 1.0 if options.quick else 4.0)) for case in cases(options.quick)]
+    listed = cases(options.quick)
+    rows = [(case.name, measured(case, 1.0 if options.quick else 4.0)) for case in listed]
     mean = {check: math.exp(math.fsum(map(math.log, held)) / len(held)) for check in CHECKS
             if (held := [row[check] for _, row in rows if check in row])}
     cells = [[name, f"{row['ms']:.2f}", *(f"{row[check]:.1f}" if check in row else "" for check in CHECKS)]
              for name, row in rows]
     cells.append(["geometric mean", "", *(f"{mean[check]:.1f}" for check in CHECKS)])
-    head = ["kernel", "unchecked, ms", *CHECKS]
+    tools = {"interpreter": elsewhere("interpreter", sys.executable, options.quick)}
+    if options.viz:
+        tools["triton-viz"] = elsewhere("triton-viz", options.viz, options.quick)
+    others = []
+    for case, (name, row) in zip(listed, rows, strict=True):
+        own = row["ms"] * row["bounds"]
+        factors = [factor(tool.get(name), own) for tool in tools.values()]
+        others.append([name, proven(case), f"{own:.2f}", *factors])
+    heads = (["kernel", "unchecked, ms", *CHECKS], ["kernel", "proven", "bounds, ms", *tools])
     if options.markdown:
-        lines = [head, ["---"] * len(head), *cells]
-        print("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        for head, lines in zip(heads, (cells, others), strict=True):
+            print("\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines]), "\n")
         return
     print("\n".join(f"{key}: {value}" for key, value in machine().items()), "\n")
-    print(table("Time with a check over that without", head, [list(row) for row in cells]))
+    print(table("Time with a check over that without", heads[0], cells))
+    print(table("Time of other tools over that with bounds", heads[1], others))
 
 
 if __name__ == "__main__":
