@@ -290,7 +290,6 @@ def total(x, o, n, BLOCK: tl.constexpr):
 
 def test_bounds_of_sums_that_programs_make() -> None:
     """n additions, of magnitudes that are added up: counted for each element."""
-    from triton_spirv.facts.sums import Sums
     from triton_spirv.runtime import comparing
 
     x, o = normal(1000), normal(7)
@@ -314,12 +313,45 @@ def test_bounds_of_sums_that_programs_make() -> None:
     text = total[(1,)](*arrays(x, o), 0, BLOCK=32).asm["ttir"]
     from triton_spirv.facts.sums import sums_of
 
-    assert sums_of(text) == Sums(products=False, exact=True, added=frozenset({1}))
+    assert sums_of(text) == (False, True, {1})
 
 
 def test_what_is_added_to_and_read_has_no_bound() -> None:
     from triton_spirv.facts.sums import sums_of
 
     x, ticket, o = normal(100), np.zeros(1, np.int32), np.zeros(1, np.int32)
-    assert sums_of(added[(1,)](*arrays(x, normal(1)), 100, BLOCK=128).asm["ttir"]).added == {1}
-    assert not sums_of(numbered[(1,)](*arrays(ticket, o)).asm["ttir"]).added
+    assert sums_of(added[(1,)](*arrays(x, normal(1)), 100, BLOCK=128).asm["ttir"])[2] == {1}
+    assert not sums_of(numbered[(1,)](*arrays(ticket, o)).asm["ttir"])[2]
+
+
+@triton.jit
+def chosen_by_products(x, o, HOW: tl.constexpr, SIZE: tl.constexpr):
+    i, j = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]
+    sums = tl.dot(tl.load(x + i * SIZE + j), tl.load(x + i * SIZE + j))
+    if HOW == "index":
+        tl.store(o + i * SIZE + j, tl.load(x + sums.to(tl.int32)))
+    elif HOW == "mask":
+        tl.store(o + i * SIZE + j, sums, mask=sums > 0)
+    elif HOW == "branch":
+        if tl.sum(sums) > 0:
+            tl.store(o + i * SIZE + j, sums)
+    elif HOW == "loop":
+        while tl.sum(sums) > 1:
+            sums *= 0.5
+        tl.store(o + i * SIZE + j, sums)
+    else:
+        for _ in range(3):
+            sums = tl.dot(tl.load(x + i * SIZE + j), sums.to(tl.bfloat16))
+        tl.store(o + i * SIZE + j, tl.where(sums > 0, sums, 0))
+
+
+@pytest.mark.parametrize("how, exact", [("index", False), ("mask", False), ("branch", False), ("loop", False),
+                                        ("", True)])
+def test_sums_that_decide_are_not_changed(how: str, exact: bool) -> None:
+    """With integers for operands the kernel might read elsewhere, or not end."""
+    import torch
+    from triton_spirv.facts.sums import sums_of
+
+    x, o = torch.zeros(16, 16, dtype=torch.bfloat16), torch.zeros(16, 16)
+    text = chosen_by_products[(1,)](x, o, HOW=how, SIZE=16).asm["ttir"]
+    assert sums_of(text) == (True, exact, frozenset())

@@ -8,11 +8,10 @@ type has. So products of small integers test that the right numbers are added, w
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ..ir import parse
 from ..ir.model import FloatType, Module, Operation, Value, element_type, shape_of
-from .pointers import is_pointer, pointer_roots
+from .pointers import flow, is_pointer, pointer_roots
 
 #: digits that each type of a product's operands, and of its sums, has at the least, with the leading one
 DIGITS = {"bf16": 8, "f16": 11, "f32": 24, "f64": 53}
@@ -22,22 +21,14 @@ SUMMED = ("f32", "f64")
 MOST_ADDED, MOST_BEFORE = 2 ** 23, 2 ** 22
 
 
-@dataclass(frozen=True)
-class Sums:
-    """Of a kernel. `products`: does it sum products of floats? `exact`: can all of them be made exact?
-    `added`: the arguments whose memory it changes by adding floats, from any program, and does not read or
-    change in any other way."""
-
-    products: bool
-    exact: bool
-    added: frozenset[int]
-
-
-def sums_of(text: str) -> Sums:
-    """The same of a kernel's IR as text."""
+def sums_of(text: str) -> tuple[bool, bool, frozenset[int]]:
+    """Of a kernel's IR as text: does it sum products of floats; can all these sums be made exact; the
+    arguments whose memory it changes by adding floats, from any program, and does not read or change in any
+    other way."""
     module = parse(text)
     products = [op for op in module.walk() if op.has("product") and _is_float(op.operands[0])]
-    return Sums(bool(products), all(map(greatest_operand, products)), _added(module))
+    exact = all(map(greatest_operand, products)) and not _decide(module, products)
+    return bool(products), exact, _added(module)
 
 
 def greatest_operand(op: Operation) -> int:
@@ -59,6 +50,30 @@ def is_addition(op: Operation) -> bool:
 
 def _is_float(value: Value) -> bool:
     return isinstance(element_type(value.type), FloatType)
+
+
+def _decide(module: Module, products: list[Operation]) -> bool:
+    """May a sum say where memory is accessed, or what is done next? With other numbers the kernel would do
+    something else then, and perhaps not end."""
+    targets: dict[Value, list[Value]] = {}
+    deciding = set[Value]()
+    for op in module.walk():
+        if op.name == "tt.func":
+            continue
+        for source, target in flow(op, module):
+            targets.setdefault(source, []).append(target)
+        if op.has("reads") or op.has("writes"):
+            held = [getattr(op, name) for name in ("value", "val") if name in op.operand_names()]
+            deciding.update(value for value in op.operands if all(value is not each for each in held))
+        elif op.regions or op.has("terminator"):
+            deciding.update(value for value in op.operands if not _is_float(value))
+    found = {result for op in products for result in op.results}
+    pending = list(found)
+    while pending:
+        new = [value for value in targets.get(pending.pop(), ()) if value not in found]
+        found.update(new)
+        pending += new
+    return bool(found & deciding)
 
 
 def _added(module: Module) -> frozenset[int]:

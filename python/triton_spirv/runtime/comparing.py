@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import numpy
 
     from ..artifact import Artifact
-    from ..facts.sums import Sums
     from .launch import Launch
 
 #: options of a launch -> the kernel compiled with them
@@ -46,6 +45,16 @@ Bounds = dict[str, "numpy.ndarray"]
 
 #: half a unit in the last place, of the largest number below 2
 ROUNDING = {"float16": 2.0 ** -11, "bfloat16": 2.0 ** -8, "float32": 2.0 ** -24, "float64": 2.0 ** -53}
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What facts/sums.py says of a kernel: does it sum products of floats, can these sums be made exact, and
+    of which arguments' memory does it change nothing but by adding floats."""
+
+    products: bool
+    exact: bool
+    added: frozenset[int]
 
 
 @dataclass(frozen=True)

@@ -133,15 +133,15 @@ def _limited(launch: Launch, most: int) -> Launch:
 def _compared(launch: Launch, source: Any, function: Function, metadata: Any) -> Launch:
     """The same, comparing results with those of the kernel without optimisations."""
     from triton_spirv.artifact import Artifact
-    from triton_spirv.facts.sums import Sums, sums_of
-    from triton_spirv.runtime.comparing import compared
+    from triton_spirv.facts.sums import sums_of
+    from triton_spirv.runtime.comparing import Sums, compared
 
     def again(**changed: Any) -> Launch:
         made = made_again(source, metadata, **changed)
         return made.function.bind(made.metadata)
 
     def sums() -> Sums:
-        return sums_of(made_again(source, metadata).asm["ttir"])
+        return Sums(*sums_of(made_again(source, metadata).asm["ttir"]))
 
     words = function.binary if zebin.kind(function.binary) == "spirv" else recovery.spirv_words(metadata)
     artifact = Artifact.from_json(metadata.artifact)
