@@ -17,11 +17,12 @@ pytest.importorskip("triton_spirv_inductor")
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 #: what scripts of these tests may call
-COUNTING = """
-compiled, launched = [], []
+COUNTING = '''
+compiled, launched, blocks = [], [], []
 
 def count():
-    "From here on: what triton-spirv compiles in this process, and the kernels that Inductor launches."
+    """From here on: what triton-spirv compiles in this process, the kernels that Inductor launches, by name,
+    and their block sizes."""
     import triton_spirv
     from torch._inductor.runtime import triton_heuristics
     compile, run = triton_spirv.compile, triton_heuristics.CachingAutotuner.run
@@ -31,12 +32,14 @@ def count():
         return compile(text, *arguments, **named)
 
     def noted(self, *arguments, **named):
+        found = run(self, *arguments, **named)
         launched.append(self.fn.__name__)
-        return run(self, *arguments, **named)
+        blocks.append(self.launchers[0].config.kwargs)
+        return found
 
     triton_spirv.compile = counted
     triton_heuristics.CachingAutotuner.run = noted
-"""
+'''
 
 
 @pytest.fixture

@@ -13,13 +13,8 @@ def test_values(script: Script) -> None:
     product reads it, where it is a result, where parts are many, and by Inductor's C++ backend."""
     done = script("""
 import torch
-from torch._inductor.runtime import triton_heuristics
-used = []
-run = triton_heuristics.CachingAutotuner.run
-def noted(self, *arguments, **named):
-    used.append(self.fn.__name__)
-    return run(self, *arguments, **named)
-triton_heuristics.CachingAutotuner.run = noted
+from counting import count, launched as used
+count()
 torch.manual_seed(0)
 
 def rotated(x, cos):

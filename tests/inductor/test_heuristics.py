@@ -71,14 +71,8 @@ def test_values(script: Script) -> None:
     done = script("""
 import torch, triton_spirv
 triton_spirv.inductor.enable()
-from torch._inductor.runtime import triton_heuristics
-used = []
-run = triton_heuristics.CachingAutotuner.run
-def noted(self, *arguments, **named):
-    found = run(self, *arguments, **named)
-    used.append(self.launchers[0].config.kwargs)
-    return found
-triton_heuristics.CachingAutotuner.run = noted
+from counting import blocks as used, count
+count()
 torch.manual_seed(0)
 
 @torch.compile(dynamic=False)
@@ -106,13 +100,8 @@ def test_long_rows(script: Script) -> None:
     long; NaN among them."""
     done = script("""
 import torch, triton_spirv
-from torch._inductor.runtime import triton_heuristics
-used = []
-run = triton_heuristics.CachingAutotuner.run
-def noted(self, *arguments, **named):
-    used.append(self.fn.__name__)
-    return run(self, *arguments, **named)
-triton_heuristics.CachingAutotuner.run = noted
+from counting import count, launched as used
+count()
 torch.manual_seed(0)
 
 def norms(x):

@@ -135,3 +135,42 @@ def test_hints_of_any_length(run, dtype, group):
     run(groups_by_hint, 1, numeric.tensor(x, dtype), numeric.tensor(by, dtype), out, group, 256)
     expected = x[i // group * (2 * group) + i % group] + by[i // group]
     numeric.assert_same(out, expected.astype(x.dtype))
+
+
+@triton.jit
+def masked_rows(table_ptr, number_ptr, out_ptr, rows, n, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i // WIDTH < n
+    number = tl.load(number_ptr + i // WIDTH, inside, other=1)
+    tl.device_assert(number < rows, "no such row")
+    number = tl.where(number < 0, number + rows, number) * 3 - number * 2
+    tl.store(out_ptr + i, tl.load(table_ptr + number * WIDTH + i % WIDTH), inside)
+
+
+@pytest.mark.parametrize("dtype", ("i32", "i64"))
+@pytest.mark.parametrize("width", (16, 48, 64, 256, 1024))
+def test_numbers_of_masked_rows(run, width, dtype):
+    """Programs of several rows, one row and part of a row; the last one's rows are masked."""
+    block, rows, programs = 1024, 7, 3
+    held = -(-programs * block // width)
+    n = held - max(1, block // width // 2)
+    numbers = np.resize(np.array([3, 0, 6, 2]), held).astype(numeric.DTYPES[dtype].values().dtype)
+    table, out = numeric.random(rows * width, "f32"), numeric.poisoned(programs * block, "f32")
+    expected = numeric.array(out).copy()
+    run(masked_rows, programs, numeric.tensor(table, "f32"), numeric.tensor(numbers, dtype), out, rows, n,
+        width, block, debug=True)
+    i = np.arange(min(programs * block, n * width))
+    expected[: len(i)] = table[numbers[i // width] * width + i % width]
+    numeric.assert_same(out, expected)
+
+
+@pytest.mark.parametrize("width", (16, 64, 512))
+def test_assertion_of_a_run_names_its_first_element(run, width):
+    block, bad = 1024, 1024 + 512
+    numbers = np.full(2 * block // width, 3, np.int64)
+    numbers[bad // width] = 60
+    out = numeric.poisoned(2 * block, "f32")
+    with pytest.raises(RuntimeError, match="no such row") as caught:
+        run(rows_by_number, 2, numeric.tensor(numeric.random(50 * width, "f32"), "f32"),
+            numeric.tensor(numbers, "i64"), out, 50, width, block, debug=True)
+    assert str(caught.value).endswith(f"in program (1, 0, 0), element ({bad - block},)")

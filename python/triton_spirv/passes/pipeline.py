@@ -19,6 +19,7 @@ from ..target import Target
 from .fetch_ahead import fetch_ahead
 from .float16_bits import hold_float16_as_bits
 from .matrix_placement import place_products
+from .once_per_run import once_per_run
 from .simplify import simplify
 from .single_rounds import without_single_rounds
 from .tile_placement import place_tiles
@@ -41,6 +42,8 @@ PASSES = (
     Pass("single-rounds", lambda module, target, warps: without_single_rounds(
         module, target.max_registers * target.vector_width),
          lambda target: target.optimises("single-rounds")),
+    Pass("once-per-run", lambda module, target, warps: once_per_run(module),
+         lambda target: not target.lanes and target.optimises("runs")),
     Pass("place-products", place_products, lambda target: target.matrix is not None, mixes_layouts=True),
     Pass("place-tiles", place_tiles, lambda target: target.places_tiles, mixes_layouts=True),
     Pass("fetch-ahead", lambda module, target, warps: fetch_ahead(module),

@@ -135,12 +135,13 @@ def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
     together = not ctx.convergence.parted or ctx.lanes_of_program == 1
     alike = isinstance(condition, (Register, Uniform))
     somewhere = fails if alike or not together else anywhere(ctx, fails)
-    type = op.operands[0].type
+    type, run = op.operands[0].type, op.attributes.get("run", 1)  # written by passes/once_per_run.py
+    shape = type.shape if isinstance(type, TensorType) else ()
     number = record(ctx, op.location, _function(op), op.attributes["message"],
-                    type.shape if isinstance(type, TensorType) else ())
+                    shape if run == 1 else (shape[0] * run,))
     with if_(b.module, somewhere):
         guarded(ctx, None if fails is somewhere else fails,
-                lambda: fail(ctx, number, None if element is None else _least(b, element)))
+                lambda: fail(ctx, number, None if element is None else b.imul(_least(b, element), run)))
         if together:
             b.emit("OpReturn")
 
