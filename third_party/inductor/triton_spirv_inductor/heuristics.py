@@ -22,6 +22,10 @@ PROGRAMS = 4
 #: elements of the rows that a program keeps, where there are several: enough to pay for its start
 ROWS = 1024
 
+#: elements along either axis of a kernel that memory is contiguous along both of: a vector, which has to be
+#: loaded along one axis and stored along the other
+NARROWEST = 16
+
 #: bytes read along one axis over bytes read along the other from which on the first decides
 DECIDES = 4
 
@@ -63,6 +67,9 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         return distinct[:1]
     if names == {"XBLOCK"} and not facts.get("num_reduction"):
         return distinct[:1]  # 1024 elements or a few: from there on all sizes are as fast
+    if names == {"XBLOCK", "YBLOCK"}:
+        squares = [config for config in distinct if min(config.kwargs.values()) >= NARROWEST]
+        return squares or distinct
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and adds_rows(facts):
         columns = max(1, size_hints["x"] // (PROGRAMS * cores))
         columns = 1 << columns.bit_length() - 1  # cores may be of any number, blocks may not
