@@ -109,6 +109,63 @@ def test_asserted_numbers(run, to):
     numeric.assert_same(data, expected)
 
 
+@triton.jit
+def other_dimension(p, to, n, SIDE: tl.constexpr):
+    """The mask limits columns, which count as the rows do that the index is made of."""
+    row, column = tl.arange(0, SIDE)[:, None], tl.arange(0, SIDE)[None, :]
+    x = tl.load(p + row // 4 * SIDE + column, column < n, other=0)
+    tl.store(p + to + row * SIDE + column, x + 1)
+
+
+@triton.jit
+def other_elements(p, to, n, SIDE: tl.constexpr):
+    """The mask is turned, the index is not."""
+    row, column, i = tl.arange(0, SIDE)[:, None], tl.arange(0, SIDE)[None, :], tl.arange(0, SIDE * SIDE)
+    x = tl.load(p + tl.reshape(i // 4, [SIDE, SIDE]), tl.trans(tl.reshape(i < n, [SIDE, SIDE])), other=0)
+    tl.store(p + to + row * SIDE + column, x + 1)
+
+
+@pytest.mark.parametrize("to", (0, 16, 64, 1024, 4096))
+@pytest.mark.parametrize("n", (4, 64))
+@pytest.mark.parametrize("kernel", (other_dimension, other_elements), ids=lambda kernel: kernel.fn.__name__)
+def test_masks_of_other_elements_limit_nothing(run, kernel, n, to):
+    side = 64
+    x = numeric.random(3 * side * side, "i32", low=0, high=99)
+    data = numeric.tensor(x, "i32")
+    run(kernel, 1, data, to, n, side)
+    i = np.arange(side * side).reshape(side, side)
+    place = i // side // 4 * side + i % side if kernel is other_dimension else i // 4
+    inside = i % side < n if kernel is other_dimension else (i < n).T
+    expected = x.copy()
+    expected[to : to + side * side] = np.where(inside, x[place], 0).ravel() + 1
+    numeric.assert_same(data, expected)
+
+
+@triton.jit
+def other_numbers(p, numbers, to, n, rows: tl.constexpr, SIDE: tl.constexpr):
+    """What is asserted of some rows says nothing of those of some columns."""
+    row = tl.arange(0, SIDE)
+    number = tl.load(numbers + row)
+    inside = row < n
+    tl.device_assert(((number >= 0) & (number < rows)) | ~inside, "no such row")
+    x = tl.load(p + number[:, None] * SIDE + row[None, :], inside[None, :], other=0)
+    tl.store(p + to + row[:, None] * SIDE + row[None, :], x + 1)
+
+
+@pytest.mark.parametrize("to", (0, 128, 640))
+def test_assertions_of_other_elements_say_nothing(run, to):
+    side, n, rows = 64, 4, 2
+    x = numeric.random(3 * side * side, "i32", low=0, high=99)
+    numbers = np.where(np.arange(side) < n, 1, np.arange(side) // 2 + 4).astype(np.int32)
+    data = numeric.tensor(x, "i32")
+    run(other_numbers, 1, data, numeric.tensor(numbers, "i32"), to, n, rows, side, debug=True,
+        sanitize_overflow=False)
+    taken = x[numbers[:, None] * side + np.arange(side)]
+    expected = x.copy()
+    expected[to : to + side * side] = np.where(np.arange(side) < n, taken, 0).ravel() + 1
+    numeric.assert_same(data, expected)
+
+
 def text(body: str, n: int = BLOCK) -> str:
     """A kernel with indices %i of a program, and constants by their values."""
     constants = "".join(f"\n    %c{value} = arith.constant dense<{value}> : INDICES"

@@ -24,7 +24,13 @@ from ...traversal import Asking, Known, answer
 from ..arithmetic.symbolic import as_affine
 from ..context import Context
 from ..values.tensor import Affine, Bound, Deferred, Tensor, Uniform
+from ..values.types import shape_of
+from .element_motion import dims_below
 from .masks import made_of
+
+#: for each dimension of a tensor, along which dimension of the access it lies (-1: it has one element); None
+#: where that is not known
+Dims = tuple[int, ...] | None
 
 #: the largest size of a number that may stand in a sum
 LARGEST = 1 << 61
@@ -58,32 +64,32 @@ class Intervals:
 
     def of(self, tensor: Tensor) -> Interval | None:
         """None where nothing is known. Emits scalar code."""
-        return answer(self._rule, tensor, known=self.known)
+        return answer(self._rule, tensor, tuple(range(len(tensor.shape))), known=self.known)
 
-    def _rule(self, tensor: Bound | None) -> Asking[Interval | None]:
+    def _rule(self, tensor: Bound | None, dims: Dims) -> Asking[Interval | None]:
         affine = as_affine(tensor)
         if affine is not None and affine.exact is not None:
-            return (yield (affine.exact,))
+            return (yield affine.exact, dims)
         if affine is not None:
-            return self._of_affine(affine)
+            return self._of_affine(affine, dims)
         if not isinstance(tensor, Deferred) or not isinstance(tensor.element, IntegerType):
             return None
         op = tensor.operation
         if op.has("view") and len(tensor.operands) == 1:
-            return (yield (tensor.operands[0],))
+            return (yield tensor.operands[0], _below(op, dims))
         if op.has("elementwise"):
             # a condition is no number
             operands = tensor.operands[1:] if op.name == "arith.select" else tensor.operands
             sides = []
             for operand in operands:
-                sides.append((yield (operand,)))
+                sides.append((yield operand, dims))
             if op.name in RULES and None not in sides:
                 found = RULES[op.name](self.ctx.b, *sides)
                 if found is not None:
                     return self._checked(found, bits_of(tensor.element))
-        return self._asserted(op.results[tensor.index])
+        return self._asserted(op.results[tensor.index], dims)
 
-    def _of_affine(self, affine: Affine) -> Interval | None:
+    def _of_affine(self, affine: Affine, dims: Dims) -> Interval | None:
         b, bits = self.ctx.b, bits_of(affine.element)
         if bits > 32 and any(not isinstance(stride, int) for stride in affine.strides):
             return None
@@ -107,7 +113,7 @@ class Intervals:
                 high = b.iadd(high, _greatest(b, reach, zero))
                 most += extent << 31
         found = self._checked(Interval(low, high, most), min(bits, 50))
-        return None if found is None else self._clipped(found, affine)
+        return None if found is None else self._clipped(found, affine, dims)
 
     def _checked(self, found: Interval, bits: int) -> Interval | None:
         """The interval where all of it are numbers of so many bits; None where it may be too large."""
@@ -127,14 +133,17 @@ class Intervals:
             elif not -most <= end.constant < most:
                 self.tests.append(b.constant(Bool(), False))
 
-    def _clipped(self, found: Interval, affine: Affine) -> Interval:
+    def _clipped(self, found: Interval, affine: Affine, dims: Dims) -> Interval:
         """Elements whose mask compares them with a limit lie on its side."""
         b, low, high = self.ctx.b, found.low, found.high
-        for part in conjunction(self.mask, made_of):
+        pattern = _pattern(affine, dims)
+        for part in conjunction(self.mask, made_of) if pattern is not None else ():
             if part.predicate not in LIMITS or not isinstance(part.operands[1], Uniform):
                 continue
             compared = as_affine(part.operands[0])
-            if compared is None or compared.exact is not None or _pattern(compared) != _pattern(affine):
+            if compared is None or compared.exact is not None:
+                continue
+            if _pattern(compared, _seen(part, _whole(self.at))) != pattern:
                 continue
             end, more = LIMITS[part.predicate]
             limit = b.iadd(b.resize(part.operands[1].scalar, 64), more)
@@ -146,10 +155,10 @@ class Intervals:
             return found
         return Interval(low, high, found.most + 1)  # of a limit that is an extreme, the number beyond it
 
-    def _asserted(self, value: Value) -> Interval | None:
+    def _asserted(self, value: Value, dims: Dims) -> Interval | None:
         """What assertions before the access say of a value."""
         ends: dict[str, int] = {}
-        for part in self._assertions():
+        for part in self._assertions(dims):
             limit = axis_facts(part.operands[1]) if part.predicate in LIMITS else None
             if limit is not None and limit.constant is not None and part.operands[0] is value:
                 end, more = LIMITS[part.predicate]
@@ -159,21 +168,23 @@ class Intervals:
         low, high = (self.ctx.b.constant(I64, ends[end]) for end in ("low", "high"))
         return Interval(low, high, max(map(abs, ends.values())))
 
-    def _assertions(self) -> list[Part]:
-        """What has been asserted before the access, of all elements or of those that its mask has."""
-        whole = {part.mask for part in conjunction(self.at.mask)}
+    def _assertions(self, dims: Dims) -> list[Part]:
+        """What has been asserted before the access of values with these dimensions, of all elements or of
+        those that its mask has."""
+        whole = {(part.mask, _seen(part, _whole(self.at))) for part in conjunction(self.at.mask)}
         found: list[Part] = []
         for op in self.at.parent.operations if self.at.parent is not None else ():
             if op is self.at:
                 break
             if op.name == "tt.assert":
                 for part in conjunction(op.condition):
-                    found += [part] if part.predicate else _of_some(part, whole)
+                    found += [part] if part.predicate else _of_some(part, dims, whole)
         return [part for part in found if not part.views]
 
 
-def _of_some(part: Part, whole: set[Value]) -> list[Part]:
-    """`asserted | ~mask`: the parts of what is asserted, where the mask of the access implies this one."""
+def _of_some(part: Part, dims: Dims, whole: set[tuple[Value, Dims]]) -> list[Part]:
+    """`asserted | ~mask`: the parts of what is asserted, where the mask of the access implies this one, of
+    the same elements."""
     made = part.mask.defining_op
     if made is None or made.name != "arith.ori":
         return []
@@ -182,16 +193,44 @@ def _of_some(part: Part, whole: set[Value]) -> list[Part]:
         if negated is None or negated.name != "arith.xori":
             continue
         ones = axis_facts(negated.rhs)
-        if ones is not None and ones.constant and {each.mask for each in conjunction(negated.lhs)} <= whole:
+        needed = {(each.mask, _seen(each, dims)) for each in conjunction(negated.lhs)}
+        known = all(seen is not None for _, seen in needed)
+        if ones is not None and ones.constant and known and needed <= whole:
             return [each for each in conjunction(asserted) if each.predicate]
     return []
 
 
-def _pattern(affine: Affine) -> tuple[object, ...]:
-    """What tells the elements of an affine tensor, whatever dimensions it is repeated along."""
-    moving = [(s if isinstance(s, int) else s.id, n)
-              for s, n in zip(affine.strides, affine.shape, strict=True) if s != 0 and n > 1]
-    return (affine.base.id, *moving)
+def _whole(access: Operation) -> Dims:
+    """The dimensions of an access, and of its mask."""
+    return tuple(range(len(shape_of(access.ptr.type))))
+
+
+def _seen(part: Part, dims: Dims) -> Dims:
+    """The dimensions of a part of a mask which has these."""
+    for view in part.views:
+        dims = _below(view, dims)
+    return dims
+
+
+def _below(view: Operation, dims: Dims) -> Dims:
+    """The dimensions of what a view is of: its elements may have changed their places."""
+    if dims is None or view.has("keeps_dims"):
+        return dims
+    source = dims_below(view)
+    if source is None:
+        return None
+    found = {d: dims[place] for place, d in enumerate(source) if d is not None}
+    return tuple(found.get(d, -1) for d in range(len(shape_of(view.src.type))))
+
+
+def _pattern(affine: Affine, dims: Dims) -> tuple[object, ...] | None:
+    """What tells the elements of an affine tensor, whatever dimensions it is repeated along; None where it
+    is not known along which it moves."""
+    moving = [(d, s if isinstance(s, int) else s.id, n)
+              for d, (s, n) in enumerate(zip(affine.strides, affine.shape, strict=True)) if s != 0 and n > 1]
+    if dims is None:
+        return None if moving else (affine.base.id,)
+    return (affine.base.id, *((dims[d], stride, n) for d, stride, n in moving))
 
 
 def _least(b: Builder, x: Register, y: Register) -> Register:
