@@ -120,6 +120,12 @@ def test_targets_of_other_drivers() -> None:
     assert reported_cpu_target(frozenset({"cl_khr_fp16"})).float16
     with pytest.raises(DeviceError, match="cannot have wings; it can have half, double, atomics"):
         find_target("opencl-cpu:wings")
+    mesa = reported_cpu_target(frozenset({"cl_khr_fp64"}), "rusticl")
+    assert mesa.name == "opencl-cpu:double:uncontracted" and find_target(mesa.name) == mesa
+    assert mesa.capabilities == reported_cpu_target(frozenset({"cl_khr_fp64"})).capabilities - {
+        "FPFastMathModeINTEL"}
+    assert b"SPV_INTEL" in triton_spirv.compile(SCAN, find_target("opencl-cpu:double")).words
+    assert b"SPV_INTEL" not in triton_spirv.compile(SCAN, mesa).words
     poor = reported_target(frozenset(), (8,), 1024)
     assert poor.name.endswith(":exchanges") and not poor.reduces
     both = frozenset({"cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_clustered_reduce"})

@@ -219,17 +219,19 @@ def multiplied(a_ptr, b_ptr, c_ptr, rows, columns, depth, M: tl.constexpr, N: tl
         c.store([0, number * N], total.to(c.dtype))
 
 
-@pytest.mark.parametrize("target", ["dg2", "arl"])
+@pytest.mark.parametrize("target", ["dg2", "arl", "mtl"])
 def test_masks_are_exchanged_once(target):
     """That of b is made for other lanes than those that load. Its parts, one for each branch, come from what
-    lanes have exchanged already: behind the first branch they have parted, and cannot exchange it again."""
+    lanes have exchanged already: behind the first branch they have parted, and cannot exchange it again. As
+    many lanes as asked for share a program, in warps of 8."""
     names = ("a_ptr", "b_ptr", "c_ptr", "rows", "columns", "depth")
     source = ASTSource(multiplied, {**dict.fromkeys(names[:3], "*fp16"), **dict.fromkeys(names[3:], "i32"),
                                     **dict.fromkeys("MNK", "constexpr")}, {"M": 128, "N": 128, "K": 32},
                        {(i,): [["tt.divisibility", 16]] for i in range(6)})
     made = triton.compile(source, target=GPUTarget("spirv", target, 16), options={"num_warps": 8})
     spirv_tools.validate(made.asm["spv"])
-    assert made.asm["plan"].count("exchange 32x128xi1") == 1
+    assert made.metadata.num_warps == 16 and made.asm["spvasm"].count("SubgroupSize 8") == 1
+    assert made.asm["plan"].count("exchange 32x128xi1") == (target != "mtl")
 
 
 @pytest.mark.parametrize("columns", [128, 136])

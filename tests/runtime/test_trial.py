@@ -97,7 +97,7 @@ def test_the_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 
 def test_the_doctor_says_it() -> None:
     """Of drivers that are known to end processes: refused by name, and nothing is tried."""
-    mesa = dataclasses.replace(devices.choose("cpu"), platform="rusticl", handle=1)
+    mesa = dataclasses.replace(devices.choose("cpu"), platform="rusticl", kind="gpu", handle=1)
     finding = doctor.tried(mesa)
     assert finding.state == "optional" and "the compiler of rusticl" in finding.detail
     assert "TRITON_SPIRV_DEVICE=vulkan reaches the same hardware" in finding.detail

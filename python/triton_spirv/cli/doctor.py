@@ -325,8 +325,10 @@ def _target(device: Device | VulkanDevice) -> Target:
 
         return target_of(device)
     from ..runtime.processor import processor
-    from ..target import cpu_target, reported_target
+    from ..target import cpu_target, reported_cpu_target, reported_target
 
+    if device.kind == "cpu" and not device.runs_in_calling_thread:
+        return reported_cpu_target(device.extensions, device.platform)
     if device.kind == "cpu":
         return cpu_target(processor().architecture, processor().flags)
     return reported_target(device.extensions, sub_group_sizes(device), device.local_bytes)

@@ -177,15 +177,17 @@ def revision(device: Device) -> str:
     return f"{number:#06x}" if number else ""
 
 
-#: platforms whose compilers end the process for kernels of this package, and what to do instead
-HOPELESS = {"rusticl": "TRITON_SPIRV_DEVICE=vulkan reaches the same hardware"}
+#: the OpenCL of Mesa, whose compiler ends the process where it meets an extension of SPIR-V that it does not
+#: know, as those of Intel's. Kernels for its CPU device have none (target/known.py).
+RUSTICL = "rusticl"
 
 
 def refused(device: Device) -> str:
     """Why kernels cannot run on a device at all; empty where nothing is known against it."""
-    if device.platform.lower() in HOPELESS:
+    if device.platform.lower() == RUSTICL and device.kind != "cpu":
         return (f"{device.name}: the compiler of {device.platform} (seen with Mesa 25.0) ends the process "
-                f"for such kernels; {HOPELESS[device.platform.lower()]}")
+                "for kernels with Intel's extensions of SPIR-V, as those for GPUs have; "
+                "TRITON_SPIRV_DEVICE=vulkan reaches the same hardware")
     if "SPIR-V" not in device.il_versions:
         return (f"{device.name}: its driver, {device.platform} {device.driver_version}, takes no SPIR-V "
                 f"(PoCL does from version 5 on); {INSTALL_HINT}")

@@ -85,6 +85,7 @@ class Lanes:
 
     sub_group_size   lanes of a warp (1 in vector mode)
     sub_group_sizes  those that a kernel may ask for
+    product_lanes    of a warp in kernels with products, where no matrix unit says it; 0: as in others
     work_group_size  most work-items of a work-group; 0: the driver decides
     lane_bytes       bytes that one lane of several moves at once
     branches         masked elements that a lane loads or stores by a branch each; more are visited by a
@@ -99,6 +100,7 @@ class Lanes:
 
     sub_group_size: int = 1
     sub_group_sizes: tuple[int, ...] = ()
+    product_lanes: int = 0
     work_group_size: int = 0
     lane_bytes: int = 16
     branches: int = 8

@@ -123,7 +123,7 @@ INTEL_GPUS = (
                        converts_bf16=True, large_registers=True),
     INTEL.with_options(name="arl", matrix=Matrix(8), matrix_builtins=True, float64=True, shared_blocks=True,
                        clock_builtin=False, converts_bf16=True, large_registers=True),
-    INTEL.with_options(name="mtl", float64=True, shared_blocks=True, large_registers=True),
+    INTEL.with_options(name="mtl", float64=True, shared_blocks=True, large_registers=True, product_lanes=8),
     INTEL.with_options(name="tgl"),
     INTEL.with_options(name="tgl-32", address_bits=32),
 )
@@ -233,6 +233,10 @@ CPU_LEAST = frozenset({"Kernel", "Addresses", "Linkage", "Vector16", "Int8", "In
 CPU_REPORTED = {"half": ("cl_khr_fp16", "Float16"), "double": ("cl_khr_fp64", "Float64"),
                 "atomics": ("cl_khr_int64_base_atomics", "Int64Atomics")}
 OTHER_CPU = "opencl-cpu"
+#: the OpenCL of Mesa, as its platform is called
+RUSTICL = "rusticl"
+#: of a driver that does not know SPV_INTEL_fp_fast_math_mode: products and sums are rounded one by one there
+UNCONTRACTED = "uncontracted"
 
 
 def is_other_cpu(name: str) -> bool:
@@ -240,21 +244,27 @@ def is_other_cpu(name: str) -> bool:
     return name.partition(":")[0] == OTHER_CPU
 
 
-def reported_cpu_target(extensions: frozenset[str]) -> Target:
-    """The target for a CPU device of another driver than Intel's, from what it reports."""
+def reported_cpu_target(extensions: frozenset[str], platform: str = "") -> Target:
+    """The target for a CPU device of another driver than Intel's, from what it reports. Whether its compiler
+    knows SPV_INTEL_fp_fast_math_mode no driver says: Mesa's does not, and ends the process."""
+    contracts = platform.lower() != RUSTICL
     facts = [word for word, (extension, _) in CPU_REPORTED.items() if extension in extensions]
-    return find_target(":".join([OTHER_CPU, *facts]))
+    return find_target(":".join([OTHER_CPU, *facts, *([] if contracts else [UNCONTRACTED])]))
 
 
 def _described_cpu(name: str) -> Target:
     """The target that a name made by `reported_cpu_target` describes: nothing of Intel's own driver."""
     words = name.split(":")[1:]
+    least = CPU_LEAST
+    if UNCONTRACTED in words:
+        words.remove(UNCONTRACTED)
+        least -= {"FPFastMathModeINTEL"}
     if unknown := sorted(set(words) - set(CPU_REPORTED)):
         raise DeviceError(f"target {name!r}: a CPU device cannot have {', '.join(unknown)}; it can have "
                           f"{', '.join(CPU_REPORTED)}")
     return CPU.with_options(
         name=name, masked_access=False, float64="double" in words, quirks=frozenset(),
-        capabilities=CPU_LEAST | {CPU_REPORTED[word][1] for word in words})
+        capabilities=least | {CPU_REPORTED[word][1] for word in words})
 
 
 def _described_target(name: str) -> Target:
@@ -263,9 +273,11 @@ def _described_target(name: str) -> Target:
     columns = facts.get("matrix")
     sixteen = SIXTEEN_COLUMNS if "block_io" in facts else Matrix(16)
     unit = sixteen if columns == "16" else Matrix(8) if columns else None
+    sizes = tuple(map(int, facts["sizes"].split("-")))
     return INTEL.with_options(
         name=name, sub_group_size=int(facts["lanes"]),
-        sub_group_sizes=tuple(map(int, facts["sizes"].split("-"))), shared_bytes=int(facts["shared"]),
+        sub_group_sizes=sizes, product_lanes=8 if unit is None and 8 in sizes else 0,
+        shared_bytes=int(facts["shared"]),
         reduces=EXCHANGES not in facts, float64="float" in facts, matrix=unit, block_2d="block_io" in facts,
         matrix_builtins=unit is not None and "block_io" not in facts,
         register_bytes=128 * 64 if columns == "16" else 128 * 32, large_registers=columns is not None)

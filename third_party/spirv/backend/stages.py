@@ -92,10 +92,14 @@ class Pipeline:
         module = getattr(stage, "module", stage)
         unit, warps = self.target.matrix, self.options.num_warps
         metadata["asked_warps"] = warps
-        if unit is not None and unit.columns in self.target.sub_group_sizes and "tt.dot " in self.source:
-            # sub-groups are those of the matrix unit; as many lanes as asked for share a program
-            warps *= max(1, self.target.sub_group_size // unit.columns)
-            self.target = self.target.with_options(sub_group_size=unit.columns)
+        lanes = self.target.product_lanes
+        if unit is not None and unit.columns in self.target.sub_group_sizes:
+            lanes = unit.columns
+        if lanes and "tt.dot " in self.source:
+            # sub-groups are those of the matrix unit, or so small that a thread's registers hold what lanes
+            # sum; as many lanes as asked for share a program
+            warps *= max(1, self.target.sub_group_size // lanes)
+            self.target = self.target.with_options(sub_group_size=lanes)
             metadata["num_warps"] = warps
         warp_size = self.target.sub_group_size if self.target.lanes else self.options.warp_size
         try:

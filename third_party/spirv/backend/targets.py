@@ -92,7 +92,8 @@ def current_target() -> GPUTarget:
     device = devices.choose(choice)
     if device.kind == "cpu":
         intel = device.runs_in_calling_thread
-        name = processor().architecture if intel else reported_cpu_target(device.extensions).name
+        name = processor().architecture if intel else \
+            reported_cpu_target(device.extensions, device.platform).name
         return GPUTarget("cpu", name, CPU_WARP_SIZE)
     target = reported_target(device.extensions, devices.sub_group_sizes(device), device.local_bytes)
     return GPUTarget("spirv", target.name, target.sub_group_size)

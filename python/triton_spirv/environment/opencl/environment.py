@@ -245,7 +245,9 @@ class OpenCL(OpenCLTileRegisters):
         return self.b.module.ext("OpenCL.std", name, *operands, type=type)
 
     def contract(self, value: Value) -> Value:
-        m = self.b.module
+        m, known = self.b.module, self.target.capabilities
+        if known is not None and "FPFastMathModeINTEL" not in known:
+            return value
         m.require("FPFastMathModeINTEL", extension="SPV_INTEL_fp_fast_math_mode")
         m.decorate(value, *CONTRACT)
         self._contractible.add(value.id)
