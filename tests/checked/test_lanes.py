@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from triton_spirv.lower.values.allocation import Range
 
 
 @pytest.fixture(params=["simt", "simt8"])
-def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A cache of its own, too: nobody else must find the kernels without barriers."""
     monkeypatch.setenv("TRITON_SPIRV_TARGET", request.param)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")  # with and without mistakes
 
 
