@@ -49,9 +49,12 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "process first."),
     ),
     "Look at what happens": (
-        Variable("TRITON_SPIRV_PROFILE", "`1`, or a file name; `%p` in it is the process id", "off",
-                 "Print a table of launches and times at the end of the process. With a file name, also "
-                 "write a Chrome trace."),
+        Variable("TRITON_SPIRV_PROFILE", "`1`, `lines`, or a file name; `%p` in it is the process id", "off",
+                 "Print a table of launches and times at the end of the process. `lines`: also the time by "
+                 "line of each kernel's source, on the CPU. With a file name, also write a Chrome trace."),
+        Variable("TRITON_SPIRV_LINE_INFO", "`0`, `1`", "`0`",
+                 "`1`: the machine code of CPU kernels says which line of your source it is of, for gdb "
+                 "and perf. See [how-to/profilers.md](how-to/profilers.md)."),
         Variable("TRITON_SPIRV_CHECK",
                  "`bounds`, `uninit`, `race`, `overflow`, `nan`, `deadlock` with commas between them, or "
                  "`all`; `bounds=view`; `lanes`; `compiler`",

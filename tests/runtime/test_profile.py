@@ -225,3 +225,53 @@ def test_idle_time_and_what_else_there_was() -> None:
     idle = [event for event in kept.trace()["traceEvents"] if event.get("cat") == "idle"]
     assert [(event["ts"], event["dur"]) for event in idle] == [(3000, 4000)]
     assert kept.beside() == "of 7.0 ms: compile 2.0 ms, launches 2.9 ms, neither 2.1 ms"
+
+
+SLOW_LINE = """
+@triton.jit
+def hot(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    y = v
+    for _ in range(200):
+        y = tl.sqrt(y + v * v)  # here
+    tl.store(out + i, y, mask=i < n)
+
+for _ in range(40):
+    hot[(64,)](x, out, 1 << 16, BLOCK=1024)
+"""
+
+
+def test_time_by_line(tmp_path: Path) -> None:
+    """The line of the loop has the most samples, and is shown with its source; or the system's refusal is."""
+    said = run(tmp_path, SLOW_LINE, "lines").stderr
+    if "time by line is not available: perf_event_open: " in said:
+        return
+    found = re.search(r"^hot: (\d+) samples, by line\n +([0-9.]+) %  script\.py:(\d+)  (.*)$", said, re.M)
+    assert found, said
+    text = (KERNEL + SLOW_LINE).splitlines()
+    assert int(found[1]) > 20 and float(found[2]) > 50
+    assert text[int(found[3]) - 1].strip() == found[4] == "y = tl.sqrt(y + v * v)  # here"
+
+
+def test_time_by_line_where_the_system_forbids_it(tmp_path: Path) -> None:
+    script = f"from triton_spirv.runtime import sampling\nsampling.PERF_EVENT_OPEN = 100_000\n{LAUNCHES}"
+    said = run(tmp_path, script, "lines").stderr
+    assert said.count("time by line is not available: perf_event_open: Function not implemented") == 1
+    assert "add 65536" in said  # the table is there
+
+
+def test_names_for_perf(tmp_path: Path) -> None:
+    """TRITON_SPIRV_LINE_INFO=1 writes the map from which Linux's perf takes names; the kernel is the same."""
+    script = f"""
+import os
+os.environ["TRITON_SPIRV_LINE_INFO"] = "1"
+{LAUNCHES}
+rows = open(f"/tmp/perf-{{os.getpid()}}.map").read().splitlines()
+os.unlink(f"/tmp/perf-{{os.getpid()}}.map")
+assert rows and all(int(start, 16) and int(size, 16) for start, size in (row.split()[:2] for row in rows))
+names = {{row.split(maxsplit=2)[2] for row in rows}}
+assert any(name.startswith("add [script.py:") for name in names), names
+assert (x.numpy() == 0).all()
+"""
+    run(tmp_path, script, None)

@@ -1,18 +1,16 @@
 """What the CPU device's driver made of a kernel: its machine code, taken from the driver's binary,
-instruction by instruction. Intel's driver keeps an object file in the section `.ocl.obj` of an ELF file,
-without debugging information whatever it is asked for: which source line an instruction is of is not known.
+instruction by instruction. Intel's driver keeps an object file in the section `.ocl.obj` of an ELF file.
 """
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import TritonSpirvError
 from .disassembly import UNKNOWN, Access, Decoded, disassemble
+from .elf import function, object_file
 from .mix import Mix, hottest, loop_spans
 
 KINDS = ("multiply-add", "vector", "scalar", "move", "load", "store", "stack", "gather", "branch", "call",
@@ -106,11 +104,7 @@ def machine_code(words: bytes, kernel: str, choice: str = "cpu") -> MachineCode:
 
 def disassembled(binary: bytes, kernel: str, device: str = "") -> MachineCode:
     """The kernel's code in a driver's binary."""
-    outer = {name: data for name, data, _ in elf_sections(binary)}
-    if ".ocl.obj" not in outer:
-        raise TritonSpirvError(f"the driver's binary has no object file in it, only "
-                               f"{', '.join(filter(None, outer))}")
-    return of_bytes(function(outer[".ocl.obj"], kernel), kernel, device)
+    return of_bytes(function(object_file(binary), kernel), kernel, device)
 
 
 def of_bytes(code: bytes, kernel: str, device: str = "") -> MachineCode:
@@ -128,35 +122,6 @@ def of_bytes(code: bytes, kernel: str, device: str = "") -> MachineCode:
     unknown = sum(each.size for each in decoded if each.name == UNKNOWN)
     text = "\n".join(lines) + "\n"
     return MachineCode(kernel, device, len(code), _frame(decoded), tuple(items), text, unknown)
-
-
-def elf_sections(data: bytes) -> list[tuple[str, bytes, dict[str, int]]]:
-    """(name, contents, {type, link}) of the sections of a 64-bit ELF file; TritonSpirvError for anything
-    else.
-    """
-    if data[:5] != b"\x7fELF\x02":
-        raise TritonSpirvError("the driver's binary is no 64-bit ELF file")
-    start = struct.unpack_from("<Q", data, 40)[0]
-    size, count, names = struct.unpack_from("<HHH", data, 58)
-    rows = [struct.unpack_from("<IIQQQQII", data, start + index * size) for index in range(count)]
-    text = rows[names][4]
-    return [(data[text + row[0]:data.index(b"\0", text + row[0])].decode(),
-             b"" if row[1] == 8 else data[row[4]:row[4] + row[5]], {"type": row[1], "link": row[6]})
-            for row in rows]
-
-
-def function(data: bytes, name: str) -> bytes:
-    """The bytes of a function of an object file."""
-    sections = elf_sections(data)
-    symbols = next((index for index, (_, _, facts) in enumerate(sections) if facts["type"] == 2), None)
-    if symbols is not None:
-        table, strings = sections[symbols][1], sections[sections[symbols][2]["link"]][1]
-        for at in range(0, len(table) - 23, 24):
-            place, _, _, section, value, size = struct.unpack_from("<IBBHQQ", table, at)
-            if strings[place:strings.index(b"\0", place)].decode() == name and 0 < section < len(sections):
-                code = sections[section][1]
-                return code[value:value + size] if size else code[value:]
-    raise TritonSpirvError(f"the driver's object file has no function {name}")
 
 
 def _label(address: int) -> str:

@@ -4,6 +4,7 @@
     TRITON_SPIRV_PROFILE=trace.json   the same, and a Chrome trace (chrome://tracing, Perfetto) in that file;
     %p
                                       in the name is the process's number
+    TRITON_SPIRV_PROFILE=lines        the table, and the time by line of each kernel's source, on the CPU
 
 Launches go to a queue that keeps OpenCL's profiling times, one event for each (on Vulkan: between two
 timestamps). The plugin's part adds the kernel's name and what its launch_metadata function tells (flops,
@@ -20,7 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .opencl import Library
 
 VARIABLE = "TRITON_SPIRV_PROFILE"
+LINES = "lines"
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class Profile:
     """Timings of this process."""
 
     def __init__(self) -> None:
+        #: what else the report says, each as text
+        self.sections: list[Callable[[], str]] = []
         self.timings: list[Timing] = []
         self.spans: list[Span] = []
         self._last = threading.local()
@@ -109,13 +113,17 @@ class Profile:
     def tell_last(self, configuration: str, shapes: str, site: str) -> None:
         """Add what this thread's last launch was of, and who launched it."""
         if self.last() is not None:
-            self._replace_last(configuration=configuration, shapes=shapes, site=site,
-                               tuning=getattr(self._last, "tunes", False))
+            self._replace_last(configuration=configuration, shapes=shapes, site=site, tuning=self.is_tuning)
 
     def add_span(self, kind: str, name: str, begin: int, end: int | None = None) -> None:
         """Keep what this thread did from `begin` until `end`, or until now."""
         end = time.perf_counter_ns() if end is None else end
         self.spans.append(Span(kind, name, (begin, end), threading.get_native_id()))
+
+    @property
+    def is_tuning(self) -> bool:
+        """Are this thread's launches an autotuner's?"""
+        return bool(getattr(self._last, "tunes", False))
 
     @contextmanager
     def tunes(self, name: str) -> Iterator[None]:
@@ -242,9 +250,9 @@ class Profile:
     def report(self, stream: TextIO | None = None) -> None:
         """What happens at the end of the process: the table, and the trace where one is wanted."""
         out = sys.stderr if stream is None else stream
-        print(self.table(), end="", file=out)
+        print(self.table(), *(section() for section in self.sections), sep="", end="", file=out)
         wanted = setting()
-        if wanted not in ("", "1"):
+        if wanted not in ("", "1", LINES):
             path = Path(wanted.replace("%p", str(os.getpid())))
             try:
                 path.write_text(json.dumps(self.trace()), encoding="utf-8")
@@ -296,6 +304,11 @@ def wanted() -> bool:
     return bool(setting())
 
 
+def by_line() -> bool:
+    """Is the time to be told by line?"""
+    return setting() == LINES
+
+
 PROFILE = Profile()
 _started = False
 
@@ -307,6 +320,10 @@ def start() -> None:
         _started = True
         atexit.register(PROFILE.report)
         os.register_at_fork(after_in_child=PROFILE.clear)
+
+
+#: what is done around each launch
+Watched = Callable[[], AbstractContextManager[None]]
 
 
 class EventTimer:
@@ -337,7 +354,8 @@ class EventTimer:
         self._library.clReleaseEvent(self._event.value)
 
 
-def timed(kernel: Kernel, profile: Profile = PROFILE) -> Launch:
+def timed(kernel: Kernel, profile: Profile = PROFILE,
+          watched: Watched = nullcontext) -> Launch:
     """The launch of an OpenCL kernel, each with an event whose times are kept."""
     context, name = kernel.context, kernel.artifact.entry
 
@@ -346,7 +364,8 @@ def timed(kernel: Kernel, profile: Profile = PROFILE) -> Launch:
             return kernel.launch(x, y, z, arguments)
         timer = EventTimer(context.device.library, context.profiling_queue)
         begin = time.perf_counter_ns()
-        kernel.launch_prepared(x, y, z, arguments, timer)
+        with watched():
+            kernel.launch_prepared(x, y, z, arguments, timer)
         host = begin, time.perf_counter_ns()
         profile.add(Timing(name, (x, y, z), host, *timer.times, context.device.name,
                            threading.get_native_id()))

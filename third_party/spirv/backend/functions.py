@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from triton_spirv.artifact import Artifact
@@ -10,6 +13,7 @@ from triton_spirv.native import BuildFailed, spilled_bytes, zebin
 from triton_spirv.native.policy import dwords_per_lane
 from triton_spirv.runtime import devices, profile, program, record
 from triton_spirv.runtime.opencl import OpenCLError
+from triton_spirv.spirv.line_info import with_line_info
 
 from . import recovery
 from .errors import as_triton_errors
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
     from triton_spirv.runtime.vulkan.devices import Device
 
     from .launcher import Launch
+
+
+#: 1: debuggers and profilers find the lines of kernels
+LINE_INFO = "TRITON_SPIRV_LINE_INFO"
 
 
 class Function:
@@ -79,6 +87,12 @@ class OpenCLFunction(Function):
     def device_kind(self) -> str:
         return self.context.device.kind
 
+    @property
+    def has_lines(self) -> bool:
+        """Is the machine code to say which line of the source it is of?"""
+        wanted = os.environ.get(LINE_INFO, "0") == "1" or profile.by_line()
+        return wanted and self.context.device.kind == "cpu"
+
     def resources(self, metadata: Any) -> tuple[int | None, int]:
         """(registers of a thread, spilled dwords of a lane): registers are 0 where a GPU does not tell them,
         None on a device that has none to tell. `metadata` is None where it is not known to be this
@@ -109,13 +123,20 @@ class OpenCLFunction(Function):
             except OpenCLError as error:
                 binary = recovery.spirv_words(metadata)
                 program.say_rebuilt(self.name, self.context.device, error)
+        if self.has_lines:
+            binary = with_line_info(binary)
         return program.build(self.context, binary, self.name, metadata.build_flags, register_choice(metadata))
 
     def build(self, metadata: Any) -> Launch:
         from triton_spirv.runtime import launch
 
         kernel = launch.Kernel(self.context, self.built(metadata), Artifact.from_json(metadata.artifact))
-        return profile.timed(kernel) if profile.wanted() else kernel.launch
+        watched: profile.Watched = nullcontext
+        if self.has_lines:
+            from .line_profile import LINES
+
+            watched = partial(LINES.watched, LINES.add(self.built(metadata)))
+        return profile.timed(kernel, watched=watched) if profile.wanted() else kernel.launch
 
 
 class VulkanFunction(Function):
