@@ -15,9 +15,9 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,42 @@ def peers(figure: Any) -> None:
         names += [f"{who}: {row[0].partition(' (')[0]}" for row in rows]
         values += [number(row[1]) for row in rows]
     ratio_bars(figure, names, values, "its time / triton-spirv's time")
+
+
+#: operations of a kernel for each byte that the table counts; a function counts as one. Products: see below
+OPERATIONS = {"add": 1 / 12, "softmax": 5 / 8, "rms norm": 4 / 8, "sum over axis": 1 / 4}
+
+
+def roofline(figure: Any) -> None:
+    """Operations a second over operations for each byte, below what the machine can do."""
+    rows, (bandwidth, most) = table(*KERNELS), limits()
+    figure.set_size_inches(8.5, 4.8)
+    axes = figure.subplots()
+    reach = [2 ** (at / 4) for at in range(-16, 40)]
+    axes.plot(reach, [min(bandwidth * at, most) for at in reach], color="black", linewidth=0.8)
+    for name, intensity in OPERATIONS.items():
+        chosen = [row for row in rows if row[0].startswith(name) and "GB/s" in row[3]]
+        rates = [intensity * number(row[3]) for row in chosen]
+        axes.plot([intensity] * len(rates), rates, "o", markersize=5, label=name)
+    products = [(float(row[0].split()[-1]), number(row[3])) for row in rows
+                if re.fullmatch(r"matmul float32 \d+", row[0])]
+    # n x n x n: 2 n ^ 3 operations, 12 n ^ 2 bytes
+    axes.plot([n / 6 for n, _ in products], [rate for _, rate in products], "o", markersize=5, color=OURS,
+              label="matmul float32")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("operations for each byte that is read or written")
+    axes.set_ylabel("GFLOP/s")
+    axes.legend(fontsize=8)
+
+
+def limits() -> tuple[float, float]:
+    """GB/s of a copy and GFLOP/s of multiply-adds, as the page says."""
+    text = (DOCS / KERNELS[0]).read_text(encoding="utf-8")
+    found = re.search(r"a copy \((\d+) GB/s\) or the rate of multiply-adds \((\d+) GFLOP/s\)", text)
+    if not found:
+        raise ValueError("docs/performance.md does not say what the machine can do")
+    return float(found[1]), float(found[2])
 
 
 def ratio_bars(figure: Any, names: Sequence[str], values: Sequence[float], label: str) -> None:
@@ -155,6 +191,7 @@ def pairs(figure: Any, names: Sequence[str], label: str, sides: dict[str, tuple[
 #: file -> how it is drawn, the tables that it is made of
 PICTURES: dict[str, tuple[Callable[..., None], tuple[tuple[str, str], ...]]] = {
     "kernels.svg": (kernels, (KERNELS,)),
+    "roofline.svg": (roofline, (KERNELS,)),
     "peers.svg": (peers, (FAMILIES, INTERPRETER)),
     "sizes.svg": (sizes, (SIZES,)),
     "compilation.svg": (compilation, (COMPILE,)),
@@ -202,7 +239,9 @@ def viewer(folder: Path) -> None:
         for arguments in ([str(tutorial), "--quick"], show):
             subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
         text = page.read_text(encoding="utf-8").replace(f"{ROOT}/", "")
-        page.write_text(text.replace(f"{sysconfig.get_path('purelib')}/", ""), encoding="utf-8")
+        found = find_spec("triton")
+        assert found is not None and found.origin
+        page.write_text(text.replace(f"{Path(found.origin).parents[1]}/", ""), encoding="utf-8")
         subprocess.run([browser, *BROWSER, f"--user-data-dir={place}/browser", "--window-size=1400,700",
                         f"--screenshot={folder / 'viewer.png'}", page.as_uri()], check=True,
                        stderr=subprocess.DEVNULL)

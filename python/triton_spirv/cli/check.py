@@ -29,7 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--github", action="store_true",
                         help="print findings as annotations of GitHub Actions")
     parser.add_argument("--limit", type=int, default=0, metavar="N",
-                        help=f"end the program at so many findings (default: {checking.LIMIT}, or never)")
+                        help=f"end the program after N findings (default: {checking.LIMIT}, or never)")
     parser.add_argument("--suppress", default="", metavar="[CHECK:]FILE[:LINE]",
                         help="leave findings out: of a check, in a file, in a line; commas between several")
     parser.add_argument("--bisect", action="store_true",

@@ -59,8 +59,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                         help="registers of a thread, in native code for Intel GPUs")
     parser.add_argument("--no-native", action="store_true", help="put no native code into the bundle")
     parser.add_argument("--print-after", action="append", default=[], metavar="PASS",
-                        help="print the IR, or the SPIR-V function, behind this pass to the standard error; "
-                             "all: behind every one; may be repeated")
+                        help="print the IR, or the SPIR-V function, after this pass to standard error; "
+                             "all: after each; may be repeated")
     parser.add_argument("-j", "--processes", type=int,
                         help="how many processes compile; default: one for each core")
     parser.add_argument("--cluster", metavar="ADDRESS", help="compile on the cluster of this dask scheduler")

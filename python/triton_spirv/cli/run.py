@@ -32,7 +32,7 @@ def program_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", dest="module", action="store_true",
                         help="PROGRAM is a module, as for python -m")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="the program's own")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
 
 
 def capability(text: str) -> tuple[int, int]:

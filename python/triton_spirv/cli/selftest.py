@@ -43,8 +43,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                         help="cpu, gpu, gpu:1, vulkan, part of a name; default: that of TRITON_SPIRV_DEVICE")
     parser.add_argument("--report", type=Path, metavar="FILE",
                         help="the file to write; default: triton-spirv-selftest.md")
-    parser.add_argument("--only", default="", metavar="TEXT", help="kernels with this in their names")
-    parser.add_argument("--quick", action="store_true", help="figures of small arrays")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only kernels with TEXT in their names")
+    parser.add_argument("--quick", action="store_true", help="measure with small arrays only")
     parser.add_argument("--no-figures", action="store_true", help="kernels only")
     parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS",
                         help="for one kernel; default: 300")

@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                              "in Triton's cache")
     parser.add_argument("-s", "--signature", help="for FILE.py::KERNEL, as in 'triton-spirv compile'")
     parser.add_argument("-t", "--target",
-                        help="an Intel GPU, or cpu, host: the CPU device at hand; default: that of "
+                        help="an Intel GPU, or cpu, host: the CPU device here; default: that of "
                         "a cached kernel, else pvc")
     parser.add_argument("-w", "--num-warps", type=int, help="default: 4")
     parser.add_argument("--num-stages", type=int, help="default: 3")

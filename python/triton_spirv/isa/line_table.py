@@ -47,8 +47,11 @@ def line_table(data: bytes) -> LineTable:
     addresses = {at: offset for at, (section, offset) in starts.items() if section == place}
     rows: list[Row] = []
     at = 0
-    while at < len(table.data):
-        at = _unit(table.data, at, addresses, rows)
+    try:
+        while at < len(table.data):
+            at = _unit(table.data, at, addresses, rows)
+    except (IndexError, ValueError, struct.error) as error:
+        raise TritonSpirvError(f"the driver's line table cannot be read: {error}") from error
     holes = sorted((at, ADDRESS_BYTES) for at, _, _ in relocations(sections, place))
     return LineTable(sections[place].data, tuple(sorted(rows, key=lambda row: row[0])), tuple(holes))
 
