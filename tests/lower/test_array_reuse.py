@@ -70,3 +70,33 @@ def test_rows_change_places_in_memory(run, size, shift):
     run(turned_in_place, 1, held, held[shift:] if shift else held, size, 64)
     rows = x[:size * size * 64].reshape(size, size, 64)
     numeric.assert_same(held, np.concatenate([x[:shift], rows.transpose(1, 0, 2).ravel() + 1]))
+
+
+@triton.jit
+def chosen_rows(x, numbers, y, z, rounds, A: tl.constexpr, B: tl.constexpr):
+    """Numbers of rows, and pointers that are made of the next ones, go round a loop together."""
+    a, b = tl.arange(0, A), tl.arange(0, B)[None, :]
+    number = tl.load(numbers + a)
+    place = x + (number[:, None] * B + b)
+    total = tl.zeros([A, B], tl.int32)
+    for _ in range(rounds):
+        total = total * 2 + tl.load(place)
+        number = (number + 1) & 31
+        place = x + (number[:, None] * B + b)
+    tl.store(y + a[:, None] * B + b, total)
+    tl.store(z + a, number)
+
+
+@pytest.mark.parametrize("shape", [(16, 16), (512, 16), (1024, 2)])
+def test_pointers_of_the_next_round(run, shape):
+    """They are made before the numbers are overwritten."""
+    rows, columns = shape
+    x = numeric.random((32, columns), "i32", low=0, high=99)
+    number = numeric.random(rows, "i32", low=0, high=32)
+    y, z = numeric.poisoned(shape, "i32"), numeric.poisoned(rows, "i32")
+    run(chosen_rows, 1, numeric.tensor(x, "i32"), numeric.tensor(number, "i32"), y, z, 3, *shape)
+    total = np.zeros(shape, np.int32)
+    for _ in range(3):
+        total, number = total * 2 + x[number], number + 1 & 31
+    numeric.assert_same(y, total)
+    numeric.assert_same(z, number)

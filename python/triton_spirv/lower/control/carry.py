@@ -198,13 +198,11 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
     there = [pair for pair in pairs if isinstance(pair[1], Stored) and pair[1].array is pair[0].array]
     pairs = [pair for pair in pairs if not any(pair is other for other in there)]
     arrays = {id(array.array): array for array, _ in pairs}
-    for array, bound in pairs:
-        if (
-            isinstance(bound, Deferred)
-            and bound.stored is None
-            and _reads_elsewhere(bound, arrays, array.shape)
-        ):
-            ctx.materialise([bound])
+    for place, (array, bound) in enumerate(pairs):
+        computed = isinstance(bound, (Pointers, Affine)) or (
+            isinstance(bound, Deferred) and bound.stored is None)
+        if computed and _reads_elsewhere(bound, arrays, array.shape):
+            pairs[place] = array, ctx.stored(bound)
     groups: dict[tuple[int, int], list[tuple[Stored, Any]]] = {}
     for array, bound in pairs:
         walked = ctx.default_layout(array.shape)
