@@ -15,7 +15,7 @@ from real_cuda import HANDLE_BYTES
 from simulated_cuda import Tensor
 from triton_spirv import asarray
 from triton_spirv.errors import DeviceError, LaunchError
-from triton_spirv.runtime.vulkan import arrays, bridge, memory
+from triton_spirv.runtime.vulkan import arrays, bridge, cuda, launch, memory
 from triton_spirv.runtime.vulkan.context import Context
 from triton_spirv.runtime.vulkan.library import VulkanError
 from vulkan_launches import COUNT, GRID, kernel, random
@@ -346,3 +346,45 @@ def test_one_bridge_for_all_threads(device: Any, monkeypatch: pytest.MonkeyPatch
     for thread in threads:
         thread.join()
     assert found == made * 4 and opened.cuda is made[0]
+
+
+def test_its_context_is_made_current_once() -> None:
+    """By the outermost block of a thread; another GPU's block within has its own."""
+    asked: list[str] = []
+    library = SimpleNamespace(call=lambda name, *_: asked.append(name))
+    one, other = cuda.Gpu(library, 0), cuda.Gpu(library, 1)
+    one.__dict__["_context"], other.__dict__["_context"] = 1, 2
+    push, pop = "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2"
+    with one.current():
+        with one.current():
+            one.copy(1, 2, 3, 4)
+        with pytest.raises(ZeroDivisionError), one.current():
+            raise ZeroDivisionError
+        assert asked == [push, "cuMemcpyDtoDAsync_v2"]
+        with other.current(), one.current():
+            assert asked[2:] == [push, push]
+        thread = threading.Thread(target=lambda: one.forget_memory(1, 2))
+        thread.start()
+        thread.join()
+        assert asked[4:] == [pop, pop, push, "cuMemFree_v2", "cuDestroyExternalMemory", pop]
+    assert asked[10:] == [pop]
+    one.forget_memory(1, 2)
+    assert asked[11:] == [push, "cuMemFree_v2", "cuDestroyExternalMemory", pop]
+
+
+def test_what_a_launch_does_for_each_tensor(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The context is entered once, and nobody asks how far the kernel reaches: that is for host memory."""
+    entered: list[int] = []
+    current = type(simulated.gpu).current
+
+    def counted(gpu: Any) -> Any:
+        entered.append(1)
+        return current(gpu)
+
+    tensors = [simulated.tensor(random(seed=seed), True) for seed in range(3)]
+    launched = kernel(simulated.context)
+    monkeypatch.setattr(type(simulated.gpu), "current", counted)
+    monkeypatch.setattr(launch, "reach_of", None)
+    launched.launch(*GRID, (*tensors, COUNT))
+    assert len(entered) == 1
+    assert (simulated.values(tensors[2]) == random() + random(seed=1)).all()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -37,6 +38,10 @@ BUFFER_ID = 7  # CU_POINTER_ATTRIBUTE_BUFFER_ID
 OPAQUE_FD = 1  # CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, and CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 ON_DEVICE = 1  # CU_MEM_LOCATION_TYPE_DEVICE
 TIMELINE_FD = 9  # CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
+
+
+#: `gpu`: whose context this thread has made its own last
+_thread = threading.local()
 
 
 class MemoryHandle(ctypes.Structure):
@@ -134,11 +139,18 @@ class Gpu:
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Its context is this thread's, in the block; what needs that enters by itself, too."""
+        """Its context is this thread's, in the block; what needs that enters by itself, too, which costs no
+        call of CUDA's in such a block. Nobody else may change the context there."""
+        around = getattr(_thread, "gpu", None)
+        if around is self:
+            yield
+            return
         self.call("cuCtxPushCurrent_v2", self._context)
+        _thread.gpu = self
         try:
             yield
         finally:
+            _thread.gpu = around
             self.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
 
     # ---- memory

@@ -77,15 +77,13 @@ class CudaMemory:
                 return f"{text}, or set TRITON_SPIRV_DEVICE={same[0]}"
         return f"{text}, or an array of triton_spirv.asarray(x, device='vulkan')"
 
-    def _prepare(self) -> None:
+    def _prepare(self, stream: int) -> None:
         """Find every span on Vulkan's side, overlapping ones together, or room for its copy."""
         bridge = self._bridge
         assert bridge is not None
-        stream = self._stream()
-        with bridge.gpu.current():
-            if bridge.gpu.is_capturing(stream):
-                raise LaunchError("the CUDA stream is captured into a graph, which cannot have launches "
-                                  "through Vulkan; launch outside of the capture")
+        if bridge.gpu.is_capturing(stream):
+            raise LaunchError("the CUDA stream is captured into a graph, which cannot have launches "
+                              "through Vulkan; launch outside of the capture")
         self._channel = channel = bridge.channel(stream)
         for begin, end, written in merged(self._spans):
             address = bridge.address(begin, end)
@@ -115,15 +113,16 @@ class CudaMemory:
     def run(self, record: Callable[[], None]) -> None:
         """What `record` records runs between what the CUDA stream has and what it is given later."""
         assert self._bridge is not None
-        with self._bridge.launching():
-            self._prepare()
+        stream = self._stream()
+        with self._bridge.launching(), self._bridge.gpu.current():
+            self._prepare(stream)
             self._run(record)
 
     def _run(self, record: Callable[[], None]) -> None:
         bridge, stream, channel = self._bridge, self._context.stream, self._channel
         assert bridge is not None
         gpu, copies = bridge.gpu, [region for region in self._regions if region.copy is not None]
-        with gpu.current(), stream.lock:
+        with stream.lock:
             stream.flush()  # earlier work waits for nobody, and `record` fits into one submission
             for region in copies:
                 gpu.copy(region.pointer, region.begin, region.end - region.begin, channel.stream)

@@ -25,7 +25,7 @@ from ..arguments import FORMATS, NeedsPreparation, NumberTable, fitted, underlyi
 from ..checking import Watch
 from ..launch import DeviceAssertion, Launch
 from ..overflow import refusal
-from ..reach import reach_of
+from ..reach import Reach, reach_of
 from .arguments import AddressTable
 from .library import untyped
 from .printing import BYTES as PRINT_BYTES
@@ -182,11 +182,8 @@ class Kernel:
         host, cuda, watch = Staging(self.context), None, self._watch
         values: list[Any] = []
         places: dict[int, tuple[Any, Any]] = {}  # whose memory, and what it calls the place there
-        numbers = [None if kind == "ptr" or not hasattr(argument, "__index__") else
-                   fitted(argument, kind, FORMATS[kind])
-                   for kind, argument in zip(self.kinds, arguments, strict=True)]
         grid = operator.index(x), operator.index(y), operator.index(z)
-        reach = reach_of(self.artifact, numbers, grid)
+        reach: Reach | None = None  # of memory of the host
         for index, argument in enumerate(arguments):
             try:
                 if self.kinds[index] != "ptr":
@@ -203,6 +200,7 @@ class Kernel:
                         if not on_device:
                             places[index] = cuda, cuda.add(memory, written)
                     else:
+                        reach = reach or self._reach(arguments, grid)
                         places[index] = host, host.add(
                             memory, written, None if watch is not None else partial(reach.part, index))
             except LaunchError as error:
@@ -224,6 +222,13 @@ class Kernel:
         if watch is not None or any(owner is host for owner, _ in places.values()):
             self.context.stream.synchronize()
             host.copy_out()
+
+    def _reach(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> Reach:
+        """How far the launch may reach."""
+        return reach_of(self.artifact, [
+            None if kind == "ptr" or not hasattr(argument, "__index__") else
+            fitted(argument, kind, FORMATS[kind])
+            for kind, argument in zip(self.kinds, arguments, strict=True)], grid)
 
     def _watched(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
         """The same for a kernel in checked mode: wait for it, and raise what it found."""
