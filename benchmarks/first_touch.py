@@ -4,7 +4,8 @@
 
 compile   cold compile times of add, softmax, layer norm, matmul, attention, with their parts, against
           Triton's own CUDA pipeline
-launch    what a launch costs beyond Triton's own path to it: one program, four arguments
+launch    what a launch costs beyond Triton's own path to it, one program, four arguments; the same, and the
+          bound launch of triton_spirv.bind, for an add of 1,024 elements beside torch's
 kernels   vector add, softmax, products, layer norm against torch
 
 Times are medians of calls taken in turns; in parentheses the middle 80 % of them.
@@ -94,6 +95,32 @@ def launch_section(quick: bool) -> dict[str, Sample]:
     beyond = whole.median - path.median, whole.least - path.least
     rows.append(["beyond Triton's JIT path", *beyond])
     print(table("Launch, warm, 1 program, 4 arguments, microseconds", ["", "per call", "least"], rows))
+    return samples | small_add(quick)
+
+
+def small_add(quick: bool) -> dict[str, Sample]:
+    """Microseconds of an add of 1,024 elements, ours and torch's."""
+    import torch
+    import triton_spirv
+    from kernels import add_kernel
+
+    x, y = torch.rand(1024), torch.rand(1024)
+    out, expected = torch.zeros(1024), x + y
+    bound = triton_spirv.bind(add_kernel, (1,), x, y, out, 1024, BLOCK=1024)
+    bound(x, y, out, 1024)
+    if not torch.equal(out, expected):
+        raise SystemExit("the bound launch is wrong")
+    actions: dict[str, Callable[[], object]] = {
+        "torch.add(x, y, out=out)": per_call(lambda: torch.add(x, y, out=out), CALLS),
+        "x + y": per_call(lambda: x + y, CALLS),
+        "bound(x, y, out, 1024)": per_call(lambda: bound(x, y, out, 1024), CALLS),
+        "kernel[grid](x, y, out, 1024, ...)": per_call(
+            lambda: add_kernel[(1,)](x, y, out, 1024, BLOCK=1024), CALLS)}
+    taken = interleaved(actions, seconds=0.5 if quick else 6.0)
+    samples = {name: sample.scaled(1e3 / CALLS) for name, sample in taken.items()}
+    torch_s = samples["torch.add(x, y, out=out)"]
+    rows = [[name, sample, f"{torch_s.median / sample.median:.2f}"] for name, sample in samples.items()]
+    print(table("Add of 1,024 elements, warm, microseconds", ["", "per call", "torch.add / this"], rows))
     return samples
 
 

@@ -56,6 +56,7 @@ ALLOWED: dict[str, set[str]] = {
     "inductor": {"errors"},
     "torch_as_cuda": {"plugin"},
     "pytest": {"errors", "plugin", "torch_as_cuda", "checking"},
+    "bound": {"plugin"},
     "precompilation": {"errors", "plugin", "runtime", "workers", "progress"},
     "progress": set(),
     "standalone": set(),

@@ -18,7 +18,7 @@ _HOMES = {
     "enable": "switch", "disable": "switch", "backend": "switch",
     "asarray": "placement", "empty": "placement", "zeros": "placement", "Array": "arrays",
     "devices": "runtime.devices",
-    "precompile": "precompilation",
+    "precompile": "precompilation", "bind": "bound",
     "torch_cpu_as_cuda": "torch_as_cuda",
     "mark_uninitialised": "unwritten", "checked": "checking", "CheckError": "checking", "Finding": "checking",
 }

@@ -41,7 +41,8 @@ _collected: list[Finding] | None = None
 _most_collected = 0
 
 _arrays: ContextVar[tuple[Any, ...]] = ContextVar("triton-spirv-checked-arrays", default=())
-_chosen: ContextVar[str | None] = ContextVar("triton-spirv-checks", default=None)
+#: what `checked` asks for; None: the environment variable says it
+chosen: ContextVar[str | None] = ContextVar("triton-spirv-checks", default=None)
 _limit: ContextVar[int] = ContextVar("triton-spirv-check-limit", default=0)
 
 
@@ -184,8 +185,8 @@ def collected(most: int = 0) -> Iterator[list[Finding]]:
 
 def current() -> str:
     """The checks that new launches make, as `check=` takes them: names with commas between."""
-    chosen = _chosen.get()
-    return normalised(os.environ.get(VARIABLE, "")) if chosen is None else chosen
+    checks = chosen.get()
+    return normalised(os.environ.get(VARIABLE, "")) if checks is None else checks
 
 
 def follows_memory() -> bool:
@@ -216,13 +217,13 @@ def checked(checks: str = "all", arrays: Sequence[Any] = (), limit: int = 0) -> 
     and tensors that kernels reach by addresses which they find in memory, as in a table of pointers. What
     torch.empty and triton_spirv.empty make inside counts as not written for check=uninit. `limit`: a launch
     raises at most so many findings."""
-    token, more = _chosen.set(normalised(checks)), _arrays.set((*_arrays.get(), *arrays))
+    token, more = chosen.set(normalised(checks)), _arrays.set((*_arrays.get(), *arrays))
     try:
         with limited(at_least_0(limit, "limit")), \
                 unwritten.watching_torch() if follows_memory() else nullcontext():
             yield
     finally:
-        _chosen.reset(token)
+        chosen.reset(token)
         _arrays.reset(more)
 
 

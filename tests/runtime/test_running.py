@@ -13,7 +13,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from triton_spirv.runtime import fault_code
+from triton_spirv.runtime import fault_code, launch_code, machine_code
 
 pytest.importorskip("triton")
 pytest.importorskip("torch")
@@ -201,20 +201,23 @@ def test_interruptions_between_launches_do_not_add_up(tmp_path: Path) -> None:
     assert done.stdout == "[5]\n" and done.returncode == 0, done.stderr
 
 
-def test_listing() -> None:
+@pytest.mark.parametrize("listing", (fault_code.LISTING, launch_code.LISTING), ids=("fault", "launch"))
+def test_listing(listing) -> None:
     """The bytes are the instructions that stand beside them, by another disassembler, and jumps go to their
     labels."""
     capstone = pytest.importorskip("capstone")
-    code, labels = fault_code.assembled(0x1122334455667788)
-    listed = [line.split(maxsplit=1) for line in fault_code.LISTING.strip().splitlines()]
+    code, labels = machine_code.assembled(listing)
+    listed = [line.split(maxsplit=1) for line in listing.strip().splitlines()]
     listed = [parts for parts in listed if len(parts) == 2]
     found = list(capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64).disasm(code, 0))
     assert [one.bytes.hex() for one in found] == [parts[0] for parts in listed]
     for instruction, (_, text) in zip(found, listed, strict=True):
-        operands = text.replace("DATA", "0x1122334455667788").partition(" ")[2]
+        operands = text.partition(" ")[2]
         if operands in labels:
             assert int(instruction.op_str, 16) == labels[operands]
         assert text.startswith(instruction.mnemonic), text
+        if listing is launch_code.LISTING and operands not in labels:
+            assert text == f"{instruction.mnemonic} {instruction.op_str}".strip()
 
 
 FORK = """

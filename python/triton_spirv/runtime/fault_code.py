@@ -24,6 +24,8 @@ the main thread, say so and end the process by the signal's default action.
 
 from __future__ import annotations
 
+from . import machine_code
+
 LISTING = """
 fault:
     53                    push rbx
@@ -134,12 +136,6 @@ restorer:
 
 def assembled(data: int) -> tuple[bytes, dict[str, int]]:
     """The code for a block at address `data`, and where in it each label is."""
-    code, labels = bytearray(), {}
-    for line in LISTING.strip().splitlines():
-        word = line.split()[0]
-        if word.endswith(":"):
-            labels[word[:-1]] = len(code)
-        else:
-            code += bytes.fromhex(word)
+    code, labels = machine_code.assembled(LISTING)
     placeholder = bytes.fromhex("8877665544332211")
-    return bytes(code.replace(placeholder, data.to_bytes(8, "little"))), labels
+    return code.replace(placeholder, data.to_bytes(8, "little")), labels

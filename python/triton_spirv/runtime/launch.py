@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import assert_layout
@@ -86,6 +87,16 @@ class _ThreadState:
         raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
 
 
+@dataclass(frozen=True)
+class Pace:
+    """What a kernel knows of how long it takes: most programs of a launch that is short enough for the
+    calling thread, how it learns that one was not, and the nanoseconds from which on one is not."""
+
+    short: Callable[[], int]
+    too_long: Callable[[int], None]
+    longest: int
+
+
 class Kernel:
     """An entry point, ready to be launched from any thread: `kernel.launch(x, y, z, arguments)` returns when
     results can be read."""
@@ -109,6 +120,7 @@ class Kernel:
         #: most programs of a launch that is known to be short
         self._known = 0
         self._text = running.text(artifact.entry, artifact.place)
+        self.pace = Pace(lambda: 0, lambda programs: None, sys.maxsize)
         short = self.shared and artifact.passing == "struct" and not artifact.overflow_bytes
         self.launch: Launch = self._short() if short and not artifact.is_checked else self.launch_prepared
 
@@ -183,8 +195,7 @@ class Kernel:
                 if taken > longest and (programs > 1 or taken > waiting.SHORT):
                     slow += 1
                     if slow > 1:  # twice: the first may have been interrupted
-                        serial = programs - 1
-                        ceiling = max(serial, 1)
+                        too_long(programs)
                 else:
                     slow = 0
             else:
@@ -195,11 +206,22 @@ class Kernel:
                 elif taken < waiting.SHORT and not serial:
                     serial = 1  # which no other thread could help with
             if code:
-                self._failed(code)
+                self.failed(code)
             if asserts and state.error[0]:
                 self._raise_assertion(state)
 
+        def too_long(programs: int) -> None:
+            nonlocal serial, ceiling
+            serial = programs - 1
+            ceiling = max(serial, 1)
+
+        self.pace = Pace(lambda: serial if self.context.local_queue else 0, too_long, longest)
         return launch
+
+    @property
+    def text_address(self) -> int:
+        """Where signal handlers find the kernel's name (running.py)."""
+        return ctypes.addressof(self._text)
 
     def _leave(self, state: _ThreadState) -> None:
         """Enqueue and return: all that the kernel works on is on the device."""
@@ -207,7 +229,7 @@ class Kernel:
         code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
                                               ctypes.addressof(self.local), 0, None, None)
         if code:
-            self._failed(code)
+            self.failed(code)
         self.context.leave(self.artifact.entry)
 
     def _run(self, state: _ThreadState, queue: int, programs: int, kept: object, event: int | None = None,
@@ -300,7 +322,7 @@ class Kernel:
                 code = self._run(state, queue, x * y * z, (arguments, timer), event, staging)
             state.overflow.ended()
             if code:
-                self._failed(code)
+                self.failed(code)
             if timer:
                 timer.read()
             if staging:
@@ -414,7 +436,8 @@ class Kernel:
     def _where(self, index: int) -> str:
         return f"{self.artifact.entry}, argument {index} ({self.artifact.parameters[index].name})"
 
-    def _failed(self, code: int) -> None:
+    def failed(self, code: int) -> None:
+        """LaunchError for an error code of the driver."""
         error = OpenCLError("clEnqueueNDRangeKernel", code)
         raise LaunchError(f"{self.artifact.entry} on {self.context.device.name}: {error}")
 

@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import array
 import ctypes
-import mmap
 import os
-import platform
-import sys
 import threading
 import time
 
+from . import machine_code
 from .fault_code import assembled
 
 VARIABLE = "TRITON_SPIRV_FAULT_MESSAGE"
@@ -100,8 +98,7 @@ def install() -> bool:
     with _lock:
         if not _kept:
             _kept.append(None)
-            if os.environ.get(VARIABLE, "1") != "0" and sys.platform == "linux" \
-                    and platform.machine() == "x86_64" and sys.maxsize > 1 << 32:
+            if os.environ.get(VARIABLE, "1") != "0" and machine_code.has_code():
                 _install()
         return len(_kept) > 1
 
@@ -118,15 +115,10 @@ def _install() -> None:
     data[0], data[1] = table.buffer_info()[0], THREADS
     data[2:5] = [ctypes.addressof(each) for each in texts]
     code, labels = assembled(block)
-    try:
-        pages = mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    except OSError:
+    place = machine_code.executable(code)
+    if place is None:
         return
-    pages.write(code)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(pages))
-    library.mprotect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-    if library.mprotect(start, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_EXEC):
-        return  # a system that lets nobody make code
+    start, pages = place
     _kept.extend([pages, data, *texts])
     new = (ctypes.c_uint64 * 4)()
     for signal in (*FAULTS, INTERRUPTION):

@@ -19,6 +19,8 @@ from . import recovery
 from .errors import as_triton_errors
 
 if TYPE_CHECKING:
+    from triton_spirv.runtime.launch import Kernel
+    from triton_spirv.runtime.quick import Quick
     from triton_spirv.runtime.vulkan.devices import Device
 
     from .launcher import Launch
@@ -56,6 +58,12 @@ class Function:
         """The launch function on the device."""
         raise NotImplementedError
 
+    def quick(self, launch: Launch, *form: Any) -> Quick | None:
+        """What does the same as a launch function of `bind` in less time, where there is that: nobody
+        records, compares or times launches, and the device runs them in the calling thread. `form`: as
+        quick_of takes it."""
+        return None
+
     def sound(self, metadata: Any) -> bytes:
         """The binary, or where it is damaged, the SPIR-V that remains."""
         if recovery.is_whole(metadata, self.binary):
@@ -82,6 +90,7 @@ class OpenCLFunction(Function):
         super().__init__(binary, name)
         self.context = context
         self.program: program.Program | None = None
+        self._kernel: Kernel | None = None
 
     @property
     def device_kind(self) -> str:
@@ -136,7 +145,16 @@ class OpenCLFunction(Function):
             from .line_profile import LINES
 
             watched = partial(LINES.watched, LINES.add(self.built(metadata)))
-        return profile.timed(kernel, watched=watched) if profile.wanted() else kernel.launch
+        if profile.wanted():
+            return profile.timed(kernel, watched=watched)
+        self._kernel = kernel
+        return kernel.launch
+
+    def quick(self, launch: Launch, *form: Any) -> Quick | None:
+        from triton_spirv.runtime.quick import quick_of
+
+        kernel = self._kernel
+        return quick_of(kernel, *form) if kernel is not None and launch == kernel.launch else None
 
 
 class VulkanFunction(Function):

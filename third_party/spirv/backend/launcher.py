@@ -6,7 +6,7 @@ import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triton_spirv import checking
 from triton_spirv.errors import LaunchError
@@ -21,6 +21,9 @@ from .functions import Function, OpenCLFunction, VulkanFunction
 from .observers import observed
 from .overflow import noticed
 from .targets import chosen_vulkan, current_target, emitter_target
+
+if TYPE_CHECKING:
+    from triton_spirv.runtime.quick import Quick
 
 #: the runtime's launch function: the grid, and one argument for each parameter of the kernel
 Launch = Callable[[int, int, int, Sequence[Any]], None]
@@ -89,6 +92,14 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     disjoint = metadata.artifact["assumes_disjoint"]
     others: dict[tuple[bool, bool], Launch] = {}  # the same kernel, for arguments that this one cannot serve
 
+    def quick(function: Function, *form: Any) -> Quick | None:
+        """The same for arguments that fit, where every launch is that of this one kernel. `form`: as quick_of
+        takes it."""
+        nonlocal bound, run
+        if function is not bound:
+            run, bound = bind(source, function, metadata), function
+        return None if requires or disjoint else function.quick(run, *form)
+
     def launch(x: int, y: int, z: int, stream: int, function: Function, packed_metadata: Any,
                launch_metadata: Any, enter_hook: Any, exit_hook: Any, *arguments: Any) -> None:
         nonlocal bound, run
@@ -110,6 +121,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         if exit_hook is not None:
             exit_hook(launch_metadata)
 
+    launch.quick = quick  # type: ignore[attr-defined]
     return noticed(observed(launch, source, metadata), metadata)
 
 

@@ -1,0 +1,106 @@
+"""Launches in the calling thread of arguments that are known to fit: addresses and numbers, packed, and one
+call (launch_code.py).
+
+Who launches so has checked the arguments as the ordinary launch would. Which launches are short enough for
+the calling thread is the kernel's own knowledge (launch.py): the first ones, and those that turn out to take
+long, are ordinary launches.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..tensors import lowest_address
+from . import launch_code, running, waiting
+from .arguments import NumberTable
+
+if TYPE_CHECKING:
+    from .launch import Kernel
+
+
+class Quick:
+    """A kernel's launches of this kind, from any thread.
+
+    sizes: the grid; None: each launch brings its own
+    alignments: of each parameter that is a pointer, the bytes that its address is a multiple of
+    pack: one value for each parameter, behind the global sizes where launches bring them -> bytes of a launch
+    threads: `threads.call(bytes)` launches and waits; what it gives back, if not 0, is for `said`
+    most: so many programs are known to be short; more are launched by `launch`
+    slow: how many launches took long since the last one that did not; who launches clears it
+    """
+
+    def __init__(self, kernel: Kernel, sizes: tuple[int, int, int] | None,
+                 alignments: Mapping[int, int]) -> None:
+        self._kernel, self._alignments, self._lowest = kernel, tuple(alignments.items()), lowest_address()
+        self.local_size = kernel.artifact.local_size
+        own_sizes = "<QQQ" if sizes is None else "<"
+        self.pack = struct.Struct(own_sizes + kernel.artifact.struct_format.lstrip("<=")).pack
+        self.threads = _Calls(kernel, sizes, [(_place(kernel, parameter), alignment - 1)
+                                              for parameter, alignment in alignments.items()])
+        self.most = kernel.pace.short()
+        self.slow = 0
+
+    def launch(self, x: int, y: int, z: int, values: Sequence[Any]) -> bool:
+        """The ordinary launch, which measures how long it takes; False, and no launch, where a pointer is not
+        as it must be."""
+        if any(values[at] < self._lowest or values[at] % alignment for at, alignment in self._alignments):
+            return False
+        self._kernel.launch(x, y, z, values)
+        self.most = self._kernel.pace.short()
+        return True
+
+    def said(self, programs: int, code: int) -> bool:
+        """Was it launched? It has failed, which is a LaunchError, or has taken long. Twice in a row: all
+        cores shall run it from now on. Once may have been an interruption."""
+        if code == launch_code.MISFIT:
+            return False
+        if code < 0:
+            self._kernel.failed(code)
+        if programs > 1 or code > waiting.SHORT:
+            self.slow += 1
+            if self.slow > 1:
+                self._kernel.pace.too_long(programs)
+                self.most = self._kernel.pace.short()
+        return True
+
+
+def quick_of(kernel: Kernel, sizes: tuple[int, int, int] | None,
+             alignments: Mapping[int, int]) -> Quick | None:
+    """As Quick takes them. None where a launch takes more than that: memory of its own, output, checks,
+    another device."""
+    artifact = kernel.artifact
+    plain = (kernel.shared and artifact.passing == "struct" and artifact.parameters and not artifact.hidden
+             and not artifact.sites and not artifact.overflow_bytes and not getattr(artifact, "prints", False)
+             and not any(isinstance(table, NumberTable) for table in kernel.tables.values()))
+    if not plain or launch_code.maker() is None or not kernel.context.device.runs_in_calling_thread:
+        return None
+    return Quick(kernel, sizes, alignments)
+
+
+class _Calls(threading.local):
+    """`call`: each thread's own, with a kernel object and a queue of its own."""
+
+    def __init__(self, kernel: Kernel, sizes: tuple[int, int, int] | None,
+                 pointers: Sequence[tuple[int, int]]) -> None:
+        library, self._owner = kernel.context.device.library, kernel.program.clone_kernel()
+        set_argument, enqueue = (ctypes.cast(function, ctypes.c_void_p).value or 0
+                                 for function in (library.clSetKernelArg, library.clEnqueueNDRangeKernel))
+        make = launch_code.maker()
+        assert make is not None
+        word = running.table.buffer_info()[0] + running.table.itemsize * running.place()
+        x, y, z = kernel.artifact.local_size
+        self.call = make(launch_code.Block(
+            word, kernel.text_address, set_argument, enqueue, self._owner.handle,
+            struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
+            ctypes.addressof(kernel.local), kernel.pace.longest, lowest_address(),
+            None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers))
+
+
+def _place(kernel: Kernel, parameter: int) -> int:
+    """Where a pointer is in the struct."""
+    values = [(1 << 64) - 1 if i == parameter else 0 for i in range(len(kernel.artifact.parameters))]
+    return struct.pack(kernel.artifact.struct_format, *values).index(0xFF)
