@@ -57,6 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "torch_as_cuda": {"plugin"},
     "pytest": {"errors", "plugin", "torch_as_cuda", "checking"},
     "bound": {"plugin"},
+    "graphs": {"checking", "errors", "plugin", "runtime"},
     "precompilation": {"errors", "plugin", "runtime", "workers", "progress"},
     "progress": set(),
     "standalone": set(),
@@ -70,7 +71,7 @@ OPEN = {"__init__", "__main__", "cli"}
 #: what may be imported beside the standard library, and by which part; None: everywhere
 OUTSIDE: dict[str, set[str] | None] = {
     "numpy": None, "pyopencl": {"runtime", "arrays", "standalone"}, "pytest": {"pytest"},
-    "torch": {"torch_as_cuda", "unwritten"},
+    "torch": {"torch_as_cuda", "unwritten", "graphs"},
 }
 
 

@@ -19,6 +19,7 @@ _HOMES = {
     "asarray": "placement", "empty": "placement", "zeros": "placement", "Array": "arrays",
     "devices": "runtime.devices",
     "precompile": "precompilation", "bind": "bound",
+    "graph": "graphs", "Graph": "graphs",
     "torch_cpu_as_cuda": "torch_as_cuda",
     "mark_uninitialised": "unwritten", "checked": "checking", "CheckError": "checking", "Finding": "checking",
 }

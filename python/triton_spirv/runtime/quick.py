@@ -50,8 +50,17 @@ class Quick:
         if any(values[at] < self._lowest or values[at] % alignment for at, alignment in self._alignments):
             return False
         self._kernel.launch(x, y, z, values)
-        self.most = self._kernel.pace.short()
+        self.ask_pace()
         return True
+
+    def ask_pace(self) -> None:
+        """After an ordinary launch of the kernel: what is known to be short now?"""
+        self.most = self._kernel.pace.short()
+
+    def numbers(self, values: Sequence[Any]) -> list[Any]:
+        """Arguments as `pack` takes them; LaunchError for what cannot be passed by its address alone."""
+        tables = self._kernel.tables
+        return [tables[at][type(value)](value) if at in tables else value for at, value in enumerate(values)]
 
     def said(self, programs: int, code: int) -> bool:
         """Was it launched? It has failed, which is a LaunchError, or has taken long. Twice in a row: all
@@ -64,7 +73,7 @@ class Quick:
             self.slow += 1
             if self.slow > 1:
                 self._kernel.pace.too_long(programs)
-                self.most = self._kernel.pace.short()
+                self.ask_pace()
         return True
 
 

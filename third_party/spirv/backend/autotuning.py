@@ -22,7 +22,7 @@ from typing import Any
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
 from triton_spirv.racing import race
-from triton_spirv.runtime import profile
+from triton_spirv.runtime import capture, profile
 
 from . import overflow
 
@@ -134,7 +134,8 @@ def _tuned(asked: Question) -> _Tuning:
         configs = list(asked.autotuner.prune_configs(asked.keywords))
         if not any(asked.config is config for config in configs):
             configs = [asked.config]
-        with profile.PROFILE.tunes(asked.autotuner.base_fn.__name__) if profile.wanted() else nullcontext():
+        name = asked.autotuner.base_fn.__name__
+        with profile.PROFILE.tunes(name) if profile.wanted() else nullcontext(), capture.suspended():
             found = _raced(asked, configs)
         tuning = asked.autotuner.latest_race = _Tuning(asked, configs, found, time.perf_counter())
     return tuning

@@ -27,12 +27,14 @@ from typing import TYPE_CHECKING, Any
 from triton import knobs
 from triton._C.libtriton import native_specialize_impl
 from triton_spirv import checking
+from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.launch import GRID_LIMIT
 
 if TYPE_CHECKING:
     from triton_spirv.runtime.quick import Quick
 
-SETTINGS = "a launch hook, checked mode, the device or Triton's debug switch is not as in bind"
+SETTINGS = ("a launch hook, checked mode, the device or Triton's debug switch is not as in bind, or a graph "
+            "is being made")
 OTHER = "is not as in bind: its type, dtype, device or value"
 MEMORY = "a tensor or array has no memory, or the kernel is compiled for multiples of 16 as its address"
 GRID = "the grid is empty, or not one of integers"
@@ -193,6 +195,8 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
         names |= {hook: object() if calls is None else now, f"{hook}_calls": calls}
         conditions += [f"runtime.{hook} is not {hook}", f"{hook}_calls"]
     conditions.append("not runtime.debug" if runtime.debug else "runtime.debug")
+    names["recorders"] = recorders  # a graph's block keeps ordinary launches
+    conditions.append("recorders")
     names["pre_run_hooks"] = function.pre_run_hooks
     conditions.append("pre_run_hooks")
     if function.used_global_vals:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from triton_spirv import checking
 from triton_spirv.errors import LaunchError
 from triton_spirv.native import zebin
-from triton_spirv.runtime import devices
+from triton_spirv.runtime import capture, devices
+from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.extents import sharing
 from triton_spirv.runtime.processor import cores
 from triton_spirv.target import Requirement
@@ -90,6 +91,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     pointers = [kind == "ptr" for _, kind in metadata.artifact["parameters"]]
     shares = sharing(metadata.artifact["written"], pointers)
     disjoint = metadata.artifact["assumes_disjoint"]
+    made: list[Quick | None] = []
     others: dict[tuple[bool, bool], Launch] = {}  # the same kernel, for arguments that this one cannot serve
 
     def quick(function: Function, *form: Any) -> Quick | None:
@@ -99,6 +101,13 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         if function is not bound:
             run, bound = bind(source, function, metadata), function
         return None if requires or disjoint else function.quick(run, *form)
+
+    def repeated(function: Function) -> Quick | None:
+        """The quick launch of graphs, one for all that have this kernel."""
+        if not made:
+            places = {at: 1 for at, is_pointer in enumerate(pointers) if is_pointer}
+            made.append(quick(function, None, places))
+        return made[0]
 
     def launch(x: int, y: int, z: int, stream: int, function: Function, packed_metadata: Any,
                launch_metadata: Any, enter_hook: Any, exit_hook: Any, *arguments: Any) -> None:
@@ -110,14 +119,17 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         values = select(arguments) if select else arguments
         block_io = not requires or all(requirement.holds(values) for requirement in requires)
         overlapping = disjoint and shares(values)
-        if block_io and not overlapping:
-            run(x, y, z, values)
-        else:
+        chosen = run
+        if not block_io or overlapping:
             other = others.get((block_io, overlapping))
             if other is None:
                 other = compiled_again(source, metadata, block_io, overlapping)
                 others[block_io, overlapping] = other
-            other(x, y, z, values)
+            chosen = other
+        chosen(x, y, z, values)
+        if recorders and (recorder := capture.recorder()) is not None:
+            short = repeated(function) if chosen is run else None
+            recorder.add(metadata.name, chosen, x, y, z, values, short)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 

@@ -12,6 +12,7 @@ from typing import Any
 import triton
 import triton_spirv
 from triton import knobs
+from triton_spirv.errors import UsageError
 from triton_spirv.runtime import profile
 
 #: what Triton's runtime and `tell` put among the metadata of every launch
@@ -103,3 +104,13 @@ def describe(metadata: Any) -> None:
     if metadata is not None:
         facts = metadata.get()
         profile.PROFILE.describe_last({name: value for name, value in facts.items() if name not in RESERVED})
+
+
+def require_no_hooks(what: str) -> None:
+    """UsageError where a launch hook is there that is not the profile's own."""
+    for name in ("launch_enter_hook", "launch_exit_hook"):
+        hook = getattr(knobs.runtime, name)
+        calls = () if hook is None else getattr(hook, "calls", (hook,))
+        if any(call is not describe for call in calls):
+            raise UsageError(f"a launch hook is there (triton.knobs.runtime.{name}), and {what} calls none: "
+                             "take it out, or launch the kernels themselves")

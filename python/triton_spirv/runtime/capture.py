@@ -1,0 +1,120 @@
+"""Launches of a block, kept to be made again: what is behind triton_spirv.graph.
+
+A launch that is kept is the runtime's, with its grid and its arguments as they were. Tensors are kept as
+aliases of their own, so that nothing that happens to the user's object later changes what is launched; that
+their memory is still where it was is asked before each repetition.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import LaunchError
+from .arguments import underlying
+from .quick import Quick
+
+#: thread -> what keeps the launches of its block; launchers ask whether there is any
+recorders: dict[int, Recorder] = {}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A launch. data: its bytes, where it can be a quick one; `repeat` is the launch in any case."""
+
+    name: str
+    repeat: Callable[[], None]
+    quick: Quick | None = None
+    programs: int = 0
+    data: bytes = b""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """An argument that is memory, and the address that it had."""
+
+    kernel: str
+    argument: Any
+    address: int
+
+    def require(self) -> None:
+        """LaunchError where it is somewhere else now."""
+        if self.argument.data_ptr() != self.address:
+            raise LaunchError(f"{self.kernel}: the memory of an argument is no longer where it was when the "
+                              "graph was made (its storage was resized, or emptied); make the graph again")
+
+
+class Recorder:
+    """The launches of one block, in their order."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.memory: dict[int, Memory] = {}
+
+    def add(self, name: str, run: Callable[[int, int, int, Sequence[Any]], None], x: int, y: int, z: int,
+            values: Sequence[Any], quick: Quick | None) -> None:
+        """A launch that has been made."""
+        if not x * y * z:
+            return
+        kept = [self._kept(name, value) for value in values]
+
+        def repeat() -> None:
+            run(x, y, z, kept)
+
+        if quick is not None:
+            lx, ly, lz = quick.local_size
+            try:
+                data = quick.pack(x * lx, y * ly, z * lz, *quick.numbers(kept))
+            except (LaunchError, struct.error, OverflowError):
+                pass  # numbers that do not fit are brought into range by each ordinary launch
+            else:
+                def ordinary() -> None:
+                    run(x, y, z, kept)
+                    quick.ask_pace()
+
+                return self.steps.append(Step(name, ordinary, quick, x * y * z, data))
+        return self.steps.append(Step(name, repeat))
+
+    def _kept(self, kernel: str, value: Any) -> Any:
+        memory = underlying(value) if hasattr(value, "data_ptr") else value
+        if hasattr(memory, "untyped_storage"):
+            value = memory = memory.detach()
+        if hasattr(memory, "data_ptr"):
+            address = memory.data_ptr()
+            self.memory.setdefault(address, Memory(kernel, memory, address))
+        return value
+
+
+def recorder() -> Recorder | None:
+    """This thread's, while it keeps its launches."""
+    return recorders.get(threading.get_ident())
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """Launches of this thread in the block are not kept: those that tuning makes."""
+    found = recorders.pop(threading.get_ident(), None)
+    try:
+        yield
+    finally:
+        if found is not None:
+            recorders[threading.get_ident()] = found
+
+
+def repeat(steps: Sequence[Step]) -> None:
+    """Make the launches, in their order."""
+    for step in steps:
+        quick = step.quick
+        if quick is None or step.programs > quick.most:
+            step.repeat()
+            continue
+        code = quick.threads.call(step.data)
+        if code:
+            if not quick.said(step.programs, code):
+                step.repeat()
+        elif quick.slow:
+            quick.slow = 0
