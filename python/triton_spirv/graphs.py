@@ -30,6 +30,7 @@ class Graph:
         self._recorder = capture.Recorder()
         self._unusable = "its block has not ended"
         self._checks = checking.current()
+        self._require_no_hooks = front_end("observers").require_no_hooks  # finding it takes milliseconds
 
     def __len__(self) -> int:
         return len(self._recorder.steps)
@@ -47,7 +48,7 @@ class Graph:
         if checking.current() != self._checks:
             raise UsageError("checked mode is not as it was when the graph was made: make the graph in it, "
                              "or launch the kernels themselves")
-        front_end("observers").require_no_hooks("a graph's replay")
+        self._require_no_hooks("a graph's replay")
         for memory in self._recorder.memory.values():
             memory.require()
         outer = capture.recorder()
