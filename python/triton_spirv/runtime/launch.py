@@ -28,13 +28,15 @@ from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fit
 from .checking import Watch
 from .devices import Context, has_large_allocations
 from .extents import extent
-from .opencl import OpenCLError, data_of, hasty
+from .opencl import OpenCLError, data_of
 from .overflow import Overflow
 from .program import LARGE_BUFFERS, OwnedKernel, Program, build
+from .quick import call_of
 from .reach import Reach, reach_of
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
+    from .launch_code import Call
     from .profile import EventTimer
 
 #: what a launch takes: the grid, and one argument for each parameter of the kernel
@@ -67,9 +69,8 @@ class _ThreadState:
         self.announced = False  # has the kernel object been told of allocations?
         self.sizes = ctypes.addressof(self.buffer)
         self.struct = self.sizes + 24
-        #: for calls in a hurry: the kernel, its global sizes, its struct, the local queue
-        self.handles = tuple(map(ctypes.c_void_p, (self.kernel.handle, self.sizes, self.struct,
-                                                   context.local_queue)))
+        #: launches in this thread, where the device has that: launch_code.py
+        self.call: Call | None = None
         self.place = running.place()
         self.is_main = threading.current_thread() is threading.main_thread()
         self.overflow = Overflow(artifact)
@@ -90,11 +91,10 @@ class _ThreadState:
 @dataclass(frozen=True)
 class Pace:
     """What a kernel knows of how long it takes: most programs of a launch that is short enough for the
-    calling thread, how it learns that one was not, and the nanoseconds from which on one is not."""
+    calling thread, and how it learns that one was not."""
 
     short: Callable[[], int]
     too_long: Callable[[int], None]
-    longest: int
 
 
 class Kernel:
@@ -120,7 +120,9 @@ class Kernel:
         #: most programs of a launch that is known to be short
         self._known = 0
         self._text = running.text(artifact.entry, artifact.place)
-        self.pace = Pace(lambda: 0, lambda programs: None, sys.maxsize)
+        self.pace = Pace(lambda: 0, lambda programs: None)
+        #: nanoseconds of a launch in the calling thread from which on all cores shall run it
+        self.longest = sys.maxsize if context.device.compute_units == 1 else LONG_LAUNCH
         short = self.shared and artifact.passing == "struct" and not artifact.overflow_bytes
         self.launch: Launch = self._short() if short and not artifact.is_checked else self.launch_prepared
 
@@ -128,7 +130,29 @@ class Kernel:
         size = struct.calcsize(self.artifact.struct_format) if self.artifact.passing == "struct" else 0
         state = _ThreadState(self.context, self.program, size, self.artifact)
         self._threads.state = state
+        if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread:
+            state.call = call_of(self, state.kernel) or self._by_ctypes(state)
         return state
+
+    def _by_ctypes(self, state: _ThreadState) -> Call:
+        """The same as the machine code, where a process may have none."""
+        library, queue, clock = self.context.device.library, self.context.local_queue, time.perf_counter_ns
+        text, local = ctypes.addressof(self._text), ctypes.addressof(self.local)
+
+        def call(data: bytes) -> int:
+            ctypes.memmove(state.sizes, data, len(data))
+            running.table[state.place] = text
+            start = clock()
+            try:
+                code: int = library.clSetKernelArg(state.kernel.handle, 0, len(data) - 24, state.struct)
+                code = code or library.clEnqueueNDRangeKernel(
+                    queue, state.kernel.handle, 3, None, state.sizes, local, 0, None, None)
+            finally:
+                running.table[state.place] = 0
+            taken = clock() - start
+            return code or (taken if taken > self.longest else 0)
+
+        return call
 
     # ---- the short path
 
@@ -136,22 +160,17 @@ class Kernel:
         """A closure: everything that a launch needs is a local variable."""
         context, artifact, threads = self.context, self.artifact, self._threads
         library = context.device.library
-        set_argument, enqueue = hasty(library.clSetKernelArg), hasty(library.clEnqueueNDRangeKernel)
         local_x, local_y, local_z = artifact.local_size
-        local = ctypes.c_void_p(ctypes.addressof(self.local))
         layout = struct.Struct("<QQQ" + artifact.struct_format.lstrip("<="))
-        pack_into, hidden = layout.pack_into, artifact.hidden
-        struct_size = ctypes.c_size_t(layout.size - 24)
+        pack, hidden = layout.pack, artifact.hidden
         tables = tuple(self.tables.items())
         clock = time.perf_counter_ns
         prints, asserts, draws = _prints(artifact), "assert_buffer" in hidden, "ticket_buffer" in hidden
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
         # to that; one thread would never come to a program that an earlier one waits for
         serial, ceiling, slow = 0, 1 if artifact.waits else GRID_LIMIT, 0
-        longest = LONG_LAUNCH
-        words, text = running.table, ctypes.addressof(self._text)
         if context.device.compute_units == 1:  # another thread would only take turns with this one
-            serial, longest = ceiling, sys.maxsize
+            serial = ceiling
 
         def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
             nonlocal serial, ceiling, slow
@@ -169,7 +188,7 @@ class Kernel:
                     values[index] = table[type(argument)](argument)
                 if hidden:
                     values += state.hidden
-                pack_into(state.buffer, 0, x * local_x, y * local_y, z * local_z, *values)
+                data = pack(x * local_x, y * local_y, z * local_z, *values)
             except NeedsPreparation:
                 return self.launch_prepared(x, y, z, arguments)
             except (LaunchError, struct.error, OverflowError, TypeError, IndexError):
@@ -177,28 +196,25 @@ class Kernel:
             if refused:  # outside of the handler: the user need not see how it was found out
                 _is_launch(x, y, z)
                 values = [*self._fitted(arguments), *state.hidden]
-                pack_into(state.buffer, 0, x * local_x, y * local_y, z * local_z, *values)
+                data = pack(x * local_x, y * local_y, z * local_z, *values)
             if draws:
                 state.ticket.value = 0
             if prints:
                 sys.stdout.flush()  # the driver writes to the file descriptor
-            kernel, sizes, block, local_queue = state.handles
-            words[state.place] = text
-            code = set_argument(kernel, 0, struct_size, block)
-            start = clock()
-            if programs <= serial and local_queue:
-                try:
-                    code = code or enqueue(local_queue, kernel, 3, None, sizes, local, 0, None, None)
-                finally:
-                    words[state.place] = 0
-                taken = clock() - start
-                if taken > longest and (programs > 1 or taken > waiting.SHORT):
-                    slow += 1
-                    if slow > 1:  # twice: the first may have been interrupted
-                        too_long(programs)
-                else:
+            if programs <= serial and state.call is not None:
+                code = state.call(data)
+                if code > 0:  # nanoseconds
+                    taken, code = code, 0
+                    if programs > 1 or taken > waiting.SHORT:
+                        slow += 1
+                        if slow > 1:  # twice: the first may have been interrupted
+                            too_long(programs)
+                elif slow:
                     slow = 0
             else:
+                ctypes.memmove(state.sizes, data, layout.size)
+                start = clock()
+                code = library.clSetKernelArg(state.kernel.handle, 0, layout.size - 24, state.struct)
                 code = code or self._run(state, context.queue, programs, values)
                 taken = clock() - start
                 if taken < SHORT_LAUNCH and programs <= ceiling:
@@ -215,7 +231,7 @@ class Kernel:
             serial = programs - 1
             ceiling = max(serial, 1)
 
-        self.pace = Pace(lambda: serial if self.context.local_queue else 0, too_long, longest)
+        self.pace = Pace(lambda: serial if context.device.runs_in_calling_thread else 0, too_long)
         return launch
 
     @property

@@ -323,12 +323,5 @@ def data_of(data: bytes) -> ctypes.c_void_p:
     return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p)
 
 
-def hasty(function: Any) -> Any:
-    """A function that returns an error code, for calls in a hurry: addresses and handles are given as
-    c_void_p or None, sizes as c_size_t, other arguments as integers of 32 bits. ctypes takes 0.1 microseconds
-    to make a c_void_p of an integer, and a launch has ten."""
-    return ctypes.CFUNCTYPE(_INT)(ctypes.cast(function, _POINTER).value or 0)
-
-
 def _handles(values: Sequence[int]) -> Any:
     return (ctypes.c_void_p * len(values))(*values)

@@ -20,6 +20,7 @@ from .arguments import NumberTable
 
 if TYPE_CHECKING:
     from .launch import Kernel
+    from .program import OwnedKernel
 
 
 class Quick:
@@ -95,18 +96,29 @@ class _Calls(threading.local):
 
     def __init__(self, kernel: Kernel, sizes: tuple[int, int, int] | None,
                  pointers: Sequence[tuple[int, int]]) -> None:
-        library, self._owner = kernel.context.device.library, kernel.program.clone_kernel()
-        set_argument, enqueue = (ctypes.cast(function, ctypes.c_void_p).value or 0
-                                 for function in (library.clSetKernelArg, library.clEnqueueNDRangeKernel))
-        make = launch_code.maker()
-        assert make is not None
-        word = running.table.buffer_info()[0] + running.table.itemsize * running.place()
-        x, y, z = kernel.artifact.local_size
-        self.call = make(launch_code.Block(
-            word, kernel.text_address, set_argument, enqueue, self._owner.handle,
-            struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
-            ctypes.addressof(kernel.local), kernel.pace.longest, lowest_address(),
-            None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers))
+        self._owner = kernel.program.clone_kernel()
+        call = call_of(kernel, self._owner, sizes, pointers)
+        assert call is not None  # quick_of has asked
+        self.call = call
+
+
+def call_of(kernel: Kernel, owner: OwnedKernel, sizes: tuple[int, int, int] | None = None,
+            pointers: Sequence[tuple[int, int]] = ()) -> launch_code.Call | None:
+    """Launches of this thread with a kernel object of its own, which must live as long; None where there is
+    no such code. pointers: as a block has them."""
+    make = launch_code.maker()
+    if make is None:
+        return None
+    library = kernel.context.device.library
+    set_argument, enqueue = (ctypes.cast(function, ctypes.c_void_p).value or 0
+                             for function in (library.clSetKernelArg, library.clEnqueueNDRangeKernel))
+    word = running.table.buffer_info()[0] + running.table.itemsize * running.place()
+    x, y, z = kernel.artifact.local_size
+    return make(launch_code.Block(
+        word, kernel.text_address, set_argument, enqueue, owner.handle,
+        struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
+        ctypes.addressof(kernel.local), kernel.longest, lowest_address(),
+        None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers))
 
 
 def _place(kernel: Kernel, parameter: int) -> int:
