@@ -146,6 +146,31 @@ def test_interrupted(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["interrupted", "[2] True", "interrupted", "[4] True"]
 
 
+def test_other_kernels_go_on_after_an_interruption(tmp_path: Path) -> None:
+    """Their queue is the thread's, and must not end with the kernel that nobody waits for."""
+    done = run(tmp_path, """
+        import gc, triton_spirv
+        bound = triton_spirv.bind(increment, (1,), o, N=64)
+        for _ in range(3):
+            increment[(1,)](o, N=64)
+            bound(o)
+        press(0.5)
+        try:
+            waiting[(1,)](flag, o)
+        except KeyboardInterrupt:
+            pass
+        flag[0] = 1
+        time.sleep(0.5)
+        gc.collect()
+        o.zero_()
+        for _ in range(3):
+            increment[(1,)](o, N=64)
+            bound(o)
+        print(o.unique().tolist())
+    """)
+    assert done.stdout == "[6]\n" and done.returncode == 0, done.stderr
+
+
 def test_copies_are_kept_for_a_kernel_that_runs_on(tmp_path: Path) -> None:
     """Where memory is copied for a launch the copies are freed when the kernel has ended."""
     done = run(tmp_path, """

@@ -333,9 +333,12 @@ class Context:
         self.pending.wait(getattr(self._threads, "ordinary", None) if others_only else None)
 
     def forget_queues(self) -> object:
-        """This thread gets new queues; what is given keeps the old ones."""
+        """This thread gets new queues; what is given keeps the old ones. The one that runs kernels in the
+        calling thread stays: nothing is ever left in it, and who launches there has its handle."""
         queues = dict(self._threads.__dict__)
         self._threads.__dict__.clear()
+        if "local" in queues:
+            self._threads.local = queues.pop("local")
         return queues
 
     def _queue(self, name: str, properties: int) -> int:
