@@ -110,10 +110,14 @@ def small_add(quick: bool) -> dict[str, Sample]:
     bound(x, y, out, 1024)
     if not torch.equal(out, expected):
         raise SystemExit("the bound launch is wrong")
+    with triton_spirv.graph() as graph:
+        for _ in range(CALLS):
+            bound(x, y, out, 1024)
     actions: dict[str, Callable[[], object]] = {
         "torch.add(x, y, out=out)": per_call(lambda: torch.add(x, y, out=out), CALLS),
         "x + y": per_call(lambda: x + y, CALLS),
         "bound(x, y, out, 1024)": per_call(lambda: bound(x, y, out, 1024), CALLS),
+        "one of a graph": graph.replay,
         "kernel[grid](x, y, out, 1024, ...)": per_call(
             lambda: add_kernel[(1,)](x, y, out, 1024, BLOCK=1024), CALLS)}
     taken = interleaved(actions, seconds=0.5 if quick else 6.0)

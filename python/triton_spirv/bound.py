@@ -1,6 +1,6 @@
 """Launches of a kernel that is launched again and again: `triton_spirv.bind`.
 
-A launch takes about 13 microseconds, most of them Triton's own: it looks at each argument, writes down what
+A launch takes about 10 microseconds, most of them Triton's own: it looks at each argument, writes down what
 it has seen as text, and looks that up. A bound launch has done so once.
 
     add_1024 = triton_spirv.bind(add, (1,), x, y, out, 1024, BLOCK=1024)
