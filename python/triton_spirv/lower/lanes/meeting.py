@@ -12,6 +12,9 @@ from ...spirv.passes.barriers import OF_PROGRAM, OF_WARP
 from ..addresses.ownership import Owned
 from ..values.allocation import Apart, Range, Turn
 
+#: The roots of pointers that may come from any argument.
+ANYWHERE = -1
+
 
 @dataclass(frozen=True)
 class Global:
@@ -32,7 +35,12 @@ class Global:
     @cached_property
     def whole(self) -> Global:
         """The same, as if nobody knew whose addresses they are."""
-        return self if self.owned is None else replace(self, owned=None)
+        return self if self.owned is None else Global(
+            self.roots, None, self.releases, self.acquires, self.exposed)
+
+    def anywhere(self, exposed: bool) -> Global:
+        """The same access, if any two arguments might overlap."""
+        return Global(ANYWHERE, self.owned, self.releases, self.acquires, exposed)
 
     def overlaps(self, other: Global) -> bool:
         """May one lane's access meet another's?"""

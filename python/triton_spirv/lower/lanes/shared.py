@@ -29,16 +29,13 @@ from ..values import fragment as fragments
 from ..values.allocation import Apart, Arena, Range, last_use
 from ..values.tensor import Fragment, Shared
 from ..values.types import register_type, storage_bytes
-from .meeting import Global, LaneMeetings
+from .meeting import ANYWHERE, Global, LaneMeetings
 
 if TYPE_CHECKING:
     from ..context import Context
     from .shared_races import SharedRaces
 
 MEETINGS = LaneMeetings()
-
-#: The roots of pointers that may come from any argument.
-ANYWHERE = -1
 
 #: bytes: arrays start at a multiple of it, so that a lane can move 16 bytes at once
 ALIGNMENT = 16
@@ -199,7 +196,8 @@ class SharedMemory:
         if not self.ctx.target.optimises("barriers"):
             return False
         needed = self._needed(graph, self.places)
-        private = not self.overflow.high and not self._needed(graph, self._outside)
+        # where no place needs a barrier, none does among fewer places
+        private = not self.overflow.high and not (needed and self._needed(graph, self._outside))
         if private:
             self.ctx.env.keep_global_private(graph)
         assumes_disjoint = self._assumes_disjoint(graph, needed, private)
@@ -221,8 +219,9 @@ class SharedMemory:
         if len({place.memory.roots for place in self.places if isinstance(place.memory, Global)}) < 2:
             return False
         exposed = bool(self.exposed)
-        everywhere = {id(place): replace(place, memory=replace(place.memory, roots=ANYWHERE, exposed=exposed))
-                      if isinstance(place.memory, Global) else place for place in self.places}
+        everywhere = {
+            id(place): Place(place.barrier, place.writes, place.memory.anywhere(exposed), place.again)
+            if isinstance(place.memory, Global) else place for place in self.places}
         if private and self._needed(graph, [everywhere[id(place)] for place in self._outside]):
             return True  # a barrier that shared memory needs orders no global memory
         found = self._needed(graph, list(everywhere.values()))

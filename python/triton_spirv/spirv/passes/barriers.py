@@ -109,7 +109,7 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
                     state = _joined(state, accesses[id(place)])
             if ends[at] != state:
                 ends[at] = state
-                changed = True
+                changed = bool(graph.loops)  # without one, each block comes behind all that lead to it
     return {id(place): needed[id(place)] for place in places if id(place) in needed}
 
 
