@@ -32,6 +32,14 @@ class Global:
     acquires: bool = False
     exposed: bool = True
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Accesses are keys, again and again."""
+        return hash((self.roots, self.owned, self.releases, self.acquires, self.exposed))
+
     @cached_property
     def whole(self) -> Global:
         """The same, as if nobody knew whose addresses they are."""

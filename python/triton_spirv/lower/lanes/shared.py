@@ -222,8 +222,12 @@ class SharedMemory:
         everywhere = {
             id(place): Place(place.barrier, place.writes, place.memory.anywhere(exposed), place.again)
             if isinstance(place.memory, Global) else place for place in self.places}
-        if private and self._needed(graph, [everywhere[id(place)] for place in self._outside]):
-            return True  # a barrier that shared memory needs orders no global memory
+        outside = self._outside
+        if private:
+            if self._needed(graph, [everywhere[id(place)] for place in outside]):
+                return True  # a barrier that shared memory needs orders no global memory
+            if len(outside) == len(self.places):
+                return False  # there is nothing else, and it needs none either way
         found = self._needed(graph, list(everywhere.values()))
         return any(needed.get(id(place)) != found.get(id(everywhere[id(place)])) for place in self.places)
 

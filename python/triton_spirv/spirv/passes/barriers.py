@@ -73,7 +73,8 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
         for words in block.instructions:
             if id(words) in by_words:
                 inside[block.number].append(by_words[id(words)])
-    accesses = {id(place): _state([(place.writes, place.memory)], meetings)
+    accesses = {id(place): {(place.writes, meetings.whole(place.memory)):
+                            frozenset(((place.writes, place.memory),))}
                 for place in places if place.memory is not None}
     ends: list[State | None] = [None] * len(graph.blocks)
     needed: dict[int, int] = {}
