@@ -127,8 +127,9 @@ def test_arrays_of_a_device_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def wrong_masks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A defect of the compiler's: a mask is taken to hold for a window if it does for its first element."""
+def wrong_masks(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A defect of the compiler's: a mask is taken to hold for a window if it does for its first element. What
+    it makes stays in a cache of its own."""
     original = masks._ordered
 
     def ordered(ctx: Any, predicate: str, operands: Any, layout: Any, opposite: bool = False) -> Any:
@@ -137,6 +138,7 @@ def wrong_masks(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(masks, "_ordered", ordered)
     monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("wrong")))
 
 
 @triton.jit
