@@ -19,6 +19,8 @@ which is the function's own `self`:
 It gives back 0, an error code of the driver, which is below 0, MISFIT where a pointer is not as it must be,
 and nothing was launched, or the nanoseconds where the launch took more than it may. It launches without the
 interpreter's lock, writes to nothing but the thread's word, and Python runs no code of this thread meanwhile.
+The word is written before that lock is given up: who holds the lock and finds no kernel, as a fork does,
+knows that no thread is inside of the driver.
 """
 
 from __future__ import annotations
@@ -72,11 +74,11 @@ misfit:
     bf01000000            mov edi, 1
     e985000000            jmp answer
 fits:
-    ff5350                call qword ptr [rbx + 0x50]
-    4989c4                mov r12, rax
     488b03                mov rax, qword ptr [rbx]
     488b4b08              mov rcx, qword ptr [rbx + 8]
     488908                mov qword ptr [rax], rcx
+    ff5350                call qword ptr [rbx + 0x50]
+    4989c4                mov r12, rax
     e87e000000            call now
     4889442418            mov qword ptr [rsp + 0x18], rax
     488b7b20              mov rdi, qword ptr [rbx + 0x20]

@@ -144,10 +144,10 @@ def _look_around() -> None:
     launch is waited for, a short while: a thread inside of the driver may hold one of its locks."""
     global _others_launch
     _others_launch = len(_free) < THREADS - 1 or place() != 0
-    for _ in range(200):
+    for _ in range(1000):  # often: the moment is short where several threads launch small kernels
         if not elsewhere():
             return
-        time.sleep(0.0005)
+        time.sleep(0.0001)
 
 
 def _forget_other_threads() -> None:
