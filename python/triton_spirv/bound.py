@@ -11,12 +11,11 @@ it has seen as text, and looks that up. A bound launch has done so once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from .plugin import front_end
 
 
-def bind(kernel: Any, grid: Any, *arguments: Any, **keywords: Any) -> Callable[..., None]:
+def bind(kernel: object, grid: object, *arguments: object, **keywords: object) -> Callable[..., None]:
     """A function that launches a kernel as `kernel[grid](*arguments, **keywords)` would, in less time. The
     kernel is compiled here, and not launched; one that is to be tuned for these arguments is tuned, and
     launched once.

@@ -126,7 +126,7 @@ def limit() -> int:
     return _limit.get() or at_least_0(os.environ.get(LIMIT, "") or 0, LIMIT)
 
 
-def at_least_0(number: Any, name: str) -> int:
+def at_least_0(number: str | int, name: str) -> int:
     """The number that somebody passed by this name; UsageError for what is none."""
     try:
         found = int(number)
@@ -212,7 +212,7 @@ def normalised(text: str) -> str:
 
 
 @contextmanager
-def checked(checks: str = "all", arrays: Sequence[Any] = (), limit: int = 0) -> Iterator[None]:
+def checked(checks: str = "all", arrays: Sequence[object] = (), limit: int = 0) -> Iterator[None]:
     """Launches inside make these checks: names with commas between, "all", or "" for none. `arrays`: arrays
     and tensors that kernels reach by addresses which they find in memory, as in a table of pointers. What
     torch.empty and triton_spirv.empty make inside counts as not written for check=uninit. `limit`: a launch

@@ -83,7 +83,7 @@ def graph() -> Iterator[Graph]:
         capture.recorders.pop(place, None)
 
 
-def _refusing_torch() -> AbstractContextManager[Any]:
+def _refusing_torch() -> AbstractContextManager[object]:
     """While a block keeps its launches, torch's operations that it would leave out are refused."""
     if "torch" not in sys.modules:
         return nullcontext()
@@ -91,7 +91,8 @@ def _refusing_torch() -> AbstractContextManager[Any]:
 
     class Refusing(TorchDispatchMode):
 
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(self, function: Any, types: object, args: Any = (),
+                               kwargs: Any = None) -> object:
             if capture.recorder() is not None and _computes(function):
                 raise UsageError(f"{function} in the block of a graph: a replay would leave it out; do it "
                                  "before the block, or write a kernel for it")

@@ -37,7 +37,8 @@ def test_text(kind: str, target: str, marks: list[str], command) -> None:
 @pytest.mark.parametrize(("asked", "printed"), [
     (["simplify", "needed-barriers"], ["// after simplify", "; after needed-barriers"]),
     (["all"], ["// after simplify", "// after single-rounds", "; after definite-assignment",
-               "; after needed-barriers", "; after convergence", "; after separated-phis"]),
+               "; after needed-barriers", "; after convergence", "; after contraction",
+               "; after separated-phis"]),
 ])
 def test_print_after(asked: list[str], printed: list[str], command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_SPIRV_DEBUG", "verify")

@@ -173,7 +173,7 @@ def test_more_than_4_gigabytes(there: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_names() -> None:
-    with pytest.raises(DeviceError, match="say 'cpu', 'gpu', 'gpu:<number>', 'vulkan'"):
+    with pytest.raises(DeviceError, match="use 'cpu', 'gpu', 'gpu:<number>', 'vulkan'"):
         triton_spirv.empty(3, device="tpu")
     with pytest.raises(DeviceError, match="names no device"):
         triton_spirv.empty(3, device="gpu:77")

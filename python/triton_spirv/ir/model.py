@@ -409,7 +409,7 @@ class Module:
             op.attributes["sym_name"]: op for op in self.body.operations if op.name == "tt.func"
         }
         #: what analyses of the whole module have found, and of which generation: facts/remembered.py
-        self.facts: dict[Any, Any] = {}
+        self.facts: dict[object, object] = {}
         self.facts_generation: tuple[int, int] | None = None
 
     @property

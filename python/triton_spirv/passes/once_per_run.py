@@ -62,10 +62,10 @@ def _can_be_sampled(value: Value) -> Asking[bool]:
         return True
     if op is None or op.regions:
         return False
-    if op.name in ("tt.splat", "tt.make_range"):
+    if op.name == "tt.make_range" or _is_uniform(value):
         return True
-    if op.name == "arith.constant" or not op.has("elementwise"):
-        return _is_uniform(value)
+    if not op.has("elementwise"):
+        return False
     for operand in op.operands:
         if not (yield (operand,)):
             return False

@@ -55,8 +55,8 @@ class Recorder:
         self.steps: list[Step] = []
         self.memory: dict[int, Memory] = {}
 
-    def add(self, name: str, run: Callable[[int, int, int, Sequence[Any]], None], x: int, y: int, z: int,
-            values: Sequence[Any], quick: Quick | None) -> None:
+    def add(self, name: str, run: Callable[[int, int, int, Sequence[object]], None], x: int, y: int, z: int,
+            values: Sequence[object], quick: Quick | None) -> None:
         """A launch that has been made."""
         if not x * y * z:
             return
@@ -79,7 +79,7 @@ class Recorder:
                 return self.steps.append(Step(name, ordinary, quick, x * y * z, data))
         return self.steps.append(Step(name, repeat))
 
-    def _kept(self, kernel: str, value: Any) -> Any:
+    def _kept(self, kernel: str, value: Any) -> object:
         memory = underlying(value) if hasattr(value, "data_ptr") else value
         if hasattr(memory, "untyped_storage"):
             value = memory = memory.detach()

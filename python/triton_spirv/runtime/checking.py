@@ -99,9 +99,9 @@ class Watch:
         """Of the array, for the kernel."""
         return self._room.address
 
-    def prepare(self, arguments: Sequence[Any], grid: tuple[int, int, int],
-                addresses: Sequence[Any] | None = None,
-                reaches: Callable[[Any], bool] = lambda array: True) -> None:
+    def prepare(self, arguments: Sequence[object], grid: tuple[int, int, int],
+                addresses: Sequence[object] | None = None,
+                reaches: Callable[[object], bool] = lambda array: True) -> None:
         """Before a launch: where the memory behind its arguments lies, and no reports. `addresses`: of the
         arguments' first elements, where the kernel sees copies of them; `reaches`: may an array be found by
         an address in memory?"""

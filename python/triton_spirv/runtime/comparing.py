@@ -126,7 +126,7 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
     return checked
 
 
-def _bounds(taken: Recording, known: Sums, grid: tuple[int, int, int], arguments: Sequence[Any],
+def _bounds(taken: Recording, known: Sums, grid: tuple[int, int, int], arguments: Sequence[object],
             other: Callable[..., Launch], exact: str = "") -> Bounds:
     """How far two results may differ, for each element of the memory that programs only add to. `exact`: of
     the kernel in that form, too."""

@@ -207,8 +207,8 @@ class DeviceArray:
         values = self.numpy()
         return values.astype(dtype) if dtype is not None else values
 
-    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
-                   copy: bool | None = None) -> Any:
+    def __dlpack__(self, *, stream: object = None, max_version: object = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> object:
         """A copy in host memory; `stream` and `max_version` change nothing. BufferError for another device,
         and where `copy` forbids it."""
         if dl_device is not None and tuple(map(int, dl_device)) != self.__dlpack_device__():

@@ -39,14 +39,14 @@ class DLTensor(ctypes.Structure):
 class Memory:
     """Elements at an address, for numpy; it keeps `owner`."""
 
-    def __init__(self, array: Elements, pointer: int, owner: Any) -> None:
+    def __init__(self, array: Elements, pointer: int, owner: object) -> None:
         strides = tuple(step * array.dtype.itemsize for step in array.strides)
         self.__array_interface__ = {"version": 3, "data": (pointer, False), "shape": array.shape,
                                     "strides": strides, "typestr": np.dtype(array.dtype.storage).str}
         self._owner = owner
 
 
-def on_host(array: Any, copy: bool | None = None) -> Any:
+def on_host(array: Any, copy: bool | None = None) -> object:
     """A capsule of a copy of a device array in host memory; BufferError where `copy` forbids one. Its work is
     done then."""
     if copy is False:
@@ -55,7 +55,7 @@ def on_host(array: Any, copy: bool | None = None) -> Any:
     return capsule(array, values.ctypes.data, (CPU, 0), values)
 
 
-def capsule(array: Elements, pointer: int, place: tuple[int, int], owner: Any) -> Any:
+def capsule(array: Elements, pointer: int, place: tuple[int, int], owner: object) -> object:
     """The array's elements, at an address on a device of DLPack's; whoever takes it keeps `owner`."""
     made = np.asarray(Memory(array, pointer, owner)).__dlpack__()
     find = ctypes.pythonapi.PyCapsule_GetPointer

@@ -58,7 +58,7 @@ class Quick:
         """After an ordinary launch of the kernel: what is known to be short now?"""
         self.most = self._kernel.pace.short()
 
-    def numbers(self, values: Sequence[Any]) -> list[Any]:
+    def numbers(self, values: Sequence[object]) -> list[object]:
         """Arguments as `pack` takes them; LaunchError for what cannot be passed by its address alone."""
         tables = self._kernel.tables
         return [tables[at][type(value)](value) if at in tables else value for at, value in enumerate(values)]

@@ -265,7 +265,7 @@ class Declarations:
         words = self._assemble(name, target, (decoration, *parameters))
         self._annotations[tuple(words)] = words
 
-    def undecorate(self, targets: Iterable[int], decoration: str, *parameters: Any) -> None:
+    def undecorate(self, targets: Iterable[int], decoration: str, *parameters: object) -> None:
         """Take a decoration without ids back from results by their ids."""
         head, _, *rest = self._assemble("OpDecorate", Label(0), (decoration, *parameters))
         for target in targets:

@@ -21,7 +21,7 @@ from ..addresses.masks import guarded
 from ..context import Context, StepLoop
 from ..plan.recorder import Recorder
 from ..registry import SOURCE_LAYOUTS
-from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Uniform
+from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
 from ..values.types import register_type, storage_type
 
 
@@ -203,7 +203,7 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
             isinstance(bound, Deferred) and bound.stored is None)
         if computed and _reads_elsewhere(bound, arrays, array.shape):
             pairs[place] = array, ctx.stored(bound)
-    groups: dict[tuple[int, int], list[tuple[Stored, Any]]] = {}
+    groups: dict[tuple[int, int], list[tuple[Stored, Tensor]]] = {}
     for array, bound in pairs:
         walked = ctx.default_layout(array.shape)
         groups.setdefault((walked.numel, walked.steps), []).append((array, bound))

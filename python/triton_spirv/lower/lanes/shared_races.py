@@ -17,7 +17,7 @@ there, the size of a cell and how many there are, becomes known when the kernel 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...check_layout import (
     ADDING_LANES,
@@ -34,6 +34,7 @@ from ...environment.base import Environment
 from ...errors import LoweringError
 from ...spirv.builder import I32, I64, Builder, Operand
 from ...spirv.control import For, if_
+from ...spirv.module import SourceLocation
 from ...spirv.module import Value as Register
 from ...spirv.operands import opcode
 from ...spirv.passes.graph import OPCODE, Graph, instruction
@@ -214,7 +215,7 @@ class SharedRaces:
         graph.write()
 
 
-def _users(place: Any) -> Any:
+def _users(place: SourceLocation | None) -> SourceLocation | None:
     """The innermost place that is not in Triton's own library: tl.sum is a function of that."""
     chain = [place, *getattr(place, "callers", ())]
     return next((each for each in chain if each is not None and LIBRARY not in each.file), place)

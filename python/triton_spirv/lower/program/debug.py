@@ -25,7 +25,7 @@ from ..lanes.exchange import anywhere
 from ..registry import lowers
 from ..values.fragment import components
 from ..values.numbers import bool_to_int, is_bool, least, to_arithmetic
-from ..values.tensor import Affine, Uniform
+from ..values.tensor import Affine, Tensor, Uniform
 from ..values.types import element_of, register_type
 
 INDEX = IntegerType(32)
@@ -146,7 +146,7 @@ def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
             b.emit("OpReturn")
 
 
-def _holds(ctx: Context, op: Operation, condition: Any) -> tuple[Register, Register | None]:
+def _holds(ctx: Context, op: Operation, condition: Tensor) -> tuple[Register, Register | None]:
     """Is the condition true in every element that this work-item holds? And where it is not: for each
     component the least number of such an element in row-major order, i32, or NOWHERE; None: a scalar."""
     b = ctx.b

@@ -223,14 +223,14 @@ class Kernel:
             self.context.stream.synchronize()
             host.copy_out()
 
-    def _reach(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> Reach:
+    def _reach(self, arguments: Sequence[object], grid: tuple[int, int, int]) -> Reach:
         """How far the launch may reach."""
         return reach_of(self.artifact, [
             None if kind == "ptr" or not hasattr(argument, "__index__") else
             fitted(argument, kind, FORMATS[kind])
             for kind, argument in zip(self.kinds, arguments, strict=True)], grid)
 
-    def _watched(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+    def _watched(self, x: int, y: int, z: int, arguments: Sequence[object]) -> None:
         """The same for a kernel in checked mode: wait for it, and raise what it found."""
         if not self._is_launch(x, y, z):
             return
@@ -245,7 +245,7 @@ class Kernel:
             if failed is not None:
                 raise failed
 
-    def _is_here(self, array: Any) -> bool:
+    def _is_here(self, array: object) -> bool:
         """Is it an array of this device?"""
         return getattr(underlying(array), "context", None) is self.context
 

@@ -340,7 +340,7 @@ class _Definite:
         if after is None or ways[behind] != 1:
             return
         for (array, bases), mask in known.items():
-            mine = frozenset(x for x in bases if x[0][0] == turn)
+            mine = frozenset([x for x in bases if x[0][0] == turn]) if bases else bases
             key = array, bases - mine
             after[key] = after.get(key, 0) | _closed(mask, mine)
 
@@ -350,8 +350,10 @@ class _Definite:
             return True
         if found.anywhere:
             return not self.wanted.get(found.array, 0) & ~known.get((found.array, NOTHING), 0)
-        return any(array == found.array and have <= bases and not _closed(mask, bases - have) & ~written
-                   for (array, have), written in known.items())
+        for (array, have), written in known.items():
+            if array == found.array and have <= bases and not _closed(mask, bases - have) & ~written:
+                return True
+        return False
 
 
 def _ends_of(block: Block, tests: list[Words]) -> list[tuple[int, Words, Words, int]]:
@@ -396,7 +398,7 @@ def _moved(first: Linear, index: Linear, bytes: int, id: int) -> Linear:
 
 def _closed(elements: int, bases: Bases) -> int:
     """The elements, moved by every combination of the bases."""
-    for basis in sorted(basis for _, basis in bases):
+    for basis in sorted([basis for _, basis in bases]) if bases else ():
         if not basis & (basis - 1) and elements.bit_length() <= basis:
             elements |= elements << basis
         else:
