@@ -204,7 +204,7 @@ def _compare_orders(results: list[GlobalSpace], program: Program, findings: Find
 def _take_back(space: GlobalSpace, memories: list[Memory], artifact: Artifact, findings: Findings) -> None:
     """Results into the caller's arrays; what the hidden buffers say."""
     by_start = {one.start: one for one in space.table}
-    for start, data, _ in memories:
+    for start, data, _ in [*memories, *space.found]:
         one = by_start[start]
         held = space.bytes[one.flat:one.flat + one.bytes]
         if not np.array_equal(data, held):

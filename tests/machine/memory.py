@@ -144,7 +144,8 @@ class Space:
 
 
 class GlobalSpace(Space):
-    """The arguments' memory. `unknown(address)` may bring an allocation that no argument named."""
+    """The arguments' memory. `unknown(address)` may bring an allocation that no argument named; `found` are
+    those that it has brought."""
 
     def __init__(self, arrays: list[tuple[int, Any, str]],
                  unknown: Callable[[int], tuple[int, Any, str] | None] | None = None) -> None:
@@ -152,7 +153,7 @@ class GlobalSpace(Space):
         self.observes = True
         self.table: list[Allocation] = []
         self.unknown = unknown
-        self.initial: dict[str, Any] = {}
+        self.found: list[tuple[int, Any, str]] = []
         for start, data, name in arrays:
             self.add(start, data, name)
 
@@ -195,6 +196,7 @@ class GlobalSpace(Space):
             if more is None or any(one.start == more[0] for one in self.table):
                 return at, inside
             self.add(*more)
+            self.found.append(more)
 
     def describe(self, address: int) -> str:
         before = [one for one in self.table if one.start <= address]
