@@ -252,6 +252,7 @@ def test_announcements_of_the_launch_before(context: Any, monkeypatch: pytest.Mo
                         allocations and memory.announce(self.context, state.kernel.handle, allocations))
     both()
     noticed("is announced to the launch and has been freed")
+    kernel.context.settle()  # nobody waits for a launch that copies nothing
 
 
 def test_addresses_that_are_found_in_memory_are_refused(context: Any) -> None:

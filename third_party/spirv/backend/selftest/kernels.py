@@ -99,7 +99,7 @@ def looked_up(x_ptr, index_ptr, out_ptr, counts_ptr, SIZE: tl.constexpr, BINS: t
 def paired(x_ptr, y_ptr, out_ptr, SIZE: tl.constexpr):
     i = tl.arange(0, SIZE)
     both = tl.interleave(tl.load(x_ptr + i), tl.load(y_ptr + i))
-    left, right = tl.split(tl.flip(both).reshape(SIZE, 2))
+    left, right = tl.split(tl.flip(both, 0).reshape(SIZE, 2))
     tl.store(out_ptr + i, left)
     tl.store(out_ptr + SIZE + i, right)
 
