@@ -32,6 +32,7 @@ import scarce
 import simulated_gpu
 import unchanged
 from machine import targets as machine_targets
+from seed import SEED
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 if not INTERPRETED:
@@ -177,18 +178,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """--spirv-sample: of the combinations of one test, every Nth; where to start depends on its name and on
-    TRITON_SPIRV_TEST_SEED."""
+    the tests' seed."""
     sample = config.getoption("--spirv-sample")
     if not sample:
         return
     numbers = {str(cell): i for i, cell in enumerate(cells(config))}
-    turn = int(os.environ.get("TRITON_SPIRV_TEST_SEED") or 0)
     kept, dropped = [], []
     for item in items:
         cell = getattr(item, "callspec", None) and item.callspec.params.get("cell")  # type: ignore[attr-defined]
         if cell is not None:
             start = zlib.crc32(item.nodeid.replace(str(cell), "", 1).encode())
-            if (start + turn + numbers.get(str(cell), 0)) % sample:
+            if (start + SEED + numbers.get(str(cell), 0)) % sample:
                 dropped.append(item)
                 continue
         kept.append(item)

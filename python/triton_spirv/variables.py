@@ -147,10 +147,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_NEW_OCLOC", "a file", "none", "A recent ocloc for tests that need one."),
         Variable("TRITON_SPIRV_TEST_MODES", "as the tests' option `--spirv-modes`", "`vector`",
                  "The modes that the operation tests run in."),
-        Variable("TRITON_SPIRV_TEST_SEED", "a number", "chosen at random",
-                 "The first random kernel of the property tests."),
-        Variable("TRITON_SPIRV_FUZZ_SEED", "a number", "fixed", "The first mutated text of the parser's "
-                 "tests."),
+        Variable("TRITON_SPIRV_TEST_SEED", "a number", "the number in `tests/seed.py`",
+                 "Where random kernels, mutated texts and samples of tests are drawn from."),
     ),
 }
 

@@ -93,30 +93,19 @@ def fp_to_fp(ctx: Context, op: Operation, value: Register) -> Register:
 # --- integers -----------------------------------------------------------------------------------------------
 
 
-@elementwise("arith.extsi")
-def extend_signed(ctx: Context, op: Operation, value: Register) -> Register:
-    width = bits_of(element_of(op.results[0].type))
-    return bool_to_int(ctx.b, value, Int(width), true=-1) if is_bool(value) else ctx.b.resize(value, width)
+def result_width(op: Operation) -> int:
+    """Bits of the integers that `op` makes; LoweringError for those that no register holds, such as i128."""
+    held = register_type(element_of(op.results[0].type))
+    return 1 if isinstance(held, Bool) else held.width  # type: ignore[attr-defined]
 
 
-@elementwise("arith.extui")
-def extend_unsigned(ctx: Context, op: Operation, value: Register) -> Register:
-    width = bits_of(element_of(op.results[0].type))
+@elementwise("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
+def resize_integer(ctx: Context, op: Operation, value: Register) -> Register:
+    """Sign extended, or zero extended by the operations for unsigned integers; or the lowest bits."""
+    width, signed = result_width(op), op.name not in ("arith.extui", "arith.index_castui")
     if is_bool(value):
-        return bool_to_int(ctx.b, value, Int(width))
-    return ctx.b.resize(value, width, signed=False)
-
-
-@elementwise("arith.trunci")
-def truncate_integer(ctx: Context, op: Operation, value: Register) -> Register:
-    width = bits_of(element_of(op.results[0].type))
-    return int_to_bool(ctx.b, value) if width == 1 else ctx.b.resize(value, width)
-
-
-@elementwise("arith.index_cast", "arith.index_castui")
-def index_cast(ctx: Context, op: Operation, value: Register) -> Register:
-    width = register_type(element_of(op.results[0].type)).width  # type: ignore[attr-defined]
-    return ctx.b.resize(value, width, signed=op.name == "arith.index_cast")
+        return value if width == 1 else bool_to_int(ctx.b, value, Int(width), true=-1 if signed else 1)
+    return int_to_bool(ctx.b, value) if width == 1 else ctx.b.resize(value, width, signed=signed)
 
 
 # --- between the two ----------------------------------------------------------------------------------------
@@ -168,7 +157,7 @@ def float_to_integer(ctx: Context, op: Operation, value: Register) -> Register:
     """Round towards zero; out of range is unspecified, as in Triton. Narrow integers come through i32."""
     b = ctx.b
     value = to_arithmetic(b, value, element_of(op.operands[0].type))
-    width = bits_of(element_of(op.results[0].type))
+    width = result_width(op)
     signed = op.name == "arith.fptosi"
     made = b.convert("OpConvertFToS" if signed or width < 32 else "OpConvertFToU", value, Int(max(width, 32)))
     return int_to_bool(b, made) if width == 1 else b.resize(made, width)
