@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import triton_spirv
 from triton_spirv.errors import TritonSpirvError
-from triton_spirv.isa import elf, hot_lines, line_table
+from triton_spirv.isa import hot_lines, line_table, object_file
 from triton_spirv.runtime import devices, program, sampling
 from triton_spirv.spirv.line_info import with_line_info
 
@@ -46,7 +46,7 @@ def built() -> program.Program:
 
 
 def test_every_row_is_the_one_that_objdump_reads(built: program.Program, tmp_path: Path) -> None:
-    data = elf.object_file(built.binary())
+    data = object_file.object_file(built.binary())
     table = line_table.line_table(data)
     lines = {(file, line) for _, file, line in table.rows if line}
     assert {("kernel.py", 7), ("other.py", 300), ("kernel.py", 10)} <= {(Path(f).name, n) for f, n in lines}
@@ -63,7 +63,7 @@ def test_every_row_is_the_one_that_objdump_reads(built: program.Program, tmp_pat
 
 
 def test_code_is_found_where_it_was_loaded(built: program.Program) -> None:
-    table = line_table.line_table(elf.object_file(built.binary()))
+    table = line_table.line_table(object_file.object_file(built.binary()))
     start = hot_lines.find(table)
     assert start is not None
     with open("/proc/self/mem", "rb", buffering=0) as memory:
@@ -76,7 +76,7 @@ def test_code_is_found_where_it_was_loaded(built: program.Program) -> None:
 
 
 def test_code_that_is_not_loaded_is_not_found(built: program.Program) -> None:
-    table = line_table.line_table(elf.object_file(built.binary()))
+    table = line_table.line_table(object_file.object_file(built.binary()))
     other = line_table.LineTable(table.code[:-1] + bytes([table.code[-1] ^ 0xFF]), table.rows, table.holes)
     assert hot_lines.find(other) is None
 
@@ -85,7 +85,7 @@ def test_a_module_without_lines_has_no_table(built: program.Program) -> None:
     device = next(each for each in devices.devices() if each.kind == "cpu")
     plain = program.build(devices.open_device(device), triton_spirv.compile(KERNEL).words, "k")
     with pytest.raises(TritonSpirvError, match="no line table"):
-        line_table.line_table(elf.object_file(plain.binary()))
+        line_table.line_table(object_file.object_file(plain.binary()))
 
 
 def test_samples_are_counted_by_line(built: program.Program) -> None:

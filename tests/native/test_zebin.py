@@ -32,6 +32,7 @@ REFUSED = {
     "other machine": (elf(machine=62), "machine 62, not 205"),
     "cut off": (elf()[:-40], "damaged ELF"),
     "section beyond the end": (elf()[:16] + elf()[16:].replace(b"\x90" * 64, b""), "damaged ELF"),
+    "symbol without a name's end": (elf().replace(b"_entry\0", b"_entry_"), "damaged ELF"),
     "no .ze_info": (elf(text=""), "no section .ze_info"),
     "another kernel": (elf(kernel="other"), "does not contain the kernel heavy"),
     "no code": (elf(code=False), "does not contain the kernel heavy"),

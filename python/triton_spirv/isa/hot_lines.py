@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from .elf import object_file
 from .line_table import LineTable, line_table
+from .object_file import object_file
 
 #: an executable mapping without a file: first address, end
 _CODE = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) r.xp \S+ \S+ 0 *$", re.M)

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from ..errors import TritonSpirvError
-from .elf import relocations, sections_of
+from .object_file import read
 
 COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, NEGATE, BASIC_BLOCK, ADD_PC, FIXED_PC = range(1, 10)
 END_SEQUENCE, SET_ADDRESS = 1, 2
@@ -38,11 +38,11 @@ class LineTable:
 
 def line_table(data: bytes) -> LineTable:
     """The table of an object file whose code lies in one section; TritonSpirvError where it has none."""
-    sections = sections_of(data)
-    table = next((section for section in sections if section.name == ".debug_line"), None)
+    file = read(data)
+    table = file.section(".debug_line")
     if table is None:
         raise TritonSpirvError("the driver's object file has no line table")
-    starts = {at: (section, offset) for at, section, offset in relocations(sections, sections.index(table))}
+    starts = {at: (section, offset) for at, section, offset in file.relocations(table)}
     place = next((section for section, _ in starts.values()), 0)
     addresses = {at: offset for at, (section, offset) in starts.items() if section == place}
     rows: list[Row] = []
@@ -52,8 +52,9 @@ def line_table(data: bytes) -> LineTable:
             at = _unit(table.data, at, addresses, rows)
     except (IndexError, ValueError, struct.error) as error:
         raise TritonSpirvError(f"the driver's line table cannot be read: {error}") from error
-    holes = sorted((at, ADDRESS_BYTES) for at, _, _ in relocations(sections, place))
-    return LineTable(sections[place].data, tuple(sorted(rows, key=lambda row: row[0])), tuple(holes))
+    code = file.sections[place]
+    holes = sorted((at, ADDRESS_BYTES) for at, _, _ in file.relocations(code))
+    return LineTable(code.data, tuple(sorted(rows, key=lambda row: row[0])), tuple(holes))
 
 
 def _unit(data: bytes, at: int, starts: dict[int, int], rows: list[Row]) -> int:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .disassembly import UNKNOWN, Access, Decoded, disassemble
-from .elf import function, object_file
 from .mix import Mix, hottest, loop_spans
+from .object_file import function, object_file
 
 KINDS = ("multiply-add", "vector", "scalar", "move", "load", "store", "stack", "gather", "branch", "call",
          "end", "unknown")

@@ -3,53 +3,32 @@
 `describe` yields the figures of one kernel, or says why the file is not usable: a compiler that says
 "success" may have left the kernel out, chosen other sub-groups, or dropped what it could not resolve.
 
-Source: the System V ABI for ELF-64 and ELF-32; the section names and keys of zebin 1.20 and 1.73,
-as ocloc writes them.
+Source: the section names and keys of zebin 1.20 and 1.73, as ocloc writes them.
 """
 
 from __future__ import annotations
 
 import re
-import struct
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from . import elf
 from .failures import BuildFailed
 
-ELF_MAGIC = b"\x7fELF"
 SPIRV_MAGIC = b"\x03\x02\x23\x07"
 ARCHIVE_MAGIC = b"!<arch>\n"
-LITTLE_ENDIAN, MACHINE = 1, 205
-_SYMBOL_TABLE, _NO_CONTENT = 2, (0, 8)
+MACHINE = 205
 
 #: symbols that the driver resolves when it loads the binary
 _OF_THE_DRIVER = ("__INTEL_", "__SubDeviceID", "__SyncBuffer", "__ImplicitArg", "__AssertHandler")
 
 
-@dataclass(frozen=True)
-class _Class:
-    """How ELF files of one size of addresses are laid out: where the header says where the table of sections
-    is, and how long; an entry of that table; one of the table of symbols, at which place of it the section
-    is.
-    """
-
-    start: tuple[str, int]
-    counts: int
-    section: struct.Struct
-    symbol: struct.Struct
-    index: int
-
-
-#: by the byte of the header that tells them apart: addresses of 32 bits, of 64 bits
-_CLASSES = {1: _Class(("<I", 32), 46, struct.Struct("<10I"), struct.Struct("<IIIBBH"), 5),
-            2: _Class(("<Q", 40), 58, struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ"), 3)}
-
-
 def kind(binary: bytes) -> str:
     """"spirv", "elf" or "archive", by the first bytes; "unknown" otherwise."""
-    for magic, name in ((SPIRV_MAGIC, "spirv"), (ELF_MAGIC, "elf"), (ARCHIVE_MAGIC, "archive")):
+    for magic, name in ((SPIRV_MAGIC, "spirv"), (elf.MAGIC, "elf"), (ARCHIVE_MAGIC, "archive")):
         if binary.startswith(magic):
             return name
     return "unknown"
@@ -82,65 +61,32 @@ class KernelFacts:
     has_dpas: bool = False
 
 
-@dataclass(frozen=True)
-class Section:
-    """A section of an ELF file; form: the class of the file."""
-
-    name: str
-    type: int
-    data: bytes
-    link: int
-    form: int
+def sections(binary: bytes) -> tuple[elf.Section, ...]:
+    """The sections of an ELF file for an Intel GPU; BuildFailed for anything else."""
+    return _file(binary).sections
 
 
-def sections(binary: bytes) -> list[Section]:
-    """The sections of an ELF file for this machine; BuildFailed for anything else."""
-    if kind(binary) != "elf":
-        raise BuildFailed(f"the output is not an ELF file: it starts with {binary[:8].hex(' ') or 'nothing'}")
+def _file(binary: bytes) -> elf.File:
+    with _reading():
+        file = elf.read(binary)
+    if file.machine != MACHINE:
+        raise BuildFailed(f"the output is an ELF file for machine {file.machine}, not {MACHINE} (Intel GPU)")
+    return file
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
     try:
-        form = _CLASSES.get(binary[4])
-        if form is None or binary[5] != LITTLE_ENDIAN:
-            raise BuildFailed("the output is not a little-endian ELF file")
-        machine = struct.unpack_from("<H", binary, 18)[0]
-        if machine != MACHINE:
-            raise BuildFailed(f"the output is an ELF file for machine {machine}, not {MACHINE} (Intel GPU)")
-        start = struct.unpack_from(form.start[0], binary, form.start[1])[0]
-        size, count, names = struct.unpack_from("<HHH", binary, form.counts)
-        headers = [form.section.unpack_from(binary, start + index * size) for index in range(count)]
-        table = headers[names]
-        text = binary[table[4]:table[4] + table[5]]
-        return [Section(_text_at(text, header[0]), header[1],
-                        b"" if header[1] in _NO_CONTENT else _slice(binary, header[4], header[5]), header[6],
-                        binary[4])
-                for header in headers]
-    except (struct.error, IndexError) as error:
-        raise BuildFailed(f"the output is a damaged ELF file: {error}") from error
+        yield
+    except elf.NotReadable as error:
+        raise BuildFailed(f"the output is {error}") from error
 
 
-def _slice(binary: bytes, start: int, size: int) -> bytes:
-    if start + size > len(binary):
-        raise IndexError(f"a section ends at byte {start + size} of {len(binary)}")
-    return binary[start:start + size]
-
-
-def _text_at(table: bytes, offset: int) -> str:
-    return table[offset:table.index(b"\0", offset)].decode(errors="replace") if offset < len(table) else ""
-
-
-def undefined_symbols(found: list[Section]) -> list[str]:
+def undefined_symbols(file: elf.File) -> list[str]:
     """Names that the binary refers to and nobody defines; the driver would refuse it."""
-    missing = []
-    for section in found:
-        if section.type != _SYMBOL_TABLE:
-            continue
-        strings = found[section.link].data
-        form = _CLASSES[section.form]
-        size = form.symbol.size
-        for symbol in form.symbol.iter_unpack(section.data[:len(section.data) // size * size]):
-            text = _text_at(strings, symbol[0])
-            if symbol[form.index] == 0 and text and not text.startswith(_OF_THE_DRIVER):
-                missing.append(text)
-    return missing
+    with _reading():
+        return [symbol.name for symbol in file.symbols()
+                if symbol.section == 0 and symbol.name and not symbol.name.startswith(_OF_THE_DRIVER)]
 
 
 def describe(binary: bytes, kernel: str, simd: int | None = None, dpas: bool = False) -> KernelFacts:
@@ -149,15 +95,15 @@ def describe(binary: bytes, kernel: str, simd: int | None = None, dpas: bool = F
     simd: the size of sub-groups that it must have; dpas: must it use the matrix engine? A module that asks
     for the engine on a device without one loses those instructions without a word.
     """
-    found = sections(binary)
-    by_name = {section.name: section for section in found}
-    if ".ze_info" not in by_name:
+    file = _file(binary)
+    described = file.section(".ze_info")
+    if described is None:
         raise BuildFailed("the output has no section .ze_info")
-    text = by_name[".ze_info"].data.decode(errors="replace")
+    text = described.data.decode(errors="replace")
     facts = next((one for one in kernels(text) if one.name == kernel), None)
-    if facts is None or f".text.{kernel}" not in by_name:
+    if facts is None or file.section(f".text.{kernel}") is None:
         raise BuildFailed(f"the output does not contain the kernel {kernel}")
-    missing = undefined_symbols(found)
+    missing = undefined_symbols(file)
     if missing:
         raise BuildFailed(f"nothing defines {', '.join(sorted(set(missing)))}, which {kernel} needs")
     if simd is not None and facts.simd_size != simd:
@@ -169,7 +115,8 @@ def describe(binary: bytes, kernel: str, simd: int | None = None, dpas: bool = F
 
 def spirv_of(binary: bytes) -> bytes | None:
     """The SPIR-V module that ocloc puts into a zebin beside the code."""
-    return next((section.data for section in sections(binary) if section.name == ".spv"), None)
+    found = _file(binary).section(".spv")
+    return None if found is None else found.data
 
 
 def kernels(text: str) -> Iterator[KernelFacts]:

@@ -1,0 +1,34 @@
+"""The object file that Intel's CPU driver made of a module, and the functions in it."""
+
+from __future__ import annotations
+
+from ..errors import TritonSpirvError
+from ..native import elf
+
+
+def read(data: bytes) -> elf.File:
+    """TritonSpirvError for anything but an ELF file."""
+    try:
+        return elf.read(data)
+    except elf.NotReadable as error:
+        raise TritonSpirvError(f"the driver's binary is {error}") from error
+
+
+def object_file(binary: bytes) -> bytes:
+    """The object file in the binary of Intel's CPU driver."""
+    file = read(binary)
+    found = file.section(".ocl.obj")
+    if found is None:
+        raise TritonSpirvError(f"the driver's binary has no object file in it, only "
+                               f"{', '.join(filter(None, (each.name for each in file.sections)))}")
+    return found.data
+
+
+def function(data: bytes, name: str) -> bytes:
+    """The bytes of a function of an object file."""
+    file = read(data)
+    for symbol in file.symbols():
+        if symbol.name == name and 0 < symbol.section < len(file.sections):
+            code = file.sections[symbol.section].data
+            return code[symbol.value:symbol.value + symbol.size] if symbol.size else code[symbol.value:]
+    raise TritonSpirvError(f"the driver's object file has no function {name}")
