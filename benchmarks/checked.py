@@ -53,7 +53,7 @@ def measured(case: Case, seconds: float) -> dict[str, float]:
 
 def proven(case: Case) -> str:
     """At how many of the accesses two addresses may be enough, and of how many."""
-    text = getattr(case.launch(), "asm")["ttir"]  # noqa: B009 - the launch of a compiled kernel
+    text = case.launch().asm["ttir"]
     original, known = rules._extremes, list[bool]()
 
     def noted(*given: Any) -> Any:

@@ -47,10 +47,10 @@ def histogram_kernel(x_ptr, count_ptr, n, BLOCK: tl.constexpr):
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel's launch, which takes the options of one; what it writes."""
+    """A kernel's launch, which takes the options of one and gives the compiled kernel; what it writes."""
 
     name: str
-    launch: Callable[..., object]
+    launch: Callable[..., Any]
     output: torch.Tensor
 
 

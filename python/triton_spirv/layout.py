@@ -165,12 +165,18 @@ class Layout:
         space = Elimination()
         return all(space.add(basis) for basis in self.all_bases if basis)
 
-    @lru_cache(maxsize=4096)  # noqa: B019  # layouts are small, and few
     def has_one_lane_each(self, ignored: int = 0) -> bool:
         """Does one lane of one warp hold every element, however often, and no other? Elements that differ in
         the `ignored` index bits only count as one."""
-        space = Elimination(basis & ~ignored for basis in self.component + self.register + self.step)
-        return all(space.add(basis & ~ignored) for basis in self.lane + self.warp)
+        if ignored not in self._one_lane_each:
+            space = Elimination(basis & ~ignored for basis in self.component + self.register + self.step)
+            self._one_lane_each[ignored] = all(space.add(basis & ~ignored) for basis in self.lane + self.warp)
+        return self._one_lane_each[ignored]
+
+    @cached_property
+    def _one_lane_each(self) -> dict[int, bool]:
+        """What `has_one_lane_each` has answered."""
+        return {}
 
     @cached_property
     def moving(self) -> int:

@@ -234,7 +234,10 @@ def test_other_arguments(ordinary) -> None:
 def test_hooks_see_each_launch(ordinary) -> None:
     bound, x, out = bound_scale(), torch.rand(1024), torch.zeros(1024)
     names = []
-    hook = lambda metadata: names.append(metadata.get()["name"])  # noqa: E731
+
+    def hook(metadata) -> None:
+        names.append(metadata.get()["name"])
+
     knobs.runtime.launch_enter_hook.add(hook)
     try:
         bound(x, out, 1024, 2.0)
@@ -293,7 +296,10 @@ def test_assertions_are_raised(ordinary) -> None:
 
 def test_tuned_kernels(ordinary) -> None:
     x, out = torch.rand(200), torch.zeros(200)
-    grid = lambda meta: grid_of(meta["n"], meta["BLOCK"])  # noqa: E731
+
+    def grid(meta):
+        return grid_of(meta["n"], meta["BLOCK"])
+
     bound = triton_spirv.bind(tuned_kernel, grid, x, out, 200)
     assert ordinary  # it has been tuned
     ordinary.clear()

@@ -219,7 +219,10 @@ def test_hooks_and_checks_are_refused_by_name() -> None:
     x, out = torch.ones(128), torch.zeros(128)
     with triton_spirv.graph() as graph:
         axpy(x, out, 2.0, 0.0)
-    hook = lambda metadata: None  # noqa: E731
+
+    def hook(metadata: object) -> None:
+        pass
+
     knobs.runtime.launch_exit_hook.add(hook)
     try:
         with pytest.raises(UsageError, match="launch hook"):

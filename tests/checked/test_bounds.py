@@ -46,9 +46,8 @@ def copy(x, o, n, BLOCK: tl.constexpr):
 def test_one_too_far(device: str, size: int, beyond: int, dtype: str) -> None:
     x = np.arange(size).astype(dtype)
     o = np.zeros(size + beyond, dtype)
-    launch = lambda: copy[(triton.cdiv(size + beyond, 512),)](  # noqa: E731
-        triton_spirv.asarray(x.copy()), triton_spirv.asarray(o), size + beyond, BLOCK=512)
-    load, = found(launch)
+    load, = found(lambda: copy[(triton.cdiv(size + beyond, 512),)](
+        triton_spirv.asarray(x.copy()), triton_spirv.asarray(o), size + beyond, BLOCK=512))
     assert load.check == "bounds" and load.argument == "x" and load.count == beyond
     at, = load.index
     far = at - size
@@ -183,7 +182,10 @@ def test_addresses_in_memory(device: str) -> None:
     arrays = [there(device, np.full(64, k, np.float32)) for k in (1, 2)]
     table = np.array([array.data_ptr() for array in arrays], np.int64)
     o = np.zeros(128, np.float32)
-    launch = lambda: through_table[(2,)](*map(triton_spirv.asarray, (table, o)), BLOCK=64)  # noqa: E731
+
+    def launch() -> None:
+        through_table[(2,)](*map(triton_spirv.asarray, (table, o)), BLOCK=64)
+
     load, = found(launch)
     assert "found in memory, which no argument has" in load.message and not load.argument
     np.testing.assert_array_equal(o, np.repeat([1, 2], 64))

@@ -153,7 +153,10 @@ def test_a_defect_is_found_recorded_and_bisected(
 ) -> None:
     monkeypatch.setenv("TRITON_SPIRV_RECORD", str(tmp_path))
     x, o = np.arange(1, 65, dtype=np.float32), np.zeros((4, 16), np.float32)
-    launch = lambda **options: copied[(1,)](*arrays(x, o), 50, BLOCK=64, **options)  # noqa: E731
+
+    def launch(**options: str) -> None:
+        copied[(1,)](*arrays(x, o), 50, BLOCK=64, **options)
+
     with pytest.raises(CheckError) as raised:
         launch(check="compiler")
     finding, = raised.value.findings

@@ -40,7 +40,10 @@ def copy(x, o, n, BLOCK: tl.constexpr):
 @pytest.mark.parametrize("size, block", [(1000, 256), (7, 8), (1, 1), (64, 64), (3000, 2048)])
 def test_who_writes(size: int, block: int, dtype: torch.dtype) -> None:
     x, o, grid = empty(size, dtype=dtype), empty(size, dtype=dtype), (triton.cdiv(size, block),)
-    launch = lambda source, target: copy[grid](source, target, size, BLOCK=block)  # noqa: E731
+
+    def launch(source: torch.Tensor, target: torch.Tensor) -> None:
+        copy[grid](source, target, size, BLOCK=block)
+
     finding, = found(lambda: launch(x, o))
     assert finding.message.startswith("what this load reads of x, and nobody has written, reaches the store")
     assert finding.count == size and finding.source.startswith("tl.store(o + i, tl.load(x")
@@ -55,15 +58,15 @@ def test_who_writes(size: int, block: int, dtype: torch.dtype) -> None:
 def test_a_part(written: int) -> None:
     x, y, o = torch.ones(1000), empty(1000), empty(1000)
     copy[(4,)](x, y, written, BLOCK=256)
-    launch = lambda: copy[(4,)](y, o, 1000, BLOCK=256)  # noqa: E731
-    assert sum(finding.count for finding in found(launch)) == 1000 - written
-    y, o = empty(1000), empty(1000)
-    assert not found(lambda: copy[(4,)](x, y, written, BLOCK=256))
-    findings = found(launch)
+    findings = found(lambda: copy[(4,)](y, o, 1000, BLOCK=256))
+    assert sum(finding.count for finding in findings) == 1000 - written
+    z, o = empty(1000), empty(1000)
+    assert not found(lambda: copy[(4,)](x, z, written, BLOCK=256))
+    findings = found(lambda: copy[(4,)](z, o, 1000, BLOCK=256))
     assert sum(finding.count for finding in findings) == 1000 - written
     if findings:
         assert written // 256 <= findings[0].program[0] < 4
-    assert not found(lambda: copy[(4,)](y, torch.zeros(1000), written, BLOCK=256))
+    assert not found(lambda: copy[(4,)](z, torch.zeros(1000), written, BLOCK=256))
 
 
 @triton.jit
@@ -73,15 +76,14 @@ def fill(o, value, begin, end, BLOCK: tl.constexpr):
 
 
 @pytest.mark.parametrize("checks", ["uninit", "uninit,bounds", "all"])
-def test_kernels_that_only_write(checks: str) -> None:
+@pytest.mark.parametrize("value", [7, unwritten.PATTERN - (1 << 32)])
+def test_kernels_that_only_write(value: int, checks: str) -> None:
     """What they write is known, even if it is the pattern of what nobody has written."""
-    pattern = unwritten.PATTERN - (1 << 32)
-    for value in (7, pattern):
-        x, o = empty(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
-        assert not launches.found(checks, lambda: fill[(1,)](x, value, 4, 48, BLOCK=64))  # noqa: B023
-        finding, = launches.found(checks, lambda: copy[(1,)](x, o, 64, BLOCK=64))  # noqa: B023
-        assert finding.count == 4 + 16
-        assert o[4:48].eq(value).all()
+    x, o = empty(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
+    assert not launches.found(checks, lambda: fill[(1,)](x, value, 4, 48, BLOCK=64))
+    finding, = launches.found(checks, lambda: copy[(1,)](x, o, 64, BLOCK=64))
+    assert finding.count == 4 + 16
+    assert o[4:48].eq(value).all()
     assert not launches.found(checks, lambda: fill[(1,)](torch.ones(64), 7, 5, 50, BLOCK=64))
 
 
@@ -90,11 +92,14 @@ def test_threads_that_write_parts_of_one_tensor() -> None:
         with triton_spirv.checked("uninit"):
             fill[(1,)](part, 7, 0, 64, BLOCK=64)
 
+    def read(x: torch.Tensor) -> None:
+        copy[(32,)](x, torch.zeros(64 * 32), 64 * 32, BLOCK=64)
+
     for _ in range(5):
         x = empty(64 * 32)
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(write, x.split(64)))
-        assert not found(lambda: copy[(32,)](x, torch.zeros(64 * 32), 64 * 32, BLOCK=64))  # noqa: B023
+        assert not found(partial(read, x))
 
 
 def test_what_makes_memory() -> None:

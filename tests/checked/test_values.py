@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 import triton_spirv
 from checked.launches import arrays, found
+from triton.language.extra import libdevice
 from triton_spirv import CheckError
 
 
@@ -238,6 +239,44 @@ def test_sums_and_narrowing_that_overflow(dtype: str, word: str) -> None:
     assert word in finding.message
     assert not found("nan", lambda: scaled[(1,)](*arrays(x, out(64, dtype)), float("inf"), BLOCK=64))
     assert not found("nan", lambda: scaled[(1,)](*arrays(x * 0 + 1, out(64, dtype)), 1.0, BLOCK=64))
+
+
+@triton.jit
+def summed(x, o, BLOCK: tl.constexpr):
+    v = tl.load(x + tl.arange(0, BLOCK))
+    total = tl.sum(v, 0)
+    tl.store(o, total)
+
+
+@triton.jit
+def scanned(x, o, BLOCK: tl.constexpr):
+    sums = tl.cumsum(tl.load(x + tl.arange(0, BLOCK)), 0)
+    tl.store(o + tl.arange(0, BLOCK), sums)
+
+
+@triton.jit
+def through_a_helper(x, o, BLOCK: tl.constexpr):
+    tl.store(o, helped(x, BLOCK))
+
+
+@triton.jit
+def helped(x, BLOCK: tl.constexpr):
+    return tl.sum(tl.load(x + tl.arange(0, BLOCK)), 0)
+
+
+@triton.jit
+def special(x, o, BLOCK: tl.constexpr):
+    v = libdevice.rcbrt(tl.load(x + tl.arange(0, BLOCK)) - 1e38)
+    tl.store(o + tl.arange(0, BLOCK), v)
+
+
+@pytest.mark.parametrize("kernel, line", [
+    (summed, "total = tl.sum(v, 0)"), (scanned, "sums = tl.cumsum(tl.load(x"),
+    (through_a_helper, "return tl.sum(tl.load(x"), (special, "v = libdevice.rcbrt(tl.load(x")])
+def test_functions_of_the_library_are_named_where_they_are_called(kernel: Any, line: str) -> None:
+    x = np.full(64, 1e38, np.float32)
+    finding, = found("nan", lambda: kernel[(1,)](*arrays(x, out()), BLOCK=64))
+    assert finding.file == __file__ and finding.source.startswith(line)
 
 
 # ---- overflow
@@ -489,14 +528,36 @@ def rotated(x, y, o, n, BLOCK: tl.constexpr):
     tl.store(o + i, moved * a + turned, mask=i < n)
 
 
+@triton.jit
+def ceiling(x, o, d):
+    parts = tl.cdiv(tl.load(x), d)
+    tl.store(o, parts)
+
+
+@triton.jit
+def swizzled(x, o, d):
+    i, j = tl.swizzle2d(tl.load(x), 0, d, 4, d)
+    tl.store(o, i + j)
+
+
+@pytest.mark.parametrize("kernel, line", [(ceiling, "parts = tl.cdiv("), (swizzled, "i, j = tl.swizzle2d(")])
+def test_quotients_of_the_library_are_named_where_they_are_called(kernel: Any, line: str) -> None:
+    x, o = np.full(1, 5, np.int32), np.zeros(1, np.int32)
+    findings = found("overflow", lambda: kernel[(1,)](*arrays(x, o), 0))
+    assert findings and all("division by zero" in finding.message for finding in findings)
+    assert all(finding.file == __file__ and finding.source.startswith(line) for finding in findings)
+
+
 @pytest.mark.parametrize("n, block", [(13, 16), (1000, 256), (5000, 4096)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bit_for_bit(n: int, block: int, dtype: Any) -> None:
     random = np.random.default_rng(n)
     x, y = random.standard_normal((2, n)).astype(dtype)
     plain, *others = np.zeros((6, n), dtype)
-    launch = lambda o, checks: rotated[(triton.cdiv(n, block),)](  # noqa: E731
-        *arrays(x, y, o), n, BLOCK=block, check=checks)
+
+    def launch(o: np.ndarray, checks: str) -> None:
+        rotated[(triton.cdiv(n, block),)](*arrays(x, y, o), n, BLOCK=block, check=checks)
+
     launch(plain, "")
     for checks, o in zip(("nan", "overflow", "uninit", "race", "bounds"), others, strict=True):
         launch(o, checks)
@@ -531,7 +592,10 @@ def test_a_product_that_is_contracted_is_named(dtype: str) -> None:
     import torch
 
     x, o = torch.full((64,), 3e20, dtype=torch.float64).to(getattr(torch, dtype)), torch.zeros(64)
-    launch = lambda: product_too_large[(1,)](x, o, BLOCK=64)  # noqa: E731
+
+    def launch() -> None:
+        product_too_large[(1,)](x, o, BLOCK=64)
+
     if dtype == "float64":
         assert not found("nan", lambda: product_too_large[(1,)](x, o.double(), BLOCK=64))
     elif dtype == "float16":

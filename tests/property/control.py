@@ -11,7 +11,7 @@ import numpy as np
 from property.builder import NUMBERS, Builder, Kinds, level_of
 from property.meaning import arithmetic, is_float
 from property.memory import Memory
-from property.steps import ROUNDED, ZERO, Access, Call, If, Kind, Loop, Step, Value, While, line
+from property.steps import ROUNDED, ZERO, Access, Call, If, Kind, Loop, State, Step, Value, While, line
 
 DEEPEST = 2
 
@@ -103,7 +103,10 @@ class Control(Memory, Builder):
         less = self.emit(Kind(dtype, ()), "{0} - 1", [count], arithmetic(lambda a: a - 1, dtype))
         end()
         carried = [*zip(variables, initials, nexts, strict=True), (count, source, less)]
-        holds = lambda state: bool(state.values[count].data > 0)  # noqa: E731
+
+        def holds(state: State) -> bool:
+            return bool(state.values[count].data > 0)
+
         self.steps.append(While(f"{count} > 0", holds, carried, body))
         self.kinds.update(zip(variables, kinds, strict=True))
 

@@ -79,9 +79,14 @@ class Elementwise(Builder):
             ("{0} % {1}", lambda a, b: a - quotient(a, b) * b),
         )
         if bits >= 32:
-            mask = (1 << bits) - 1
-            unsigned = lambda a: a.astype(object) & mask  # noqa: E731
-            signed = lambda a: (a & mask) - ((a & mask) >> (bits - 1) << bits) * (kind.dtype[0] == "i")  # noqa: E731
+            mask, is_signed = (1 << bits) - 1, kind.dtype[0] == "i"
+
+            def unsigned(a: np.ndarray) -> np.ndarray:
+                return a.astype(object) & mask
+
+            def signed(a: np.ndarray) -> np.ndarray:
+                return (a & mask) - ((a & mask) >> (bits - 1) << bits) * is_signed
+
             known += (("tl.umulhi({0}, {1})", lambda a, b: signed((unsigned(a) * unsigned(b)) >> bits)),)
         text, function = self.choice(known)
         kept = arithmetic(function, kind.dtype)

@@ -207,6 +207,9 @@ class Positions(Builder):
                                      ("!=", np.not_equal), ("<=", np.less_equal)))
         d, c = self.choice(DIVISORS[:8]), self.choice((0, 1, 5, 100, 16, -1, -100))
         factor, dtype = self.choice(WRAPPING), self.kinds[x].dtype
+        if how == 6:
+            dtype = self.choice(("i8", "i16", "u32", "u8", "u16"))
+        small = self.integer(1, 100) if how == 6 else 0
         text, function = {
             0: ("{0}", lambda v: v),
             1: (f"{{0}} % {d}", lambda v: truncated(v, d)[1]),
@@ -214,13 +217,9 @@ class Positions(Builder):
             3: (f"({{0}} & {d})", lambda v: v & d),
             4: (f"{{0}} * <{factor}>", lambda v: v * factor),
             5: (f"{{0}} + <{2147483647 - abs(c) - d}>", lambda v: v + (2147483647 - abs(c) - d)),
-            6: ("{0}", lambda v: v),
+            6: (f"({{0}}.to(tl.{'u' * (dtype[0] == 'u')}int{dtype[1:]}) * {small})", lambda v: v * small),
         }[how]
         if how == 6:
-            dtype = self.choice(("i8", "i16", "u32", "u8", "u16"))
-            small = self.integer(1, 100)
-            text = f"({{0}}.to(tl.{'u' * (dtype[0] == 'u')}int{dtype[1:]}) * {small})"
-            function = lambda v: v * small  # noqa: E731
             c = abs(c)
         kept = numeric.DTYPES[dtype].values
         if how in (1, 2, 3):

@@ -11,8 +11,9 @@ from ..errors import TritonSpirvError
 
 MAGIC = b"\x7fELF"
 LITTLE_ENDIAN = 1
-#: types of sections: a table of symbols, of relocations with addends; those without bytes in the file
-SYMBOLS, RELOCATIONS, NO_BYTES = 2, 4, (0, 8)
+#: types of sections: a table of symbols, of relocations with addends; one without bytes in the file. (That of
+#: the object file in what Intel's CPU driver makes is 0, which elsewhere is that of an empty entry.)
+SYMBOLS, RELOCATIONS, NO_BYTES = 2, 4, 8
 
 
 class NotReadable(TritonSpirvError):
@@ -127,7 +128,7 @@ def _reading() -> Iterator[None]:
 
 def _bytes(binary: bytes, header: tuple[int, ...]) -> bytes:
     start, size = header[4:6]
-    if header[1] in NO_BYTES:
+    if header[1] == NO_BYTES:
         return b""
     if start + size > len(binary):
         raise IndexError(f"a section ends at byte {start + size} of {len(binary)}")

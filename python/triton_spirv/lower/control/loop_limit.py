@@ -1,12 +1,12 @@
 """Loops on a device whose driver ends them: no launch passes for whole that was cut short.
 
-Mesa's software device, llvmpipe, gives all loops of a program together 65535 rounds. Then each loop is left
-at the end of its round, without a word. Who leaves a loop so has not met the loop's own condition: every loop
-notes at each round whether it goes on, and behind the loop the note is read. Where it still says so, the
-the program fails as by an assertion (../failing.py).
+Mesa's software device, llvmpipe, gives all loops of a program together 65535 rounds. Then it leaves each
+loop at the end of the round, and reports nothing. Such a loop has not met its own condition. So every round
+notes whether the loop goes on, and the instructions behind the loop read the note. If it still says that the
+loop goes on, the program fails as an assertion does (../failing.py).
 
-The notes lie in an array with an index that the compiler does not know: for it, a loop is left by its
-condition alone, and it would answer the question itself.
+The notes lie in an array with an index that Mesa's compiler does not know. To that compiler a loop ends by
+its condition alone: it would replace a note that it can follow by "has ended".
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ from ...check_layout import (
 )
 from ...environment.base import Environment
 from ...errors import LoweringError
+from ...ir.model import Location
 from ...spirv.builder import I32, I64, Builder, Operand
 from ...spirv.control import For, if_
-from ...spirv.module import SourceLocation
 from ...spirv.module import Value as Register
 from ...spirv.operands import opcode
 from ...spirv.passes.graph import OPCODE, Graph, instruction
@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 PLANES = 4
 SHARED = "Workgroup"
 BARRIER = opcode("OpControlBarrier")
-
-#: where functions like tl.sum are
-LIBRARY = "triton/language/"
 
 #: how an access is made -> its name for users
 KINDS = {"read": "load", "write": "store", "add": "atomic addition"}
@@ -171,7 +168,9 @@ class SharedRaces:
 
     def _site(self, kind: str) -> int:
         """The number of the place that is being lowered."""
-        place = _users(self.b.module.location)
+        place = self.b.module.location
+        if isinstance(place, Location):
+            place = place.in_user_code
         key = ("", 0, 0, kind) if place is None else (place.file, place.line, place.column, kind)
         if key not in self._places:
             if len(self.sites) >= 1 << PLACE_BIT - 1:
@@ -213,9 +212,3 @@ class SharedRaces:
                              instruction("OpStore", self._epoch.id, after)]
             block.instructions[:] = code
         graph.write()
-
-
-def _users(place: SourceLocation | None) -> SourceLocation | None:
-    """The innermost place that is not in Triton's own library: tl.sum is a function of that."""
-    chain = [place, *getattr(place, "callers", ())]
-    return next((each for each in chain if each is not None and LIBRARY not in each.file), place)

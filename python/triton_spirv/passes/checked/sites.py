@@ -39,8 +39,8 @@ class Sites:
         return spare_word(self.arguments)
 
     def add(self, op: Operation, check: str, what: str, **more: Any) -> int:
-        """A new site; the word that it counts in."""
-        place = op.location
+        """A new site, which names the user's own line; the word that it counts in."""
+        place = op.location.in_user_code
         self.known.append(Site(check, what, place.file, place.line, place.column, **more))
         return site_word(self.arguments, len(self.known) - 1)
 
