@@ -70,7 +70,7 @@ def test_a_cached_kernel_is_looked_at_on_its_own_target(product: str, command, t
 def test_what_is_no_binary_of_this_driver() -> None:
     with pytest.raises(TritonSpirvError, match="driver's binary is a damaged ELF file"):
         machine_code.disassembled(b"\x7fELF\x01", "k")
-    empty = struct.pack("<16s HHIQQQIHHHHHH", b"\x7fELF\x02", 1, 62, 1, 0, 0, 64, 0, 64, 0, 0, 64, 1, 0)
+    empty = struct.pack("<16s HHIQQQIHHHHHH", b"\x7fELF\x02\x01", 1, 62, 1, 0, 0, 64, 0, 64, 0, 0, 64, 1, 0)
     name_table = struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 128, 1, 0, 0, 1, 0)
     with pytest.raises(TritonSpirvError, match="has no object file in it"):
         machine_code.disassembled(empty + name_table + b"\0", "k")
