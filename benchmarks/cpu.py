@@ -1,13 +1,15 @@
 """Kernels on the CPU device beside what one would run instead, in the same run.
 
     python benchmarks/cpu.py [--quick] [--only rows,products,softmax] [--cores N] [--processor-time]
-                             [--peers torch,compile,numpy,interpreter] [--json FILE] [--plot FILE]
+                             [--instructions avx2] [--peers torch,compile,numpy,interpreter]
+                             [--json FILE] [--plot FILE]
 
 --only            families (elementwise, rows, movement, products, attention), or parts of workloads' names
 --peers           torch (eager), compile (torch.compile with Inductor's C++ backend, which needs a C++
                   compiler; what its compilation takes stands in a column of its own), numpy where it has such
                   a function, interpreter (Triton's, one call of at most --interpreter-seconds)
 --cores           bind the process to N cores: how it scales
+--instructions    as on an older processor: the driver, torch and its libraries are told to use no newer ones
 --processor-time  time of the processor instead of the clock's, with one core: for a machine that is not idle
 
 Each figure is the median of calls taken in turns; a ratio above 1 says that ours is faster. "of the limit" is
@@ -37,6 +39,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from peers import PEERS, Interpreter, compiled  # noqa: E402
 from report import introduced, output_arguments, write  # noqa: E402
 
+#: What tells each side to use no newer instructions than these.
+INSTRUCTIONS = {"avx2": {"CL_CONFIG_CPU_TARGET_ARCH": "core-avx2", "ATEN_CPU_CAPABILITY": "avx2",
+                         "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}}
 FAMILIES = ("elementwise", "rows", "movement", "products", "attention")
 
 
@@ -47,6 +52,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="families or parts of names, separated by commas")
     parser.add_argument("--peers", default="torch,numpy", help=f"of {', '.join(PEERS)}")
     parser.add_argument("--cores", type=int, help="bind to so many cores")
+    parser.add_argument("--instructions", choices=INSTRUCTIONS, help="use no newer ones, nor let torch do so")
     parser.add_argument("--processor-time", action="store_true", help="of one core, instead of the clock's")
     parser.add_argument("--seconds", type=float, default=3.0, help="for each workload")
     parser.add_argument("--interpreter-seconds", type=float, default=20.0, help="for one call there")
@@ -58,6 +64,7 @@ def parsed() -> argparse.Namespace:
     options.only = [part for part in options.only.split(",") if part]
     if options.processor_time:
         options.cores = 1
+    os.environ.update(INSTRUCTIONS.get(options.instructions, {}))
     return options
 
 

@@ -109,12 +109,12 @@ def machine() -> dict[str, str]:
 
 
 def _processor() -> str:
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        facts = dict(line.split(":", 1) for line in file.read().split("\n\n")[0].splitlines() if ":" in line)
-    named = {key.strip(): value.strip() for key, value in facts.items()}
-    flags = named.get("flags", "").split()
-    widest = next((name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in flags), "")
-    return f"{named.get('model name', platform.machine())} {widest}"
+    """Its model, and the widest vectors that this process may use."""
+    from triton_spirv.runtime.processor import processor
+
+    here = processor()
+    vectors = {"avx512f": "AVX-512", "avx2": "AVX2", "": ""}
+    return f"{here.model} {next(name for flag, name in vectors.items() if not flag or flag in here.flags)}"
 
 
 def table(title: str, head: list[str], rows: list[list[object]]) -> str:

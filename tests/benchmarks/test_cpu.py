@@ -39,6 +39,13 @@ def test_peers_that_compile_or_interpret(tmp_path: Path) -> None:
     assert taken["compile"]["median"] > 0 and 1e3 * taken["compile took"] > taken["compile"]["median"]
 
 
+def test_instructions_of_an_older_processor(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    done = run("--only", "int8", "--instructions", "avx2", "--processor-time", "--json", str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(file.read_text())["machine"]["processor"].endswith("AVX2")
+
+
 @pytest.mark.parametrize("arguments, message", [
     (("--peers", "tensorflow"), "there are torch, compile, numpy"),
     (("--only", "speed"), "no such workload"),

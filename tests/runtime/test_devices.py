@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from triton_spirv.errors import DeviceError
 from triton_spirv.runtime import devices, loader, opencl, processor
+from triton_spirv.target import cpu_target
 
 
 def test_cpu_driver_is_found_without_configuration() -> None:
@@ -112,6 +113,28 @@ def test_architecture_levels(flags: set[str], name: str) -> None:
     assert processor.Processor("x86_64", "some", frozenset(flags)).architecture == name
 
 
+@pytest.mark.parametrize(("setting", "architecture", "products"), [
+    (None, "x86_64-v4", {"i8", "bf16"}), ("nobody-knows-it", "x86_64-v4", {"i8", "bf16"}),
+    ("sapphirerapids", "x86_64-v4", {"i8", "bf16"}), ("icelake-server", "x86_64-v4", {"i8"}),
+    ("skx", "x86_64-v4", set()), ("core-avx2", "x86_64-v3", set()), ("corei7-avx", "x86_64-v2", set()),
+    ("corei7", "x86_64-v2", set())])
+def test_a_driver_that_compiles_for_an_older_processor(
+        setting: str | None, architecture: str, products: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it is told not to use is no fact of the processor: its compiler would end the process."""
+    levels = [feature for _, features in processor._LEVELS for feature in features]
+    flags = frozenset((*levels, "avx", "avx512_vnni", "avx512_bf16"))
+    monkeypatch.setattr(processor, "_found", lambda: processor.Processor("x86_64", "some", flags))
+    processor._limited.cache_clear()
+    if setting is None:
+        monkeypatch.delenv(processor.DRIVER_TARGET, raising=False)
+    else:
+        monkeypatch.setenv(processor.DRIVER_TARGET, setting)
+    found = processor.processor()
+    processor._limited.cache_clear()
+    target = cpu_target(found.architecture, found.flags)
+    assert (found.architecture, target.products) == (architecture, products)
+
+
 @pytest.mark.parametrize("granted", (True, False))
 def test_a_process_has_tile_registers_if_linux_gives_them(granted: bool, monkeypatch: pytest.MonkeyPatch,
                                                           tmp_path: Path) -> None:
@@ -126,7 +149,7 @@ def test_a_process_has_tile_registers_if_linux_gives_them(granted: bool, monkeyp
     monkeypatch.setattr(processor, "CPU_FACTS", tmp_path / "cpuinfo")
     monkeypatch.setattr(processor.ctypes, "CDLL", lambda name: C())
     monkeypatch.setattr(processor.platform, "machine", lambda: "x86_64")
-    found = processor.processor.__wrapped__()
+    found = processor._found.__wrapped__()
     assert found.flags == {"avx2", "avx512_bf16", *(("amx_tile", "amx_bf16") if granted else ())}
     assert asked == [(158, 0x1023, 18)]  # arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
 

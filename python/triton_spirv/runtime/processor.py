@@ -9,7 +9,7 @@ import hashlib
 import os
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 #: psABI levels of x86-64, highest first, with the features that tell them from the level below
 _LEVELS = (
@@ -19,6 +19,18 @@ _LEVELS = (
 )
 
 CPU_FACTS = "/proc/cpuinfo"
+
+#: The setting of Intel's CPU runtime that has it compile for an older processor, and the names that it takes,
+#: newest first: each with the features that the next one lacks.
+DRIVER_TARGET = "CL_CONFIG_CPU_TARGET_ARCH"
+DRIVER_TARGETS = {
+    "sapphirerapids": ("amx_tile", "amx_int8", "amx_bf16", "avx512_bf16"),
+    "icelake-server": ("avx512_vnni",),
+    "skx": _LEVELS[0][1],
+    "core-avx2": _LEVELS[1][1],
+    "corei7-avx": ("avx",),
+    "corei7": (),
+}
 
 #: The feature of tile registers, and how Linux is asked for them: a system call, an operation, a component of
 #: a processor's state.
@@ -50,9 +62,23 @@ class Processor:
         return f"{self.machine}:{self.model}:{flags}"
 
 
-@functools.cache
 def processor() -> Processor:
-    """The processor that this process runs on."""
+    """The processor that this process runs on, without the features that the driver is told not to use."""
+    return _limited(os.environ.get(DRIVER_TARGET, ""))
+
+
+@functools.cache
+def _limited(name: str) -> Processor:
+    """As one that the driver's setting names; whatever it does not know, it refuses itself."""
+    here, names = _found(), list(DRIVER_TARGETS)
+    newer = names[:names.index(name)] if name in names else []
+    unused = frozenset(feature for each in newer for feature in DRIVER_TARGETS[each])
+    return replace(here, flags=here.flags - unused)
+
+
+@functools.cache
+def _found() -> Processor:
+    """The processor, as Linux describes it."""
     facts: dict[str, str] = {}
     try:
         with open(CPU_FACTS, encoding="utf-8", errors="replace") as lines:
