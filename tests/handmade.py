@@ -184,7 +184,7 @@ def artifact(words: bytes, entry: str, parameters: list[tuple[str, str]], **fact
     """An artifact without a listing; parameters are (name, type), passed as one struct."""
     described = tuple(Parameter(name, type) for name, type in parameters)
     facts = {"passing": "struct", "written": (True,) * len(described), **facts}
-    return Artifact(words, "", entry, described, **facts)
+    return Artifact(words, entry, described, **facts)
 
 
 def scaled_add(passing: str = "struct", **facts: Any) -> Artifact:

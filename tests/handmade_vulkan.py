@@ -103,4 +103,4 @@ def vector_add(passing: str = "push", threads: int = 64, **changes: Any) -> Arti
                        [("x", "ptr"), ("y", "ptr"), ("z", "ptr"), ("n", "i32")])
     facts: dict[str, Any] = {"passing": passing, "written": (False, False, True, False),
                              "local_size": (threads, 1, 1), "sub_group_size": 1}
-    return Artifact(words, "", "add", parameters, **(facts | changes))
+    return Artifact(words, "add", parameters, **(facts | changes))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from .check_layout import Site
@@ -27,7 +28,6 @@ class Artifact:
     """A SPIR-V module with one kernel, and what a launcher must know about it.
 
     words        the module
-    listing      the same, readable
     plan         what was decided before the words were made: lower/plan/records.py, as text
     passing      "struct": one by-value struct with the natural alignment of C; "arguments": one kernel
                  argument per parameter; "push": that struct as push constants, from offset 0; "buffer": that
@@ -61,7 +61,6 @@ class Artifact:
     """
 
     words: bytes
-    listing: str
     entry: str
     parameters: tuple[Parameter, ...]
     passing: str = "arguments"
@@ -88,6 +87,13 @@ class Artifact:
     sites: tuple[Site, ...] = ()
     target: Target | None = field(default=None, compare=False)
 
+    @cached_property
+    def listing(self) -> str:
+        """The words, readable; made when first asked for, since it takes a fifth of a small compilation."""
+        from .spirv.asm import listing  # launching a kernel of the cache needs nothing of spirv/
+
+        return listing(self.words)
+
     @property
     def is_checked(self) -> bool:
         """Does it report to an array of checks? (Perhaps there is no place that could.)"""
@@ -107,14 +113,14 @@ class Artifact:
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the module, as plain data."""
-        plain = asdict(self)
-        for name in ("words", "listing", "plan", "target"):
-            del plain[name]
+        plain = {each.name: getattr(self, each.name) for each in fields(self)
+                 if each.name not in ("words", "plan", "target")}
+        plain["sites"] = tuple(map(asdict, self.sites))
         plain["parameters"] = [[p.name, p.type] for p in self.parameters]
         return plain
 
     @staticmethod
-    def from_json(plain: dict[str, Any], words: bytes = b"", listing: str = "") -> Artifact:
+    def from_json(plain: dict[str, Any], words: bytes = b"") -> Artifact:
         """The inverse of `to_json`."""
         known = dict(plain)
         known["parameters"] = tuple(Parameter(name, type) for name, type in plain["parameters"])
@@ -125,7 +131,7 @@ class Artifact:
         known["requires"] = tuple(Requirement(*row) for row in known.get("requires", ()))
         known["sites"] = tuple(map(Site.from_json, known.get("sites", ())))
         known["asserts"] = tuple((*row[:4], tuple(row[4])) for row in known["asserts"])
-        return Artifact(words=words, listing=listing, **known)
+        return Artifact(words=words, **known)
 
 
 def metadata_of(text: str) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 from .artifact import Artifact
 from .artifact import Parameter as ArtifactParameter
 from .check_layout import LANES
+from .collection import collection_later
 from .deep_stack import deepened
 from .environment import Environment, OpenCL, Vulkan
 from .environment.base import Parameter
@@ -46,7 +47,6 @@ from .passes.checked import instrument
 from .passes.comparable import make_comparable
 from .passes.pipeline import FACTS, PASSES, run_passes
 from .recordings import keep_compilation
-from .spirv.asm import listing
 from .spirv.builder import Builder
 from .spirv.module import Module as SpirvModule
 from .spirv.passes.pipeline import NAMES
@@ -93,7 +93,8 @@ def compile(text: str, target: Target | str = CPU, *, num_warps: int = 4, **opti
     target = find_target(target) if isinstance(target, str) else target
     target = target.optimised(options.get("optimise", ""))
     try:
-        return deepened(_within_resources, text, target, num_warps, options)
+        with collection_later():
+            return deepened(_within_resources, text, target, num_warps, options)
     except InternalError as error:
         defect = error
     except (TritonSpirvError, MemoryError):
@@ -192,7 +193,6 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     env.end_kernel()
     return Artifact(
         words=b.module.words(),
-        listing=listing(b.module),
         plan=plan_text(plan),
         entry=name,
         parameters=tuple(ArtifactParameter(p.name, p.type) for p in parameters),

@@ -22,7 +22,7 @@ def module(parameters: list[Parameter], body: Any, target: Target = LAVAPIPE) ->
     run_passes(b.module, b.module.functions[-1], env.passes(), verified=True)
     env.end_kernel()
     lanes = target.sub_group_size
-    return Artifact(b.module.words(), "", "kernel",
+    return Artifact(b.module.words(), "kernel",
                     tuple(ArtifactParameter(p.name, p.type) for p in parameters), passing=env.passing,
                     written=(True,) * len(parameters), local_size=(lanes, 1, 1), sub_group_size=lanes,
                     num_warps=1, target=target)

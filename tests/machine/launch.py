@@ -183,7 +183,7 @@ def _described(words: bytes, arguments: Sequence[Any]) -> Artifact:
              else str(type) for type, argument in zip(types, arguments, strict=True)]
     parameters = tuple(Parameter(f"argument {i}", kind) for i, kind in enumerate(kinds))
     name = program.contents.names.get((program.body[0].result,), "kernel")
-    return Artifact(words, "", name, parameters, passing=passing, sub_group_size=program.sub_group_size,
+    return Artifact(words, name, parameters, passing=passing, sub_group_size=program.sub_group_size,
                     written=(True,) * len(kinds))
 
 

@@ -136,7 +136,7 @@ def test_what_cannot_be_recorded_still_runs(place: Path, capfd: pytest.CaptureFi
 
     seen: list[object] = []
     launch = record.recording(lambda x, y, z, arguments: seen.append(arguments), b"",
-                              Artifact(b"", "", "bare", (Parameter("x", "ptr"),), written=(True,)), "cpu")
+                              Artifact(b"", "bare", (Parameter("x", "ptr"),), written=(True,)), "cpu")
     launch(1, 1, 1, [4096])
     assert seen == [[4096]] and not place.exists()
     assert "bare is not recorded: argument x is a bare address" in capfd.readouterr().err

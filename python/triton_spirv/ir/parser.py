@@ -7,10 +7,10 @@ regions, the generic form, the module.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from ..collection import collection_later
 from ..deep_stack import deepened
 from ..errors import ParseError
 from . import format as formats
@@ -50,13 +50,8 @@ def parse(text: str, filename: str = "<ttir>", verified: bool = True) -> Module:
     """Read a module and verify it. ParseError with line, column and caret for what is malformed, unknown, or
     not what its operation asks for. `verified`: False reads what MLIR spells, whether it makes sense or not.
     """
-    collecting = gc.isenabled()
-    gc.disable()  # it would walk the growing module again and again, and find nothing to free
-    try:
+    with collection_later():
         return deepened(lambda: Parser(text, filename, verified).module())
-    finally:
-        if collecting:
-            gc.enable()
 
 
 class Parser:
