@@ -44,7 +44,7 @@ def in_place(op: Operation, *tensors: Bound | None) -> bool:
             return True
         name = tensor.operation.name
         if name == "tt.load" and tensor.operation.ptr is op.ptr:
-            return True
+            return (yield from every(named(tensor.operation, tensor.operands)[1:]))  # its mask, and `other`
         return RULES[name].kind == "elementwise" and (yield from every(tensor.operands))
 
     return answer(is_safe, tensors)

@@ -162,6 +162,8 @@ def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
     if node.fetched is not ctx.walks[-1]:
         return
     for load, pointers in node.ahead:
+        if not isinstance(pointers, Pointers) or any(_loads(ctx, [(pointers, layout)])):
+            continue  # this walk would have to load indices again
         last = to_next_program(ctx, load)
         moved = distance(ctx, load) or last
         if moved is None:

@@ -101,21 +101,21 @@ def _store_registers(
         ctx.recorder.add(replace(plan, streams=streams is not None))
         _store_all(ctx, pointers, values, streams)
         return []
-    ctx.recorder.add(plan)
-    if plan.way == "predicated":
+    if plan.way in ("predicated", "regions"):
         assert plan.groups is not None
-        for here, registers in by_mask(ctx, mask, plan.groups):
+        governed = by_mask(ctx, mask, plan.groups)
+        ctx.recorder.add(plan)  # behind the loads that the mask is made of, as in the code
+        for here, registers in governed:
+            if plan.way == "regions":
+                with if_(b.module, here):
+                    pointers.store_all({r: values[r] for r in registers})
+                continue
             for r in registers:
                 pointers.store_where(r, values[r], here)
         return []
-    if plan.way == "regions":
-        assert plan.groups is not None
-        for here, registers in by_mask(ctx, mask, plan.groups):
-            with if_(b.module, here):
-                pointers.store_all({r: values[r] for r in registers})
-        return []
     assert mask is not None
     masks = fragments.rearrange(b, ctx.fragment(mask, layout), wide).registers
+    ctx.recorder.add(plan)
 
     def masked(way: str) -> None:
         if way == "one by one":
