@@ -229,6 +229,12 @@ class Layout:
         low, bits = self.dim_bits[axis]
         return ((1 << bits) - 1) << low
 
+    def in_step_with(self, other: Layout) -> bool:
+        """Does each turn of a walk hold the same elements in the same places under both? Shapes may differ.
+        What one turn reads and writes may then share memory, in whatever order the turns come."""
+        return ((self.origin, self.component, self.register, self.step, self.lane, self.warp)
+                == (other.origin, other.component, other.register, other.step, other.lane, other.warp))
+
     def map(self, shape: tuple[int, ...], change: Callable[[int], int]) -> Layout:
         """The layout of shape `shape` whose bases are `change(basis)`; `change` is linear over xor."""
         def each(bases: tuple[int, ...]) -> tuple[int, ...]:

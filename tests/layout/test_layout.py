@@ -142,3 +142,14 @@ def test_shared_layouts_are_bijections() -> None:
     for wrong in ((1, 2), (1, 2, 3, 4, 8)):
         with pytest.raises(ValueError, match="every element"):
             SharedLayout.of_offsets((4, 8), wrong)
+
+
+def test_in_step_is_more_than_the_same_windows() -> None:
+    """Rows that change places come in the same windows, in another order; a shape does not matter."""
+    rows = row_major((4, 4, 64), 16, 4, 4)
+    turned = rows.map((4, 4, 64), lambda basis: transposed(basis, (4, 4, 64), (1, 0, 2)))
+    assert sorted(turned.step) == sorted(rows.step)
+    assert (turned.component, turned.register) == (rows.component, rows.register)
+    assert not turned.in_step_with(rows)
+    assert rows.reshaped((16, 64)).in_step_with(rows)
+    assert not rows.without_steps().in_step_with(rows)

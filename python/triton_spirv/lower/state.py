@@ -101,14 +101,16 @@ class State:
                            self.target.max_registers)
         return row_major(shape, self.target.vector_width, self.target.max_registers, window)
 
-    def is_natural(self, layout: Layout) -> bool:
-        """Is this the layout under which a tensor of this shape is walked (in any order of steps)?"""
-        natural = self.default_layout(layout.shape)
+    def holds_windows(self, layout: Layout) -> bool:
+        """Does each turn hold one of the windows in which tensors of this shape are walked, whichever comes
+        first? That is enough to put the elements into an array, or to fetch them. It does not say that the
+        turns of two walks go together: `Layout.in_step_with`."""
+        own = self.default_layout(layout.shape)
         return (
             layout.origin == 0
-            and natural.component == layout.component
-            and natural.register == layout.register
-            and sorted(natural.step) == sorted(layout.step)
+            and own.component == layout.component
+            and own.register == layout.register
+            and sorted(own.step) == sorted(layout.step)
         )
 
     # --- bound values ---------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
         disjoint = b.logical_or(
             b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low)
         )
-        if single is not False and _same_walk(source, ptr) and layouts == {walked}:
+        if single is not False and _same_walk(source, ptr) and all(each.in_step_with(walked) for each in layouts):
             same = b.compare("OpIEqual", low, first)
             disjoint = b.logical_or(disjoint, same if single is True else b.logical_and(same, single))
         safe = reduce(b.logical_and, loaded.tests,

@@ -155,7 +155,7 @@ def _is_below(load: Operation, tensor: object) -> bool:
 def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
     """In a walk that reads the array of a value: fetch what the loads that it was made of will read next, in
     the next iteration or by the next program. Only the first such walk does."""
-    if not ctx.walks or not layout.step or not ctx.is_natural(layout):
+    if not ctx.walks or not layout.step or not ctx.holds_windows(layout):
         return
     if node.fetched is None:
         node.fetched = ctx.walks[-1]

@@ -60,9 +60,9 @@ class Requests(Evaluation):
         return [(key.tensor if isinstance(key, _Identity) else key, found[key]) for key in reversed(order)]
 
     def is_astray(self, node: Tensor, layout: Layout) -> bool:
-        """Would a walk come to this value in another order than its own? Then it is computed before."""
+        """Would a walk come to this value otherwise than window by window? Then it is computed before."""
         worth_keeping = isinstance(node, Deferred) and is_worth_keeping(node)
-        return worth_keeping and layout.steps > 1 and not self.is_natural(layout)
+        return worth_keeping and layout.steps > 1 and not self.holds_windows(layout)
 
     def asked(self, inputs: Iterable[Request], optional: Sequence[Tensor] = ()) -> Asked:
         """What every turn of a walk over the inputs asks for, and what not every turn does, or not as it is.

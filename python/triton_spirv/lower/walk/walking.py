@@ -37,7 +37,7 @@ class Walking(Requests):
         """Decide a loop in which `op` consumes tensors under layouts.
 
         Deferred values that are expensive and needed again afterwards become by-products when every turn of
-        the loop comes to them, in their natural order; in any other order they are computed before the loop.
+        the loop comes to them, window by window; otherwise they are computed before the loop.
         Small tensors that the loop indexes by its step are put into arrays. `stored` are by-products that are
         wanted anyway, after `straighten`; `optional` are those of the inputs that not every turn asks for.
         Close with `finish`.
@@ -55,7 +55,7 @@ class Walking(Requests):
             if isinstance(node, Fragment):
                 if any(any(layout.step) for layout in layouts):
                     self.spill(node)
-            elif is_worth_keeping(node) and all(self.is_natural(layout) for layout in layouts):
+            elif is_worth_keeping(node) and all(self.holds_windows(layout) for layout in layouts):
                 always = asked.always.get(node)
                 if always is not None and node not in every and self.needed_later(node, op, every):
                     kept[node] = always
@@ -90,8 +90,8 @@ class Walking(Requests):
         return requests
 
     def straighten(self, inputs: Iterable[Request]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
-        """Compute what a walk over the inputs would come to in another order than its own; the requests that
-        are left."""
+        """Compute what a walk over the inputs would not come to window by window; the requests that are
+        left."""
         inputs = list(inputs)
         requests = self.requests(inputs)
         while astray := [x for x, asked in requests if isinstance(x, Deferred)
@@ -130,7 +130,7 @@ class Walking(Requests):
             assert isinstance(stored, Stored)
             same_size = prod(stored.shape) == prod(node.shape)
             if (same_size and register_type(stored.element) == register_type(node.element)
-                    and all(_places(each) == _places(layout) for each in asked)
+                    and all(each.in_step_with(layout) for each in asked)
                     and self._feeds_only(value, node)):
                 del dying[value]
                 return stored
@@ -312,9 +312,3 @@ def _users(node: Deferred) -> list[Operation]:
     """What uses the value, or pointers with it among the summands of their offset."""
     results = (node.operation.results[node.index], *node.pointers)
     return [user for result in results for user, _ in result.uses]
-
-
-def _places(layout: Layout) -> object:
-    """Which places of an array hold the elements of a layout, turn by turn: transposed, rows may be walked in
-    another order."""
-    return layout.origin, layout.component, layout.register, layout.step
