@@ -16,7 +16,7 @@ from triton_spirv.target import CPU
 
 BLOCK = 1024
 
-APART = "loads in its loop lie apart"
+APART = ": from memory that lies apart"
 
 
 @triton.jit

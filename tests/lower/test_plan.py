@@ -186,7 +186,8 @@ def unjustified(plan: Plan) -> Plan:
 
 
 def in_place_elsewhere(plan: Plan) -> Plan:
-    return changed(plan, lambda node: [replace(node, way="in place")] if isinstance(node, Fused) else [node])
+    return changed(plan, lambda node: [replace(node, loads=tuple(
+        replace(each, proof="same pointers") for each in node.loads))] if isinstance(node, Fused) else [node])
 
 
 def apart_from_nothing(plan: Plan) -> Plan:

@@ -126,7 +126,8 @@ def _apart(right: Any) -> Any:
     def apart(ctx: Any, *arguments: Any) -> Any:
         from triton_spirv.spirv.types import Bool
 
-        return None if right(ctx, *arguments) is None else ctx.b.constant(Bool(), True)
+        found = right(ctx, *arguments)
+        return None if found is None else replace(found, safe=ctx.b.constant(Bool(), True))
     return apart
 
 

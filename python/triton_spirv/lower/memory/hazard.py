@@ -9,6 +9,7 @@ the very same, the fused loop is taken, else everything is loaded first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from ...ir.model import Operation
@@ -20,11 +21,24 @@ from ...traversal import Asking, answer, every
 from ..addresses.intervals import Intervals
 from ..addresses.ownership import fixed_bits
 from ..context import Context, named
-from ..plan.records import Fused
+from ..plan.records import Compared, Fused, FusedLoad, Overlap
+from ..plan.records import Span as Reached
 from ..registry import RULES
 from ..values.tensor import Affine, Bound, Deferred, Pointers, Tensor
 
 Span = tuple[Register, Register]  # first byte, and one past the last
+
+#: What the two forms of a walk are for.
+APART = "does the memory of the store lie apart from that of its loads?"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`safe`, a scalar Bool: none of the loads can read what an earlier step of the store has written; and
+    what is compared for that."""
+
+    safe: Register
+    compared: Overlap
 
 
 def in_place(op: Operation, *tensors: Bound | None) -> bool:
@@ -90,20 +104,20 @@ def _same_walk(x: Pointers, y: Pointers) -> bool:
         s is t or (isinstance(s, int) and s == t) for s, t in zip(*strides, strict=True))
 
 
-def distinct(ctx: Context, ptr: Tensor, layout: Layout) -> Register | bool:
+def distinct(ctx: Context, ptr: Tensor, layout: Layout) -> tuple[Register | bool, tuple[int, ...]]:
     """Have elements that are walked in different steps different addresses? A scalar Bool where strides that
-    are known when running have to be larger than what the smaller ones reach.
+    are known when running have to be larger than what the smaller ones reach, and their dimensions.
     """
     b = ctx.b
     if layout.steps == 1:
-        return True
+        return True, ()
     if not isinstance(ptr, Pointers) or ptr.terms or ptr.affine is None:
-        return False
+        return False, ()
     strides = [s.constant if isinstance(s, Register) and s.constant is not None else s
                for s in ptr.affine.strides]
     fixed = fixed_bits([0 if isinstance(s, Register) else s for s in strides], ptr.shape)
     if fixed is None:
-        return False
+        return False, ()
     unknown: dict[int, Register] = {}
     for dim, (stride, (low, bits)) in enumerate(zip(strides, layout.dim_bits, strict=True)):
         if isinstance(stride, Register):
@@ -111,7 +125,7 @@ def distinct(ctx: Context, ptr: Tensor, layout: Layout) -> Register | bool:
             if bits:
                 unknown[dim] = stride
     if any(basis & fixed for basis in layout.step):
-        return False
+        return False, ()
     reach = sum(abs(s) * (size - 1) for s, size in zip(strides, ptr.shape, strict=True) if isinstance(s, int))
     tests = []
     for order in (list(unknown)[::-1], list(unknown))[:len(unknown)]:  # row by row, column by column
@@ -122,7 +136,7 @@ def distinct(ctx: Context, ptr: Tensor, layout: Layout) -> Register | bool:
             larger.append(b.compare("OpSLessThan", reached, slope))
             reached = b.iadd(reached, b.imul(slope, ptr.shape[dim] - 1))
         tests.append(reduce(b.logical_and, larger))
-    return reduce(b.logical_or, tests) if tests else True
+    return reduce(b.logical_or, tests) if tests else True, tuple(unknown)
 
 
 def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[tuple[Deferred, set[Layout]]]:
@@ -132,10 +146,8 @@ def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[t
 
 
 def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
-          loads: Sequence[tuple[Deferred, set[Layout]]]) -> Register | None:
-    """A scalar Bool: none of these loads can read what an earlier step of the store has written. None where
-    it is unknown.
-    """
+          loads: Sequence[tuple[Deferred, set[Layout]]]) -> Comparison | None:
+    """Can none of these loads read what an earlier step of the store has written? None: no test tells."""
     b = ctx.b
     stored = Intervals(ctx, op, mask)
     if not isinstance(ptr, Pointers):
@@ -145,7 +157,8 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
         return None
     first, last = written
     walked = ctx.layout_of(op.ptr.type)
-    single = distinct(ctx, ptr, walked)
+    single, larger = distinct(ctx, ptr, walked)
+    compared = []
     safe = reduce(b.logical_and, stored.tests) if stored.tests else None
     for node, layouts in loads:
         source, only = named(node.operation, node.operands)[:2]
@@ -159,12 +172,27 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
         disjoint = b.logical_or(
             b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low)
         )
-        if single is not False and _same_walk(source, ptr) and all(each.in_step_with(walked) for each in layouts):
+        same_memory = single is not False and _same_walk(source, ptr) and all(
+            each.in_step_with(walked) for each in layouts)
+        compared.append(Compared(_reached(node.operation, source), same_memory))
+        if same_memory:
             same = b.compare("OpIEqual", low, first)
-            disjoint = b.logical_or(disjoint, same if single is True else b.logical_and(same, single))
+            if isinstance(single, Register):
+                same = b.logical_and(same, single)
+            disjoint = b.logical_or(disjoint, same)
         safe = reduce(b.logical_and, loaded.tests,
                       disjoint if safe is None else b.logical_and(safe, disjoint))
-    return safe
+    if safe is None:
+        return None
+    return Comparison(safe, Overlap(_reached(op, ptr), tuple(compared), larger))
+
+
+def _reached(op: Operation, pointers: Pointers) -> Reached:
+    """What the span of an access is computed from."""
+    affine = pointers.affine
+    strides = (0,) * len(pointers.shape) if affine is None else affine.strides
+    return Reached(op, tuple(s.constant if isinstance(s, Register) else s for s in strides),
+                   len(pointers.terms))
 
 
 def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, tensors: Sequence[Tensor],
@@ -175,18 +203,19 @@ def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, ten
     """
     layout = ctx.layout_of(op.ptr.type)
     inputs = [(tensor, layout) for tensor in tensors]
-    if ctx.target.optimises("fusion") and in_place(op, *tensors) and distinct(ctx, ptr, layout) is True:
+    if ctx.target.optimises("fusion") and in_place(op, *tensors) and distinct(ctx, ptr, layout)[0] is True:
         ctx.settle(memory_only=True, op=op)
-        if layout.steps > 1 and loads_below(ctx, inputs):
-            ctx.recorder.add(Fused(op, "in place"))
+        loads = loads_below(ctx, inputs) if layout.steps > 1 else []
+        if loads:
+            ctx.recorder.add(Fused(op, tuple(FusedLoad(x.operation, "same pointers") for x, _ in loads)))
         body()
         return
     loads = loads_below(ctx, inputs) if layout.steps > 1 else []
-    safe = apart(ctx, op, ptr, mask, loads) if layout.steps > 1 and ctx.target.optimises("fusion") else None
-    if safe is None:
+    test = apart(ctx, op, ptr, mask, loads) if layout.steps > 1 and ctx.target.optimises("fusion") else None
+    if test is None:
         ctx.settle(memory_only=True)
         if layout.steps > 1:
-            ctx.recorder.add(Fused(op, "before"))
+            ctx.recorder.add(Fused(op))
         body()
         return
     ctx.settle(memory_only=False, op=op)
@@ -202,11 +231,14 @@ def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, ten
         arms.append((name, ctx.recorder.close()))
         ctx.scopes.close()
 
-    branch = IfElse(ctx.b.module, safe)
+    fused = tuple(FusedLoad(each.span.operation, "disjoint or same" if each.same else "disjoint")
+                  for each in test.compared.loads)
+    branch = IfElse(ctx.b.module, test.safe)
     with branch.then():
-        arm("apart", lambda: None, Fused(op, "apart", tuple(node.operation for node, _ in loads)))
+        arm("apart", lambda: None, Fused(op, fused))
     with branch.otherwise():
         before, ctx.brief = ctx.brief, True
-        arm("overlapping", lambda: ctx.settle(memory_only=True), Fused(op, "before"))
+        arm("overlapping", lambda: ctx.settle(memory_only=True), Fused(op))
         ctx.brief = before
-    ctx.recorder.versions("does the memory of the store lie apart from that of its loads?", arms)
+    decided = test.safe.constant is not None
+    ctx.recorder.versions(APART, arms, test=replace(test.compared, decided=decided))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ..values.tensor import Stored
-from .records import Arm, ArrayUse, Node, Plan, Region, Renamed, Turns, Versions
+from .records import Arm, ArrayUse, Node, Overlap, Plan, Region, Renamed, Turns, Versions
 
 
 class Recorder:
@@ -50,10 +50,10 @@ class Recorder:
             self.add(Turns(count, body))
 
     def versions(self, question: str, arms: Sequence[tuple[str, tuple[Node, ...]]],
-                 may_skip: bool = False) -> None:
+                 may_skip: bool = False, test: Overlap | None = None) -> None:
         """Arms of which one runs; nothing is written down where none does anything."""
         if any(body for _, body in arms):
-            self.add(Versions(question, tuple(Arm(name, body) for name, body in arms), may_skip))
+            self.add(Versions(question, tuple(Arm(name, body) for name, body in arms), may_skip, test))
 
     def region(self, operation: Operation, *arms: tuple[str, tuple[Node, ...]], loops: bool = False) -> None:
         """A loop, branch or call of the kernel; nothing is written down where it has nothing."""

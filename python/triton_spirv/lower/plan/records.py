@@ -44,6 +44,14 @@ STAGINGS = ("", "where it is", "by rows", f"by rows{IN_SQUARES}", "by columns", 
             f"panels{IN_SQUARES}", "registers", "shared memory", "matrices")
 
 
+#: What shows that a turn of a store's walk loads nothing that an earlier turn has stored.
+#:   same pointers     it goes through the pointers that are stored to; each turn reads the elements that it
+#:                     stores, and no other turn's have their addresses
+#:   disjoint          a test has shown that the memory of the two lies apart
+#:   disjoint or same  or that they are the same memory, of which each turn reads the elements that it stores
+PROOFS = ("same pointers", "disjoint", "disjoint or same")
+
+
 @dataclass(frozen=True)
 class Vectors:
     """How the elements of an access lie in memory, under a layout: `run` components are neighbours there, at
@@ -89,16 +97,60 @@ class Access:
 
 
 @dataclass(frozen=True)
-class Fused:
-    """How the walk of a store stands to the loads that its value is made of.
-
-    way: "in place", each element is read through the pointers that are stored to; "apart", a test has shown
-    that what `loads` read is not stored to; "before", all loads are done.
-    """
+class FusedLoad:
+    """A load that waits for the walk of a store behind it, and the proof that no turn reads what an earlier
+    one has stored. Nothing else that writes may stand between the two."""
 
     operation: Operation
-    way: str
-    loads: tuple[Operation, ...] = ()
+    proof: str
+
+    def __post_init__(self) -> None:
+        if self.proof not in PROOFS:
+            raise ValueError(f"no proof {self.proof!r}")
+
+
+@dataclass(frozen=True)
+class Fused:
+    """The loads that the walk of a store makes, turn by turn between its stores; none: all loads are done
+    before it."""
+
+    operation: Operation
+    loads: tuple[FusedLoad, ...] = ()
+
+
+@dataclass(frozen=True)
+class Span:
+    """The bytes that an access reaches, as a test compares them. strides: of its addresses along each
+    dimension, in elements; None: known when the kernel runs. intervals: parts of its addresses that are no
+    such formula, of which the ends are computed."""
+
+    operation: Operation
+    strides: tuple[int | None, ...]
+    intervals: int = 0
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A load in a test for overlap. same: the test also passes where it begins at the address where the store
+    does."""
+
+    span: Span
+    same: bool
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """A test: does the memory that a store writes lie apart from what each of the loads reads?
+
+    larger    dimensions of the store that it tests, too: an index moves the address by more than all that
+              move it less can reach
+    decided   it is a constant, so that nothing is compared when the kernel runs
+    """
+
+    stored: Span
+    loads: tuple[Compared, ...]
+    larger: tuple[int, ...] = ()
+    decided: bool = False
 
 
 @dataclass(frozen=True)
@@ -231,11 +283,12 @@ class Arm:
 @dataclass(frozen=True)
 class Versions:
     """Of these arms one runs; each does the same, unless `may_skip`: then there is nothing to do in those
-    that are empty."""
+    that are empty. test: the question, where the first arm is right only if the answer is yes."""
 
     question: str
     arms: tuple[Arm, ...]
     may_skip: bool = False
+    test: Overlap | None = None
 
 
 @dataclass(frozen=True)

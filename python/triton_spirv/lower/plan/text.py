@@ -14,15 +14,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...ir.model import Operation, PointerType, TensorType
 from .records import (
     Access,
+    Arm,
     ArrayUse,
     Exchange,
     Fetch,
     Fused,
+    FusedLoad,
     Kept,
     Node,
     Overflow,
@@ -35,10 +38,11 @@ from .records import (
     Walk,
 )
 
-#: In words, what `Fused.way` says.
-FUSED = {"in place": "loads in its loop go through the same pointers",
-         "before": "everything is loaded before its loop",
-         "apart": "loads in its loop lie apart"}
+#: In words, why a turn reads nothing that an earlier one has stored.
+PROVEN = {"same pointers": "through the pointers of the store, each turn its own elements",
+          "disjoint": "from memory that lies apart",
+          "disjoint or same": "from memory that lies apart, or from that of the store, each turn its own "
+                              "elements"}
 
 
 def plan_text(plan: Plan) -> str:
@@ -59,7 +63,7 @@ class _Printer:
     def __init__(self, plan: Plan) -> None:
         self.contents = plan.contents
 
-    def nodes(self, nodes: Sequence[Node], indent: str) -> Iterator[str]:
+    def nodes(self, nodes: Sequence[Node | FusedLoad], indent: str) -> Iterator[str]:
         """The lines of a body; the same array read twice in a row is one line."""
         last = ""
         for node in nodes:
@@ -83,7 +87,7 @@ class _Printer:
         return f"keeps %{kept.operation.results[kept.index].name} in array {kept.array}{over}"
 
 
-_Body = list[tuple[str, tuple[Node, ...]]]
+_Body = list[tuple[str, tuple[Node | FusedLoad, ...]]]
 
 
 def _access(printer: _Printer, node: Access) -> tuple[str, _Body]:
@@ -111,7 +115,13 @@ def _element(operation: Operation) -> str:
 
 
 def _fused(printer: _Printer, node: Fused) -> tuple[str, _Body]:
-    return f"{called(node.operation)}: {FUSED[node.way]}", []
+    if not node.loads:
+        return f"{called(node.operation)}: everything is loaded before its walk", []
+    return f"{called(node.operation)}: its walk loads", [("", node.loads)]
+
+
+def _fused_load(printer: _Printer, node: FusedLoad) -> tuple[str, _Body]:
+    return f"{called(node.operation)}: {PROVEN[node.proof]}", []
 
 
 def _fetch(printer: _Printer, node: Fetch) -> tuple[str, _Body]:
@@ -157,16 +167,20 @@ def _walk(printer: _Printer, node: Walk) -> tuple[str, _Body]:
 
 
 def _versions(printer: _Printer, node: Versions) -> tuple[str, _Body]:
-    return f"versions: {node.question}", [(arm.name, arm.body) for arm in node.arms if arm.body]
+    return f"versions: {node.question}", _arms(node.arms)
 
 
 def _region(printer: _Printer, node: Region) -> tuple[str, _Body]:
-    arms = [(arm.name if len(node.arms) > 1 else "", arm.body) for arm in node.arms if arm.body]
-    return f"{node.operation.name} {node.operation.location}", arms
+    arms = node.arms if len(node.arms) > 1 else [replace(arm, name="") for arm in node.arms]
+    return f"{node.operation.name} {node.operation.location}", _arms(arms)
+
+
+def _arms(arms: Sequence[Arm]) -> _Body:
+    return [(arm.name, arm.body) for arm in arms if arm.body]
 
 
 PRINT: dict[type, Callable[[_Printer, Any], tuple[str, _Body]]] = {
-    Access: _access, Fused: _fused, Fetch: _fetch, ArrayUse: _use, Renamed: _renamed, Product: _product,
-    Exchange: _exchange, Overflow: _overflow, Turns: _turns, Walk: _walk, Versions: _versions,
-    Region: _region,
+    Access: _access, Fused: _fused, FusedLoad: _fused_load, Fetch: _fetch, ArrayUse: _use,
+    Renamed: _renamed, Product: _product, Exchange: _exchange, Overflow: _overflow, Turns: _turns,
+    Walk: _walk, Versions: _versions, Region: _region,
 }

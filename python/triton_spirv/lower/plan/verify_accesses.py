@@ -1,9 +1,9 @@
 """Is every access of a kernel in its plan, once, and in the kernel's order?
 
 An access of a block of the kernel is made in the code of this block: nothing that is pending crosses the edge
-of a loop or a branch. Inside it, two accesses of which one writes keep their order, whatever the pointers
-are. The one exception is a walk of several turns that loads and stores: a turn stores before the next one
-loads, which the walk has to justify (`Fused`).
+of a loop or a branch. Inside it, two accesses of which one writes, or is atomic, keep their order, whatever
+the pointers are. The one exception is a walk of several turns that loads and stores: a turn stores before the
+next one loads, for which the walk gives proofs (`Fused`) that verify_fused.py makes again.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...ir.model import Operation, Region, Value
+from .addresses import Addresses
 from .records import Access, Fused, Node, Plan, Turns, Versions, Walk
 from .records import Region as Inner
 from .text import called
+from .verify_fused import FusedWalks
 
 
 def wrong_accesses(plan: Plan) -> list[str]:
@@ -22,7 +24,7 @@ def wrong_accesses(plan: Plan) -> list[str]:
     functions = {op.attributes.get("sym_name"): op for op in plan.kernel.parent.operations
                  } if plan.kernel.parent is not None else {}
     found: list[str] = []
-    _Region(plan.kernel.regions[0], functions, found).verify(plan.body)
+    _Region(plan.kernel.regions[0], functions, found, Addresses()).verify(plan.body)
     return found
 
 
@@ -30,7 +32,8 @@ def wrong_accesses(plan: Plan) -> list[str]:
 class _State:
     """What has happened on the ways to a place; what it does not know itself the state `around` knows, so
     that arms cost what they change. made: how often each access was made, at least and at most. last,
-    last_write: of the accesses on some way the one that stands last in its block, and of those that write.
+    last_write: of the accesses on some way the one that stands last in its block, and of those that write or
+    are atomic.
     fused: how walks of stores are justified. ready: values all loads of which are made."""
 
     around: _State | None = None
@@ -70,8 +73,10 @@ class _State:
 class _Region:
     """The accesses of one region of the kernel: its blocks, without what is nested in them."""
 
-    def __init__(self, region: Region, functions: dict[str | None, Operation], found: list[str]) -> None:
-        self.functions, self.found = functions, found
+    def __init__(self, region: Region, functions: dict[str | None, Operation], found: list[str],
+                 addresses: Addresses) -> None:
+        self.functions, self.found, self.addresses = functions, found, addresses
+        self.fused = FusedWalks(addresses)
         self.blocks = region.blocks
         self.places = {op: (b, i) for b, block in enumerate(region.blocks)
                        for i, op in enumerate(block.operations)}
@@ -106,6 +111,7 @@ class _Region:
             elif isinstance(node, Turns):
                 self.turns(node, state)
             elif isinstance(node, Versions):
+                self.fused.tests(node)
                 self.arms([arm.body for arm in node.arms], state, node.may_skip)
             elif isinstance(node, Inner):
                 self.inner(node, state)
@@ -142,37 +148,40 @@ class _Region:
             self.found.append(f"{op.name} {op.location} stands in another block")
             return
         accesses = [each for arm in node.arms for each, _ in _accesses(arm.body)]
-        self.passes(op, any(map(_reads, accesses)), any(each.has("writes") for each in accesses), state)
+        self.passes(op, any(map(_reads, accesses)), any(map(_orders, accesses)), state)
         self.inside(op, tuple(arm.body for arm in node.arms))
 
     def inside(self, op: Operation, bodies: tuple[tuple[Node, ...], ...]) -> None:
         if op.name == "tt.call":
             regions: Sequence[Region] = self.functions[op.attributes["callee"]].regions
+            addresses = Addresses((self.addresses, op.operands))
         else:
             regions = [region for region in op.regions if region.blocks]
+            addresses = self.addresses
         for i, region in enumerate(regions):
-            _Region(region, self.functions, self.found).verify(bodies[i] if i < len(bodies) else ())
+            inner = _Region(region, self.functions, self.found, addresses)
+            inner.verify(bodies[i] if i < len(bodies) else ())
 
     def access(self, node: Access, state: _State) -> None:
         op = node.operation
         if op not in self.places:
             self.found.append(f"{called(op)} is made outside its block")
             return
-        self.passes(op, _reads(op), op.has("writes"), state)
+        self.passes(op, _reads(op), _orders(op), state)
         for load in self.missing(op, state):
             self.found.append(f"{called(op)} is made before {called(load)}, which it needs")
         least, most = state.count(op)
         state.made[op] = least + 1, most + 1
 
-    def passes(self, op: Operation, reads: bool, writes: bool, state: _State) -> None:
+    def passes(self, op: Operation, reads: bool, orders: bool, state: _State) -> None:
         """Does it come behind what it should come before?"""
-        if not reads and not writes:
+        if not reads and not orders:
             return
-        other = state.last if writes else state.last_write
+        other = state.last if orders else state.last_write
         if other is not None and self.places[other] > self.places[op]:
             self.found.append(f"{called(op)} is made behind {called(other)}")
         state.last = self.later(state.last, op)
-        if writes:
+        if orders:
             state.last_write = self.later(state.last_write, op)
 
     def turns(self, node: Turns, state: _State) -> None:
@@ -185,9 +194,10 @@ class _Region:
             for load, read in inside:
                 if load is store or not _reads(load):
                     continue
-                if not _is_justified(state.why(store), read, written):
+                doubt = self.fused.doubt(state.why(store), read, written)
+                if doubt is not None:
                     self.found.append(f"{called(load)} and {called(store)} share a walk in which a turn may "
-                                      "store what the next one loads")
+                                      f"store what the next one loads: {doubt}")
 
     def missing(self, op: Operation, state: _State) -> list[Operation]:
         """Of the loads of its block that a store's address and value are computed from, those that are not
@@ -223,15 +233,10 @@ def _reads(op: Operation) -> bool:
     return op.has("reads") or op.has("atomic")
 
 
-def _is_justified(fused: Fused | None, read: Access, written: Access) -> bool:
-    """May a turn's store come before what the next turn loads?"""
-    if fused is None or fused.way == "before":
-        return False
-    if fused.way == "apart":
-        return read.operation in fused.loads
-    same_steps = read.layout is not None and written.layout is not None \
-        and read.layout.step == written.layout.step
-    return read.operation.ptr is written.operation.ptr and same_steps
+def _orders(op: Operation) -> bool:
+    """May nothing that stands before it be made behind it? What it writes would be read, or what another
+    program writes once it has seen it."""
+    return op.has("writes") or op.has("atomic")
 
 
 def _accesses(nodes: tuple[Node, ...]) -> Iterator[tuple[Operation, Access]]:

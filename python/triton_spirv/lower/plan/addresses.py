@@ -1,0 +1,201 @@
+"""How the address of an element follows from its index, by the kernel's operations alone.
+
+The verifier of fused walks asks this. It knows nothing of what lowering has bound values to: it reads how the
+pointers are made.
+
+    x + row * n + tl.arange(0, 64)                   strides 1
+    x + rows[:, None] * n + columns[None, :] * 2     strides n, 2
+    x + tl.load(index)                               none: no formula of the index
+
+A stride is a sum of products of scalars of the kernel, with integers before them; two that are equal have the
+same value wherever both are known. As in the facts of values, index arithmetic is taken not to wrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...facts.axis import axis_facts
+from ...facts.motion import added_each_round
+from ...ir.model import DenseAttr, Operation, TensorType, Type, Value, bits_of
+from ...traversal import Asking, Known, answer
+
+#: A sum of products: for each product of values, in order of their ids, the integer before it, which is not
+#: 0. The product of no values is 1.
+Stride = frozenset[tuple[tuple[int, ...], int]]
+
+ZERO: Stride = frozenset()
+
+#: Products in one sum, and values in one product; what has more is a value of its own.
+MOST = 16
+
+#: Bits of integers of which sums and products are taken not to wrap.
+NARROW = 32
+
+
+def number(stride: Stride) -> int | None:
+    """The integer that it is; None where it is none."""
+    if not stride:
+        return 0
+    ((product, factor),) = tuple(stride)[:1]
+    return factor if len(stride) == 1 and not product else None
+
+
+def _integer(value: int) -> Stride:
+    return frozenset([((), value)]) if value else ZERO
+
+
+def _sum(x: Stride, y: Stride, factor: int = 1) -> Stride:
+    """x + factor * y."""
+    total = dict(x)
+    for product, each in y:
+        total[product] = total.get(product, 0) + factor * each
+    return frozenset((product, each) for product, each in total.items() if each)
+
+
+def _product(x: Stride, y: Stride) -> Stride:
+    total: dict[tuple[int, ...], int] = {}
+    for left, factor in x:
+        for right, other in y:
+            both = tuple(sorted(left + right))
+            total[both] = total.get(both, 0) + factor * other
+    return frozenset((product, each) for product, each in total.items() if each)
+
+
+class Addresses:
+    """Of one function. `caller`: where it is called, those of that function and the call's operands: its own
+    arguments are those."""
+
+    def __init__(self, caller: tuple[Addresses, Sequence[Value]] | None = None) -> None:
+        self.caller = caller
+        self._strides: Known = {}
+        self._scalars: Known = {}
+
+    def strides(self, value: Value) -> tuple[Stride, ...] | None:
+        """By how much an integer, or a pointer in elements, grows along each dimension of a tensor; None
+        where it is no such formula of the index."""
+        return answer(self._of_tensor, value, known=self._strides)
+
+    def scalar(self, value: Value) -> Stride:
+        """A scalar, or what all elements of a tensor are."""
+        return answer(self._of_scalar, value, known=self._scalars)
+
+    def _of_tensor(self, value: Value) -> Asking[tuple[Stride, ...] | None]:
+        assert isinstance(value.type, TensorType)
+        rest = (ZERO,) * len(value.type.shape)
+        op = value.defining_op
+        if op is None or op.has("loops"):
+            before = self._carried(value)
+            if before is not None:
+                return (yield (before,))
+            return self._given(value)
+        if op.name == "tt.make_range":
+            return (_integer(1),)
+        if op.name == "tt.splat" or _is_constant(op):
+            return rest
+        if op.has("view"):
+            return _viewed(op, (yield (op.operands[0],)))
+        if not op.has("elementwise"):
+            return None
+        parts = []
+        for operand in op.operands:
+            found = yield (operand,)
+            if found is None:
+                return None
+            parts.append(found)
+        if all(part == rest for part in parts):
+            return rest
+        return self._computed(op, parts)
+
+    def _computed(self, op: Operation, parts: list[tuple[Stride, ...]]) -> tuple[Stride, ...] | None:
+        """Of an operation whose operands have these strides."""
+        if _keeps_number(op):
+            return parts[0]
+        if op.has("sum") or op.name == "arith.subi":
+            sign = 1 if op.has("sum") else -1
+            return tuple(_sum(x, y, sign) for x, y in zip(*parts, strict=True))
+        if op.name == "arith.muli":
+            for one, other in ((0, 1), (1, 0)):
+                if not any(parts[other]):
+                    scale = self.scalar(op.operands[other])
+                    return tuple(_product(x, scale) for x in parts[one])
+        return None
+
+    def _carried(self, value: Value) -> Value | None:
+        """What a value that a counted loop moves by the same amount everywhere is before it: an argument of
+        its body, or a result."""
+        op = value.defining_op
+        loop = op if op is not None or value.block is None else value.block.parent.parent
+        place = value.index if op is not None else value.index - 1
+        if loop is None or loop.name != "scf.for" or place < 0 or added_each_round(loop, place) is None:
+            return None
+        return loop.operands[3 + place]
+
+    def _given(self, value: Value) -> tuple[Stride, ...] | None:
+        """Of an argument of a function that is called."""
+        operand = self._operand(value)
+        return None if operand is None or self.caller is None else self.caller[0].strides(operand)
+
+    def _operand(self, value: Value) -> Value | None:
+        """What the caller gives for an argument of the function."""
+        block = value.block
+        if self.caller is None or value.defining_op is not None or block is None or block.parent is None:
+            return None
+        function = block.parent.parent
+        if function is None or function.name != "tt.func" or block is not function.regions[0].entry:
+            return None
+        return self.caller[1][value.index]
+
+    def _of_scalar(self, value: Value) -> Asking[Stride]:
+        itself: Stride = frozenset([((id(value),), 1)])
+        facts = axis_facts(value)
+        if facts is not None and facts.constant is not None:
+            return _integer(facts.constant)
+        op = value.defining_op
+        if op is None:
+            operand = self._operand(value)
+            return itself if operand is None or self.caller is None else self.caller[0].scalar(operand)
+        if op.name == "tt.splat" or op.has("view") or _keeps_number(op):
+            return (yield (op.operands[0],))
+        is_sum = op.has("sum") or op.name == "arith.subi"
+        if not (is_sum or op.name == "arith.muli") or bits_of(_element(value)) < NARROW:
+            return itself
+        x = yield (op.operands[0],)
+        y = yield (op.operands[1],)
+        made = _sum(x, y, 1 if op.has("sum") else -1) if is_sum else _product(x, y)
+        return made if len(made) <= MOST and all(len(product) <= MOST for product, _ in made) else itself
+
+
+def _element(value: Value) -> Type:
+    return value.type.element if isinstance(value.type, TensorType) else value.type
+
+
+def _is_constant(op: Operation) -> bool:
+    """Is it the same constant everywhere?"""
+    value = op.attributes.get("value")
+    return op.name == "arith.constant" and (not isinstance(value, DenseAttr) or value.splat)
+
+
+def _keeps_number(op: Operation) -> bool:
+    """Is its result the number that its operand is?"""
+    if op.name == "arith.extui":  # the bits: of a number that is not negative, the same number
+        facts = axis_facts(op.operands[0])
+        return facts is not None and facts.nonnegative
+    return op.has("widens")
+
+
+def _viewed(op: Operation, source: tuple[Stride, ...] | None) -> tuple[Stride, ...] | None:
+    """Of a view of a tensor with these strides."""
+    made, viewed = op.results[0].type, op.operands[0].type
+    if source is None or not isinstance(made, TensorType) or not isinstance(viewed, TensorType):
+        return None
+    if op.name == "tt.trans":
+        return tuple(source[d] for d in op.attributes["order"])
+    if op.name == "tt.broadcast":
+        return tuple(ZERO if size == 1 else stride for size, stride in zip(viewed.shape, source, strict=True))
+    if not any(source):
+        return (ZERO,) * len(made.shape)
+    if not op.has("reshapes") or [n for n in made.shape if n != 1] != [n for n in viewed.shape if n != 1]:
+        return None
+    strides = iter([stride for size, stride in zip(viewed.shape, source, strict=True) if size != 1])
+    return tuple(ZERO if size == 1 else next(strides) for size in made.shape)

@@ -1,0 +1,368 @@
+"""Loads that a later store's walk makes: the plan gives a proof for each, and the verifier makes it again.
+
+Mistakes are planted in what decides. The verifier has to refuse the kernels that they make wrong, without a
+device: it asks the operations of the kernel and the accesses as they are emitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lower import plans
+from lower.plans import kernel, plan_of
+from property.bugs import BUGS
+from property.bugs_of_walks import BUGS as BUGS_OF_WALKS
+from property.planting import Bug, planted, within
+from triton_spirv.compiler import compile
+from triton_spirv.errors import InternalError
+from triton_spirv.layout import Layout
+from triton_spirv.lower.plan.records import Access, Fused, Node, Plan, Turns, Versions, Walk
+from triton_spirv.lower.plan.text import plan_text
+from triton_spirv.lower.plan.verify import defects
+from triton_spirv.target import CPU
+
+
+def rows(body: str, shape: str = "64x64") -> str:
+    """A kernel of two pointers and two numbers; `%r` and `%c` are indices of rows and columns, as tensors of
+    the shape."""
+    high, wide = shape.split("x")
+    return f"""module {{
+  tt.func public @kernel(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>, %n: i32, %k: i32) {{
+    %r0 = tt.make_range {{end = {high} : i32, start = 0 : i32}} : tensor<{high}xi32>
+    %r1 = tt.expand_dims %r0 {{axis = 1 : i32}} : tensor<{high}xi32> -> tensor<{high}x1xi32>
+    %r = tt.broadcast %r1 : tensor<{high}x1xi32> -> INDICES
+    %c0 = tt.make_range {{end = {wide} : i32, start = 0 : i32}} : tensor<{wide}xi32>
+    %c1 = tt.expand_dims %c0 {{axis = 0 : i32}} : tensor<{wide}xi32> -> tensor<1x{wide}xi32>
+    %c = tt.broadcast %c1 : tensor<1x{wide}xi32> -> INDICES
+    %xs = tt.splat %x : !tt.ptr<f32> -> PTRS
+    %ys = tt.splat %y : !tt.ptr<f32> -> PTRS
+    %ns = tt.splat %n : i32 -> INDICES
+    %ks = tt.splat %k : i32 -> INDICES
+    %wide = arith.constant dense<{wide}> : INDICES
+{body}
+    tt.return
+  }}
+}}
+""".replace("TENSOR", f"tensor<{shape}xf32>").replace("PTRS", f"tensor<{shape}x!tt.ptr<f32>>").replace(
+        "INDICES", f"tensor<{shape}xi32>")
+
+
+#: rows of a square change places: each is loaded in the turn that stores another one
+TURNED = """module {
+  tt.func public @kernel(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+    %a0 = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+    %a1 = tt.expand_dims %a0 {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>
+    %a2 = tt.expand_dims %a1 {axis = 2 : i32} : tensor<8x1xi32> -> tensor<8x1x1xi32>
+    %a = tt.broadcast %a2 : tensor<8x1x1xi32> -> tensor<8x8x64xi32>
+    %b1 = tt.expand_dims %a0 {axis = 0 : i32} : tensor<8xi32> -> tensor<1x8xi32>
+    %b2 = tt.expand_dims %b1 {axis = 2 : i32} : tensor<1x8xi32> -> tensor<1x8x1xi32>
+    %b = tt.broadcast %b2 : tensor<1x8x1xi32> -> tensor<8x8x64xi32>
+    %c0 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %c1 = tt.expand_dims %c0 {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %c2 = tt.expand_dims %c1 {axis = 0 : i32} : tensor<1x64xi32> -> tensor<1x1x64xi32>
+    %c = tt.broadcast %c2 : tensor<1x1x64xi32> -> tensor<8x8x64xi32>
+    %n512 = arith.constant dense<512> : tensor<8x8x64xi32>
+    %n64 = arith.constant dense<64> : tensor<8x8x64xi32>
+    %u = arith.muli %a, %n512 : tensor<8x8x64xi32>
+    %v = arith.muli %b, %n64 : tensor<8x8x64xi32>
+    %w = arith.addi %u, %v : tensor<8x8x64xi32>
+    %o = arith.addi %w, %c : tensor<8x8x64xi32>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<8x8x64x!tt.ptr<f32>>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<8x8x64x!tt.ptr<f32>>
+    %px = tt.addptr %xs, %o : tensor<8x8x64x!tt.ptr<f32>>, tensor<8x8x64xi32>
+    %py = tt.addptr %ys, %o : tensor<8x8x64x!tt.ptr<f32>>, tensor<8x8x64xi32>
+    %l = tt.load %px : tensor<8x8x64x!tt.ptr<f32>>
+    %t = tt.trans %l {order = array<i32: 1, 0, 2>} : tensor<8x8x64xf32> -> tensor<8x8x64xf32>
+    tt.store %py, %t : tensor<8x8x64x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+#: elements of different turns have one address: row r, column c is at r + c
+MEETING = rows("""
+    %o = arith.addi %r, %c : INDICES
+    %p = tt.addptr %xs, %o : PTRS, INDICES
+    %v = tt.load %p : PTRS
+    %w = arith.addf %v, %v : TENSOR
+    tt.store %p, %w : PTRS
+""")
+
+#: rows that lie `n` apart, in place; the launch says how far that is
+STRIDED = rows("""
+    %o0 = arith.muli %r, %ns : INDICES
+    %o = arith.addi %o0, %c : INDICES
+    %px = tt.addptr %xs, %o : PTRS, INDICES
+    %py = tt.addptr %ys, %o : PTRS, INDICES
+    %v = tt.load %px : PTRS
+    tt.store %py, %v : PTRS
+""")
+
+#: of each pair of rows the load takes other elements than the store
+SPREAD = rows("""
+    %o0 = arith.muli %r, %ns : INDICES
+    %o = arith.addi %o0, %c : INDICES
+    %q0 = arith.muli %r, %ks : INDICES
+    %q = arith.addi %q0, %c : INDICES
+    %px = tt.addptr %xs, %q : PTRS, INDICES
+    %py = tt.addptr %ys, %o : PTRS, INDICES
+    %v = tt.load %px : PTRS
+    tt.store %py, %v : PTRS
+""")
+
+#: columns are loaded that lie in rows of 64
+FLAT = rows("""
+    %o0 = arith.muli %r, %wide : INDICES
+    %o = arith.addi %o0, %c : INDICES
+    %px = tt.addptr %xs, %o : PTRS, INDICES
+    %py = tt.addptr %ys, %o : PTRS, INDICES
+    %v = tt.load %px : PTRS
+    tt.store %py, %v : PTRS
+""")
+
+BETWEEN = kernel("""
+    %one = arith.constant dense<1.0> : TENSOR
+    %v = tt.load %px : PTRS
+    tt.store %px, %one : PTRS
+    tt.store %py, %v : PTRS
+""")
+
+ATOMIC = kernel("""
+    %one = arith.constant 1.0 : f32
+    %true = arith.constant true
+    %v = tt.load %px : PTRS
+    %old = tt.atomic_rmw fadd, acq_rel, gpu, %x, %one, %true : (!tt.ptr<f32>, f32, i1) -> f32
+    tt.store %py, %v : PTRS
+""")
+
+POLLED = kernel("""
+    %true = arith.constant true
+    %v = tt.load %px : PTRS
+    %seen = tt.atomic_load acquire, gpu, %x : (!tt.ptr<f32>) -> f32
+    %all = tt.splat %seen : f32 -> TENSOR
+    %w = arith.addf %v, %all : TENSOR
+    tt.store %py, %w : PTRS
+""")
+
+#: what is loaded before the loop is stored in each round, behind a store to the same place
+ROUNDS = kernel("""
+    %zero = arith.constant 0 : i32
+    %step = arith.constant 1 : i32
+    %one = arith.constant dense<1.0> : TENSOR
+    %v = tt.load %px : PTRS
+    scf.for %k = %zero to %n step %step : i32 {
+      tt.store %py, %v : PTRS
+      tt.store %px, %one : PTRS
+    }
+""")
+
+CALLED = kernel("""
+    %v = tt.load %px : PTRS
+    tt.call @clear(%px) : (PTRS) -> ()
+    tt.store %py, %v : PTRS
+""").rstrip().removesuffix("}") + """
+  tt.func private @clear(%p: tensor<4096x!tt.ptr<f32>>) {
+    %one = arith.constant dense<1.0> : tensor<4096xf32>
+    tt.store %p, %one : tensor<4096x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+#: a function walks what it is given, in place
+IN_A_FUNCTION = kernel("""
+    tt.call @double(%px, %py) : (PTRS, PTRS) -> ()
+""").rstrip().removesuffix("}") + """
+  tt.func private @double(%p: tensor<4096x!tt.ptr<f32>>, %q: tensor<4096x!tt.ptr<f32>>) {
+    %v = tt.load %p : tensor<4096x!tt.ptr<f32>>
+    %w = arith.addf %v, %v : tensor<4096xf32>
+    tt.store %p, %w : tensor<4096x!tt.ptr<f32>>
+    %u = tt.load %q : tensor<4096x!tt.ptr<f32>>
+    tt.store %p, %u : tensor<4096x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+#: pointers that a loop of the kernel moves
+MOVED = kernel("""
+    %zero = arith.constant 0 : i32
+    %step = arith.constant 1 : i32
+    %next = arith.constant dense<4096> : INDICES
+    %l:2 = scf.for %k = %zero to %n step %step iter_args(%p = %px, %q = %py) -> (PTRS, PTRS) : i32 {
+      %v = tt.load %p : PTRS
+      %w = arith.addf %v, %v : TENSOR
+      tt.store %p, %w : PTRS
+      %u = tt.load %q : PTRS
+      tt.store %p, %u : PTRS
+      %p1 = tt.addptr %p, %next : PTRS, INDICES
+      %q1 = tt.addptr %q, %next : PTRS, INDICES
+      scf.yield %p1, %q1 : PTRS, PTRS
+    }
+    %last = tt.load %l#0 : PTRS
+    tt.store %l#0, %last : PTRS
+""")
+
+
+def nodes(plan: Plan) -> list[Node]:
+    """Every record, the outer ones first."""
+    found, left = [], list(plan.body)
+    while left:
+        node = left.pop(0)
+        found.append(node)
+        if isinstance(node, (Walk, Turns)):
+            left += node.body
+        else:
+            left += [inner for arm in getattr(node, "arms", ()) for inner in arm.body]
+    return found
+
+
+def proofs(plan: Plan) -> list[str]:
+    return [load.proof for node in nodes(plan) if isinstance(node, Fused) for load in node.loads]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (plans.IN_PLACE, ["same pointers"]),
+    (plans.COPY, ["disjoint or same"]),
+    (STRIDED, ["disjoint or same"]),
+    (SPREAD, ["disjoint"]),
+    (FLAT, ["disjoint or same"]),
+    (TURNED, ["disjoint"]),
+    (MEETING, ["disjoint"]),
+    (IN_A_FUNCTION, ["same pointers", "disjoint or same"]),
+    (MOVED, 2 * ["same pointers", "same pointers", "disjoint or same"]),  # with the loop, and without
+    *((text, []) for text in (BETWEEN, ATOMIC, POLLED, CALLED)),
+])
+def test_proofs(text: str, expected: list[str]) -> None:
+    plan = plan_of(text)
+    assert defects(plan) == []
+    assert sorted(proofs(plan)) == sorted(expected)
+
+
+def test_text() -> None:
+    assert plan_text(plan_of(STRIDED)) == """\
+plan of kernel for cpu
+versions: does the memory of the store lie apart from that of its loads?
+  apart
+    store: its walk loads
+      load %v: from memory that lies apart, or from that of the store, each turn its own elements
+    walk for store
+      64 turns
+        load %v: plain, 4 of 16 x f32, runs of 16, alignment 4
+        store: plain, 4 of 16 x f32, runs of 16, alignment 4, past the caches in large streams
+  overlapping
+    walk, keeps %v in array 0
+      256 turns
+        load %v: plain, 16 x f32, runs of 16, alignment 4
+        write array 0 (%v)
+    store: everything is loaded before its walk
+    walk for store
+      256 turns
+        read array 0 (%v)
+        store: plain, 16 x f32, runs of 16, alignment 4
+"""
+
+
+def test_nothing_waits_without_optimisations() -> None:
+    """The way out that a refused plan names."""
+    for text in (plans.IN_PLACE, plans.COPY, STRIDED, TURNED):
+        plan = plan_of(text, CPU.optimised("none"))
+        assert defects(plan) == []
+        assert proofs(plan) == []
+
+
+# --- mistakes in what decides -------------------------------------------------------------------------------
+
+
+def bug(name: str) -> Bug:
+    return next(each for each in (*BUGS, *BUGS_OF_WALKS) if each.name == name)
+
+
+def mistake(module: str, path: str, wrong: Callable[[Any], Any]) -> Bug:
+    return Bug(path, within(module, path, wrong))
+
+
+def _orders_ignored(put: Callable[[Any, str, Any], None]) -> None:
+    put(Layout, "in_step_with", lambda self, other: True)
+
+
+def _untested(right: Any) -> Any:
+    """The walk that is for memory that lies apart runs without a test."""
+    return lambda self, question, arms, may_skip=False, test=None: right(self, question, arms, may_skip)
+
+
+def _half_compared(right: Any) -> Any:
+    """The test leaves the last load out."""
+    def apart(ctx: Any, op: Any, ptr: Any, mask: Any, loads: Any) -> Any:
+        return right(ctx, op, ptr, mask, loads[:-1])
+    return apart
+
+
+NEVER_SETTLED = mistake("walk.walking", "Walking.settle",
+                        lambda right: lambda self, memory_only, op=None: None)
+
+#: two loads, one of which the test forgets
+TWO_LOADS = kernel("""
+    %v = tt.load %px : PTRS
+    %w = tt.load %py : PTRS
+    %s = arith.addf %v, %w : TENSOR
+    tt.store %pz, %s : PTRS
+""")
+
+
+@pytest.mark.parametrize(("wrong", "text", "says"), [
+    # the two mends taken back
+    (Bug("orders", _orders_ignored), TURNED, "the two come to their elements in different orders"),
+    (mistake("memory.hazard", "distinct", lambda right: lambda ctx, ptr, layout: (True, ())), MEETING,
+     "elements of different turns may have one address"),
+    # other writes between a load and the walk that makes it
+    (NEVER_SETTLED, BETWEEN, "is made behind store"),
+    (bug("loads wait beyond an atomic"), ATOMIC, "is made behind atomic_rmw"),
+    (bug("loads wait beyond an atomic"), POLLED, "is made behind atomic_load"),
+    (NEVER_SETTLED, CALLED, "is made behind call"),
+    (NEVER_SETTLED, ROUNDS, "is made outside its block"),
+    # what the decision goes by
+    (bug("every load of a loop counts as in place"), plans.COPY, "their pointers are not the same"),
+    (bug("loads and a store are apart"), plans.COPY, "compares nothing when the kernel runs"),
+    (mistake("plan.recorder", "Recorder.versions", _untested), plans.COPY, "no test compares their memory"),
+    (mistake("memory.hazard", "apart", _half_compared), TWO_LOADS, "no proof is given"),
+    (bug("accesses walk alike whatever their strides"), SPREAD, "their addresses do not grow alike"),
+    (bug("a product of an index keeps its stride"), FLAT, "grow by 1, not by 64"),
+    (mistake("memory.hazard", "distinct", lambda right: lambda ctx, ptr, layout: (
+        right(ctx, ptr, layout)[0] is not False, ())), STRIDED, "elements of different turns may have one"),
+], ids=lambda value: value.name if isinstance(value, Bug) else None)
+def test_wrong_decisions(wrong: Bug, text: str, says: str) -> None:
+    assert defects(plan_of(text)) == []
+    with planted(wrong):
+        found = defects(plan_of(text))
+        with pytest.raises(InternalError, match='optimise="none"'):
+            compile(text, "cpu")
+    assert any(says in each for each in found), found
+
+
+# --- records with one of them changed -----------------------------------------------------------------------
+
+
+def test_a_turn_reads_other_elements_than_it_stores() -> None:
+    """The layout under which the load is made in the end is asked, not what was decided."""
+    def change(node: Node) -> list[Node]:
+        if isinstance(node, Access) and node.operation.name == "tt.load" and node.layout is not None:
+            return [replace(node, layout=replace(node.layout, step=node.layout.step[::-1]))]
+        return [node]
+
+    wrong = plans.changed(plan_of(plans.IN_PLACE), change)
+    assert any("different orders" in each for each in defects(wrong))
+
+
+def test_a_test_of_another_store() -> None:
+    def change(node: Node) -> list[Node]:
+        if isinstance(node, Versions) and node.test is not None:
+            load = node.test.loads[0].span
+            return [replace(node, test=replace(node.test, stored=load))]
+        return [node]
+
+    wrong = plans.changed(plan_of(plans.COPY), change)
+    assert any("no test compares" in each for each in defects(wrong))
