@@ -123,6 +123,12 @@ FOUND = {
 }
 
 
+def test_a_block_that_nothing_reaches_stores_nothing() -> None:
+    text = kernel("%p: !tt.ptr<i32>, %n: i32", "cf.br ^bb2", "^bb1:", "tt.store %p, %n : !tt.ptr<i32>",
+                  "cf.br ^bb2", "^bb2:")
+    assert check(text, "cpu", validated=True).kind == "compiled"
+
+
 @pytest.mark.parametrize("target", ["cpu", "vulkan"])
 @pytest.mark.parametrize("name", FOUND)
 def test_what_was_found(target: str, name: str) -> None:

@@ -390,6 +390,15 @@ class Region:
     def entry(self) -> Block:
         return self.blocks[0]
 
+    def reached(self) -> list[Block]:
+        """The blocks that control can come to from the entry, in their order."""
+        found, waiting = {self.entry}, [self.entry]
+        while waiting:
+            new = {successor for op in waiting.pop().operations[-1:] for successor in op.successors} - found
+            found |= new
+            waiting += new
+        return [block for block in self.blocks if block in found]
+
 
 def _segments(spec: OperationSpec, count: int) -> tuple[int, ...] | None:
     """How many values each named operand has where one of them takes any number; else they must be said."""

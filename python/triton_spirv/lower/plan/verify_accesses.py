@@ -77,8 +77,8 @@ class _Region:
                  addresses: Addresses) -> None:
         self.functions, self.found, self.addresses = functions, found, addresses
         self.fused = FusedWalks(addresses)
-        self.blocks = region.blocks
-        self.places = {op: (b, i) for b, block in enumerate(region.blocks)
+        self.blocks = region.reached()
+        self.places = {op: (b, i) for b, block in enumerate(self.blocks)
                        for i, op in enumerate(block.operations)}
         self.entered: set[Operation] = set()
 
