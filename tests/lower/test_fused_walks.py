@@ -10,9 +10,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numeric
+import numpy as np
 import pytest
+import triton
+import triton.language as tl
 from lower import plans
 from lower.plans import kernel, plan_of
+from lower.test_plan import lines
 from property.bugs import BUGS
 from property.bugs_of_walks import BUGS as BUGS_OF_WALKS
 from property.planting import Bug, planted, within
@@ -266,6 +271,20 @@ versions: does the memory of the store lie apart from that of its loads?
 """
 
 
+def test_long_plans() -> None:
+    """Four times the loads and stores take four times as long."""
+    def copies(count: int) -> Plan:
+        return plan_of(kernel("".join(f"""
+    %v{i} = tt.load %px : PTRS
+    tt.store %p{"yz"[i % 2]}, %v{i} : PTRS
+""" for i in range(count))))
+
+    short, long = copies(8), copies(32)
+    assert defects(long) == []
+    assert len(proofs(long)) == 32
+    assert lines(lambda: defects(long)) < 4.4 * lines(lambda: defects(short))
+
+
 def test_nothing_waits_without_optimisations() -> None:
     """The way out that a refused plan names."""
     for text in (plans.IN_PLACE, plans.COPY, STRIDED, TURNED):
@@ -366,3 +385,54 @@ def test_a_test_of_another_store() -> None:
 
     wrong = plans.changed(plan_of(plans.COPY), change)
     assert any("no test compares" in each for each in defects(wrong))
+
+
+# --- what the kernels compute -------------------------------------------------------------------------------
+
+
+@triton.jit
+def strided(x, y, n, k, ROWS: tl.constexpr, WIDE: tl.constexpr):
+    r, c = tl.arange(0, ROWS)[:, None], tl.arange(0, WIDE)[None, :]
+    tl.store(y + r * n + c, tl.load(x + r * k + c) + 1)
+
+
+@pytest.mark.parametrize("size", [(4, 16), (64, 64), (16, 256)])
+@pytest.mark.parametrize(("spread", "loaded"), [(1, 1), (2, 1), (1, 2)])
+@pytest.mark.parametrize("shift", [0, 16, 64, 4096])
+def test_rows_of_one_memory(run, size, spread, loaded, shift):
+    """Rows are stored where others are still to be loaded, or in the very place of their own."""
+    high, wide = size
+    n, k = spread * wide, loaded * wide
+    x = numeric.random(2 * high * wide + shift, "i32", low=-99, high=99)
+    held = numeric.tensor(x, "i32")
+    run(strided, 1, held, held[shift:] if shift else held, n, k, high, wide)
+    r, c = np.arange(high)[:, None], np.arange(wide)
+    expected = x.copy()
+    expected[shift + r * n + c] = x[r * k + c] + 1
+    numeric.assert_same(held, expected)
+
+
+@triton.jit
+def rounds(p, q, count, SIZE: tl.constexpr):
+    i = tl.arange(0, SIZE)
+    for _ in range(count):
+        before = tl.load(q + i)
+        tl.store(p + i, tl.load(p + i) * 2)
+        tl.store(p + i, tl.load(q + i) + before)
+        p += SIZE
+        q += SIZE
+
+
+@pytest.mark.parametrize("size", [16, 1024, 4096])
+@pytest.mark.parametrize("shift", [0, 8, 512])
+def test_writes_of_earlier_rounds_and_statements(run, size, shift):
+    """What is loaded before a store and what behind it, from memory that rounds before have stored to."""
+    x = numeric.random(3 * size + shift, "i32", low=-99, high=99)
+    held = numeric.tensor(x, "i32")
+    run(rounds, 1, held, held[shift:] if shift else held, 3, size)
+    for k in range(3):
+        here, there = (slice(start + k * size, start + (k + 1) * size) for start in (0, shift))
+        before = x[there].copy()
+        x[here] *= 2
+        x[here] = x[there] + before
+    numeric.assert_same(held, x)

@@ -20,11 +20,12 @@ from ...facts.motion import added_each_round
 from ...ir.model import DenseAttr, Operation, TensorType, Type, Value, bits_of
 from ...traversal import Asking, Known, answer
 
-#: A sum of products: for each product of values, in order of their ids, the integer before it, which is not
-#: 0. The product of no values is 1.
-Stride = frozenset[tuple[tuple[int, ...], int]]
+#: Values that are multiplied, by their ids, in order.
+Product = tuple[int, ...]
 
-ZERO: Stride = frozenset()
+#: An integer, or a sum of products with the integer before each, which is not 0. The product of no values
+#: is 1.
+Stride = int | frozenset[tuple[Product, int]]
 
 #: Products in one sum, and values in one product; what has more is a value of its own.
 MOST = 16
@@ -33,33 +34,36 @@ MOST = 16
 NARROW = 32
 
 
-def number(stride: Stride) -> int | None:
-    """The integer that it is; None where it is none."""
-    if not stride:
-        return 0
-    ((product, factor),) = tuple(stride)[:1]
-    return factor if len(stride) == 1 and not product else None
+def _terms(stride: Stride) -> dict[Product, int]:
+    return dict(stride) if not isinstance(stride, int) else {(): stride} if stride else {}
 
 
-def _integer(value: int) -> Stride:
-    return frozenset([((), value)]) if value else ZERO
+def _stride(terms: dict[Product, int]) -> Stride:
+    left = {product: factor for product, factor in terms.items() if factor}
+    return left.get((), 0) if not left.keys() - {()} else frozenset(left.items())
 
 
-def _sum(x: Stride, y: Stride, factor: int = 1) -> Stride:
+def _sum(x: Stride, y: Stride, factor: int) -> Stride:
     """x + factor * y."""
-    total = dict(x)
-    for product, each in y:
+    if isinstance(x, int) and isinstance(y, int):
+        return x + factor * y
+    if y == 0:
+        return x
+    total = _terms(x)
+    for product, each in _terms(y).items():
         total[product] = total.get(product, 0) + factor * each
-    return frozenset((product, each) for product, each in total.items() if each)
+    return _stride(total)
 
 
 def _product(x: Stride, y: Stride) -> Stride:
-    total: dict[tuple[int, ...], int] = {}
-    for left, factor in x:
-        for right, other in y:
+    if isinstance(x, int) and isinstance(y, int):
+        return x * y
+    total: dict[Product, int] = {}
+    for left, factor in _terms(x).items():
+        for right, other in _terms(y).items():
             both = tuple(sorted(left + right))
             total[both] = total.get(both, 0) + factor * other
-    return frozenset((product, each) for product, each in total.items() if each)
+    return _stride(total)
 
 
 class Addresses:
@@ -81,31 +85,29 @@ class Addresses:
         return answer(self._of_scalar, value, known=self._scalars)
 
     def _of_tensor(self, value: Value) -> Asking[tuple[Stride, ...] | None]:
-        assert isinstance(value.type, TensorType)
-        rest = (ZERO,) * len(value.type.shape)
         op = value.defining_op
+        known = None if op is None else _without_operands(op)
+        if known is not None:
+            return known
         if op is None or op.has("loops"):
             before = self._carried(value)
             if before is not None:
                 return (yield (before,))
             return self._given(value)
-        if op.name == "tt.make_range":
-            return (_integer(1),)
-        if op.name == "tt.splat" or _is_constant(op):
-            return rest
         if op.has("view"):
             return _viewed(op, (yield (op.operands[0],)))
-        if not op.has("elementwise"):
+        if not op.has("elementwise") or not op.operands:
             return None
         parts = []
         for operand in op.operands:
-            found = yield (operand,)
+            maker = operand.defining_op
+            found = None if maker is None else _without_operands(maker)
+            if found is None:
+                found = yield (operand,)
             if found is None:
                 return None
             parts.append(found)
-        if all(part == rest for part in parts):
-            return rest
-        return self._computed(op, parts)
+        return self._computed(op, parts) if any(map(any, parts)) else parts[0]
 
     def _computed(self, op: Operation, parts: list[tuple[Stride, ...]]) -> tuple[Stride, ...] | None:
         """Of an operation whose operands have these strides."""
@@ -150,7 +152,7 @@ class Addresses:
         itself: Stride = frozenset([((id(value),), 1)])
         facts = axis_facts(value)
         if facts is not None and facts.constant is not None:
-            return _integer(facts.constant)
+            return facts.constant
         op = value.defining_op
         if op is None:
             operand = self._operand(value)
@@ -163,17 +165,24 @@ class Addresses:
         x = yield (op.operands[0],)
         y = yield (op.operands[1],)
         made = _sum(x, y, 1 if op.has("sum") else -1) if is_sum else _product(x, y)
-        return made if len(made) <= MOST and all(len(product) <= MOST for product, _ in made) else itself
+        if isinstance(made, int) or (len(made) <= MOST and all(len(product) <= MOST for product, _ in made)):
+            return made
+        return itself
 
 
 def _element(value: Value) -> Type:
     return value.type.element if isinstance(value.type, TensorType) else value.type
 
 
-def _is_constant(op: Operation) -> bool:
-    """Is it the same constant everywhere?"""
-    value = op.attributes.get("value")
-    return op.name == "arith.constant" and (not isinstance(value, DenseAttr) or value.splat)
+def _without_operands(op: Operation) -> tuple[Stride, ...] | None:
+    """Of a tensor that is made of no other one; None: it is none of these."""
+    if op.name == "tt.make_range":
+        return (1,)
+    value = op.attributes.get("value") if op.name == "arith.constant" else None
+    if op.name == "tt.splat" or (isinstance(value, DenseAttr) and value.splat):
+        type = op.results[0].type
+        return (0,) * len(type.shape) if isinstance(type, TensorType) else None
+    return None
 
 
 def _keeps_number(op: Operation) -> bool:
@@ -192,10 +201,10 @@ def _viewed(op: Operation, source: tuple[Stride, ...] | None) -> tuple[Stride, .
     if op.name == "tt.trans":
         return tuple(source[d] for d in op.attributes["order"])
     if op.name == "tt.broadcast":
-        return tuple(ZERO if size == 1 else stride for size, stride in zip(viewed.shape, source, strict=True))
+        return tuple(0 if size == 1 else stride for size, stride in zip(viewed.shape, source, strict=True))
     if not any(source):
-        return (ZERO,) * len(made.shape)
+        return (0,) * len(made.shape)
     if not op.has("reshapes") or [n for n in made.shape if n != 1] != [n for n in viewed.shape if n != 1]:
         return None
     strides = iter([stride for size, stride in zip(viewed.shape, source, strict=True) if size != 1])
-    return tuple(ZERO if size == 1 else next(strides) for size in made.shape)
+    return tuple(0 if size == 1 else next(strides) for size in made.shape)

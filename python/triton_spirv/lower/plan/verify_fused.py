@@ -17,10 +17,11 @@ and elements of different turns have different addresses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ...ir.model import PointerType, TensorType, Value
 from ...layout import Elimination, Layout
-from .addresses import Addresses, Stride, number
+from .addresses import Addresses, Stride
 from .records import Access, Compared, Fused, FusedLoad, Overlap, Span, Versions
 from .text import called
 
@@ -31,6 +32,7 @@ class FusedWalks:
     def __init__(self, addresses: Addresses) -> None:
         self.addresses = addresses
         self._tests: dict[int, Overlap] = {}  # by the id of a record that stands behind the test
+        self._doubts: dict[tuple[object, ...], str | None] = {}
 
     def tests(self, node: Versions) -> None:
         """What the first arm does it does behind the test."""
@@ -41,6 +43,12 @@ class FusedWalks:
 
     def doubt(self, fused: Fused | None, load: Access, store: Access) -> str | None:
         """Why a turn may store what the next one loads; None: it does not."""
+        key = id(fused), load.operation, load.layout, store.operation, store.layout
+        if key not in self._doubts:  # both may be made in several ways, of which a mask chooses
+            self._doubts[key] = self._doubt(fused, load, store)
+        return self._doubts[key]
+
+    def _doubt(self, fused: Fused | None, load: Access, store: Access) -> str | None:
         claim = None if fused is None else next(
             (each for each in fused.loads if each.operation is load.operation), None)
         if fused is None or claim is None:
@@ -86,9 +94,9 @@ class FusedWalks:
         if strides is None:
             return f"the test takes the addresses of {called(span.operation)} to be a formula of the index"
         for size, said, stride in zip(span.operation.ptr.type.shape, span.strides, strides, strict=True):
-            if size > 1 and said is not None and number(stride) not in (None, said):
+            if size > 1 and said is not None and isinstance(stride, int) and said != stride:
                 return (f"the test takes the addresses of {called(span.operation)} to grow by {said}, not by "
-                        f"{number(stride)}")
+                        f"{stride}")
         return None
 
     def _same_elements(self, load: Access, store: Access, larger: Sequence[int]) -> str | None:
@@ -120,11 +128,10 @@ def _are_turns_apart(strides: Sequence[Stride], layout: Layout, larger: Sequence
     """Have elements of different turns different addresses? Of the dimensions in `larger` a test has shown
     that an index moves an address by more than all that move it less can reach."""
     resting, known = 0, []
-    for dim, (size, stride) in enumerate(zip(layout.shape, strides, strict=True)):
-        slope = number(stride)
+    for dim, (size, slope) in enumerate(zip(layout.shape, strides, strict=True)):
         if size == 1 or dim in larger:
             continue
-        if slope is None:
+        if not isinstance(slope, int):
             return False
         if slope:
             known.append((abs(slope), size))
@@ -135,5 +142,11 @@ def _are_turns_apart(strides: Sequence[Stride], layout: Layout, larger: Sequence
         if slope <= reached:
             return False
         reached += slope * (size - 1)
-    space = Elimination(basis & ~resting for basis in (*layout.component, *layout.register))
-    return all(space.add(basis & ~resting) for basis in layout.step)
+    return _are_turns_independent(layout, resting)
+
+
+@lru_cache(maxsize=1024)
+def _are_turns_independent(layout: Layout, ignored: int) -> bool:
+    """Do elements of different turns differ in other index bits than the ignored ones?"""
+    space = Elimination(basis & ~ignored for basis in (*layout.component, *layout.register))
+    return all(space.add(basis & ~ignored) for basis in layout.step)
