@@ -92,6 +92,7 @@ class Reader:
         self.aliases = aliases
         self.types: dict[str, Type] = {}
         self.flat: dict[str, dict[str, Any]] = {}
+        self.encodings: dict[str, Encoding] = {}  # one for each spelling, whatever tensors have it
         self.fail = fail
 
     def expect(self, i: int, token: str) -> int:
@@ -102,7 +103,7 @@ class Reader:
     def inner(self, text: str) -> Reader:
         """A reader of a part of a token; it raises ValueError, for the place is known outside."""
         inner = Reader(tokenize(text), self.aliases, _refuse, self.check, self.depth + 1)
-        inner.types, inner.flat = self.types, self.flat
+        inner.types, inner.flat, inner.encodings = self.types, self.flat, self.encodings
         return inner
 
     def enter(self, i: int) -> None:
@@ -232,10 +233,15 @@ class Reader:
 
     def attribute_of(self, text: str) -> Any:
         """The value of an attribute given as text of its own."""
+        known = self.encodings.get(text)
+        if known is not None:
+            return known
         inner = self.inner(text)
         value, i = inner.attribute(0)
         if inner.tokens[i] != END:
             return OpaqueAttr(text)
+        if isinstance(value, Encoding):
+            self.encodings[text] = value
         return value
 
     def dictionary(self, i: int) -> tuple[dict[str, Any], int]:

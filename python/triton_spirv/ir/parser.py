@@ -393,4 +393,5 @@ class Parser:
         read = self.reader.type if name[0] == "!" else self.reader.attribute
         _, end = read(end)
         self.reader.aliases[name] = " ".join(self.tokens[i + 2 : end])
+        self.reader.encodings.clear()
         return end

@@ -33,12 +33,8 @@ class Global:
     exposed: bool = True
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        """Accesses are keys, again and again."""
-        return hash((self.roots, self.owned, self.releases, self.acquires, self.exposed))
+        # accesses are keys, again and again; what tells an address takes long to hash, its values do not
+        return hash((self.roots, self.owned and self.owned.values, self.releases, self.acquires, self.exposed))
 
     @cached_property
     def whole(self) -> Global:

@@ -197,7 +197,9 @@ class SharedMemory:
             return False
         needed = self._needed(graph, self.places)
         # where no place needs a barrier, none does among fewer places
-        private = not self.overflow.high and not (needed and self._needed(graph, self._outside))
+        outside = self._outside
+        private = not self.overflow.high and not (needed and (
+            len(outside) == len(self.places) or self._needed(graph, outside)))
         if private:
             self.ctx.env.keep_global_private(graph)
         assumes_disjoint = self._assumes_disjoint(graph, needed, private)

@@ -65,14 +65,11 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
     the union over its predecessors' ends, then its own accesses. A barrier once found needed stays.
     `headers`: the label of the loop that each pair of copies takes turns in.
     """
-    if not places:
+    if not (headers or _may_meet(places, meetings)):
         return {}
     by_words = {id(place.barrier): place for place in places}
-    inside: list[list[Place]] = [[] for _ in graph.blocks]
-    for block in graph.blocks:
-        for words in block.instructions:
-            if id(words) in by_words:
-                inside[block.number].append(by_words[id(words)])
+    inside = [[by_words[id(words)] for words in block.instructions if id(words) in by_words]
+              for block in graph.blocks]
     accesses = {id(place): {(place.writes, meetings.whole(place.memory)):
                             frozenset(((place.writes, place.memory),))}
                 for place in places if place.memory is not None}
@@ -108,10 +105,20 @@ def needed_barriers(graph: Graph, places: Sequence[Place], meetings: Meetings,
                     state = {}
                 if place.memory is not None:
                     state = _joined(state, accesses[id(place)])
-            if ends[at] != state:
+            if ends[at] is not state and ends[at] != state:
                 ends[at] = state
                 changed = bool(graph.loops)  # without one, each block comes behind all that lead to it
     return {id(place): needed[id(place)] for place in places if id(place) in needed}
+
+
+def _may_meet(places: Sequence[Place], meetings: Meetings) -> bool:
+    """Would any of them have to wait for any other, or itself, in whatever order? (Of copies that take turns
+    the answer changes from round to round.)"""
+    if any(place.memory is None for place in places):
+        return True
+    known = {(place.writes, meetings.whole(place.memory)) for place in places}
+    return any(meetings.width(here, writes, before, wrote)
+               for writes, here in known for wrote, before in known)
 
 
 def _width(state: State, place: Place, meetings: Meetings) -> int:
@@ -138,7 +145,7 @@ def _state(accesses: Iterable[Access], meetings: Meetings) -> State:
 
 def _joined(one: State, other: State) -> State:
     """The accesses of both."""
-    if not one:
+    if not one or one is other:
         return other
     return {**one, **{key: one[key] | known if key in one else known for key, known in other.items()}}
 

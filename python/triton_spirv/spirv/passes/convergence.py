@@ -42,6 +42,9 @@ def check_convergence(graph: Graph, scalars: AbstractSet[int], numbers: Mapping[
     """InternalError where lanes may have parted before they meet. scalars: ids of what all lanes of the
     program have the same of; numbers: ids of a lane's numbers, with how far lanes agree on each; constants:
     integers by their ids."""
+    opcodes = {words[0] & OPCODE for block in graph.blocks for words in block.instructions}
+    if not any(map(_is_meeting, opcodes)):
+        return
     found = _Agreements(graph, scalars, numbers)
     for words, line, around in found.meetings:
         whole = words[0] & OPCODE == BARRIER and constants.get(words[1]) == WORKGROUP
