@@ -100,7 +100,8 @@ def check_encoding(encoding: Any, shape: Sequence[int]) -> None:
 def _integers(encoding: Encoding, name: str, count: int, least: int = 1) -> tuple[int, ...]:
     """`name` of an encoding: so many whole numbers of at least `least`."""
     values = encoding.get(name)
-    if not isinstance(values, tuple) or not all(n.__class__ is int and least <= n <= MAX_UNITS for n in values):
+    if not isinstance(values, tuple) or not all(
+            n.__class__ is int and least <= n <= MAX_UNITS for n in values):
         raise ValueError(f"#ttg.{encoding.name} wants whole numbers from {least} to {MAX_UNITS} as {name}")
     if len(values) != count:
         raise ValueError(f"{name} of #ttg.{encoding.name} has {len(values)} dimensions, the tensor {count}")

@@ -77,7 +77,8 @@ class Context(Walking):
     def _lower(self, op: Operation) -> None:
         entry = RULES[op.name]
         operands = [self.value(v) for v in op.operands]
-        if entry.kind == "lowers" or any(x is node for x in operands for node in self.waiting):
+        if self.waiting and (
+                entry.kind == "lowers" or any(x is node for x in operands for node in self.waiting)):
             self.load_waiting()
         if entry.kind == "lowers":
             results = entry.function(self, op, *named(op, operands))
@@ -96,6 +97,8 @@ class Context(Walking):
         """Lanes load where the first value is used, or something has an effect: what was asked for under one
         mask until then is loaded behind one branch.
         """
+        if not self.waiting:
+            return
         from .memory.load import load_together
         groups: dict[tuple[int, Layout], list[Deferred]] = {}
         for node in self.waiting:

@@ -23,6 +23,7 @@ from .lanes.shared import SharedMemory
 from .launch_contract import LaunchContract
 from .plan.recorder import Recorder
 from .prepared import Prepared
+from .values.encoding import layout_of_encoding
 from .values.tensor import Deferred, Stored
 from .values.types import storage_type
 from .walk.arrays import Arrays
@@ -87,7 +88,6 @@ class State:
         """
         assert isinstance(type, TensorType)
         if type.encoding is not None:
-            from .values.encoding import layout_of_encoding
             return layout_of_encoding(type.encoding, type.shape, self.kernel.num_warps,
                                       self.target.sub_group_size)
         return self.default_layout(type.shape)

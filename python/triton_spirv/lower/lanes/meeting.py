@@ -34,7 +34,8 @@ class Global:
 
     def __hash__(self) -> int:
         # accesses are keys, again and again; what tells an address takes long to hash, its values do not
-        return hash((self.roots, self.owned and self.owned.values, self.releases, self.acquires, self.exposed))
+        values = self.owned and self.owned.values
+        return hash((self.roots, values, self.releases, self.acquires, self.exposed))
 
     @cached_property
     def whole(self) -> Global:

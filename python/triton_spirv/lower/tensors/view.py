@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from ...ir.model import Operation, TensorType
+from ...ir.model import Operation, PointerType, TensorType
 from ...layout import Layout, log2, transposed
 from ...spirv.module import Value as Register
 from ..context import Context
@@ -169,7 +169,6 @@ def trans_symbolic(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
 def splat_symbolic(ctx: Context, op: Operation, src: Register) -> Tensor:
     type = op.results[0].type
     if isinstance(src, Register):
-        from ...ir.model import PointerType
         if isinstance(element_of(type), PointerType):
             return Pointers(shape_of(type), element_of(type), src)
     return Uniform(shape_of(type), element_of(type), src)

@@ -96,10 +96,10 @@ class Requests(Evaluation):
 
 def _skipped(node: Deferred, layout: Layout) -> list[Bound | None]:
     """The operands that not every evaluation under a layout asks for."""
-    from ..addresses.masks import is_provable
-    from ..context import named
     if node.operation.name != "tt.load":
         return []
+    from ..addresses.masks import is_provable
+    from ..context import named
     _, mask, other = named(node.operation, node.operands)
     return [other, mask] if is_provable(mask, layout) else [other]
 
