@@ -46,8 +46,12 @@ walk for reduce %top, keeps %v in array 0
         load %v: proven, 4 of 16 x f32, runs of 16, alignment 4
         write array 0 (%v)
       cold
-        load %v: masked, 4 of 16 x f32, runs of 16, alignment 4
-        write array 0 (%v)
+        versions: is the mask false in all of this window?
+          nothing
+            write array 0 (%v)
+          some
+            load %v: masked, 4 of 16 x f32, runs of 16, alignment 4
+            write array 0 (%v)
 walk for reduce %sum, keeps %e in array 0, which held %v
   64 turns
     read array 0 (%v)

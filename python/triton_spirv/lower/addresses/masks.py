@@ -214,14 +214,22 @@ def is_refuted(ctx: Context, mask: Tensor | None, layout: Layout) -> bool:
             or not ctx.target.optimises("masks"))
 
 
+@dataclass(frozen=True)
+class Idle:
+    """Where `mask` is false everywhere a step of a walk has nothing to do, or next to nothing: `body`, which
+    makes the results and by-products of such a step."""
+
+    mask: Tensor
+    layout: Layout
+    body: Callable[[], Sequence[Register]] | None = None
+
+
 def guarded(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], masks: Sequence[tuple[Tensor, Layout]],
-            body: Callable[[], Sequence[Register]],
-            idle: tuple[Tensor, Layout] | None = None) -> list[Register]:
+            body: Callable[[], Sequence[Register]], idle: Idle | None = None) -> list[Register]:
     """Run `body` (one step of a walk) twice: where a scalar test proves all masks, and where it does not.
 
     The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is
-    emitted once, and in code that hardly ever runs. `idle`, a mask: where it is false everywhere the step has
-    nothing to do (and no result).
+    emitted once, and in code that hardly ever runs.
     """
     if ctx.brief:
         return list(body())
@@ -240,41 +248,52 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], masks: Sequen
             test = part if test is None else ctx.b.logical_and(test, part)
     if test is None:
         return list(body())
-    branch = IfElse(ctx.b.module, test)
 
-    def turn() -> Sequence[Register]:
-        registers = body()
-        ctx.complete()
-        return registers
-
-    with branch.then():
-        ctx.scopes.open(walks=True)
-        ctx.recorder.open()
+    def hot() -> Sequence[Register]:
         with ctx.masks.where_all_hold(proven):
-            branch.yield_(turn())
-        arms = [("hot", ctx.recorder.close())]
-        hot = ctx.scopes.close()
-    with branch.otherwise():
-        ctx.scopes.open(walks=True)
-        ctx.recorder.open()
+            return _turn(ctx, body)
+
+    def cold() -> Sequence[Register]:
         with ctx.masks.where_one_fails(proven):
-            nothing = all_false(ctx, *idle) if idle is not None else None
-            if nothing is None:
-                branch.yield_(turn())
-            else:
-                with if_(ctx.b.module, ctx.b.logical_not(nothing)):
-                    ctx.scopes.open()
-                    ctx.recorder.open()
-                    body()
-                    some = ctx.recorder.close()
-                    ctx.scopes.close()
-                ctx.recorder.versions("is anything stored?", [("some", some), ("nothing", ())],
-                                      may_skip=True)
-                branch.yield_([])
-        arms.append(("cold", ctx.recorder.close()))
-        cold = ctx.scopes.close()
-    ctx.recorder.versions("do all masks hold in this window?", arms)
-    ctx.scopes.innermost.written |= hot.written & cold.written
+            nothing = None if idle is None else all_false(ctx, idle.mask, idle.layout)
+            if idle is None or nothing is None:
+                return _turn(ctx, body)
+            if idle.body is not None:
+                return _one_of(ctx, nothing, "is the mask false in all of this window?",
+                               ("nothing", idle.body), ("some", lambda: _turn(ctx, body)), may_skip=True)
+            with if_(ctx.b.module, ctx.b.logical_not(nothing)):
+                ctx.scopes.open()
+                ctx.recorder.open()
+                body()
+                some = ctx.recorder.close()
+                ctx.scopes.close()
+            ctx.recorder.versions("is anything stored?", [("some", some), ("nothing", ())], may_skip=True)
+            return []
+
+    return _one_of(ctx, test, "do all masks hold in this window?", ("hot", hot), ("cold", cold))
+
+
+def _turn(ctx: Context, body: Callable[[], Sequence[Register]]) -> Sequence[Register]:
+    """All that a step has to do, on the way that is being emitted."""
+    registers = body()
+    ctx.complete()
+    return registers
+
+
+def _one_of(ctx: Context, test: Register, question: str, first: tuple[str, Callable[[], Sequence[Register]]],
+            second: tuple[str, Callable[[], Sequence[Register]]], may_skip: bool = False) -> list[Register]:
+    """The first way where the test holds, else the second, of every turn of the walk around it."""
+    branch = IfElse(ctx.b.module, test)
+    arms, scopes = [], []
+    for (name, body), arm in ((first, branch.then), (second, branch.otherwise)):
+        with arm():
+            ctx.scopes.open(walks=True)
+            ctx.recorder.open()
+            branch.yield_(body())
+            arms.append((name, ctx.recorder.close()))
+            scopes.append(ctx.scopes.close())
+    ctx.recorder.versions(question, arms, may_skip)
+    ctx.scopes.innermost.written |= scopes[0].written & scopes[1].written
     return branch.results
 
 

@@ -13,7 +13,7 @@ from ...matrices.layout import is_matrix
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ..addresses.access import AccessPointers
-from ..addresses.masks import guarded, is_provable
+from ..addresses.masks import Idle, guarded, is_provable
 from ..context import Context, StepLoop
 from ..intel.block_store import block_store
 from ..lanes import elements
@@ -66,7 +66,7 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
         with StepLoop(ctx, len(layout.step)):
             guarded(ctx, inputs, tests,
                     lambda: _store_window(ctx, op, layout, ptr, value, mask),
-                    idle=(mask, layout) if idles else None)
+                    idle=Idle(mask, layout) if idles else None)
         ctx.finish(opened)
 
     versioned(ctx, op, ptr, mask, tensors, walk)

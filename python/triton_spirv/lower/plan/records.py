@@ -282,8 +282,8 @@ class Arm:
 
 @dataclass(frozen=True)
 class Versions:
-    """Of these arms one runs; each does the same, unless `may_skip`: then there is nothing to do in those
-    that are empty. test: the question, where the first arm is right only if the answer is yes."""
+    """Of these arms one runs; each does the same, unless `may_skip`: then those without an access are right
+    to have none. test: the question, where the first arm is right only if the answer is yes."""
 
     question: str
     arms: tuple[Arm, ...]

@@ -117,11 +117,12 @@ class _Region:
                 self.inner(node, state)
 
     def arms(self, bodies: Sequence[tuple[Node, ...]], state: _State, may_skip: bool = False) -> None:
-        """Several ways; one that has nothing to do by right counts as if it did all."""
+        """Several ways; one that accesses nothing by right counts as if it did all."""
         states = [state.arm() for _ in bodies]
         for body, each in zip(bodies, states, strict=True):
             self.body(body, each)
-        counting = [each for body, each in zip(bodies, states, strict=True) if body or not may_skip] or states
+        counting = [each for body, each in zip(bodies, states, strict=True)
+                    if not may_skip or any(True for _ in _accesses(body))] or states
         for op in dict.fromkeys(op for each in states for op in each.made):
             counts = [each.count(op) for each in counting]
             state.made[op] = min(least for least, _ in counts), max(most for _, most in counts)

@@ -21,6 +21,7 @@ from ..control.region import combine, held, held_types, is_elementwise, operatio
 from ..registry import lowers
 from ..values.tensor import Bound, Fragment, Stored, Tensor
 from ..values.types import element_of, register_type, shape_of
+from .idle_turns import idle_turns
 
 Row = list[Register]  # one register per reduced tensor
 
@@ -107,7 +108,9 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
                            for src, element, type in zip(srcs, elements, types, strict=True)]
                 return [x for row in _reduce_registers(ctx, region, layout, columns, mask) for x in row]
 
-            flat = guarded(ctx, inputs, [], reduced)
+            idle = idle_turns(ctx, op, srcs[0], layout, walk, len(kept), types[0]) if len(srcs) == 1 else None
+            masks = [] if idle is None else [(idle.mask, layout)]
+            flat = guarded(ctx, inputs, masks, reduced, idle)
             rows = [flat[i:i + len(srcs)] for i in range(0, len(flat), len(srcs))]
             if inner:
                 before = [list(loop.carried[i:i + len(srcs)]) for i in range(0, len(loop.carried), len(srcs))]

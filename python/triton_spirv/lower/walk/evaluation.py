@@ -98,6 +98,9 @@ class Evaluation(State):
         wider = self._wider(node, layout)
         if wider is not None:
             made = self.fragment(self.fragment(node, wider), layout)
+        elif op.has("picks") and op.has("elementwise") and self.masks.holds(node.operands[0], layout):
+            chosen = self.registers(node.operands[1], layout)  # type: ignore[arg-type]  # it has one
+            made = Fragment(layout, node.element, tuple(self.b.splat(x, layout.width) for x in chosen))
         elif entry.kind == "elementwise":
             rows = [self.registers(x, layout) for x in node.operands if x is not None]
             registers = [
@@ -146,13 +149,14 @@ class Evaluation(State):
         for walk in self.walks:
             kept = walk.by_products.get(node)
             if kept is not None and kept.layout == made.layout and self._in_every_turn(walk):
-                self._write_by_product(walk, node, made)
+                self.write_by_product(walk, node, made)
 
     def _in_every_turn(self, walk: OpenWalk) -> bool:
         """Does every turn of a walk come to where code is being emitted, or to its like elsewhere?"""
         return all(scope.walks for scope in self.scopes.since(walk.scopes))
 
-    def _write_by_product(self, walk: OpenWalk, node: Deferred, made: Fragment) -> None:
+    def write_by_product(self, walk: OpenWalk, node: Deferred, made: Fragment) -> None:
+        """Its elements of this turn, on the way that is being emitted."""
         self.arrays.write(walk.by_products[node].stored, made)
         self.scopes.innermost.written.add((walk, node))
 
@@ -173,7 +177,7 @@ class Evaluation(State):
                 continue
             made = self.fragment(node, kept.layout)
             if not self.is_written(walk, node):  # known before the walk, or kept by another one inside it
-                self._write_by_product(walk, node, made)
+                self.write_by_product(walk, node, made)
 
     def registers(self, operand: Bound, layout: Layout) -> Sequence[Register]:
         """Registers of an operand under a layout; scalars and uniform tensors stay scalar registers."""
