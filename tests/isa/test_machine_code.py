@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 from pathlib import Path
 
 import pytest
 from triton_spirv.errors import TritonSpirvError
 from triton_spirv.isa import machine_code
-from triton_spirv.runtime import devices
+from triton_spirv.runtime import devices, program
+from triton_spirv.spirv.line_info import with_line_info
 
 from .test_isa import SIGNATURE, product  # noqa: F401
 
@@ -82,3 +84,47 @@ def test_what_is_no_binary_of_this_driver() -> None:
 ])
 def test_multiplications(name: str, width: int, macs: int) -> None:
     assert machine_code._multiplications(name, width) == macs
+
+
+LINES = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def two_loops(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    s = tl.zeros((BLOCK,), tl.float32)
+    for k in range(n):
+        s += tl.exp(tl.load(x + i + k * BLOCK))
+    tl.debug_barrier()
+    for k in range(n):
+        tl.store(o + i + k * BLOCK, s * k)
+"""
+
+
+def test_loops_name_the_lines_that_they_are_made_of(command, tmp_path: Path) -> None:
+    source = tmp_path / "lines.py"
+    source.write_text(LINES)
+    words = ("stats", f"{source}::two_loops", "-s", "*fp32:16,*fp32:16,i32,16", "-t", "host")
+    loops = json.loads(command(*words, "--json").out)["loops"]
+    named = [set(loop["lines"]) for loop in loops if "lines" in loop]
+    assert any("lines.py:10" in lines for lines in named) and any("lines.py:13" in lines for lines in named)
+    assert {line for lines in named for line in lines if line.startswith("lines")} <= {
+        f"lines.py:{number}" for number in range(6, 14)}
+    text = command(*words).out
+    assert re.search(r"^source .*lines\.py:1[03]", text, re.M)
+
+
+def test_lines_change_no_figure(command, tmp_path: Path) -> None:
+    """Lines are read from a second build; what is counted is the code that runs."""
+    source = tmp_path / "lines.py"
+    source.write_text(LINES)
+    command("compile", f"{source}::two_loops", "-s", "*fp32:16,*fp32:16,i32,16", "-t", "host", "-e", "spv",
+            "-o", tmp_path / "k.spv")
+    words = (tmp_path / "k.spv").read_bytes()
+    device = next(each for each in devices.devices() if each.kind == "cpu")
+    plain = program.build(devices.open_device(device), words, "two_loops").binary()
+    counted = machine_code.machine_code(words, "two_loops", marked=with_line_info(words))
+    assert any(loop.lines for loop in counted.loops)
+    assert counted.text == machine_code.disassembled(plain, "two_loops").text

@@ -57,8 +57,9 @@ def run(options: argparse.Namespace, out: Output) -> int:
     words, kernel, warps = module_of(options)
     if on_cpu:
         from ..isa.machine_code import machine_code
+        from ..spirv.line_info import with_line_info
 
-        code = machine_code(words, kernel)
+        code = machine_code(words, kernel, marked=with_line_info(words))
         facts, text = code.to_json(), code.text
     else:
         made = statistics(words, device, kernel, num_warps=warps,
@@ -159,6 +160,8 @@ MEASURES = (("instructions / 1000 mult.", "per_kilomac"), ("bytes / 1000 mult.",
             ("messages / matrix instr.", "messages_per_matrix"), ("matrix engine's share", "matrix_share"))
 #: loops that are shown; the others are counted
 LOOPS = 5
+#: lines of the source that are named for a loop
+LINES = 3
 
 
 def table(whole: Mix, loops: Sequence[Mix], hot: Mix | None, measures: Sequence[tuple[str, str]],
@@ -170,7 +173,10 @@ def table(whole: Mix, loops: Sequence[Mix], hot: Mix | None, measures: Sequence[
     columns = [whole, *shown]
     heads = ["", "whole kernel",
              *(f"loop {loop.label}{' (hot)' if loop.label == name else ''}" for loop in shown)]
-    rows: list[list[object]] = [["instructions", *(mix.instructions for mix in columns)]]
+    rows: list[list[object]] = []
+    if any(loop.lines for loop in shown):
+        rows.append(["source", "", *(_named(loop.lines) for loop in shown)])
+    rows.append(["instructions", *(mix.instructions for mix in columns)])
     rows += [[f"  {kind}", *(mix.counts.get(kind, 0) for mix in columns)] for kind in whole.counts]
     rows += [["multiplications", *(mix.macs for mix in columns)],
              ["bytes moved", *(mix.moved for mix in columns)]]
@@ -178,6 +184,15 @@ def table(whole: Mix, loops: Sequence[Mix], hot: Mix | None, measures: Sequence[
     out.table(heads, rows)
     if len(shown) < len(loops):
         out.line(f"and {len(loops) - len(shown)} smaller loops; --json has all")
+
+
+def _named(lines: Sequence[str]) -> str:
+    """The lines that most of a loop is made of; of the same file, numbers alone from the second on."""
+    named = lines[:LINES]
+    files = [line.partition(":")[0] for line in named]
+    short = [line.partition(":")[2] if at and files[at] == files[at - 1] else line
+             for at, line in enumerate(named)]
+    return ", ".join(short) + ", ..." * (len(lines) > LINES)
 
 
 def _figure(mix: Mix, key: str) -> str:

@@ -5,11 +5,14 @@ instruction by instruction. Intel's driver keeps an object file in the section `
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from ..errors import TritonSpirvError
 from .disassembly import UNKNOWN, Access, Decoded, disassemble
+from .line_table import line_table
 from .mix import Mix, hottest, loop_spans
 from .object_file import function, object_file
 
@@ -22,7 +25,8 @@ _STACK = ("rsp", "esp")
 
 @dataclass(frozen=True)
 class Code:
-    """One instruction. width: bits of its widest register; moved: bytes of memory that is not the stack."""
+    """One instruction. width: bits of its widest register; moved: bytes of memory that is not the stack;
+    line: the "file.py:12" that it is made of, "" where the driver does not say."""
 
     name: str
     kind: str
@@ -32,6 +36,7 @@ class Code:
     macs: int = 0
     targets: tuple[str, ...] = ()
     registers: tuple[str, ...] = ()
+    line: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,30 +90,60 @@ class MachineCode:
                 "hot": hot.label if hot else None}
 
 
-def machine_code(words: bytes, kernel: str, choice: str = "cpu") -> MachineCode:
-    """Build a module on a CPU device and read what its driver made. TritonSpirvError where that cannot be
-    read.
+def machine_code(words: bytes, kernel: str, choice: str = "cpu", marked: bytes = b"") -> MachineCode:
+    """Build a module on a CPU device and read what its driver made. marked: the same module with the lines of
+    its source (spirv/line_info.py), which are then known of its loops. TritonSpirvError where the code cannot
+    be read.
     """
     from ..runtime import devices
 
     device = devices.choose(choice)
     context = devices.open_device(device)
-    handle = device.library.program_with_il(context.handle, words)
-    try:
-        device.library.build(handle, device.handle)
-        binary = device.library.binary(handle)
-    finally:
-        device.library.clReleaseProgram(handle)
-    return disassembled(binary, kernel, device.name)
+
+    def built(module: bytes) -> MachineCode:
+        handle = device.library.program_with_il(context.handle, module)
+        try:
+            device.library.build(handle, device.handle)
+            return disassembled(device.library.binary(handle), kernel, device.name)
+        finally:
+            device.library.clReleaseProgram(handle)
+
+    return with_lines_of(built(marked), built(words)) if marked else built(words)
+
+
+def with_lines_of(marked: MachineCode, code: MachineCode) -> MachineCode:
+    """The code, with the lines of each loop that is the same in `marked`. The driver makes the same loops
+    with lines and without, and somewhat more around them."""
+    items = list(code.items)
+    theirs = [marked.items[start:end + 1] for start, end in loop_spans(marked.items)]
+    for (start, end), loop in zip(loop_spans(code.items), theirs, strict=False):
+        ours = items[start:end + 1]
+        if _names(ours) == _names(loop):
+            items[start:end + 1] = [replace(one, line=other.line) if isinstance(one, Code)
+                                    and isinstance(other, Code) else one
+                                    for one, other in zip(ours, loop, strict=True)]
+    return replace(code, items=tuple(items))
+
+
+def _names(items: Sequence[Code | str]) -> list[str]:
+    """What is done, whatever the addresses are."""
+    return [item.name if isinstance(item, Code) else "" for item in items]
 
 
 def disassembled(binary: bytes, kernel: str, device: str = "") -> MachineCode:
     """The kernel's code in a driver's binary."""
-    return of_bytes(function(object_file(binary), kernel), kernel, device)
+    made = object_file(binary)
+    start, code = function(made, kernel)
+    try:
+        table = line_table(made)
+    except TritonSpirvError:  # the module names no lines
+        return of_bytes(code, kernel, device)
+    return of_bytes(code, kernel, device, lambda address: table.at(start + address))
 
 
-def of_bytes(code: bytes, kernel: str, device: str = "") -> MachineCode:
-    """Machine code that begins at address 0."""
+def of_bytes(code: bytes, kernel: str, device: str = "",
+             place: Callable[[int], tuple[str, int]] = lambda address: ("", 0)) -> MachineCode:
+    """Machine code that begins at address 0. place: the file and line that an address is of."""
     decoded = disassemble(code)
     targets = {each.target for each in decoded}
     items: list[Code | str] = []
@@ -117,7 +152,8 @@ def of_bytes(code: bytes, kernel: str, device: str = "") -> MachineCode:
         if each.address in targets:
             items.append(_label(each.address))
             lines.append(f"{_label(each.address)}:")
-        items.append(_code(each))
+        file, line = place(each.address)
+        items.append(replace(_code(each), line=f"{Path(file).name}:{line}" if line else ""))
         lines.append(f"    {each.address:6x}  {each.name} {each.operands}".rstrip())
     unknown = sum(each.size for each in decoded if each.name == UNKNOWN)
     text = "\n".join(lines) + "\n"
@@ -181,5 +217,7 @@ def counted(items: Sequence[Code | str], label: str = "") -> Mix:
     codes = [item for item in items if isinstance(item, Code)]
     counts = Counter(code.kind for code in codes)
     names = Counter(code.name for code in codes)
+    lines = Counter(code.line for code in codes if code.line)
     return Mix({kind: counts[kind] for kind in KINDS if counts[kind]}, dict(names.most_common()),
-               sum(code.macs for code in codes), sum(code.moved for code in codes), label=label)
+               sum(code.macs for code in codes), sum(code.moved for code in codes), label=label,
+               lines=tuple(line for line, _ in lines.most_common()))

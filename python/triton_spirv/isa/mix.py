@@ -49,6 +49,8 @@ class Mix:
     matrix_cycles: int = 0
     other_cycles: int = 0
     label: str = ""
+    #: "file.py:12" of the lines of the source that it is made of, those of most instructions first
+    lines: tuple[str, ...] = ()
 
     @property
     def instructions(self) -> int:
@@ -87,7 +89,8 @@ class Mix:
             ("messages_per_matrix", self.messages_per_matrix), ("matrix_share", self.matrix_share))}
         return {"label": self.label, "instructions": self.instructions, "counts": self.counts,
                 "names": self.names,
-                "macs": self.macs, "bytes": self.moved, **measures}
+                "macs": self.macs, "bytes": self.moved, **measures,
+                **({"lines": list(self.lines)} if self.lines else {})}
 
 
 def measure(items: Iterable[Instruction | str], register_bytes: int, label: str = "") -> Mix:

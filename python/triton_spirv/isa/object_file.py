@@ -24,11 +24,12 @@ def object_file(binary: bytes) -> bytes:
     return found.data
 
 
-def function(data: bytes, name: str) -> bytes:
-    """The bytes of a function of an object file."""
+def function(data: bytes, name: str) -> tuple[int, bytes]:
+    """Of a function of an object file: where it begins in its section, and its bytes."""
     file = read(data)
     for symbol in file.symbols():
         if symbol.name == name and 0 < symbol.section < len(file.sections):
             code = file.sections[symbol.section].data
-            return code[symbol.value:symbol.value + symbol.size] if symbol.size else code[symbol.value:]
+            end = symbol.value + symbol.size if symbol.size else len(code)
+            return symbol.value, code[symbol.value:end]
     raise TritonSpirvError(f"the driver's object file has no function {name}")
