@@ -21,16 +21,15 @@ COUNT = 64
 Add = Callable[[Any, Any, Any], None]
 
 
-@pytest.fixture(params=["short", "arguments", "staged", "simulated GPU", "vulkan"])
+@pytest.fixture(params=["short", "arguments", "staged", "simulated GPU",
+                        pytest.param("vulkan", marks=pytest.mark.vulkan)])
 def add(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Add:
     if request.param == "vulkan":
         from handmade_vulkan import vector_add
         from triton_spirv.runtime.vulkan import devices
 
-        found = [device for device in devices.devices() if not device.missing]
-        if not found:
-            pytest.skip("no Vulkan device")
-        kernel = handmade.bind_vulkan(vector_add("push"), found[0])
+        found = next(device for device in devices.devices() if not device.missing)
+        kernel = handmade.bind_vulkan(vector_add("push"), found)
         return lambda x, y, out: kernel.launch(1, 1, 1, (x, y, out, COUNT))
     if request.param == "staged":
         monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
@@ -149,12 +148,9 @@ def test_storage_that_was_made_smaller() -> None:
         asarray(x)
 
 
+@pytest.mark.vulkan
 def test_device_arrays_of_views_have_their_elements() -> None:
     """A copy can be of what the view stands for."""
-    from triton_spirv.runtime.vulkan import devices
-
-    if not [device for device in devices.devices() if not device.missing]:
-        pytest.skip("no Vulkan device")
     for make in (negated, imaginary):
         np.testing.assert_array_equal(asarray_on_device(make()).numpy(), make().resolve_neg().numpy())
 

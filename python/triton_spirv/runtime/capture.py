@@ -35,15 +35,18 @@ class Step:
 
 @dataclass(frozen=True)
 class Memory:
-    """An argument that is memory, and the address that it had."""
+    """An argument that is memory, the address that it had, and of tensors, how many bytes their storage."""
 
     kernel: str
     argument: Any
     address: int
+    storage: Any = None
+    size: int = 0
 
     def require(self) -> None:
-        """LaunchError where it is somewhere else now."""
-        if self.argument.data_ptr() != self.address:
+        """LaunchError where it is somewhere else now, or smaller."""
+        if self.argument.data_ptr() != self.address or (
+                self.storage is not None and self.storage.nbytes() < self.size):
             raise LaunchError(f"{self.kernel}: the memory of an argument is no longer where it was when the "
                               "graph was made (its storage was resized, or emptied); make the graph again")
 
@@ -80,12 +83,14 @@ class Recorder:
         return self.steps.append(Step(name, repeat))
 
     def _kept(self, kernel: str, value: Any) -> object:
-        memory = underlying(value) if hasattr(value, "data_ptr") else value
+        memory, storage, size = underlying(value) if hasattr(value, "data_ptr") else value, None, 0
         if hasattr(memory, "untyped_storage"):
             value = memory = memory.detach()
+            storage = memory.untyped_storage()
+            size = storage.nbytes()
         if hasattr(memory, "data_ptr"):
             address = memory.data_ptr()
-            self.memory.setdefault(address, Memory(kernel, memory, address))
+            self.memory.setdefault(address, Memory(kernel, memory, address, storage, size))
         return value
 
 

@@ -60,9 +60,9 @@ def _bound(kernel: Any, grid: Any, arguments: Sequence[Any], keywords: Mapping[s
         return always("the kernel is not one of triton-spirv's")
     if any(one.kind is one.VAR_POSITIONAL for one in function.signature.parameters.values()):
         return always("the kernel takes any number of arguments")
-    values = read(*arguments, **given)[0]
-    parameters = [Parameter.of(at, kind, value, at < len(arguments), backend)
-                  for at, (kind, value) in enumerate(zip(function.params, values.values(), strict=True))]
+    values, known, _ = read(*arguments, **given)
+    parameters = [Parameter.of(at, kind, value, at < len(arguments), own) for at, (kind, value, own) in
+                  enumerate(zip(function.params, values.values(), known, strict=True))]
 
     def changed(now: Sequence[Any]) -> bool:
         again = resolved(kernel, now, keywords)

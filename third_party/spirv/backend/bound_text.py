@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from triton import knobs
 from triton._C.libtriton import native_specialize_impl
+from triton.runtime.driver import driver
 from triton_spirv import checking
 from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.launch import GRID_LIMIT
@@ -33,8 +34,8 @@ from triton_spirv.runtime.launch import GRID_LIMIT
 if TYPE_CHECKING:
     from triton_spirv.runtime.quick import Quick
 
-SETTINGS = ("a launch hook, checked mode, the device or Triton's debug switch is not as in bind, or a graph "
-            "is being made")
+SETTINGS = ("a hook, checked mode, the device, Triton's driver or its debug switch is not as in bind, or a "
+            "graph is being made")
 OTHER = "is not as in bind: its type, dtype, device or value"
 MEMORY = "a tensor or array has no memory, or the kernel is compiled for multiples of 16 as its address"
 GRID = "the grid is empty, or not one of integers"
@@ -52,7 +53,10 @@ class Parameter:
     """A parameter of the kernel, and its argument in bind: given again with each call, or kept.
 
     constant: it is no argument of the compiled kernel
-    how: what `native_specialize_impl` is told of it beside its value; own: its answer
+    how: what `native_specialize_impl` is told of it beside its value
+    own: what Triton has made of its answer: the type, which an annotation may say, and what it knows of the
+        value; None where it does not look at that
+    annotated: does an annotation say the type?
     """
 
     at: int
@@ -62,13 +66,14 @@ class Parameter:
     constant: bool
     how: tuple[bool, bool, bool]
     own: Any
+    annotated: bool
 
     @classmethod
-    def of(cls, at: int, kind: Any, value: Any, given: bool, backend: Any) -> Parameter:
+    def of(cls, at: int, kind: Any, value: Any, given: bool, own: Any) -> Parameter:
         """at: its place among the kernel's; kind: Triton's KernelParam."""
         how = kind.is_const, not kind.do_not_specialize, not kind.do_not_specialize_on_alignment
-        own = None if kind.is_constexpr else native_specialize_impl(backend, value, *how)
-        return cls(at, kind.name, value, given, own is None or own[0] == "constexpr", how, own)
+        constant = kind.is_constexpr or own[0] == "constexpr"
+        return cls(at, kind.name, value, given, constant, how, own, bool(kind.annotation_type))
 
     @property
     def text(self) -> str:
@@ -99,9 +104,15 @@ class Parameter:
 
     @property
     def accepted(self) -> frozenset[Any]:
-        """The answers for arguments that the kernel is right for: one that knows nothing of multiples takes
-        those, too."""
-        return frozenset({self.own, (self.own[0], "D")} if self.own[1] == "" else {self.own})
+        """The answers for arguments that the kernel is right for, without the type where an annotation says
+        it: a kernel that knows nothing of multiples takes those, too."""
+        known = {self.own[1], "D"} if self.own[1] == "" else {self.own[1]}
+        return frozenset(known if self.annotated else {(self.own[0], each) for each in known})
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Does a call compare the argument with the one in bind, or use that?"""
+        return not self.given or self.constant or self.is_number or isinstance(self.value, tuple)
 
 
 def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parameter], backend: Any,
@@ -117,7 +128,7 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
         quick = launcher.quick(compiled.function, sizes, {
             at: 16 if one.aligned else 1 for at, one in enumerate(passed) if not one.is_number})
     names = {"ordinary": ordinary, "specialise": native_specialize_impl, "backend": backend}
-    names |= {f"v{one.at}": one.value for one in parameters}
+    names |= {f"v{one.at}": one.value for one in parameters if one.is_asked_for}  # no others are kept
     names |= {f"type{one.at}": type(one.value) for one in parameters}
     given = [one.text for one in parameters if one.given]
     text = _Text(f"def bound({', '.join([*given, '/'] if given else [])}):", "".join(f", {a}" for a in given))
@@ -195,6 +206,10 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
         names |= {hook: object() if calls is None else now, f"{hook}_calls": calls}
         conditions += [f"runtime.{hook} is not {hook}", f"{hook}_calls"]
     conditions.append("not runtime.debug" if runtime.debug else "runtime.debug")
+    if hasattr(runtime, "add_stages_inspection_hook"):
+        conditions.append("runtime.add_stages_inspection_hook is not None")
+    names |= {"drivers": driver, "driver_type": type(driver.active)}
+    conditions.append("drivers._active.__class__ is not driver_type")
     names["recorders"] = recorders  # a graph's block keeps ordinary launches
     conditions.append("recorders")
     names["pre_run_hooks"] = function.pre_run_hooks
@@ -210,7 +225,8 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
 def _specialised(one: Parameter, names: dict[str, Any]) -> str:
     """Would Triton compile another kernel for the argument, one that this one is not right for?"""
     names[f"accepted{one.at}"] = one.accepted
-    return f"specialise(backend, {one.text}, {', '.join(map(str, one.how))}) not in accepted{one.at}"
+    answer = f"specialise(backend, {one.text}, {', '.join(map(str, one.how))})"
+    return f"{answer}{'[1]' * one.annotated} not in accepted{one.at}"
 
 
 def _other_number(one: Parameter, names: dict[str, Any]) -> str:
@@ -219,6 +235,9 @@ def _other_number(one: Parameter, names: dict[str, Any]) -> str:
     if not one.given:
         return ""
     if not one.constant:
+        unspecialised = one.annotated and one.own[1] is None
+        if unspecialised or type(one.value) in (float, bool):  # any value of the type will do
+            return f"type({one.text}) is not type{one.at}"
         return f"{another} and {_specialised(one, names)}"
     plain = type(one.value) in (*NUMBERS, str)
     return f"{one.text} is not v{one.at}{f' and ({another})' if plain else ''}"
@@ -290,10 +309,9 @@ def _launch_quickly(text: _Text, quick: Quick, values: str, names: dict[str, Any
 
 def _fixed(grid: Any) -> tuple[int, int, int] | None:
     """A grid as three sizes; None where it launches nothing, cannot be, or is a function."""
-    if callable(grid):
+    if not isinstance(grid, tuple | list) or not grid:
         return None
-    sizes = (*grid, 1, 1)[:3]
+    x, y, z = sizes = (*grid, 1, 1)[:3]
     if not all(type(size) is int and size > 0 for size in sizes):
         return None
-    x, y, z = sizes
     return (x, y, z) if x * y * z <= GRID_LIMIT else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
@@ -116,6 +117,8 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
             run, bound = bind(source, function, metadata), function
         if enter_hook is not None:
             enter_hook(launch_metadata)
+        if x.__class__ is not int or y.__class__ is not int or z.__class__ is not int:
+            x, y, z = map(whole, (x, y, z))
         values = select(arguments) if select else arguments
         block_io = not requires or all(requirement.holds(values) for requirement in requires)
         overlapping = disjoint and shares(values)
@@ -135,6 +138,12 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
 
     launch.quick = quick  # type: ignore[attr-defined]
     return noticed(observed(launch, source, metadata), metadata)
+
+
+def whole(size: Any) -> Any:
+    """A size of a grid as Python's integer: those of numpy have few bits, and products of them wrap. What is
+    no integer stays, and is refused by name."""
+    return operator.index(size) if hasattr(size, "__index__") else size
 
 
 def bind(source: Any, function: Function, metadata: Any) -> Launch:
