@@ -41,6 +41,7 @@ from .lower.plan.records import Plan
 from .lower.plan.text import plan_text
 from .lower.plan.verify import verify_plan
 from .lower.program.finishing import Finishing
+from .lower.program.size import bounded
 from .lower.support import require_float64, require_rules
 from .lower.values.types import storage_type
 from .passes.checked import instrument
@@ -152,11 +153,12 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     b.float16 = target.float16
     b.extends_by_halves = target.has("extends_by_halves")
     env = environment(b, target)
-    ctx = Context(b, env, target, Kernel(
+    across = accessed_across(module) if not target.lanes and target.optimises("vectors") else {}
+    ctx = Context(b, env, target if across else bounded(module, target), Kernel(
         module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
         has_atomics=not with_trait("atomic").isdisjoint([op.name for op in module.walk()]),
         stop_word=stop_word_of(sites, len(kernel.regions[0].entry.arguments)),
-        across=accessed_across(module) if not target.lanes and target.optimises("vectors") else {}))
+        across=across))
     ctx.budget = budget
     budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)

@@ -6,8 +6,9 @@ a vector can be loaded along either side.
 
 from __future__ import annotations
 
-from ..ir.model import Module, Operation, PointerType, TensorType, Value
+from ..ir.model import Module, PointerType, TensorType, Value
 from .axis import axis_facts
+from .by_elements import is_by_elements
 
 #: elements in a row from which on a vector along them pays
 LEAST = 16
@@ -20,25 +21,17 @@ def accessed_across(module: Module) -> dict[tuple[int, ...], int]:
     products have orders of their own.
     """
     found: dict[tuple[int, ...], int] = {}
+    if not is_by_elements(module):
+        return found
     for op in module.walk():
         if op.has("reads") or op.has("writes"):
-            if op.has("atomic"):
-                return {}
             for operand in op.operands:
                 type = operand.type
                 if isinstance(type, TensorType) and isinstance(type.element, PointerType):
                     dim = _across(operand, type.shape)
                     if dim is not None:
                         found[type.shape] = dim
-        elif not _is_simple(op):
-            return {}
     return found
-
-
-def _is_simple(op: Operation) -> bool:
-    """Does it take no tensors, or each element for itself?"""
-    return op.has("elementwise") or op.has("view") or not any(
-        isinstance(x.type, TensorType) for x in op.operands)
 
 
 def _across(ptr: Value, shape: tuple[int, ...]) -> int | None:
