@@ -74,6 +74,33 @@ def test_arguments_are_reset_and_restored() -> None:
         assert np.asarray(x).tolist() == [begin + 1] * 256
 
 
+@pytest.mark.parametrize("hook", ("none", "of the tuner", "of the configurations"))
+def test_launches_are_timed_without_tritons_part(hook: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But where a function runs before each of them."""
+    calls: list[object] = []
+    kernel = repeated(**{"pre_hook": lambda given, reset_only=False: calls.append(given["n"])}
+                      if hook == "of the tuner" else {})
+    if hook == "of the configurations":
+        for config in kernel.configs:
+            config.pre_hook = lambda given: calls.append(given["n"])
+    whole: list[object] = []
+    run = triton.runtime.jit.JITFunction.run
+
+    def counted(*arguments: Any, **keywords: Any) -> Any:
+        if not keywords["warmup"]:
+            whole.append(keywords["TURNS"])
+        return run(*arguments, **keywords)
+
+    monkeypatch.setattr(triton.runtime.jit.JITFunction, "run", counted)
+    x = asarray(np.ones(2048, np.float32))
+    kernel[lambda given: (triton.cdiv(given["n"], given["BLOCK"]),)](x, 2048, BLOCK=256)
+    assert turns(kernel) == 40 and len(set(x.numpy().tolist())) == 1
+    if hook == "none":
+        assert whole == [4000, 40, 400, 40] and not calls
+    else:
+        assert len(whole) > 20 and len(calls) >= len(whole)
+
+
 def test_configurations_that_do_not_compile_lose() -> None:
     @triton.autotune([triton.Config({"BLOCK": block}) for block in (16, 32, 64)], key=["n"])
     @triton.jit

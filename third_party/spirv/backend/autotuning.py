@@ -3,8 +3,9 @@
 Triton's autotuner asks a benchmarker about one configuration after the other, which compares them at
 different times. Asked about the first, the benchmarker here lets all of them race; asked about the others,
 it has their times already. Which autotuner asks, and with which arguments, stands in the closure that it
-hands over; a function that is no such closure is timed by itself. Threads that tune for the same arguments
-wait for the first of them.
+hands over; a function that is no such closure is timed by itself. Bound launches (bound.py) are timed:
+Triton's part of a launch is the same for all, and takes longer than a small kernel. Threads that tune
+for the same arguments wait for the first of them.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def _raced(asked: Question, configs: Sequence[Any]) -> dict[int, list[float]]:
             finally:
                 _threads.gathered = None
             if gathered:
-                runs.append((config, gathered[0]))
+                runs.append((config, _bound(asked, config) or gathered[0]))
             else:
                 found[id(config)] = refused  # infinite
         driver.active.get_device_interface().synchronize()
@@ -162,6 +163,20 @@ def _raced(asked: Question, configs: Sequence[Any]) -> dict[int, list[float]]:
     found.update((id(config), _quantiles(times))
                  for (config, _), times in zip(runs, samples, strict=True))
     return found
+
+
+def _bound(asked: Question, config: Any) -> Callable[[], Any] | None:
+    """The launches of a configuration, without Triton's part of each, which takes longer than a small kernel.
+    None where a function of the user's runs before or after each launch."""
+    from .bound import bind
+
+    tuner, keywords = asked.autotuner, {**asked.keywords, **config.all_kwargs()}
+    hooks = (config.pre_hook, tuner.user_defined_pre_hook, tuner.user_defined_post_hook, tuner.reset_to_zero,
+             tuner.restore_value)
+    if any(hooks) or keywords.pop("warmup", False):
+        return None
+    bound = bind(tuner.fn, keywords.pop("grid"), asked.arguments, keywords)
+    return functools.partial(bound, *asked.arguments)
 
 
 def sample(run: Callable[[], Any], empty: Callable[[], None] | None, count: int) -> float:
