@@ -96,21 +96,13 @@ MEETING = rows("""
     tt.store %p, %w : PTRS
 """)
 
-#: rows that lie `n` apart, in place; the launch says how far that is
-STRIDED = rows("""
-    %o0 = arith.muli %r, %ns : INDICES
-    %o = arith.addi %o0, %c : INDICES
-    %px = tt.addptr %xs, %o : PTRS, INDICES
-    %py = tt.addptr %ys, %o : PTRS, INDICES
-    %v = tt.load %px : PTRS
-    tt.store %py, %v : PTRS
-""")
 
-#: of each pair of rows the load takes other elements than the store
-SPREAD = rows("""
-    %o0 = arith.muli %r, %ns : INDICES
+def copied(loaded: str, stored: str) -> str:
+    """A tile of x is stored to y; by which numbers rows lie apart in each."""
+    return rows(f"""
+    %o0 = arith.muli %r, {stored} : INDICES
     %o = arith.addi %o0, %c : INDICES
-    %q0 = arith.muli %r, %ks : INDICES
+    %q0 = arith.muli %r, {loaded} : INDICES
     %q = arith.addi %q0, %c : INDICES
     %px = tt.addptr %xs, %q : PTRS, INDICES
     %py = tt.addptr %ys, %o : PTRS, INDICES
@@ -118,15 +110,8 @@ SPREAD = rows("""
     tt.store %py, %v : PTRS
 """)
 
-#: columns are loaded that lie in rows of 64
-FLAT = rows("""
-    %o0 = arith.muli %r, %wide : INDICES
-    %o = arith.addi %o0, %c : INDICES
-    %px = tt.addptr %xs, %o : PTRS, INDICES
-    %py = tt.addptr %ys, %o : PTRS, INDICES
-    %v = tt.load %px : PTRS
-    tt.store %py, %v : PTRS
-""")
+
+STRIDED, SPREAD, FLAT = copied("%ns", "%ns"), copied("%ks", "%ns"), copied("%wide", "%wide")
 
 BETWEEN = kernel("""
     %one = arith.constant dense<1.0> : TENSOR

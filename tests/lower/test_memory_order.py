@@ -313,3 +313,24 @@ def test_elements_that_meet_in_place(run, stride, by_column, modulus, rows, colu
     expected = x.copy()
     expected[at] = x[at] * 3
     numeric.assert_same(data, expected)
+
+
+@triton.jit
+def looked_at(x, y, z, n, SIZE: tl.constexpr):
+    i = tl.arange(0, SIZE)
+    v = tl.load(x + i, volatile=True)
+    tl.load(y + i, volatile=True)
+    tl.store(z + i, v * 2, mask=i < n)
+    tl.store(x + i, v + 1)
+    tl.store(y + i, v, mask=i < 0)
+
+
+@pytest.mark.parametrize("size", [1, 16, 1024, 8192])
+def test_volatile_loads_are_made_once(run, size):
+    """Where they stand: also what nobody asks for, and what two stores ask for, one for some elements."""
+    x, n = numeric.random(size, "i32", low=-99, high=99), size // 3
+    held, y, z = (numeric.tensor(each, "i32") for each in (x, -x, 0 * x))
+    run(looked_at, 1, held, y, z, n, size)
+    numeric.assert_same(held, x + 1)
+    numeric.assert_same(y, -x)
+    numeric.assert_same(z, np.where(np.arange(size) < n, x * 2, 0))

@@ -156,13 +156,13 @@ class Context(Walking):
                 return (resting,)
         if "ts.waits" in op.attributes:
             return nodes
-        at_once = "ts.natural" in op.attributes or op.attributes.get("isVolatile")
-        if op.name == "tt.load" and layout.lane and not at_once:
+        volatile = bool(op.attributes.get("isVolatile"))
+        if op.name == "tt.load" and layout.lane and not volatile and "ts.natural" not in op.attributes:
             self.waiting.append(nodes[0])
         elif layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:
                 self.scopes.keep(node, self.fragment(node, layout))
-        elif nodes[0].depth > DEEP or (
+        elif volatile or nodes[0].depth > DEEP or (  # a volatile load is made once, and where it stands
                 (reads or total > CHEAP) and not self.target.optimises("chains")):
             self.precompute(nodes)
         return nodes

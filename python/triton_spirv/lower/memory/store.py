@@ -20,7 +20,7 @@ from ..lanes import elements
 from ..plan.records import Access, Vectors
 from ..registry import lowers
 from ..values import fragment as fragments
-from ..values.tensor import Deferred, Tensor
+from ..values.tensor import Tensor
 from ..values.types import element_of, storage_type
 from .decide import is_governed, plan_scalar, plan_store
 from .hazard import versioned
@@ -59,8 +59,7 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
         inputs = [(x, layout) for x in tensors]
         tests = [] if is_governed(ctx, op, layout, ptr, mask) else [(mask, layout)]
         opened = ctx.plan_walk(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
-        idles = layout.step and mask is not None and not opened.by_products \
-            and not _reads_volatile(ctx, inputs)
+        idles = layout.step and mask is not None and not opened.by_products
         if layout.step and not ctx.brief:
             touch_ahead(ctx, op, ptr, layout)
         with StepLoop(ctx, len(layout.step)):
@@ -70,12 +69,6 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
         ctx.finish(opened)
 
     versioned(ctx, op, ptr, mask, tensors, walk)
-
-
-def _reads_volatile(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> bool:
-    """Is a load below the inputs to be made whether or not its elements are stored?"""
-    return any(isinstance(node, Deferred) and node.operation.attributes.get("isVolatile")
-               for node, _ in ctx.requests(inputs))
 
 
 def _store_window(
