@@ -177,6 +177,30 @@ IN_A_FUNCTION = kernel("""
 }
 """
 
+#: pointers that a function makes, of rows as far apart as another one says
+MADE = rows("""
+    %n64 = tt.call @wide() : () -> i32
+    %n64s = tt.splat %n64 : i32 -> INDICES
+    %o0 = arith.muli %r, %n64s : INDICES
+    %o = arith.addi %o0, %c : INDICES
+    %px = tt.call @at(%xs, %o) : (PTRS, INDICES) -> PTRS
+    %py = tt.call @at(%ys, %o) : (PTRS, INDICES) -> PTRS
+    %v = tt.load %px : PTRS
+    tt.store %px, %v : PTRS
+    %w = tt.load %px : PTRS
+    tt.store %py, %w : PTRS
+""").rstrip().removesuffix("}") + """
+  tt.func private @at(%p: tensor<64x64x!tt.ptr<f32>>, %o: tensor<64x64xi32>) -> tensor<64x64x!tt.ptr<f32>> {
+    %q = tt.addptr %p, %o : tensor<64x64x!tt.ptr<f32>>, tensor<64x64xi32>
+    tt.return %q : tensor<64x64x!tt.ptr<f32>>
+  }
+  tt.func private @wide() -> i32 {
+    %n = arith.constant 64 : i32
+    tt.return %n : i32
+  }
+}
+"""
+
 #: pointers that a loop of the kernel moves
 MOVED = kernel("""
     %zero = arith.constant 0 : i32
@@ -222,6 +246,7 @@ def proofs(plan: Plan) -> list[str]:
     (FLAT, ["disjoint or same"]),
     (TURNED, ["disjoint"]),
     (MEETING, ["disjoint"]),
+    (MADE, ["same pointers", "disjoint or same"]),
     (IN_A_FUNCTION, ["same pointers", "disjoint or same"]),
     (MOVED, 2 * ["same pointers", "same pointers", "disjoint or same"]),  # with the loop, and without
     *((text, []) for text in (BETWEEN, ATOMIC, POLLED, CALLED)),

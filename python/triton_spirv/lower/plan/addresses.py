@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from ...facts.axis import axis_facts
 from ...facts.motion import added_each_round
-from ...ir.model import DenseAttr, Operation, TensorType, Type, Value, bits_of
+from ...ir.model import DenseAttr, Operation, TensorType, Type, Value, bits_of, function_of
 from ...traversal import Asking, Known, answer
 
 #: Values that are multiplied, by their ids, in order.
@@ -93,7 +93,11 @@ class Addresses:
             before = self._carried(value)
             if before is not None:
                 return (yield (before,))
-            return self._given(value)
+        elsewhere = self._elsewhere(value)
+        if elsewhere is not None:
+            return elsewhere[0].strides(elsewhere[1])
+        if op is None:
+            return None
         if op.has("view"):
             return _viewed(op, (yield (op.operands[0],)))
         if not op.has("elementwise") or not op.operands:
@@ -133,30 +137,34 @@ class Addresses:
             return None
         return loop.operands[3 + place]
 
-    def _given(self, value: Value) -> tuple[Stride, ...] | None:
-        """Of an argument of a function that is called."""
-        operand = self._operand(value)
-        return None if operand is None or self.caller is None else self.caller[0].strides(operand)
-
-    def _operand(self, value: Value) -> Value | None:
-        """What the caller gives for an argument of the function."""
-        block = value.block
-        if self.caller is None or value.defining_op is not None or block is None or block.parent is None:
+    def _elsewhere(self, value: Value) -> tuple[Addresses, Value] | None:
+        """The same value in another function: of an argument what the caller gives, of a call's result what
+        the function returns."""
+        op, block = value.defining_op, value.block
+        function = function_of(block)
+        if function is None:
             return None
-        function = block.parent.parent
-        if function is None or function.name != "tt.func" or block is not function.regions[0].entry:
+        if op is None:
+            is_given = self.caller is not None and block is function.regions[0].entry
+            return (self.caller[0], self.caller[1][value.index]) if self.caller and is_given else None
+        if op.name != "tt.call" or function.parent is None:
             return None
-        return self.caller[1][value.index]
+        called = next((each for each in function.parent.operations
+                       if each.attributes.get("sym_name") == op.attributes["callee"]), None)
+        if called is None or len(called.regions[0].blocks) != 1:
+            return None
+        return Addresses((self, op.operands)), called.regions[0].entry.terminator.operands[value.index]
 
     def _of_scalar(self, value: Value) -> Asking[Stride]:
         itself: Stride = frozenset([((id(value),), 1)])
         facts = axis_facts(value)
         if facts is not None and facts.constant is not None:
             return facts.constant
-        op = value.defining_op
+        op, elsewhere = value.defining_op, self._elsewhere(value)
+        if elsewhere is not None:
+            return elsewhere[0].scalar(elsewhere[1])
         if op is None:
-            operand = self._operand(value)
-            return itself if operand is None or self.caller is None else self.caller[0].scalar(operand)
+            return itself
         if op.name == "tt.splat" or op.has("view") or _keeps_number(op):
             return (yield (op.operands[0],))
         is_sum = op.has("sum") or op.name == "arith.subi"
