@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -112,16 +113,18 @@ def machine_code(words: bytes, kernel: str, choice: str = "cpu", marked: bytes =
 
 
 def with_lines_of(marked: MachineCode, code: MachineCode) -> MachineCode:
-    """The code, with the lines of each loop that is the same in `marked`. The driver makes the same loops
-    with lines and without, and somewhat more around them."""
+    """The code, with the lines of its loops. The driver makes the same loops with lines and without; what it
+    keeps in registers in them, and what it does around them, may differ."""
     items = list(code.items)
-    theirs = [marked.items[start:end + 1] for start, end in loop_spans(marked.items)]
-    for (start, end), loop in zip(loop_spans(code.items), theirs, strict=False):
-        ours = items[start:end + 1]
-        if _names(ours) == _names(loop):
-            items[start:end + 1] = [replace(one, line=other.line) if isinstance(one, Code)
-                                    and isinstance(other, Code) else one
-                                    for one, other in zip(ours, loop, strict=True)]
+    ours, theirs = loop_spans(code.items), loop_spans(marked.items)
+    for (start, end), (first, last) in zip(ours, theirs, strict=True) if len(ours) == len(theirs) else ():
+        loop = marked.items[first:last + 1]
+        matcher = SequenceMatcher(None, _names(items[start:end + 1]), _names(loop), autojunk=False)
+        for here, there, count in matcher.get_matching_blocks():
+            for at in range(count):
+                one, other = items[start + here + at], loop[there + at]
+                if isinstance(one, Code) and isinstance(other, Code):
+                    items[start + here + at] = replace(one, line=other.line)
     return replace(code, items=tuple(items))
 
 
