@@ -113,6 +113,32 @@ check()
     assert done.returncode == 0, done.stderr
 
 
+def test_choosing_imports_no_torch_where_there_is_no_gpu(script: Script, tmp_path: Path) -> None:
+    """Other vendors' drivers import torch to look for a GPU; a device file decides whether they are asked."""
+    done = script(ADD + """
+import sys
+assert "torch" not in sys.modules
+check()
+assert "torch" not in sys.modules, "a driver has imported it"
+""")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev" / "kfd").touch()
+    done = script(ADD + f"""
+import pathlib
+from triton.backends import backends
+from triton_spirv_backend import driver
+driver._DEVICES = pathlib.Path({str(tmp_path / "dev")!r})
+asked = []
+backends["amd"].driver.is_active = staticmethod(lambda: asked.append("amd") or False)
+check()
+assert sorted(set(asked)) == ["amd"], asked
+driver._DEVICES = pathlib.Path({str(tmp_path)!r})
+assert not driver._may_be_active(backends["amd"].driver)
+""")
+    assert done.returncode == 0, done.stderr
+
+
 def test_another_active_driver_is_left_alone(script: Script, other: str) -> None:
     """The variable is unset, and another backend is active: it stays the only one, ours stays silent."""
     done = script(other + """

@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triton.backends.driver import DriverBase
@@ -47,6 +48,7 @@ class SPIRVDriver(DriverBase):
     def is_active() -> bool:
         if not switch.is_on() and switch.is_automatic() and _is_alone():
             switch.choose()
+            _silence_absent()
         return switch.is_on()
 
     def get_current_device(self) -> str:
@@ -116,6 +118,11 @@ class SPIRVDriver(DriverBase):
 
 _asking = threading.local()
 
+#: driver that imports torch to find out whether it is active -> Linux's device files without which it is not
+_DEVICE_FILES = {"triton.backends.amd.driver": ("kfd", "dxg"),
+                 "triton.backends.nvidia.driver": ("nvidia*", "nvhost*", "nvmap", "dxg")}
+_DEVICES = Path("/dev")
+
 
 def _is_alone() -> bool:
     """Is no other backend active? Asks each, as Triton does; False for a backend that asks ours meanwhile."""
@@ -128,10 +135,20 @@ def _is_alone() -> bool:
         return False
     _asking.now = True
     try:
-        others = [each.driver for each in backends.values() if each.driver is not SPIRVDriver]
+        others = [each.driver for each in backends.values()
+                  if each.driver is not SPIRVDriver and _may_be_active(each.driver)]
         return not any(driver.is_active() for driver in others)
     finally:
         _asking.now = False
+
+
+def _may_be_active(driver: Any) -> bool:
+    """False for the driver of a vendor of whose GPUs this machine has none. In a program that does not use
+    torch, asking it takes 1.3 s: it imports torch for the answer."""
+    files = _DEVICE_FILES.get(driver.__module__)
+    if files is None or "torch" in sys.modules or sys.platform != "linux":
+        return True
+    return any(True for name in files for _ in _DEVICES.glob(name))
 
 
 # Triton refuses to choose between two active drivers, and 3.6 has no variable that names one. So with the
@@ -168,6 +185,15 @@ def _release_kernels() -> None:
     for kernel in gc.get_objects():
         if type(kernel) is kind and hasattr(kernel.function, "bind"):
             kernel._module_pid = None
+
+
+def _silence_absent() -> None:
+    """Triton asks all drivers, those too of which we know the answer."""
+    from triton.backends import backends
+
+    for each in backends.values():
+        if each.driver is not SPIRVDriver and not _may_be_active(each.driver):
+            _silence(each.driver)
 
 
 def _silence_others() -> None:
