@@ -24,6 +24,10 @@ GUARD = 8  # elements behind each buffer that no kernel may touch
 VARIANTS = ("warps", "arguments", "specialised", "block")
 
 
+#: without debug=True the front end drops it
+ASSERTION = "tl.device_assert"
+
+
 class Disagreement(AssertionError):
     """A buffer holds something else than numpy computes."""
 
@@ -53,15 +57,18 @@ def launch(program: Program, variant: str = "") -> dict[str, np.ndarray]:
         storage[shifts[name] : shifts[name] + len(data)] = numeric.tensor(data, buffer.dtype)
         whole[name] = storage
     arguments = [whole[b.root.name][shifts[b.root.name] + b.offset :] for b in program.buffers]
-    warps, grid, options = program.warps, program.grid, {}
+    warps, grid = program.warps, program.grid
+    options: dict[str, Any] = {}
     if variant == "warps":
         warps = 1 if warps != 1 else 8
     if program.tile:
         block = program.tile // (4 if variant == "block" else 1)
         grid, options = (program.tile // block,), {"BLOCK": block}
-    kernel = kernel_of(program.source(unspecialised=variant == "specialised"))
-    assert_valid(kernel[grid](*arguments, *program.scalars.values(), num_warps=warps, enable_fp_fusion=False,
-                              **options))
+    source = program.source(unspecialised=variant == "specialised")
+    if ASSERTION in source and not os.environ.get("TRITON_INTERPRET"):
+        options |= {"debug": True, "sanitize_overflow": False}
+    assert_valid(kernel_of(source)[grid](*arguments, *program.scalars.values(), num_warps=warps,
+                                         enable_fp_fusion=False, **options))
     found = {}
     for buffer in program.own():
         storage, clean = whole[buffer.name], numeric.poisoned(len(whole[buffer.name]), buffer.dtype)

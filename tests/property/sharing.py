@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from property.builder import computes, whole
-from property.control import DEEPEST, Control
+from property.control import DEEPEST
 from property.meaning import arithmetic, is_float, select
+from property.overwriting import Overwriting
 from property.steps import PAYLOAD, ROUNDED, ZERO, Access, If, Kind, Loop
 
 #: steps x = f(x, x): text, meaning in the dtype itself
@@ -36,7 +37,7 @@ def _quotient(a: Any, b: int) -> Any:
     return abs(a) // b * np.where(a < 0, -1, 1)
 
 
-class Sharing(Control):
+class Sharing(Overwriting):
     def link(self, x: str) -> str:
         """A value that uses another two or three times."""
         kind = self.kinds[x]

@@ -9,6 +9,7 @@ import numeric
 import numpy as np
 import torch
 
+from property.launch import ASSERTION
 from property.program import Program
 
 SHORT = 40  # elements that are shown as a list
@@ -62,6 +63,8 @@ def standalone(program: Program, why: str, how: str, variables: dict[str, str]) 
     grid, options = program.grid, f"num_warps={program.warps}, enable_fp_fusion=False"
     if program.tile:
         grid, options = (1,), f"{options}, BLOCK={program.tile}"
+    if ASSERTION in program.source():
+        options = f"{options}, debug=True, sanitize_overflow=False"
     lines.append(f"kernel[{grid}]({', '.join(named)}, {options})")
     for buffer in program.own():
         value = expected[buffer.name]

@@ -117,6 +117,7 @@ FAMILIES: dict[str, tuple[Callable[[Programs], None], ...]] = {
     "sharing": (_B.shared, _B.shared, _B.deep, _B.store_any),
     "memory": (_B.store_any, _B.store_any, _B.load_any, _B.load_any, _B.together_again,
                _B.handed, _B.handed),
+    "overwriting": (_B.overwrite, _B.overwrite, _B.overwrite_rounds, _B.look_up, _B.load_any),
     "loops": (_B.loop, _B.swap, _B.swap, _B.repeat, _B.move_pointers),
     "arms": (_B.branch, _B.branch, _B.call, _B.repeat, _B.branch, _B.handed),
     "axes": (_B.reduce, _B.reduce, _B.reduce_all, _B.arg_reduce, _B.scan, _B.several_at_once, _B.recurrence,
