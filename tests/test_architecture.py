@@ -33,6 +33,15 @@ from triton_spirv.lower.values.types import element_of
 from triton_spirv.spirv.module import Value as Register
 """
 
+
+def test_every_module_has_a_place_on_the_page() -> None:
+    packages = PAGE.read_text(encoding="utf-8").partition("## Packages")[2].partition("\n## ")[0]
+    folder = PAGE.parents[1] / "python" / "triton_spirv"
+    modules = {path.name + "/" * path.is_dir() for path in folder.iterdir()
+               if path.suffix == ".py" or (path / "__init__.py").exists()} - {"__init__.py", "__main__.py"}
+    assert not {name for name in modules if name not in packages}
+
+
 #: an operand of a product comes through the operation; so does a uniform value
 LOOP = """
 module {
