@@ -147,7 +147,9 @@ def _joined(one: State, other: State) -> State:
     """The accesses of both."""
     if not one or one is other:
         return other
-    return {**one, **{key: one[key] | known if key in one else known for key, known in other.items()}}
+    added = {key: one[key] | known if key in one else known for key, known in other.items()
+             if key not in one or not known <= one[key]}
+    return {**one, **added} if added else one
 
 
 def drop_barriers(graph: Graph, places: Sequence[Place], needed: dict[int, int],

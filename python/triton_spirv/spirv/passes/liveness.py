@@ -139,22 +139,28 @@ def _varying(graph: Graph) -> set[int]:
     follows = _ranges(ALONE) | _ranges(TOGETHER) | numbers("OpPhi", "OpExtInst", "OpLoad")
     load, parameter = opcode("OpLoad"), opcode("OpFunctionParameter")
     varying = {words[2] for words in graph.function.variables}
+    open: list[tuple[int, list[int]]] = []  # values, and what decides whether they vary
+    for value, words in graph.made.items():
+        number = words[0] & OPCODE
+        if number in shared:
+            varies = len(words) > 5 and words[4] != REDUCE
+        elif number == load and len(words) == 4 and isinstance(graph.types[words[1]], Int):
+            varies = True  # of the environment: the lane's number, or the warp's
+        elif number in follows:
+            operands = [words[at] for at in id_places(words)]
+            varies = not varying.isdisjoint(operands)
+            if not varies:
+                open.append((value, operands))
+        else:
+            varies = number != parameter
+        if varies:
+            varying.add(value)
     grown = True
     while grown:
-        before = len(varying)
-        for value, words in graph.made.items():
-            number = words[0] & OPCODE
-            if number in shared:
-                varies = len(words) > 5 and words[4] != REDUCE
-            elif number == load and len(words) == 4 and isinstance(graph.types[words[1]], Int):
-                varies = True  # of the environment: the lane's number, or the warp's
-            elif number in follows:
-                varies = not varying.isdisjoint(words[at] for at in id_places(words))
-            else:
-                varies = number != parameter
-            if varies:
-                varying.add(value)
-        grown = len(varying) > before
+        found = {value for value, operands in open if not varying.isdisjoint(operands)}
+        varying |= found
+        open = [(value, operands) for value, operands in open if value not in found]
+        grown = bool(found)
     return varying
 
 
