@@ -176,3 +176,62 @@ def test_places_and_integers(run, n, dtype):
     if dtype == "i8":
         expected[3] = np.int32(x[:n].sum(dtype=np.int32))
     np.testing.assert_array_equal(y.numpy(), expected)
+
+
+@triton.jit
+def both_axes(x, y, z, n, m, rounds, R: tl.constexpr, C: tl.constexpr):
+    """In a loop: columns are summed, rows are searched; a mask of two parts, of which either ends a tile."""
+    r, c = tl.arange(0, R)[:, None], tl.arange(0, C)[None, :]
+    mask = (r < n) & (c < m)
+    total = tl.zeros([C], tl.float32)
+    greatest = tl.full([R], 0, tl.float32)
+    for k in range(rounds):
+        v = tl.load(x + (r + k) * C + c, mask, other=3)
+        e = v * v - tl.sum(tl.where(mask, v, 0.0), 0)[None, :]
+        total += tl.sum(tl.where(mask, e, -0.0), 0)
+        greatest += tl.max(tl.where(mask, e + v, -1e9), 1)
+    tl.store(y + tl.arange(0, C), total)
+    tl.store(z + tl.arange(0, R), greatest)
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (4, 1024), (1024, 4), (16, 256)])
+@pytest.mark.parametrize("part", [0.0, 0.02, 0.5, 0.7, 1.0])
+def test_either_axis_ends_in_the_tile(run, shape, part):
+    rows, columns = shape
+    n, m = round(rows * part), max(1, round(columns * part))
+    x = numeric.random((rows + 3, columns), "f32", low=-4, high=5).round()  # sums are exact
+    y, z = numeric.poisoned(columns, "f32"), numeric.poisoned(rows, "f32")
+    run(both_axes, 1, numeric.tensor(x.ravel(), "f32"), y, z, n, m, 3, rows, columns)
+    mask = (np.arange(rows)[:, None] < n) & (np.arange(columns) < m)
+    total, greatest = np.zeros(columns, np.float32), np.zeros(rows, np.float32)
+    for k in range(3):
+        v = np.where(mask, x[k:k + rows], 3).astype(np.float32)
+        e = v * v - np.where(mask, v, 0).sum(0)
+        total += np.where(mask, e, 0).sum(0)
+        greatest += np.where(mask, e + v, -1e9).astype(np.float32).max(1)
+    np.testing.assert_array_equal(y.numpy(), total)
+    np.testing.assert_array_equal(z.numpy(), greatest)
+
+
+@triton.jit
+def in_place(x, n, BLOCK: tl.constexpr):
+    """What is stored lies where it was loaded from; beyond the end of the row nothing changes."""
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i, i < n, other=0.0)
+    w = v * v + 1
+    s = tl.sum(tl.where(i < n, w, 0.0), 0)
+    tl.store(x + i, w - s, i < n)
+    again = tl.load(x + i, i < n, other=0.0)
+    tl.store(x + i, again + tl.sum(again, 0), i < n)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_in_place(run, n):
+    x = numeric.random(BLOCK, "f32", low=-4, high=5).round()
+    held = numeric.tensor(x, "f32")
+    run(in_place, 1, held, n, BLOCK)
+    expected = x.copy()
+    w = x[:n] * x[:n] + 1
+    w -= w.sum()
+    expected[:n] = w + w.sum()  # integers below 2 ** 24, but for 1000 elements and more
+    np.testing.assert_allclose(held.numpy(), expected, rtol=1e-6)
