@@ -4,8 +4,11 @@ memory afterwards, or the same error."""
 from __future__ import annotations
 
 import gc
+import random
+import threading
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -244,3 +247,96 @@ def test_checked_mode_names_a_storage_that_is_too_small() -> None:
     x.untyped_storage().resize_(4 * 100)
     with triton_spirv.checked("bounds"), pytest.raises(CheckError, match=r"x\[100\]"):
         scale_kernel[(2,)](x, out, 128, 2.0, BLOCK=64)
+
+
+@triton.jit
+def sum_kernel(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A launch of one of two kernels, and the same in numpy; integers stay small, and exact."""
+
+    arrays: tuple[Any, Any, Any]
+    n: int
+    factor: float | None
+
+    @property
+    def arguments(self) -> list[Any]:
+        x, y, out = self.arrays
+        return [x, y, out, self.n] if self.factor is None else [x, out, self.n, self.factor]
+
+    @property
+    def kernel(self) -> Any:
+        return sum_kernel if self.factor is None else scale_kernel
+
+    def compute(self, memory: dict[int, np.ndarray]) -> None:
+        x, y, out = (memory[id(array)][:self.n] for array in self.arrays)
+        out[:] = x + y if self.factor is None else x * np.float32(self.factor)
+
+
+def in_a_thread(function: Callable[[], object]) -> None:
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_order_of_calls(seed) -> None:
+    """Launches, bound launches and replays on the same arrays, in several threads; arrays die meanwhile."""
+    choose = random.Random(seed)
+
+    def fresh() -> Any:
+        memory = torch.tensor([float(choose.randrange(-4, 5)) for _ in range(104)])
+        offset = choose.choice([0, 0, 1, 4])
+        return memory[offset:][:96] if choose.random() < 0.7 else triton_spirv.asarray(memory.numpy()[:96])
+
+    def call() -> Call:
+        arrays = choose.choice(pool), choose.choice(pool), choose.choice(pool)
+        return Call(arrays, choose.choice([96, 95, 0]), choose.choice([None, -1.0, 2.0]))
+
+    def expect(calls: Sequence[Call], act: Callable[[], object]) -> None:
+        arrays = {id(array): array for one in calls for array in one.arrays} | {id(one): one for one in pool}
+        for array in arrays.values():
+            view = array.numpy()
+            np.copyto(view, np.clip(view, -8, 8))
+        memory = {name: array.numpy().copy() for name, array in arrays.items()}
+        for one in calls:
+            one.compute(memory)
+        choose.choice([lambda: act(), lambda: in_a_thread(act)])()
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(array.numpy(), memory[name])
+
+    def keep(calls: Sequence[Call]) -> None:
+        with triton_spirv.graph() as graph:
+            for one in calls:
+                one.kernel[(2,)](*one.arguments, BLOCK=64)
+        graphs.append((calls, graph))
+
+    pool = [fresh() for _ in range(4)]
+    bound: list[tuple[bool, Callable[..., None]]] = []
+    graphs: list[tuple[list[Call], triton_spirv.Graph]] = []
+    for _ in range(200):
+        what, one = choose.random(), call()
+        if what < 0.1:
+            launch = triton_spirv.bind(one.kernel, (2,), *one.arguments, BLOCK=64)
+            bound.append((one.factor is None, launch))
+        elif what < 0.5 and bound:
+            sums, launch = choose.choice(bound)
+            one = replace(one, factor=None if sums else one.factor or 3.0)
+            expect([one], lambda: launch(*one.arguments))  # noqa: B023
+        elif what < 0.6:
+            calls = [call() for _ in range(choose.randrange(1, 4))]
+            expect(calls, lambda: keep(calls))  # noqa: B023
+        elif what < 0.8 and graphs:
+            calls, graph = choose.choice(graphs)
+            expect(calls, graph.replay)
+        elif what < 0.9:
+            pool[choose.randrange(len(pool))] = fresh()
+            del bound[8:], graphs[6:]
+            gc.collect()
+        else:
+            expect([one], lambda: one.kernel[(2,)](*one.arguments, BLOCK=64))  # noqa: B023
+    assert len(bound) > 4 and len(graphs) > 2
