@@ -150,8 +150,8 @@ BUGS: tuple[Bug, ...] = (
         LARGE),
     Bug("what an arm has kept counts as kept behind it", _kept_memo, (WITHIN,)),
     # what is kept, and where
-    Bug("a by-product is never written", within(HELD, "Evaluation._write_by_product", lambda right: (
-        lambda self, plan, node, made: self.scopes[-1].written.add((plan, node)))), LARGE),
+    Bug("a by-product is never written", within(HELD, "Evaluation.write_by_product", lambda right: (
+        lambda self, walk, node, made: self.scopes.innermost.written.add((walk, node)))), LARGE),
     Bug("an array is taken over while something reads it", within(
         WALKS, "Walking._feeds_only", _always(True)), LARGE),
     Bug("an array that is needed later is taken over", within(WALKS, "Walking.needed_later", _always(False)),
