@@ -137,20 +137,21 @@ def asked_again(x, y, z, n, OTHER: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(y, tl.sum(tl.exp(v - largest), 0))
     w = tl.exp(v * 0.5)
     tl.store(z, tl.sum(tl.where(i < n, w, 0.0), 0))
-    tl.store(z + 1, tl.max(w, 0))
+    tl.store(z + 1, tl.sum(w, 0))
+    tl.store(z + 2, tl.min(w, 0))
 
 
 @pytest.mark.parametrize("other", [float("-inf"), 0.0, 1.5])
 @pytest.mark.parametrize("n", LENGTHS[1:])
 def test_what_is_asked_for_beyond_the_end_is_there(run, n, other):
     x = numeric.random(BLOCK, "f32")
-    y, z = numeric.poisoned(1, "f32"), numeric.poisoned(2, "f32")
+    y, z = numeric.poisoned(1, "f32"), numeric.poisoned(3, "f32")
     run(asked_again, 1, numeric.tensor(x, "f32"), y, z, n, other, BLOCK)
     whole = np.concatenate([x[:n], np.full(BLOCK - n, other, np.float32)]).astype(np.float64)
     powers = np.exp(whole * 0.5)
     # powers to 3 ulp, sums of a thousand terms
     np.testing.assert_allclose(y.numpy()[0], np.exp(whole - whole.max()).sum(), rtol=1e-5)
-    np.testing.assert_allclose(z.numpy(), [powers[:n].sum(), powers.max()], rtol=1e-5)
+    np.testing.assert_allclose(z.numpy(), [powers[:n].sum(), powers.sum(), powers.min()], rtol=1e-5)
 
 
 @triton.jit
