@@ -171,6 +171,32 @@ def test_other_kernels_go_on_after_an_interruption(tmp_path: Path) -> None:
     assert done.stdout == "[6]\n" and done.returncode == 0, done.stderr
 
 
+def test_a_fork_while_a_kernel_runs_on_that_nobody_waits_for(tmp_path: Path) -> None:
+    """The driver's scheduler counts on the thread that runs it, which the child does not have."""
+    done = run(tmp_path, """
+        for _ in range(3):
+            increment[(1,)](o, N=64)
+        press(0.5)
+        try:
+            waiting[(1,)](flag, o)
+        except KeyboardInterrupt:
+            pass
+        increment[(8,)](o, N=64)
+        child = os.fork()
+        if not child:
+            signal.alarm(60)
+            code = 1
+            try:
+                increment[(512,)](o, N=64)  # more programs than are known to be a short launch
+                code = 0 if o.min() >= 2 else 2
+            finally:
+                os._exit(code)
+        print(os.waitpid(child, 0)[1])
+        flag[0] = 1
+    """)
+    assert done.stdout == "0\n" and done.returncode == 0, done.stderr
+
+
 def test_copies_are_kept_for_a_kernel_that_runs_on(tmp_path: Path) -> None:
     """Where memory is copied for a launch the copies are freed when the kernel has ended."""
     done = run(tmp_path, """

@@ -470,6 +470,7 @@ class _Abandoned:
 
     def __init__(self, kernel: Kernel, state: _ThreadState, kept: object,
                  staging: memory.Staging | None) -> None:
+        running.abandoned = True
         self._kept = kernel, state, kept
         self._queues = kernel.context.forget_queues()
         self._free = staging.forget() if staging else lambda: None

@@ -42,9 +42,11 @@ FORKED = ("this process was forked while other threads launched kernels, and it 
 
 #: one word for each thread: 0, or the address of the text of the kernel that it runs
 table = array.array("Q", bytes(8 * THREADS))
-#: is this the child of a fork in a process in which other threads launched? The driver's threads are not in
-#: the child, and its scheduler counts on them for ever
+#: is this the child of a fork in a process in which other threads launched, or a kernel ran on? The driver's
+#: threads are not in the child, and its scheduler counts on them for ever
 forked_amid = False
+#: has a wait been interrupted, whose kernel runs on?
+abandoned = False
 _free = list(range(THREADS - 1, 0, -1))
 _threads = threading.local()
 
@@ -143,7 +145,7 @@ def _look_around() -> None:
     launches may have left something in the driver's scheduler although no kernel runs. A moment without a
     launch is waited for, a short while: a thread inside of the driver may hold one of its locks."""
     global _others_launch
-    _others_launch = len(_free) < THREADS - 1 or place() != 0
+    _others_launch = abandoned or len(_free) < THREADS - 1 or place() != 0
     for _ in range(1000):  # often: the moment is short where several threads launch small kernels
         if not elsewhere():
             return
