@@ -20,7 +20,7 @@ TREE = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     "bug, within",
     [
-        ("a subtraction of integers swaps its operands", 10),
+        ("a subtraction of integers swaps its operands", 30),
         ("a scan forgets other lanes", 10),
         ("unsigned // is signed", 60),
     ],
