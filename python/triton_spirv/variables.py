@@ -125,6 +125,10 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("VK_ICD_FILENAMES", "files", "the system's search", "An older name of `VK_DRIVER_FILES`."),
         Variable("OCL_ICD_VENDORS", "a folder", "the system's search",
                  "The OpenCL loader's own: where drivers are registered."),
+        Variable("CL_CONFIG_CPU_TARGET_ARCH", "`sapphirerapids`, `icelake-server`, `skx`, `core-avx2`, "
+                 "`corei7-avx`, `corei7`", "the processor that is here",
+                 "Intel's OpenCL CPU runtime's own: the processor to compile for. Kernels use no "
+                 "instructions that it lacks."),
         Variable("ZE_AFFINITY_MASK", "numbers of devices, or as in `0.1` of a card and a tile, with commas "
                  "between them", "all devices",
                  "Intel's GPU driver's own: the devices that it shows. Error messages about missing devices "
