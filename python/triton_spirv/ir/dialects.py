@@ -38,6 +38,7 @@ read.
     sum          the sum of its two operands
     ring         a sum, difference or product of integers, of which what does not fit is dropped
     shifts       moves the bits of its first operand by the second
+    idempotent   makes x of x and x, whatever x is
     extreme      the greater or the lesser one of two numbers
     picks        elements of the result are elements of some operands; another one says which
     reinterprets the bits of its operand, read as another type
@@ -71,8 +72,9 @@ TRAITS: dict[str, frozenset[str]] = {
     "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
     "keeps_dims": frozenset({"view", "pure"}), "reshapes": frozenset({"view", "pure"}),
     "multiplies": frozenset({"elementwise", "pure"}), "arranges": frozenset({"pure"}),
-    **dict.fromkeys(("ring", "shifts", "extreme", "reinterprets", "truncates"),
+    **dict.fromkeys(("ring", "shifts", "idempotent", "reinterprets", "truncates"),
                     frozenset({"elementwise", "pure"})),
+    "extreme": frozenset({"idempotent", "elementwise", "pure"}),
     "folds": frozenset({"pure"}), "picks": frozenset({"pure"}),
     **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
                      "watches", "loops", "carries", "terminator"), frozenset()),
@@ -292,10 +294,8 @@ _family(
     "arith.maxsi arith.maxui arith.minsi arith.minui arith.maximumf arith.maxnumf arith.minimumf "
     "arith.minnumf", "lhs rhs", _BINARY, "lhs", "extreme",
 )
-_family(
-    "arith.andi arith.ori arith.xori arith.addf arith.subf arith.divf arith.remf",
-    "lhs rhs", _BINARY, "lhs", "elementwise",
-)
+_family("arith.andi arith.ori", "lhs rhs", _BINARY, "lhs", "idempotent")
+_family("arith.xori arith.addf arith.subf arith.divf arith.remf", "lhs rhs", _BINARY, "lhs", "elementwise")
 _family(
     "arith.divsi arith.divui arith.remsi arith.remui arith.ceildivsi arith.ceildivui arith.floordivsi",
     "lhs rhs", _BINARY, "lhs", "elementwise divides",

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import LaunchError
 from .arguments import underlying
@@ -33,6 +33,12 @@ class Step:
     data: bytes = b""
 
 
+class Storage(Protocol):
+    """What a tensor of torch's is a view of."""
+
+    def nbytes(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Memory:
     """An argument that is memory, the address that it had, and of tensors, how many bytes their storage."""
@@ -40,7 +46,7 @@ class Memory:
     kernel: str
     argument: Any
     address: int
-    storage: Any = None
+    storage: Storage | None = None
     size: int = 0
 
     def require(self) -> None:

@@ -99,10 +99,21 @@ def result_width(op: Operation) -> int:
     return 1 if isinstance(held, Bool) else held.width  # type: ignore[attr-defined]
 
 
-@elementwise("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
-def resize_integer(ctx: Context, op: Operation, value: Register) -> Register:
-    """Sign extended, or zero extended by the operations for unsigned integers; or the lowest bits."""
-    width, signed = result_width(op), op.name not in ("arith.extui", "arith.index_castui")
+@elementwise("arith.extsi", "arith.trunci", "arith.index_cast")
+def resize_signed(ctx: Context, op: Operation, value: Register) -> Register:
+    """Sign extended, or the lowest bits."""
+    return resized(ctx, op, value, signed=True)
+
+
+@elementwise("arith.extui", "arith.index_castui")
+def resize_unsigned(ctx: Context, op: Operation, value: Register) -> Register:
+    """Zero extended, or the lowest bits."""
+    return resized(ctx, op, value, signed=False)
+
+
+def resized(ctx: Context, op: Operation, value: Register, signed: bool) -> Register:
+    """An integer or a boolean as the type of the result."""
+    width = result_width(op)
     if is_bool(value):
         return value if width == 1 else bool_to_int(ctx.b, value, Int(width), true=-1 if signed else 1)
     return int_to_bool(ctx.b, value) if width == 1 else ctx.b.resize(value, width, signed=signed)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...facts.outside import governed, implies, is_asked_outside, number
+from ...ir.dialects import with_trait
 from ...ir.model import FloatType, Operation, Region, Type, Value
 from ...layout import Layout
 from ...spirv.builder import scalar_type, with_width
@@ -23,11 +24,7 @@ from ..values.tensor import Bound, Deferred, Fragment, Tensor, Uniform
 from ..values.types import element_of, register_type
 from ..walk.scopes import OpenWalk
 
-#: combiners that make x of x and x, whatever x is
-CHOOSING = frozenset({"arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf", "arith.maxsi",
-                      "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori"})
-
-#: other combiners: what they leave as it is where they meet it twice (0.0 and -0.0 are two numbers)
+#: what other combiners leave as it is when they meet it twice (0.0 and -0.0 are two numbers)
 LEFT = {"arith.addf": 0, "arith.addi": 0, "arith.mulf": 1, "arith.muli": 1, "arith.xori": 0}
 
 
@@ -79,7 +76,7 @@ def _is_left(region: Region, type: Type, constant: float | int | None) -> bool:
         return False
     name = operation_of(region)
     if name is not None:
-        return name in CHOOSING or (name in LEFT and constant == LEFT[name])
+        return name in with_trait("idempotent") or (name in LEFT and constant == LEFT[name])
     return len(region.blocks) == 1 and len(region.entry.arguments) == 2 and _chooses(region)
 
 
