@@ -51,8 +51,10 @@ SOURCES: dict[str, tuple[str, dict[str, str], dict[str, int]]] = {
 FIRST = ("add", "softmax", "matmul 64x64x32", "attention")
 #: functions that `triton_spirv.compiler` calls -> the part of our Python that they are
 PARTS = {"parse": "parse", "require_rules": "analysis", "written_arguments": "analysis",
-         "run_function": "lower", "listing": "listing"}
-COLUMNS = ("front end", "passes", *dict.fromkeys(PARTS.values()), "words", "keys, files", "driver")
+         "run_function": "lower"}
+#: methods and functions of other places that are a part by themselves
+ALONE = ("listing", "words")
+COLUMNS = ("front end", "passes", *dict.fromkeys(PARTS.values()), *ALONE, "keys, files", "driver")
 
 
 def source(name: str) -> ASTSource:
@@ -99,9 +101,9 @@ def compiled(name: str, target: GPUTarget) -> tuple[Any, float, dict[str, float]
 def timed_parts() -> Iterator[dict[str, float]]:
     """Within it the emitter's parts add up their milliseconds."""
     import triton_spirv.compiler as compiler
-    from triton_spirv.spirv import Module
+    from triton_spirv.spirv import Module, asm
 
-    spent = dict.fromkeys([*PARTS.values(), "words"], 0.0)
+    spent = dict.fromkeys([*PARTS.values(), *ALONE], 0.0)
 
     def timed(function: Callable[..., Any], part: str) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
@@ -112,18 +114,10 @@ def timed_parts() -> Iterator[dict[str, float]]:
                 spent[part] += (time.perf_counter() - start) * 1e3
         return call
 
-    plain = [(compiler, name, getattr(compiler, name)) for name in PARTS] + [(Module, "words", Module.words)]
+    plain = [*((compiler, name, getattr(compiler, name)) for name in PARTS), (Module, "words", Module.words),
+             (asm, "listing", asm.listing)]
     for place, name, function in plain:
-        setattr(place, name, timed(function, PARTS.get(name, "words")))
-    # the listing decodes the words that it makes for itself: count those with it
-    listing = compiler.listing
-
-    def listing_alone(module: Any) -> str:
-        before = spent["words"]
-        text = listing(module)
-        spent["listing"] -= spent["words"] - before
-        return text
-    compiler.listing = listing_alone  # type: ignore[attr-defined]
+        setattr(place, name, timed(function, PARTS.get(name, name)))
     try:
         yield spent
     finally:

@@ -32,6 +32,7 @@ import scarce
 import simulated_gpu
 import unchanged
 from machine import targets as machine_targets
+from released import pytest_runtest_teardown  # noqa: F401  # a hook
 from seed import SEED
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"

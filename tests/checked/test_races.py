@@ -407,7 +407,7 @@ def waiting(x, o, flag, idle, rounds, WAIT: tl.constexpr, SEM: tl.constexpr, BLO
                 pass
         elif WAIT == "max":
             while tl.atomic_max(flag, 0, sem=SEM) == 0:
-                tl.atomic_add(idle, 0, sem="acq_rel")
+                tl.atomic_add(idle, 0, sem=SEM)
         else:
             tl.atomic_poll(flag, 1, sem="acquire" if SEM == "acq_rel" else SEM)
         tl.store(o + p * BLOCK + i, tl.load(x + i))
