@@ -68,7 +68,8 @@ def test_it_is_said_once(chosen: str) -> None:
         for programs in (1, 5, 2):
             made = launched(programs)
     assert len(told) == 1 and made.metadata.overflow == 2048
-    with warnings.catch_warnings(action="error"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         assert launched(1, columns=16).metadata.overflow == 0
 
 
