@@ -59,7 +59,7 @@ def series(text: str) -> list[tuple[float, float]]:
 
 # ---- what there is to draw
 
-KERNELS = ("performance.md", "| work | ours, ms |")
+KERNELS = ("performance.md", "| work | ours, ms | torch / ours | rate | of the limit |")
 FAMILIES = ("performance.md", "| family | torch.compile / ours |")
 INTERPRETER = ("performance.md", "| family | interpreter / ours |")
 SIZES = ("performance.md", "| kernel | size: torch / ours |")

@@ -113,21 +113,33 @@ check()
     assert done.returncode == 0, done.stderr
 
 
-def test_choosing_imports_no_torch_where_there_is_no_gpu(script: Script, tmp_path: Path) -> None:
-    """Other vendors' drivers import torch to look for a GPU; a device file decides whether they are asked."""
-    done = script(ADD + """
-import sys
+@pytest.mark.parametrize("comes", ["first", "last"])
+def test_choosing_imports_no_torch_where_there_is_no_gpu(script: Script, tmp_path: Path, comes: str) -> None:
+    """Other vendors' drivers import torch to look for a GPU; a device file decides whether they are asked.
+    Triton imports and asks drivers in the order of a folder's entries, so ours is first on some machines."""
+    ordered = f"""
+import importlib.metadata, pathlib, sys
+installed = importlib.metadata.entry_points
+class Ordered:
+    def select(self, **which):
+        found = installed().select(**which)
+        return sorted(found, key=lambda each: (each.name == "spirv") == {comes == "last"})
+importlib.metadata.entry_points = Ordered
+""" + ADD + f"""
+from triton.backends import backends
+from triton_spirv_backend import driver
+assert list(backends).index("spirv") == {0 if comes == "first" else 2}
+"""
+    (tmp_path / "dev").mkdir()
+    done = script(ordered + f"""
+driver._DEVICES = pathlib.Path({str(tmp_path / "dev")!r})
 assert "torch" not in sys.modules
 check()
 assert "torch" not in sys.modules, "a driver has imported it"
 """)
     assert done.returncode == 0, done.stderr
-    (tmp_path / "dev").mkdir()
     (tmp_path / "dev" / "kfd").touch()
-    done = script(ADD + f"""
-import pathlib
-from triton.backends import backends
-from triton_spirv_backend import driver
+    done = script(ordered + f"""
 driver._DEVICES = pathlib.Path({str(tmp_path / "dev")!r})
 asked = []
 backends["amd"].driver.is_active = staticmethod(lambda: asked.append("amd") or False)

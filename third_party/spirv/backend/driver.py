@@ -18,6 +18,8 @@ from triton.backends.driver import DriverBase
 from triton_spirv import switch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from triton.backends.compiler import GPUTarget
 
 #: the name of the entry point, which is the backend's name for TRITON_DEFAULT_BACKEND
@@ -188,22 +190,26 @@ def _release_kernels() -> None:
 
 
 def _silence_absent() -> None:
-    """Triton asks all drivers, those too of which we know the answer."""
-    from triton.backends import backends
-
-    for each in backends.values():
-        if each.driver is not SPIRVDriver and not _may_be_active(each.driver):
-            _silence(each.driver)
+    """Triton asks all drivers, those too of which we know the answer; some of them before ours."""
+    for driver in _known():
+        if not _may_be_active(driver):
+            _silence(driver)
 
 
 def _silence_others() -> None:
     if _default_backend is not None:
         os.environ["TRITON_DEFAULT_BACKEND"] = NAME
+    for driver in _known():
+        _silence(driver)
+
+
+def _known() -> Iterator[type]:
+    """The drivers that have been imported."""
     pending = list(DriverBase.__subclasses__())
     while pending:
         driver = pending.pop()
         pending += driver.__subclasses__()
-        _silence(driver)
+        yield driver
 
 
 def _silence(driver: type) -> None:
@@ -216,7 +222,7 @@ def _silence(driver: type) -> None:
 
     @functools.wraps(own.__func__)
     def is_active(*_: Any) -> bool:
-        return not switch.is_on() and original()
+        return not switch.is_on() and _may_be_active(driver) and original()
 
     is_active.silenced = True  # type: ignore[attr-defined]
     driver.is_active = staticmethod(is_active)  # type: ignore[attr-defined]
@@ -236,3 +242,5 @@ switch.on_change(_switched)
 if switch.is_on():
     _silence_later_ones()
     _silence_others()
+elif switch.is_automatic():
+    _silence_absent()
