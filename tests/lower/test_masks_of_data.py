@@ -149,3 +149,37 @@ def test_gathered_values_as_a_mask_of_what_is_stored(run, dtype, block):
         x = np.where(y > 0, w_row[(block - 1 - i) // 7], 0)
         expected[program, : 2 * block : 2] = np.maximum(-x, y)
     numeric.assert_same(out, expected.reshape(-1))
+
+
+@triton.jit
+def store_one_of_two(x_ptr, y_ptr, out_ptr, n, KIND: tl.constexpr, N: tl.constexpr):
+    """Where the mask holds the second side of the selection is not needed; it may be loaded."""
+    i = tl.arange(0, N)
+    mask = i < n
+    x = tl.load(x_ptr + i, mask=mask, other=3)
+    if KIND == "constant":
+        value = tl.where(mask, 3, x)
+    elif KIND == "mask":
+        value = tl.where(mask, (i >= 0).to(x.dtype), x)
+    else:
+        value = tl.where(mask, x, tl.load(y_ptr + i))
+    if KIND == "in place":
+        tl.store(x_ptr + i, value)
+    tl.store(out_ptr + i, value)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize("kind", ["constant", "mask", "load", "in place"])
+def test_a_selection_of_a_load_by_its_mask(run, kind, block):
+    """Numbers 12020157, 12040111 and 12040371 of the random kernels were refused: a load was not made."""
+    for n in (0, block // 2 + 1, block):
+        x, y = numbers(block, "i32", 0), numbers(block, "i32", 1)
+        inside = np.arange(block) < n
+        held, out = numeric.tensor(x, "i32"), numeric.poisoned(block, "i32")
+        run(store_one_of_two, 1, held, numeric.tensor(y, "i32"), out, n, kind, block)
+        one, other = {"constant": (np.full_like(x, 3), np.full_like(x, 3)),
+                      "mask": (np.full_like(x, 1), np.full_like(x, 3))}.get(kind, (x, y))
+        expected = np.where(inside, one, other)
+        numeric.assert_same(out, expected)
+        if kind == "in place":
+            numeric.assert_same(held, expected)

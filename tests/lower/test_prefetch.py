@@ -131,3 +131,32 @@ def test_the_next_program_is_looked_up_only_where_it_is_sure_to_look(run, how):
     asked = index[::-1] if how == "branch" else index
     numeric.assert_same(out[1:], (x[asked] + 1).ravel())
     assert fetches(compiled) == (how == "plain")
+
+
+@triton.jit
+def overwritten_indices(x_ptr, indices_ptr, roots_ptr, copy_ptr, N: tl.constexpr):
+    """The second store is given addresses, in the array of a part of them that the first load needed."""
+    i = tl.arange(0, N)
+    back = N - 1 - i
+    at = back // 3 * 6 + back % 3 + 12
+    x = tl.load(x_ptr + tl.program_id(0) * 3 * N + at, mask=i <= N, other=5)
+    tl.store(indices_ptr + tl.program_id(0) * N + (i * 7 + 1) % N, at, mask=i <= N)
+    tl.store(roots_ptr + tl.program_id(0) * N + i, tl.sqrt(x))
+    tl.store(copy_ptr + tl.program_id(0) * 3 * N + at, x)
+
+
+@pytest.mark.parametrize("n", (1024, 4096))
+def test_nothing_is_fetched_by_what_an_array_held(run, n):
+    """Number 12056189 of the random kernels was refused: a hint read the array again."""
+    x = np.random.default_rng(n).integers(0, 99, 6 * n).astype(np.float64)
+    indices, roots = numeric.poisoned(2 * n, "i32"), numeric.poisoned(2 * n, "f64")
+    copy = numeric.tensor(np.zeros(6 * n), "f64")
+    run(overwritten_indices, 2, numeric.tensor(x, "f64"), indices, roots, copy, n)
+    back = n - 1 - np.arange(n)
+    at = back // 3 * 6 + back % 3 + 12
+    for program in range(2):
+        part = slice(program * n, (program + 1) * n)
+        taken = x[program * 3 * n + at]
+        numeric.assert_same(np.asarray(indices)[part][(np.arange(n) * 7 + 1) % n], at.astype(np.int32))
+        numeric.assert_same(np.asarray(roots)[part], np.sqrt(taken))
+        numeric.assert_same(np.asarray(copy)[program * 3 * n + at], taken)

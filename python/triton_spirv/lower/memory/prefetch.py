@@ -19,7 +19,7 @@ from ..addresses.pointer_motion import distance, in_reach, to_next_program
 from ..context import Context, StepLoop
 from ..plan.records import Fetch
 from ..registry import SOURCE_LAYOUTS
-from ..values.tensor import Deferred, Pointers, Tensor
+from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import element_of, shape_of, storage_bytes
 
 LINE = 64  # bytes that a processor fetches at a time, at least
@@ -162,8 +162,8 @@ def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
     if node.fetched is not ctx.walks[-1]:
         return
     for load, pointers in node.ahead:
-        if not isinstance(pointers, Pointers) or any(_loads(ctx, [(pointers, layout)])):
-            continue  # this walk would have to load indices again
+        if not isinstance(pointers, Pointers) or not _is_at_hand(ctx, pointers, layout):
+            continue
         last = to_next_program(ctx, load)
         moved = distance(ctx, load) or last
         if moved is None:
@@ -172,6 +172,25 @@ def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
         if access is not None:
             ctx.recorder.add(Fetch(load, "next program" if moved is last else "next round"))
             _fetch(ctx, access, layout, soon=False)
+
+
+def _is_at_hand(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
+    """Are addresses computed without loading indices again, and without arrays? The kernel has made its access
+    already, so that an array may hold the next tensor."""
+    return all(isinstance(node, Fragment) or node.operation.name != "tt.load"
+               for node, _ in ctx.requests([(pointers, layout)])) and not answer(_reads_array, pointers)
+
+
+def _reads_array(tensor: object) -> Asking[bool]:
+    """Is anything that a tensor is computed from in an array?"""
+    if isinstance(tensor, Deferred):
+        return isinstance(tensor.stored, Stored) or (tensor.stored is None
+                                                     and (yield from some(tensor.operands)))
+    if isinstance(tensor, Pointers):
+        return (yield from some(tensor.terms)) or (yield (tensor.affine,))
+    if isinstance(tensor, Affine):
+        return (yield (tensor.exact,))
+    return isinstance(tensor, Stored)
 
 
 def _is_next(moved: Register, layout: Layout) -> bool:
@@ -207,10 +226,12 @@ def _following(ctx: Context, op: Operation, pointers: object, layout: Layout, mo
     moves after the last iteration."""
     if not isinstance(pointers, Pointers):
         return None
-    following = replace(pointers, base=ctx.env.offset(pointers.base, in_reach(ctx, op, moved, last)))
     pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
-    access = AccessPointers(ctx, following, vectors_of(ctx, following, layout, pointee, op.ptr), pointee)
-    return access if access.run == layout.width > 1 else None
+    vectors = vectors_of(ctx, pointers, layout, pointee, op.ptr)
+    if not vectors.run == layout.width > 1:
+        return None
+    following = replace(pointers, base=ctx.env.offset(pointers.base, in_reach(ctx, op, moved, last)))
+    return AccessPointers(ctx, following, vectors, pointee)
 
 
 def _fetch(ctx: Context, access: AccessPointers, layout: Layout, soon: bool) -> None:

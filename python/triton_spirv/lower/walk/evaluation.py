@@ -98,7 +98,7 @@ class Evaluation(State):
         wider = self._wider(node, layout)
         if wider is not None:
             made = self.fragment(self.fragment(node, wider), layout)
-        elif op.has("picks") and op.has("elementwise") and self.masks.holds(node.operands[0], layout):
+        elif self._takes_first(node, layout):
             chosen = self.registers(node.operands[1], layout)  # type: ignore[arg-type]  # it has one
             made = Fragment(layout, node.element, tuple(self.b.splat(x, layout.width) for x in chosen))
         elif entry.kind == "elementwise":
@@ -119,6 +119,12 @@ class Evaluation(State):
         self._keep(node, made)
         self.b.module.location = location
         return made
+
+    def _takes_first(self, node: Deferred, layout: Layout) -> bool:
+        """Is it a selection whose mask is known to hold? Loads are made on every way, whatever is selected."""
+        op = node.operation
+        return (op.has("picks") and op.has("elementwise") and self.masks.holds(node.operands[0], layout)
+                and not getattr(node.operands[2], "reads_memory", False))
 
     def _evaluate_below(self, node: Deferred, layout: Layout) -> None:
         """What a value waits for, first to last: a chain of formulas may be longer than Python's stack."""
