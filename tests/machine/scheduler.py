@@ -21,7 +21,7 @@ from .warp import Warp
 MOST_LANES = 4096
 #: Pauses after which another warp has its turn; instructions of a launch beyond which it is said not to end,
 #: in all, and while programs that may wait for each other change nothing in memory, nor end.
-BURST, MOST_STEPS, MOST_IN_VAIN = 400, 4_000_000, 60_000
+BURST, MOST_STEPS, MOST_IN_VAIN = 400, 4_000_000, 60_000  # the last: of four warps or fewer
 #: In which order warps go on. "together": each a step, in turn; "first", "last": the first (last) one that
 #: can goes on until it waits; "random": any, some steps at a time.
 POLICIES = ("first", "last", "together", "random")
@@ -248,7 +248,7 @@ class Run:
             self.in_vain = 0 if self.goes_on or thread.is_done or not self.together \
                 else self.in_vain + self.steps - before
             self.goes_on = False
-            if self.steps > MOST_STEPS or self.in_vain > MOST_IN_VAIN:
+            if self.steps > MOST_STEPS or self.in_vain > MOST_IN_VAIN // 4 * max(4, len(threads)):
                 warp = thread.warp
                 self.report(warp, "no-end", self.program.blocks[int(warp.at.min())].end_number,
                             f"still running after {self.steps} instructions")
