@@ -113,17 +113,20 @@ check()
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("comes", ["first", "last"])
+@pytest.mark.parametrize("comes", ["first", "last", "imported first"])
 def test_choosing_imports_no_torch_where_there_is_no_gpu(script: Script, tmp_path: Path, comes: str) -> None:
     """Other vendors' drivers import torch to look for a GPU; a device file decides whether they are asked.
-    Triton imports and asks drivers in the order of a folder's entries, so ours is first on some machines."""
+    Triton imports and asks drivers in the order of a folder's entries, so ours is first on some machines; with
+    Inductor's plugin it may be imported first and asked last."""
     ordered = f"""
 import importlib.metadata, pathlib, sys
 installed = importlib.metadata.entry_points
 class Ordered:
     def select(self, **which):
+        if {comes == "imported first"}:
+            import triton_spirv_backend.driver
         found = installed().select(**which)
-        return sorted(found, key=lambda each: (each.name == "spirv") == {comes == "last"})
+        return sorted(found, key=lambda each: (each.name == "spirv") == {comes != "first"})
 importlib.metadata.entry_points = Ordered
 """ + ADD + f"""
 from triton.backends import backends

@@ -233,14 +233,16 @@ def _silence_later_ones() -> None:
 
     def initialise_subclass(cls: type, **options: Any) -> None:
         super(DriverBase, cls).__init_subclass__(**options)
-        _silence(cls)
+        if switch.is_on() or not _may_be_active(cls):
+            _silence(cls)
 
     DriverBase.__init_subclass__ = classmethod(initialise_subclass)
 
 
 switch.on_change(_switched)
 if switch.is_on():
-    _silence_later_ones()
     _silence_others()
 elif switch.is_automatic():
     _silence_absent()
+if switch.is_on() or switch.is_automatic():
+    _silence_later_ones()

@@ -175,7 +175,7 @@ def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
 
 
 def _is_at_hand(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
-    """Are addresses computed without loading indices again, and without arrays? The kernel has made its access
+    """Are addresses computed without loading indices again, and without arrays? The kernel has accessed them
     already, so that an array may hold the next tensor."""
     return all(isinstance(node, Fragment) or node.operation.name != "tt.load"
                for node, _ in ctx.requests([(pointers, layout)])) and not answer(_reads_array, pointers)

@@ -121,7 +121,7 @@ class Evaluation(State):
         return made
 
     def _takes_first(self, node: Deferred, layout: Layout) -> bool:
-        """Is it a selection whose mask is known to hold? Loads are made on every way, whatever is selected."""
+        """Is it a selection whose mask is known to hold? Loads are made on every way, whatever is taken."""
         op = node.operation
         return (op.has("picks") and op.has("elementwise") and self.masks.holds(node.operands[0], layout)
                 and not getattr(node.operands[2], "reads_memory", False))
