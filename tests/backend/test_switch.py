@@ -116,8 +116,8 @@ check()
 @pytest.mark.parametrize("comes", ["first", "last", "imported first"])
 def test_choosing_imports_no_torch_where_there_is_no_gpu(script: Script, tmp_path: Path, comes: str) -> None:
     """Other vendors' drivers import torch to look for a GPU; a device file decides whether they are asked.
-    Triton imports and asks drivers in the order of a folder's entries, so ours is first on some machines; with
-    Inductor's plugin it may be imported first and asked last."""
+    Triton imports and asks drivers in the order of a folder's entries, so ours is first on some machines;
+    with Inductor's plugin it may be imported first and asked last."""
     ordered = f"""
 import importlib.metadata, pathlib, sys
 installed = importlib.metadata.entry_points
