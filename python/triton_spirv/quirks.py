@@ -177,6 +177,13 @@ TABLE = (
           "A remainder as large as the divisor is 0, on every OpenCL device.",
           ("environment/opencl/environment.py",),
           "tests/lower/test_elementwise.py::test_remainder_of_multiples_is_zero"),
+    Quirk("spilled_masks", INTEL_CPU, "2026.22, on processors with AVX-512",
+          "It widens a masked access of eight bytes to 16, and forgets to clear the other half of the mask "
+          "where it keeps the mask on the stack: if the mask is a half of a comparison of 16, the access is "
+          "made under the next half's mask as well, eight bytes too far.",
+          "Such accesses are made as two of four bytes, for which it shifts masks.",
+          ("environment/opencl/memory.py",),
+          "tests/lower/test_masks_of_data.py::test_many_masks_of_runs_of_eight_bytes"),
     Quirk("exchanged_numbers", IGC, "2.40",
           "It makes reductions of its own of `x + shuffle_xor(x)`, and crashes where one step takes its x "
           "from another reduction, or from a shorter one with the same beginning.",

@@ -183,3 +183,46 @@ def test_a_selection_of_a_load_by_its_mask(run, kind, block):
         numeric.assert_same(out, expected)
         if kind == "in place":
             numeric.assert_same(held, expected)
+
+
+@triton.jit
+def store_runs(counts_ptr, out_ptr, n, RUN: tl.constexpr, N: tl.constexpr):
+    """The masks are needed on both sides of the loop that counts: so many are kept on the stack."""
+    i = tl.arange(0, N)
+    at = tl.max_contiguous(i // RUN * (2 * RUN) + i % RUN + n, RUN)
+    place = at & 63
+    mask = place.to(tl.uint32) * 80 < 1
+    tl.atomic_add(counts_ptr + place, 1.0, mask=mask)
+    tl.store(out_ptr + at, at.to(out_ptr.dtype.element_ty), mask=mask)
+
+
+@triton.jit
+def load_runs(counts_ptr, x_ptr, out_ptr, n, RUN: tl.constexpr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = tl.max_contiguous(i // RUN * (2 * RUN) + i % RUN + n, RUN)
+    place = at & 63
+    mask = place.to(tl.uint32) * 80 < 1
+    tl.atomic_add(counts_ptr + place, 1.0, mask=mask)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=mask, other=5))
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i16", "f16", "i32", "i64"])
+@pytest.mark.parametrize("length", [2, 4, 8, 16])
+def test_many_masks_of_runs_of_eight_bytes(run, length, dtype):
+    """Number 13056034 of the random kernels stored also eight bytes before what its mask chose."""
+    block, n = 128, 15
+    i = np.arange(block)
+    at = i // length * (2 * length) + i % length + n
+    mask = at % 64 == 0
+    x = numbers(4 * block, dtype, 0)
+    held = numbers(4 * block, dtype, 1)
+    stored, loaded = (numeric.tensor(held, dtype) for _ in range(2))
+    counts = numeric.tensor(np.zeros(64, np.float32), "f32")
+    run(store_runs, 1, counts, stored, n, length, block, num_warps=1)
+    run(load_runs, 1, counts, numeric.tensor(x, dtype), loaded, n, length, block, num_warps=1)
+    expected = held.copy()
+    expected[at[mask]] = at[mask].astype(held.dtype)
+    numeric.assert_same(stored, expected)
+    held[at] = np.where(mask, x[at], np.asarray(5, x.dtype))
+    numeric.assert_same(loaded, held)
+    numeric.assert_same(counts, np.where(np.arange(64) == 0, np.float32(2 * mask.sum()), np.float32(0)))

@@ -22,6 +22,12 @@ SAME_SETS, APART = 4096, 5
 WORD = 4
 
 
+def _loses_its_end(type: Type) -> bool:
+    """Would the driver widen a masked access of such vectors to 16 bytes by a copy of its mask, and lose that
+    copy where masks are spilled (the quirk spilled_masks)?"""
+    return width_of(type) == 8 and type_bytes(scalar_type(type)) == 1
+
+
 class OpenCLMemory(Environment):
     """Physical pointers, of 64 bits, or of 32 where the target has no more."""
 
@@ -85,8 +91,20 @@ class OpenCLMemory(Environment):
         letter = "f" if isinstance(element, Float) else "i"
         return f"llvm.masked.{operation}.v{width_of(type)}{letter}{element.width}.{suffix}"  # type: ignore[attr-defined]
 
+    def _halves(self, pointer: Value, *vectors: Value) -> list[tuple[Value, ...]]:
+        """The two halves of a masked access: the pointer and the vectors of each."""
+        half = width_of(vectors[0].type) // 2
+        pointers = pointer, self.offset(pointer, self.b.constant(I64, half))
+        return [
+            (start, *(self.b.shuffle(x, x, range(h * half, (h + 1) * half)) for x in vectors))
+            for h, start in enumerate(pointers)
+        ]
+
     def masked_load(self, pointer: Value, mask: Value, other: Value) -> Value:
         b, m, count = self.b, self.b.module, width_of(other.type)
+        if self.target.masked_access and _loses_its_end(other.type):
+            low, high = (self.masked_load(*half) for half in self._halves(pointer, mask, other))
+            return b.shuffle(low, high, range(count))
         if count > 1 and self.target.masked_access:
             place, type, aligned = self._as_vector(pointer, count)
             callee = m.import_function(
@@ -100,6 +118,10 @@ class OpenCLMemory(Environment):
 
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         b, m, count = self.b, self.b.module, width_of(value.type)
+        if self.target.masked_access and _loses_its_end(value.type):
+            for start, part, where in self._halves(pointer, value, mask):
+                self.masked_store(start, part, where)
+            return
         if count > 1 and self.target.masked_access:
             place, type, aligned = self._as_vector(pointer, count)
             callee = m.import_function(
