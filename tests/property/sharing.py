@@ -10,11 +10,14 @@ import numpy as np
 
 from property.builder import computes, whole
 from property.control import DEEPEST
-from property.meaning import arithmetic, is_float, select
+from property.meaning import arithmetic, is_float, rounded, select, wide
 from property.overwriting import Overwriting
 from property.steps import PAYLOAD, ROUNDED, ZERO, Access, If, Kind, Loop
 
-#: steps x = f(x, x): text, meaning in the dtype itself
+#: A product that is rounded to its dtype: that of a denormal and a half is not exact.
+Times = Callable[[Any, float], Any]
+
+#: steps x = f(x, x): text, meaning in the dtype itself; that of floats has one operation after its products
 INTEGER_LINKS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("{0} ^ ({0} >> 3)", lambda a: a ^ (a >> 3)),
     ("({0} << 1) ^ ({0} & 5)", lambda a: (a << 1) ^ (a & 5)),
@@ -23,12 +26,21 @@ INTEGER_LINKS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
     ("{0} // 3 + {0} % 7", lambda a: _quotient(a, 3) + (a - _quotient(a, 7) * 7)),
     ("({0} & 15) * 16 + ({0} >> 4)", lambda a: (a & 15) * 16 + (a >> 4)),
 )
-FLOAT_LINKS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
-    ("{0} + {0} * 0.5", lambda a: a + a * a.dtype.type(0.5)),
+FLOAT_LINKS: tuple[tuple[str, Callable[[Any, Times], Any]], ...] = (
+    ("{0} + {0} * 0.5", lambda a, times: a + times(a, 0.5)),
     ("tl.where({0} > 1, {0} * 0.25, {0} + 2).to({0}.dtype)",
-     lambda a: np.where(a > 1, a * a.dtype.type(0.25), a + a.dtype.type(2))),
-    ("{0} - tl.abs({0}) * 0.5", lambda a: a - np.abs(a) * a.dtype.type(0.5)),
+     lambda a, times: np.where(a > 1, times(a, 0.25), a + a.dtype.type(2))),
+    ("{0} - tl.abs({0}) * 0.5", lambda a, times: a - times(np.abs(a), 0.5)),
 )
+
+
+def float_link(function: Callable[[Any, Times], Any], dtype: str) -> Callable[[Any], Any]:
+    """The meaning of a link of floats, of wide numbers."""
+
+    def times(a: Any, factor: float) -> Any:
+        return wide(rounded(a * a.dtype.type(factor), dtype), dtype)
+
+    return lambda a: function(a, times)
 
 
 def _quotient(a: Any, b: int) -> Any:
@@ -41,8 +53,11 @@ class Sharing(Overwriting):
     def link(self, x: str) -> str:
         """A value that uses another two or three times."""
         kind = self.kinds[x]
-        text, function = self.choice(FLOAT_LINKS if is_float(kind.dtype) else INTEGER_LINKS)
-        level = max(kind.level, PAYLOAD) if is_float(kind.dtype) else kind.level
+        if is_float(kind.dtype):
+            text, product = self.choice(FLOAT_LINKS)
+            level, function = max(kind.level, PAYLOAD), float_link(product, kind.dtype)
+        else:
+            (text, function), level = self.choice(INTEGER_LINKS), kind.level
         return self.emit(Kind(kind.dtype, kind.shape, level), text, [x], arithmetic(function, kind.dtype))
 
     def linked(self, x: str, most: int) -> str:
