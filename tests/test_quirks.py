@@ -43,7 +43,8 @@ def test_page_is_what_the_command_prints() -> None:
 
 
 @pytest.mark.parametrize(("driver", "told"), [
-    (VulkanDriver("NVIDIA"), {"joins_quotients", "joins_conversions", "knows_extensions", "keeps_loops"}),
+    (VulkanDriver("NVIDIA"),
+     {"joins_quotients", "joins_conversions", "knows_extensions", "saturates", "keeps_loops"}),
     (VulkanDriver("llvmpipe", (22, 3, 6)), {"extends_by_halves", "folds_zeros"}),
     (VulkanDriver("llvmpipe", (24, 1, 3)), {"folds_zeros"}),
     (VulkanDriver("radv", (24, 1, 2)), {"extends_by_halves"}),

@@ -74,6 +74,12 @@ TABLE = (
           "Extended integers, and such products, have an upper bit that it does not know.",
           ("environment/vulkan/environment.py", "spirv/passes/extended_products.py"),
           "tests/environment/test_vulkan.py::test_extended_integers_with_a_hidden_bit", told=True),
+    Quirk("saturates", NVIDIA, "580 (H200)",
+          "In kernels that divide integers of 64 bits it computes `max(x, y) - y` of others without a sign, "
+          "and whatever it takes for that, with the upper word of something else.",
+          "Integers of 64 bits are subtracted in words, in which it does not see it.",
+          ("spirv/passes/parted_differences.py",),
+          "tests/lower/test_quotients.py::test_differences_beside_a_remainder", told=True),
     Quirk("keeps_loops", NVIDIA, "580 (H100)",
           "It repeats loops of products of thousands of instructions four times, and they no longer fit "
           "into the cache for instructions. (Slow, not wrong.)",

@@ -59,3 +59,52 @@ def test_quotients_by_constants(run, dtype, size, kind):
     out = numeric.poisoned(size, dtype)
     run(quotients, 1, numeric.tensor(x, dtype), out, kind, size)
     numeric.assert_same(out, expected(x, kind).astype(x.dtype))
+
+
+@triton.jit
+def differences(x_ptr, y_ptr, out_ptr, KIND: tl.constexpr, BESIDE: tl.constexpr, N: tl.constexpr):
+    """What a driver may take for differences that saturate, beside a remainder of others."""
+    i = tl.arange(0, N)
+    x, y = tl.load(x_ptr + i), tl.load(y_ptr + i)
+    if KIND == "x - max(x, 1)":
+        z = x - tl.maximum(x, 1)
+    elif KIND == "1 - max(x, 1)":
+        z = 1 - tl.maximum(x, 1)
+    elif KIND == "2 - min(x, 2)":
+        z = 2 - tl.minimum(x, 2)
+    elif KIND == "max(x, y) - x":
+        z = tl.maximum(x, y) - x
+    elif KIND == "y - min(x, y)":
+        z = y - tl.minimum(x, y)
+    else:
+        z = tl.where(x > y, x - y, 0)
+    j = tl.arange(0, 64)
+    if BESIDE == "fmod":
+        a = tl.load(x_ptr + j).to(tl.float32)
+        w = (a % 3).to(tl.uint64)
+    else:
+        a = tl.load(x_ptr + j)
+        w = a % (a // 3 + 1)
+    tl.store(out_ptr + i, z)
+    tl.store(out_ptr + N + j, w)
+
+
+@pytest.mark.parametrize("kind", ["x - max(x, 1)", "1 - max(x, 1)", "2 - min(x, 2)", "max(x, y) - x",
+                                  "y - min(x, y)", "x > y"])
+@pytest.mark.parametrize("beside", ["fmod", "remainder"])
+@pytest.mark.parametrize("size", (64, 512))
+def test_differences_beside_a_remainder(run, size, beside, kind):
+    """Number 12048094 of the random kernels: the upper words were others'."""
+    generator = np.random.default_rng(0)
+    some = np.array([0, 1, 2, 3, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 63, (1 << 64) - 1], np.uint64)
+    x, y = (np.where(generator.random(size) < 0.5, generator.choice(some, size),
+                     generator.integers(0, 1 << 64, size, np.uint64)) for _ in range(2))
+    one, two = np.uint64(1), np.uint64(2)
+    z = {"x - max(x, 1)": lambda: x - np.maximum(x, one), "1 - max(x, 1)": lambda: one - np.maximum(x, one),
+         "2 - min(x, 2)": lambda: two - np.minimum(x, two), "max(x, y) - x": lambda: np.maximum(x, y) - x,
+         "y - min(x, y)": lambda: y - np.minimum(x, y), "x > y": lambda: np.where(x > y, x - y, 0)}[kind]()
+    a = x[:64]
+    w = np.fmod(a.astype(np.float32), np.float32(3)) if beside == "fmod" else a % (a // np.uint64(3) + one)
+    out = numeric.poisoned(size + 64, "u64")
+    run(differences, 1, numeric.tensor(x, "u64"), numeric.tensor(y, "u64"), out, kind, beside, size)
+    numeric.assert_same(out, np.concatenate([z, w.astype(np.uint64)]).astype(np.uint64))

@@ -26,6 +26,7 @@ from triton_spirv.spirv.passes.definite_assignment import require_definite
 from triton_spirv.spirv.passes.extended_products import hide_products
 from triton_spirv.spirv.passes.graph import Graph, name_of
 from triton_spirv.spirv.passes.joined_conversions import bits_of, part_conversions
+from triton_spirv.spirv.passes.parted_differences import part_differences
 from triton_spirv.spirv.passes.permuted_phis import separate_phis
 from triton_spirv.spirv.passes.pipeline import check
 from triton_spirv.spirv.passes.private_memory import keep_private
@@ -95,6 +96,7 @@ PASSES: dict[str, Callable[[Loaded], object]] = {
         case.graph, case.named("scalars"), dict.fromkeys(case.named("lanes"), LANE), case.module.integers()),
     "parted-conversions": conversions,
     "hidden-products": lambda case: hide_products(case.graph, case.module.new_id, case.unknown),
+    "parted-differences": lambda case: part_differences(case.module, case.graph),
     "contraction": lambda case: fuse(case.module, case.graph, case.named("allowed")),
     "marked-contraction": marked,
     "second-products": seconds,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from ...spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of, with_width
 from ...spirv.control import if_
@@ -17,6 +18,7 @@ from ...spirv.passes.contraction import fuse, mark
 from ...spirv.passes.extended_products import hide_products
 from ...spirv.passes.graph import Graph
 from ...spirv.passes.joined_conversions import bits_of, part_conversions
+from ...spirv.passes.parted_differences import part_differences
 from ...spirv.passes.pipeline import Pass
 from ...spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ...spirv.values import Words
@@ -208,8 +210,10 @@ class Vulkan(VulkanMatrices):
     # --- passes ---------------------------------------------------------------------------------------------
 
     def passes(self) -> tuple[Pass, ...]:
+        m = self.b.module
         return (Pass("parted-conversions", self._part_conversions, self.target.has("joins_conversions")),
                 Pass("hidden-products", self._hide_products, self.target.has("knows_extensions")),
+                Pass("parted-differences", partial(part_differences, m), self.target.has("saturates")),
                 Pass("contraction", self._contract))
 
     def _part_conversions(self, graph: Graph) -> None:
