@@ -1,5 +1,5 @@
-"""`triton-spirv stats`: registers, spills, SIMD width, the mix of instructions and the hot loop, from the
-ISA of an Intel GPU that need not be there."""
+"""`triton-spirv stats`: registers, spills, SIMD width, the mix of instructions and the hot loop, from the machine
+code for the CPU device here, or from the ISA of an Intel GPU that need not be there."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                              "in Triton's cache")
     parser.add_argument("-s", "--signature", help="for FILE.py::KERNEL, as in 'triton-spirv compile'")
     parser.add_argument("-t", "--target",
-                        help="an Intel GPU, or cpu, host: the CPU device here; default: that of "
-                        "a cached kernel, else pvc")
+                        help="cpu, host: the CPU device here; or an Intel GPU; default: that of "
+                        "a cached kernel, else cpu")
     parser.add_argument("-w", "--num-warps", type=int, help="default: 4")
     parser.add_argument("--num-stages", type=int, help="default: 3")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="a launch option")
@@ -80,12 +80,12 @@ def run(options: argparse.Namespace, out: Output) -> int:
 
 
 def usual_target(source: str) -> str:
-    """That of a cached kernel; of anything else, pvc."""
+    """That of a cached kernel; of anything else, cpu, as of 'triton-spirv compile'."""
     from .cached import kernels
 
     if Path(source).suffix or "::" in source:
-        return "pvc"
-    return next((kernel.emitted_for for kernel in kernels() if kernel.name == source), "pvc")
+        return "cpu"
+    return next((kernel.emitted_for for kernel in kernels() if kernel.name == source), "cpu")
 
 
 def module_of(options: argparse.Namespace) -> tuple[bytes, str, int]:
