@@ -1,4 +1,4 @@
-"""`triton-spirv stats`: registers, spills, SIMD width, the mix of instructions and the hot loop, from the machine
+"""`triton-spirv stats`: registers, spills, SIMD width, the mix of instructions and the hot loop, from machine
 code for the CPU device here, or from the ISA of an Intel GPU that need not be there."""
 
 from __future__ import annotations
