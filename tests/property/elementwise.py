@@ -161,10 +161,13 @@ class Elementwise(Builder):
         self.cast_to(x, self.choice(DTYPES))
 
     def downcast(self) -> None:
-        """Toward zero."""
+        """To nearest, or toward zero. Of casts between any two types few lose bits of a float."""
+        x = self.tensor(lambda k: k.dtype == "f32" and k.level < ROUNDED)
+        if self.chance(2):
+            self.cast_to(x, self.choice(("f16", "bf16", *numeric.FP8)))
+            return
         if "rtz" in self.without:
             return
-        x = self.tensor(lambda k: k.dtype == "f32" and k.level < ROUNDED)
         dtype, kind = self.choice(("f16", "bf16")), self.kinds[x]
         self.emit(
             Kind(dtype, kind.shape, max(kind.level, PAYLOAD)),
