@@ -75,7 +75,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "rounding toward zero is forgotten",
         within("arithmetic.cast", "to_float",
-               lambda right: lambda ctx, value, *types_and_rounding: right(ctx, value, *types_and_rounding[:2])),
+               lambda right: lambda ctx, value, *types: right(ctx, value, *types[:2])),
         ("rtz",),
     ),
     Bug(
