@@ -264,6 +264,32 @@ def test_static_loops_and_hints(run, degree):
 
 
 @triton.jit
+def rounds_of_hinted_loops(out_ptr, lower, upper, STEP: tl.constexpr, FACTOR: tl.constexpr,
+                           KNOWN: tl.constexpr):
+    last = lower + KNOWN if KNOWN else upper
+    rounds, total = 0, 0
+    for i in tl.range(lower, last, STEP, loop_unroll_factor=FACTOR):
+        rounds += 1
+        total = total * 3 + i
+    tl.store(out_ptr, rounds)
+    tl.store(out_ptr + 1, total)
+
+
+@pytest.mark.parametrize("factor", (1, 2, 4))
+@pytest.mark.parametrize("step", (1, 2, 3))
+def test_loops_that_are_unrolled_have_the_same_rounds(run, step, factor):
+    """Also those without any: MLIR's pass makes some of them where the step is not 1."""
+    for lower, upper in ((0, 0), (1, -1), (1, 0), (5, -5), (2, -1), (0, 3), (-7, 4), (3, 14), (0, 16)):
+        for known in (0, 7):
+            out = numeric.poisoned(2, "i32")
+            run(rounds_of_hinted_loops, 1, out, lower, upper, step, factor, known)
+            rounds, total = range(lower, lower + known if known else upper, step), 0
+            for i in rounds:
+                total = total * 3 + i
+            numeric.assert_same(out, np.array([len(rounds), total], np.int32))
+
+
+@triton.jit
 def sign_or_root(x):
     """Control flow on single elements: only what is taken is computed."""
     if x < 0:

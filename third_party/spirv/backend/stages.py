@@ -12,6 +12,8 @@ from triton import __version__, knobs
 from triton._C.libtriton import ir, passes
 from triton.backends.compiler import GPUTarget
 from triton_spirv.errors import UnsupportedOperation
+from triton_spirv.facts.motion import constant
+from triton_spirv.ir import parse
 
 from .errors import as_triton_errors
 from .options import SPIRVOptions
@@ -22,8 +24,11 @@ from .targets import emitter_target
 TTIR_PASSES = (
     "common.add_inliner", "ttir.add_rewrite_tensor_pointer", "ttir.add_rewrite_tensor_descriptor_to_pointer",
     "common.add_canonicalizer", "ttir.add_combine", "ttir.add_reorder_broadcast", "common.add_cse",
-    "ttir.add_triton_licm", "common.add_symbol_dce", "ttir.add_loop_unroll",
+    "ttir.add_triton_licm", "common.add_symbol_dce",
 )
+#: What `loop_unroll_factor` asks for. MLIR counts the rounds of a loop that has none as an unsigned number,
+#: and makes some, where the step is not 1 and the bounds are not known.
+UNROLL, UNROLLED = "ttir.add_loop_unroll", "tt.loop_unroll_factor"
 TTGIR_PASSES = (
     "ttgpuir.add_coalesce", "ttgpuir.add_remove_layout_conversions", "ttgpuir.add_optimize_thread_locality",
     "ttgpuir.add_fuse_nested_loops", "common.add_canonicalizer", "common.add_cse",
@@ -82,6 +87,9 @@ class Pipeline:
     def ttir(self, module: Any, metadata: dict[str, Any]) -> ModuleText:
         """Upstream's passes that simplify Triton IR."""
         run_passes(module, TTIR_PASSES, "make_ttir")
+        text = str(module)
+        if UNROLLED in text and unrolls_right(text):
+            run_passes(module, (UNROLL,), "make_ttir")
         return ModuleText.of(module)
 
     def ttgir(self, stage: Any, metadata: dict[str, Any]) -> str:
@@ -157,6 +165,14 @@ def emitter_options(options: Any) -> dict[str, Any]:
             "overlapping": options.overlapping, "optimise": options.optimise, "compared": options.compared,
             "check": tuple(filter(None, options.check.split(","))),
             "print_copies": options.num_warps * options.warp_size if options.print_each_thread else 1}
+
+
+def unrolls_right(source: str) -> bool:
+    """Are the rounds of each loop that is to be unrolled counted right, of a module of this text? Unrolling
+    is a hint: where one is not, no loop is unrolled."""
+    loops = [op for op in parse(source).walk() if UNROLLED in op.attributes]
+    bounds = [[constant(value) for value in (loop.lower, loop.upper, loop.step)] for loop in loops]
+    return all(step == 1 or None not in (lower, upper, step) for lower, upper, step in bounds)
 
 
 def ttgir_passes(source: str) -> tuple[str, ...]:
