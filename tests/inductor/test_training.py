@@ -95,3 +95,32 @@ def forward(model, images, labels):
 compare(Block(), (torch.randn(4, 3, 32, 32), torch.randint(10, (4,))), forward, 1e-3)
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_numbers_with_gradients(script: Script) -> None:
+    """Tensors without dimensions: learned scales and weights of losses, a weighted mean, one of 8 bits."""
+    done = script("""
+import torch, counting
+counting.count()
+
+def agree(f, *inputs):
+    found, expected = [], []
+    for results, call in ((expected, f), (found, torch.compile(f, backend="triton-spirv"))):
+        given = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
+        out = call(*given)
+        results.append(out.detach())
+        if out.requires_grad:
+            out.sum().backward()
+            results += [x.grad for x in given if x.requires_grad]
+    torch.testing.assert_close(found, expected)
+
+x = torch.arange(1., 7.)
+half = torch.tensor(.5, requires_grad=True)
+agree(lambda x, a: a * x.sum(), x, half)
+agree(lambda x, a: torch.exp(-a) * (x * x).mean() + a, x, half)
+agree(lambda x, y: x.sum() / y.sum(), x.clone().requires_grad_(), x.clone().requires_grad_())
+agree(torch.fmod, torch.tensor(7.5, requires_grad=True), torch.tensor(2.0, requires_grad=True))
+agree(lambda x, a: x * a.to(torch.float32), x, torch.tensor(2.).to(torch.float8_e4m3fn))
+assert len(counting.launched) >= 8, counting.launched
+""")
+    assert done.returncode == 0, done.stdout + done.stderr

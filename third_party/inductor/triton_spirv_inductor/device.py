@@ -29,6 +29,7 @@ def register() -> None:
     _name_the_processor()
     _write_streams_in_one_line()
     _refuse_the_cpp_wrapper()
+    _pass_numbers_in_memory()
 
 
 def _name_the_processor() -> None:
@@ -77,3 +78,21 @@ def _refuse_the_cpp_wrapper() -> None:
             return wrapper.create(*arguments, **named)
 
     common.device_codegens["cpu"] = dataclasses.replace(known, cpp_wrapper_codegen=Refusing)
+
+
+def _pass_numbers_in_memory() -> None:
+    """Tensors without dimensions are passed like others. torch passes them to kernels by value, except those
+    that it knows to be written: it forgets those that a backward graph computes in place, and such kernels
+    compute with a pointer."""
+    from torch._inductor import config
+    from torch._inductor.codegen import triton, triton_utils, wrapper
+    from torch._inductor.virtualized import V
+
+    torchs = triton_utils.should_unwrap_unspec_arg
+
+    def by_value(name: str) -> bool:
+        on_cpu = config.cpu_backend == "triton" and V.graph.get_current_device_or_throw().type == "cpu"
+        return not on_cpu and torchs(name)
+
+    for module in (triton_utils, triton, wrapper):  # each has imported it by name
+        module.should_unwrap_unspec_arg = by_value
