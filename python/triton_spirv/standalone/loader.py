@@ -12,6 +12,7 @@ compilation are left out. A launch returns when its results can be read.
 import ctypes
 import hashlib
 import json
+import operator
 import os
 import struct
 import sys
@@ -39,6 +40,9 @@ ASK_FOR_TILES = (158, 0x1023, 18)
 
 #: bit of CL_DEVICE_SVM_CAPABILITIES: kernels may follow any host pointer
 FINE_GRAIN_SYSTEM = 4
+
+#: program ids are 32-bit integers
+GRID_LIMIT = (1 << 31) - 1
 
 
 class LoaderError(Exception):
@@ -166,6 +170,54 @@ def hidden_words(artifact, grid):
     return {name: numpy.zeros(sizes.get(name, 1), numpy.uint32) for name in artifact["hidden"]}
 
 
+def whole_grid(grid):
+    """A grid as three integers, from one or several; LoaderError for what is no grid."""
+    try:
+        sizes = tuple(grid) if hasattr(grid, "__iter__") else (operator.index(grid),)
+    except TypeError:
+        sizes = ()
+    if not 1 <= len(sizes) <= 3:
+        raise LoaderError(f"grid {grid!r}: a grid is an integer, or a tuple of one to three integers")
+    whole = []
+    for axis, size in zip("xyz", sizes, strict=False):
+        try:
+            whole.append(operator.index(size))
+        except TypeError:
+            raise LoaderError(f"grid {axis}: {size!r} is a {type(size).__name__}; a grid holds "
+                              "integers") from None
+    whole = [*whole, 1, 1][:3]
+    for axis, size in zip("xyz", whole, strict=True):
+        if not 0 <= size <= GRID_LIMIT:
+            raise LoaderError(f"grid {tuple(whole)}: {axis} must lie between 0 and {GRID_LIMIT}"
+                              + ("; split the launch, or give each program more work" if size > 0 else ""))
+    return whole
+
+
+def integer(where, wanted, value):
+    """A value as Python's integer; LoaderError for what is none."""
+    try:
+        return operator.index(bool(value) if isinstance(value, numpy.bool_) else value)
+    except TypeError:
+        raise LoaderError(f"{where}: {value!r} is a {type(value).__name__}, the kernel was compiled for "
+                          f"{wanted}, an integer") from None
+
+
+def floating(where, wanted, value, code):
+    """A value as Python's float, infinite where struct's code has no room; LoaderError for what is none."""
+    try:
+        number = float(value.__float__())  # float() would read text too
+    except (AttributeError, TypeError, ValueError, RuntimeError):  # the last is torch's
+        raise LoaderError(f"{where}: {value!r} is a {type(value).__name__}, the kernel was compiled for "
+                          f"{wanted}, a number") from None
+    except OverflowError:
+        number = numpy.inf if value > 0 else -numpy.inf
+    try:
+        struct.pack(f"<{code}", number)  # the native order would not test a float
+    except OverflowError:
+        return numpy.inf if number > 0 else -numpy.inf
+    return number
+
+
 class Kernel:
     """One variant on one device: kernel(grid, *arguments)."""
 
@@ -211,7 +263,7 @@ class Kernel:
             names = ", ".join(name for name, _ in parameters)
             raise LoaderError(f"{self.facts['entry']} takes {len(parameters)} arguments ({names}), not "
                               f"{len(arguments)}")
-        grid = [*((grid,) if isinstance(grid, int) else grid), 1, 1][:3]
+        grid = whole_grid(grid)
         if 0 in grid:
             return
         checked = [self._checked(at, value) for at, value in enumerate(arguments)]
@@ -279,16 +331,17 @@ class Kernel:
                 raise LoaderError(f"{where}: the kernel writes to it, but the array is read-only")
         elif kind.startswith("i"):
             bits = 8 if kind == "i1" else int(kind[1:])
-            number = value = int(value)
+            number = value = integer(where, wanted or kind, value)
             if not -(1 << bits - 1) <= value < 1 << bits:
                 raise LoaderError(f"{where}: {value} does not fit {wanted or kind}")
             value &= (1 << bits) - 1
             value -= (1 << bits) * (kind != "i1" and value >> bits - 1)
         else:
-            number, value = 0, float(value)
+            number, code = 0, "f" if kind == "bf16" else CODES[kind]
+            value = floating(where, wanted or kind, value, code)
             if kind == "bf16":
-                value = int(numpy.array([value], numpy.float32).view(numpy.uint32)[0])
-                value = (value + 0x7FFF + (value >> 16 & 1)) >> 16
+                bits = int(numpy.array([value], numpy.float32).view(numpy.uint32)[0])
+                value = bits >> 16 | 0x40 if numpy.isnan(value) else bits + 0x7FFF + (bits >> 16 & 1) >> 16
         if name in self.facts["divisible"] and number % 16:
             raise LoaderError(f"{where}: compiled for a multiple of 16, got {number:#x}")
         return value
