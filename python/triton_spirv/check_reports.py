@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import json
 import os
+import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -67,16 +69,42 @@ os.register_at_fork(after_in_child=_written.clear)
 
 
 def write(findings: Iterable[Placed]) -> None:
-    """Add findings to the file, if one is wanted; it is whole after each."""
+    """Add findings to the file, if one is wanted; it is whole after each. They are raised even where it
+    cannot be written: a line says that."""
     name = os.environ.get(REPORT, "").replace("%p", str(os.getpid()))
     if not name:
         return
     _written.extend(finding.to_json() for finding in findings)
-    write_json(Path(name), _written)
+    try:
+        write_json(Path(name), _written)
+    except OSError as error:
+        _say_once(f"triton-spirv: {REPORT}: the findings are not written: {error}")
+
+
+@functools.cache
+def _say_once(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 def write_json(file: Path, findings: list[dict[str, Any]]) -> None:
-    """All of the file at once: who reads it meanwhile finds the one before."""
+    """All of the file at once: who reads it meanwhile finds the one before. OSError names the file."""
     beside = file.with_name(f"{file.name}.{os.getpid()}")
-    beside.write_text(json.dumps(findings, indent=1) + "\n", encoding="utf-8")
-    os.replace(beside, file)
+    try:
+        beside.write_text(json.dumps(findings, indent=1) + "\n", encoding="utf-8")
+        os.replace(beside, file)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(file)) from None
+
+
+def require_place(file: Path) -> Path:
+    """The same file for a program that changes its folder; UsageError where it cannot be written."""
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise UsageError(f"{file}: there is no folder {folder}")
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder; name a file for the findings")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"{file}: the folder {folder} cannot be written to")
+    return file.absolute()

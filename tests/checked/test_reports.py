@@ -51,6 +51,21 @@ def test_the_file_has_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         (LOAD, 1), (STORE, 1), (LOAD, 4), (STORE, 4)]
 
 
+def test_a_file_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                       capfd: pytest.CaptureFixture[str]) -> None:
+    """The findings are raised all the same, and one line says what is wrong with the file."""
+    monkeypatch.setattr("triton_spirv.check_reports._written", [])
+    for name, wrong in (("absent/x.json", "No such file"), ("", "Is a directory")):
+        monkeypatch.setenv(REPORT, str(tmp_path / name))
+        for _ in range(2):
+            with pytest.raises(CheckError, match="beyond its end"):
+                launch()
+        said, = capfd.readouterr().err.splitlines()
+        assert said.startswith(f"triton-spirv: {REPORT}: the findings are not written: ")
+        assert wrong in said and repr(str(tmp_path / name)) in said
+        assert not list(tmp_path.iterdir()) and not list(tmp_path.parent.glob(f"{tmp_path.name}.*"))
+
+
 @pytest.mark.parametrize("text, left", [
     (f"test_reports.py:{LOAD}", [STORE]), (f"checked/test_reports.py:{STORE}, nan:test_reports.py", [LOAD]),
     (f"bounds:test_reports.py:{LOAD}", [STORE]), ("test_reports.py", []), ("bounds:test_reports.py", []),

@@ -34,9 +34,9 @@ print("the end")
 """
 
 
-def check(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def check(tmp_path: Path, *arguments: str, text: str = PROGRAM) -> subprocess.CompletedProcess[str]:
     file = tmp_path / "program.py"
-    file.write_text(PROGRAM)
+    file.write_text(text)
     where = arguments.index("PROGRAM")
     arguments = (*arguments[:where], str(file), *arguments[where + 1:])
     command = [sys.executable, "-m", "triton_spirv", "check", *arguments]
@@ -52,6 +52,21 @@ def test_findings(tmp_path: Path) -> None:
     load, store = json.loads((tmp_path / "found.json").read_text())
     assert load["check"] == store["check"] == "bounds" and load["line"] == store["line"] == 12
     assert load["index"] == [100] and load["program"] == [1, 0, 0] and "tl.store" in load["source"]
+
+
+def test_reports_that_cannot_be_written(tmp_path: Path) -> None:
+    """That is said before the program runs. A report that can be is where the program began."""
+    for name, wrong in (("absent/found.json", f"no folder {tmp_path / 'absent'}"), (".", "is a folder")):
+        done = check(tmp_path, "--report", name, "PROGRAM", "104")
+        assert done.returncode == 2 and not done.stdout and wrong in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    leaving = PROGRAM.replace("import sys\n", "import os, sys\nos.chdir('/')\n")
+    done = check(tmp_path, "--report", "found.json", "PROGRAM", "104", text=leaving)
+    assert done.returncode == 1 and len(json.loads((tmp_path / "found.json").read_text())) == 2
+    spoiling = PROGRAM + "import os\nos.mkdir('found')\n"
+    done = check(tmp_path, "--report", "found", "PROGRAM", "104", text=spoiling)
+    assert done.returncode == 2 and "the findings are not written: " in done.stderr
+    assert done.stdout.endswith("2 findings\n") and "Traceback" not in done.stderr
 
 
 def test_annotations(tmp_path: Path) -> None:

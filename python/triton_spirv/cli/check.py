@@ -42,6 +42,7 @@ def run(options: argparse.Namespace, out: Output) -> int:
     """Run the program to its end, whatever is found; status 1 with findings."""
     if options.bisect:
         return _bisect(options, out)
+    report = options.report and check_reports.require_place(options.report)
     switch.enable()
     os.environ[checking.VARIABLE] = checking.normalised(options.checks)  # for its processes as well
     check_reports.rules(options.suppress)
@@ -55,10 +56,13 @@ def run(options: argparse.Namespace, out: Output) -> int:
         status = execute(options)
     for finding in findings:
         out.line(_annotation(finding) if options.github else str(finding))
-    if options.report:
-        check_reports.write_json(options.report, [finding.to_json() for finding in findings])
     count = len(findings)
     out.line(f"{count} finding{'s' * (count != 1)}")
+    if report:
+        try:
+            check_reports.write_json(report, [finding.to_json() for finding in findings])
+        except OSError as error:
+            raise UsageError(f"the findings are not written: {error}") from None
     return 1 if findings else status
 
 
