@@ -79,6 +79,11 @@ def test_callable_and_short_grids() -> None:
     assert not out.numpy().any()
     with pytest.raises(LaunchError, match="x must lie between"):
         scale_by[(-1,)](x, out, 2.0, 100, BLOCK=32)
+    for grid, message in ((("1",), "grid x: '1' is a str"), ((1, None), "grid y: None is a NoneType"),
+                          ((1.5,), "grid x: 1.5 is a float"), ((0, 2, "3"), "grid z: '3' is a str")):
+        with pytest.raises(LaunchError, match=re.escape(f"{message}; a grid holds integers")):
+            scale_by[grid](x, out, 2.0, 100, BLOCK=32)
+    assert not out.numpy().any()
 
 
 def test_compiled_kernels_can_be_launched() -> None:
@@ -259,6 +264,14 @@ def test_what_triton_cannot_take_names_the_way_out(value: Any, advice: str) -> N
     inside = re.escape(f"{start}tuple (argument pair, a {kind} in it); {advice}")
     with pytest.raises(TypeError, match=inside):
         with_a_mode[(1,)]("mode", zeros(1), (value,), out)
+
+
+def test_elements_without_a_type_are_named() -> None:
+    torch = pytest.importorskip("torch")
+    complex_numbers = torch.ones(1, dtype=torch.complex64)
+    for arguments, name in (((complex_numbers, (1,)), "x"), ((zeros(1), (complex_numbers,)), "pair")):
+        with pytest.raises(LaunchError, match=f"^argument {name}: kernels know no element type 'complex64'"):
+            with_a_mode[(1,)]("mode", *arguments, zeros(1))
 
 
 def test_other_arguments_are_read_as_before() -> None:

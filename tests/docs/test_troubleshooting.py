@@ -11,7 +11,8 @@ PAGE = ROOT / "docs" / "troubleshooting.md"
 
 #: said by Triton and by a driver, not by this package
 OF_OTHERS = {"active drivers ([", "There should only be one.",
-             "failed to specialize argument of type: ndarray", "PLEASE submit a bug report to"}
+             "failed to specialize argument of type: ndarray", "tuple index out of range",
+             "object of type 'int' has no len()", "PLEASE submit a bug report to"}
 
 
 def texts() -> str:

@@ -1,4 +1,5 @@
-"""Arguments that Triton's front end cannot take: its message names their type, this one the way out.
+"""Arguments that Triton's front end cannot take: its message names their type, this one the way out. Of
+elements without a type in Triton it gives a KeyError.
 
 Triton asks no backend about such an argument, so the function by which it reads a kernel's arguments is
 wrapped, for kernels of this backend only.
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from triton.runtime import jit
+from triton_spirv.errors import LaunchError
 
 #: what Triton's message starts with
 REFUSAL = "failed to specialize argument"
@@ -37,10 +39,14 @@ def explain_refused_arguments() -> None:
 
 
 def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) -> Callable[..., Any]:
-    """`read`, whose TypeError about an argument's type says which argument it is and what to pass."""
+    """`read`, whose TypeError about an argument's type says which argument it is and what to pass;
+    LaunchError for an array of elements without a type."""
     def read_arguments(*arguments: Any, **options: Any) -> Any:
         try:
             return read(*arguments, **options)
+        except KeyError:
+            require_dtypes({**dict(zip(names, arguments, strict=False)), **options})
+            raise
         except TypeError as error:
             if not str(error).startswith(REFUSAL):
                 raise
@@ -48,6 +54,19 @@ def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) 
             passed = {name: given[name] for name in names if name in given and name not in constants}
             raise TypeError(f"{error}{advice(passed)}") from None
     return read_arguments
+
+
+def require_dtypes(given: dict[str, Any]) -> None:
+    """LaunchError for the first array whose elements have no type in Triton."""
+    from triton_spirv.arrays import find_dtype
+
+    for name, value in given.items():
+        for part in value if isinstance(value, tuple) else (value,):
+            if hasattr(part, "data_ptr") and hasattr(part, "dtype"):
+                try:
+                    find_dtype(part.dtype)
+                except LaunchError as error:
+                    raise LaunchError(f"argument {name}: {error}") from None
 
 
 def advice(given: dict[str, Any]) -> str:

@@ -118,7 +118,7 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         if enter_hook is not None:
             enter_hook(launch_metadata)
         if x.__class__ is not int or y.__class__ is not int or z.__class__ is not int:
-            x, y, z = map(whole, (x, y, z))
+            x, y, z = whole(x, y, z)
         values = select(arguments) if select else arguments
         block_io = not requires or all(requirement.holds(values) for requirement in requires)
         overlapping = disjoint and shares(values)
@@ -140,10 +140,13 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     return noticed(observed(launch, source, metadata), metadata)
 
 
-def whole(size: Any) -> Any:
-    """A size of a grid as Python's integer: those of numpy have few bits, and products of them wrap. What is
-    no integer stays, and is refused by name."""
-    return operator.index(size) if hasattr(size, "__index__") else size
+def whole(*grid: Any) -> tuple[int, ...]:
+    """Sizes of a grid as Python's integers: those of numpy have few bits, and products of them wrap. What is
+    no integer is refused by name."""
+    for axis, size in zip("xyz", grid, strict=True):
+        if not hasattr(size, "__index__"):
+            raise LaunchError(f"grid {axis}: {size!r} is a {type(size).__name__}; a grid holds integers")
+    return tuple(map(operator.index, grid))
 
 
 def bind(source: Any, function: Function, metadata: Any) -> Launch:
