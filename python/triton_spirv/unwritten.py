@@ -3,8 +3,8 @@ checked mode, and of arrays that the user marks.
 
 Such memory is filled with a pattern. What kernels in checked mode write is taken note of exactly, in marks: a
 byte for each. What anybody else writes shows by the pattern: it is looked for again before each launch, in
-pieces of 16 bytes, and a piece that has changed is written. So nothing has to say what it writes, and nothing
-that is written is taken for unwritten, unless it is the pattern, 16 bytes of it.
+pieces of 16 bytes, and a piece in which a marked byte has changed is written. So nothing has to say what it
+writes, and what is written is taken for unwritten only if it leaves all marked bytes of a piece as they were.
 """
 
 from __future__ import annotations
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 #: four bytes, again and again: a NaN in f32, f64 and f16; at addresses that are multiples of 4
 PATTERN = 0xFFBADBAD
+#: twice
+WORD = PATTERN << 32 | PATTERN
 #: bytes that are looked at together
 PIECE = 16
+#: bytes that are looked at in one go, a multiple of PIECE: they stay in a cache
+TOGETHER = 1 << 18
 
 
 class Unwritten:
@@ -47,20 +51,27 @@ class Unwritten:
         return address - self.begin
 
     def look(self) -> None:
-        """Clear the marks of what has been written by others than kernels in checked mode."""
+        """Clear the marks of what has been written by others than kernels in checked mode: of pieces where a
+        byte has changed that is still marked. Other bytes of such a piece may hold what a kernel wrote."""
+        import numpy
+
         first, last = -(-self.begin // PIECE) * PIECE, self.end // PIECE * PIECE
-        if first < last:
-            words = _bytes_at(first, last - first).view("uint64")
-            same = words == PATTERN << 32 | PATTERN
-            if not same.all():
-                marks = self.marks[first - self.begin:last - self.begin].view("uint64").reshape(-1, 2)
-                marks *= (same[::2] & same[1::2])[:, None]
-        else:
+        for begin in range(first, last, TOGETHER):
+            size = min(TOGETHER, last - begin)
+            words = _bytes_at(begin, size).view("uint64")
+            if not (words == WORD).all():
+                marks = self.marks[begin - self.begin:begin - self.begin + size].view("uint64")
+                # a mark is 0 or 1: all bits of its byte, or none
+                changed = ((words ^ WORD) & (marks * 255)).astype(bool)
+                pieces = changed.view("uint16") != 0
+                if pieces.any():  # no other marks are written: a kernel in another thread may clear them now
+                    numpy.copyto(marks.reshape(-1, 2), 0, where=pieces[:, None])
+        if first >= last:
             first = last = self.end
         for begin, end in ((self.begin, first), (last, self.end)):
-            memory = _bytes_at(begin, end - begin)
-            if (memory != _pattern(begin, end - begin)).any():
-                self.marks[begin - self.begin:end - self.begin] = 0
+            marks = self.marks[begin - self.begin:end - self.begin]
+            if (marks[_bytes_at(begin, end - begin) != _pattern(begin, end - begin)]).any():
+                marks[...] = 0
         self.any = bool(self.marks.any())
 
 

@@ -87,6 +87,23 @@ def test_kernels_that_only_write(value: int, checks: str) -> None:
     assert not launches.found(checks, lambda: fill[(1,)](torch.ones(64), 7, 5, 50, BLOCK=64))
 
 
+@pytest.mark.parametrize("dtype", [torch.int8, torch.float16, torch.int32, torch.float64])
+@pytest.mark.parametrize("begin, end", [(0, 63), (1, 64), (5, 64), (1, 2), (14, 17), (0, 64)])
+@pytest.mark.parametrize("first", [0, 1, 3])
+def test_elements_beside_written_ones(first: int, begin: int, end: int, dtype: torch.dtype) -> None:
+    """The same 16 bytes may hold what a kernel has written, and what nobody has."""
+    with triton_spirv.checked("uninit"):
+        x = torch.empty(64 + first, dtype=dtype)[first:]
+    o = torch.zeros(64, dtype=dtype)
+    assert not found(lambda: fill[(1,)](x, 7, begin, end, BLOCK=64))
+    for _ in range(2):
+        findings = found(lambda: copy[(1,)](x, o, 64, BLOCK=64))
+        assert sum(finding.count for finding in findings) == 64 - (end - begin)
+    x[:begin] = x[end:] = 1
+    assert not found(lambda: copy[(1,)](x, o, 64, BLOCK=64))
+    assert o[begin:end].eq(7).all()
+
+
 def test_threads_that_write_parts_of_one_tensor() -> None:
     def write(part: torch.Tensor) -> None:
         with triton_spirv.checked("uninit"):
