@@ -33,7 +33,7 @@ from .sites import Before, Sites
 I32 = IntegerType(32)
 
 #: shadow of what was doubtful before the kernel saw it: carried on, never reported
-GIVEN = 0x7FFFFFFF
+GIVEN = 0x3FFFFFFF
 
 #: operations that a branch or a loop takes its way by: the operands that decide
 DECIDES = {"scf.if": ("condition",), "scf.condition": ("condition",), "cf.cond_br": ("condition",),
@@ -45,7 +45,7 @@ DECIDED_BY = {"arith.andi": False, "arith.ori": True}
 
 class Source:
     """What is doubtful, for one check: `makes` names the operations whose results may be, `shadow` gives the
-    shadow of such a result, of what came from its operands (None: all are sound), behind the operation."""
+    shadow of one such result, of what came from its operands (None: all are sound), behind the operation."""
 
     check = ""
 
@@ -59,14 +59,18 @@ class Source:
         """Can values of a type be doubtful?"""
         return isinstance(element_type(type), (IntegerType, FloatType, PointerType))
 
-    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value | None:
+    def shadow(self, op: Operation, result: Value, make: Before, inherited: Value | None) -> Value | None:
         raise NotImplementedError
 
-    #: may arguments of the kernel be doubtful?
+    def number(self, shadow: Value, make: Before) -> Value:
+        """The number of the site in a shadow."""
+        return shadow
+
+    #: may arguments of the kernel, and of its blocks, be doubtful?
     argues = False
 
     def of_argument(self, value: Value, make: Before) -> Value | None:
-        """The shadow of an argument of the kernel; None: it is sound."""
+        """The shadow of such an argument; None: it is sound."""
         return None
 
     def fine(self, op: Operation, make: Before) -> Value:
@@ -94,25 +98,25 @@ class Shadows:
 
     def add(self) -> None:
         """Write the shadows, and the reports, into the function."""
-        entry = self.function.regions[0].entry
-        for argument in entry.arguments if self.source.argues else ():
-            shadow = self.source.of_argument(argument, Before(entry.operations[0]))
-            if shadow is not None:
-                self.shadows[argument] = shadow
+        for block in self.function.regions[0].blocks if self.source.argues else ():
+            for argument in block.arguments:
+                shadow = self.source.of_argument(argument, Before(block.operations[0]))
+                if shadow is not None:
+                    self.shadows[argument] = shadow
         if self.doubtful:
             for block in self.function.regions[0].blocks:
                 self._block(block)
 
     def _reached(self) -> set[Value]:
         """The values that may be doubtful."""
-        arguments = self.function.regions[0].entry.arguments if self.source.argues else []
-        found = {argument for argument in arguments if self.source.keeps(argument.type)}
+        blocks = self.function.regions[0].blocks if self.source.argues else []
+        found = {argument for block in blocks for argument in block.arguments
+                 if self.source.keeps(argument.type)}
         targets: dict[Value, list[Value]] = {}
         for op in self.function.walk():
-            if op.name == "tt.call" or op.successors:
-                continue  # what goes through a call or between blocks is taken for sound
-            for source, target in flow(op, self.module):
-                targets.setdefault(source, []).append(target)
+            if op.name != "tt.call" and not op.successors:  # their results are not what came from operands
+                for source, target in flow(op, self.module):
+                    targets.setdefault(source, []).append(target)
             if self.source.makes(op):
                 found.update(result for result in op.results if self.source.keeps(result.type))
         pending = list(found)
@@ -145,7 +149,7 @@ class Shadows:
         inherited = self._inherited(op, make)
         for result, shadow in zip(op.results, inherited, strict=True):
             if result in self.doubtful:
-                made = self.source.shadow(op, make, shadow) if self.source.makes(op) else shadow
+                made = self.source.shadow(op, result, make, shadow) if self.source.makes(op) else shadow
                 if made is not None:
                     self.shadows[result] = made
 
@@ -330,6 +334,7 @@ class Shadows:
     def _report(self, op: Operation, what: str, shadow: Value, mask: Value | None) -> None:
         word = self.sites.add(op, self.source.check, what)
         make = Before(op)
+        shadow = self.source.number(shadow, make)
         bad = make.compare("sgt", shadow, make.number(0, shadow.type))
         bad = make.both(bad, make.compare("ne", shadow, make.number(GIVEN, shadow.type)))
         fine = self.source.fine(op, make)

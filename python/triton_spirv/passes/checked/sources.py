@@ -15,6 +15,12 @@ from .unwritten import check_unwritten
 PRECISION = {"f16": (11, 65504.0), "bf16": (8, 2.0 ** 128 - 2.0 ** 120),
              "f32": (24, 2.0 ** 128 - 2.0 ** 104), "f64": (53, sys.float_info.max)}
 
+#: bit of a shadow: what it is the shadow of is a NaN
+NAN = 1 << 30
+#: operations whose results are no NaN if no operand is
+NEVER_NAN = {"arith.extf", "arith.truncf", "math.absf", "math.exp", "math.exp2", "arith.maximumf",
+             "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.select"}
+
 
 class NotGiven(Source):
     """uninit: the elements that a load leaves out where nobody says what they are instead (`other`)."""
@@ -24,17 +30,23 @@ class NotGiven(Source):
     def makes(self, op: Operation) -> bool:
         return op.name == "tt.load" and op.mask is not None and op.other is None
 
-    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value:
-        type = like(op.result.type, I32)
+    def shadow(self, op: Operation, result: Value, make: Before, inherited: Value | None) -> Value:
+        type = like(result.type, I32)
         return make.make("arith.select",
                          [op.mask, make.number(0, type), make.number(self.site(op), type)], type)
 
 
 class NotFinite(Source):
-    """nan: the operation that makes a NaN or an infinity of finite numbers."""
+    """nan: the operation that makes a NaN or an infinity of finite numbers, or a NaN of infinities that were
+    given. The shadow of a NaN has one bit more than that of an infinity, so that the greatest of several
+    shadows tells whether one of them is a NaN's."""
 
     check = "nan"
     argues = True
+
+    def __init__(self, sites: Sites) -> None:
+        super().__init__(sites)
+        self._numbers: dict[Operation, int] = {}
 
     def keeps(self, type: Type) -> bool:
         element = element_type(type)
@@ -42,42 +54,73 @@ class NotFinite(Source):
 
     def makes(self, op: Operation) -> bool:
         is_moved = op.has("view") or op.has("arranges") or op.has("picks") or op.name == "arith.negf"
-        return not is_moved and len(op.results) == 1 and (
-            not op.regions or op.has("folds")) and self.keeps(op.results[0].type)
+        is_computed = not op.regions or op.has("folds")
+        return is_computed and not is_moved and any(self.keeps(result.type) for result in op.results)
+
+    def site(self, op: Operation) -> int:
+        """One for all results of an operation."""
+        if op not in self._numbers:
+            self._numbers[op] = super().site(op)
+        return self._numbers[op]
 
     def of_argument(self, value: Value, make: Before) -> Value | None:
         if not self.keeps(value.type):
             return None
         type = like(value.type, I32)
-        return make.make("arith.select", [self._finite(value, make), make.number(0, type),
-                                          make.number(GIVEN, type)], type)
+        return self._unless_finite(value, self._marked(value, make.number(GIVEN, type), make), make)
 
-    def _result_is_finite(self, op: Operation, make: Before) -> Value:
-        """Is it a number? A product is looked at in an operation of its own: a second use would keep the
-        driver from making one operation of it and a sum, and so change the last bit of what is computed."""
-        if op.name != "arith.mulf":
-            return self._finite(op.result, make)
-        zero = make.number(0.0, op.result.type)
-        return self._finite(make.make("math.fma", [op.lhs, op.rhs, zero], op.result.type), make)
+    def number(self, shadow: Value, make: Before) -> Value:
+        return make.make("arith.andi", [shadow, make.number(GIVEN, shadow.type)], shadow.type)
 
-    def _finite(self, value: Value, make: Before) -> Value:
-        size = make.make("math.absf", [value], value.type)
-        return make.make("arith.cmpf", [size, make.number(math.inf, value.type)],
-                         like(value.type, IntegerType(1)), predicate="olt")
-
-    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value | None:
-        type = like(op.result.type, I32)
+    def shadow(self, op: Operation, result: Value, make: Before, inherited: Value | None) -> Value | None:
+        type = like(result.type, I32)
         if op.name == "arith.constant" and _is_finite(op.attributes["value"]):
             return None
-        finite = self._result_is_finite(op, make)
         numbers = all(self.keeps(x.type) or not isinstance(element_type(x.type), FloatType)
                       for x in op.operands)
         computed = (op.has("elementwise") or op.regions or op.has("product")) and not op.has("reinterprets")
         origin = make.number(self.site(op) if computed and numbers else GIVEN, type)
-        if inherited is not None:
-            none = make.compare("eq", inherited, make.number(0, type))
-            origin = make.make("arith.select", [none, origin, inherited], type)
-        return make.make("arith.select", [finite, make.number(0, type), origin], type)
+        value = _rounded(op, result, make)
+        if inherited is None:
+            return self._unless_finite(value, self._marked(value, origin, make), make)
+        none = make.compare("eq", inherited, make.number(0, type))
+        if op.name in NEVER_NAN:
+            shadow = make.make("arith.select", [none, origin, inherited], type)
+            return self._unless_finite(value, shadow, make)
+        # an infinity that was given is as good as a number to who makes a NaN of it
+        given = make.compare("eq", inherited, make.number(GIVEN, type))
+        is_nan = self._is_nan(value, make)
+        new = make.either(none, make.both(is_nan, given))
+        shadow = make.make("arith.select", [new, origin, self.number(inherited, make)], type)
+        return self._unless_finite(value, self._marked(value, shadow, make), make)
+
+    def _unless_finite(self, value: Value, shadow: Value, make: Before) -> Value:
+        size = make.make("math.absf", [value], value.type)
+        finite = make.make("arith.cmpf", [size, make.number(math.inf, value.type)],
+                           like(value.type, IntegerType(1)), predicate="olt")
+        made: Value = make.make("arith.select", [finite, make.number(0, shadow.type), shadow], shadow.type)
+        return made
+
+    def _marked(self, value: Value, shadow: Value, make: Before) -> Value:
+        """The shadow, as a NaN's if the value is one."""
+        marked = make.make("arith.ori", [shadow, make.number(NAN, shadow.type)], shadow.type)
+        made: Value = make.make("arith.select", [self._is_nan(value, make), marked, shadow], shadow.type)
+        return made
+
+    def _is_nan(self, value: Value, make: Before) -> Value:
+        made: Value = make.make("arith.cmpf", [value, value], like(value.type, IntegerType(1)),
+                                predicate="une")
+        return made
+
+
+def _rounded(op: Operation, result: Value, make: Before) -> Value:
+    """What to look at for a result. A product is looked at in an operation of its own: a second use would
+    keep the driver from making one operation of it and a sum, and so change the last bit of what is
+    computed."""
+    if op.name != "arith.mulf":
+        return result
+    made: Value = make.make("math.fma", [op.lhs, op.rhs, make.number(0.0, result.type)], result.type)
+    return made
 
 
 def _is_finite(value: Any) -> bool:
@@ -95,8 +138,8 @@ class Undefined(Source):
             return not _is_constant(op.rhs, op)
         return op.has("truncates")
 
-    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value:
-        type = like(op.result.type, I32)
+    def shadow(self, op: Operation, result: Value, make: Before, inherited: Value | None) -> Value:
+        type = like(result.type, I32)
         before = Before(op)
         wrong = self._is_wrong(op, before)
         # a compiler takes what has no meaning for what does not happen, and the test for it away: so it does

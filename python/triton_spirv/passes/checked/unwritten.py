@@ -50,8 +50,8 @@ class NotWritten(Source):
                                 **self.attributes(op))
         return made
 
-    def shadow(self, op: Operation, make: Before, inherited: Value | None) -> Value:
-        type = like(op.result.type, I32)
+    def shadow(self, op: Operation, result: Value, make: Before, inherited: Value | None) -> Value:
+        type = like(result.type, I32)
         given = self.given(op, make)
         shadow: Value = make.make("arith.select", [given, make.number(0, type),
                                                    make.number(self.site(op), type)], type)
