@@ -17,9 +17,6 @@ PRECISION = {"f16": (11, 65504.0), "bf16": (8, 2.0 ** 128 - 2.0 ** 120),
 
 #: bit of a shadow: what it is the shadow of is a NaN
 NAN = 1 << 30
-#: operations whose results are no NaN if no operand is
-NEVER_NAN = {"arith.extf", "arith.truncf", "math.absf", "math.exp", "math.exp2", "arith.maximumf",
-             "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.select"}
 
 
 class NotGiven(Source):
@@ -84,7 +81,7 @@ class NotFinite(Source):
         if inherited is None:
             return self._unless_finite(value, self._marked(value, origin, make), make)
         none = make.compare("eq", inherited, make.number(0, type))
-        if op.name in NEVER_NAN:
+        if op.has("extreme"):  # no NaN if no operand is
             shadow = make.make("arith.select", [none, origin, inherited], type)
             return self._unless_finite(value, shadow, make)
         # an infinity that was given is as good as a number to who makes a NaN of it
