@@ -269,8 +269,8 @@ class Watch:
         origin = self.artifact.sites[value - 1]
         reached = f"reaches the {site.what} in line {site.line}"
         if site.check == "nan":
-            return origin, (f"{origin.what} makes a NaN of operands that are none, or an infinity of finite "
-                            f"ones, which {reached}")
+            return origin, (f"{origin.what} makes a NaN, though no operand is one, or an infinity of finite "
+                            f"numbers, which {reached}")
         if site.check == "uninit" and origin.what == "load":
             return origin, f"what this load reads of {self._names(origin)}, and nobody has written, {reached}"
         if site.check == "uninit":

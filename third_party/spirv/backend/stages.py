@@ -87,9 +87,10 @@ class Pipeline:
     def ttir(self, module: Any, metadata: dict[str, Any]) -> ModuleText:
         """Upstream's passes that simplify Triton IR."""
         run_passes(module, TTIR_PASSES, "make_ttir")
-        text = str(module)
-        if UNROLLED in text and unrolls_right(text):
-            run_passes(module, (UNROLL,), "make_ttir")
+        text = ModuleText.of(module)
+        if UNROLLED not in text or not unrolls_right(text):
+            return text
+        run_passes(module, (UNROLL,), "make_ttir")
         return ModuleText.of(module)
 
     def ttgir(self, stage: Any, metadata: dict[str, Any]) -> str:

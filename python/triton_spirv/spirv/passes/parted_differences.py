@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..builder import scalar_type, width_of
 from ..module import Module
 from ..operands import opcode
-from ..types import Bool, Int, Type, Vector
+from ..types import Bool, Int, Vector
 from ..values import Words
 from .graph import OPCODE, Graph, instruction
 
@@ -28,7 +29,7 @@ class _Ids:
 def part_differences(m: Module, graph: Graph) -> None:
     """Each OpISub and OpSNegate of such integers, or of vectors of them, in place."""
     found = {words[2] for words in graph.made.values()
-             if words[0] & OPCODE in (SUBTRACT, NEGATE) and _element(graph.types[words[1]]) == WHOLE}
+             if words[0] & OPCODE in (SUBTRACT, NEGATE) and scalar_type(graph.types[words[1]]) == WHOLE}
     if not found:
         return
     ids = _Ids(m)
@@ -36,7 +37,7 @@ def part_differences(m: Module, graph: Graph) -> None:
         code: list[Words] = []
         for words in block.instructions:
             if words[0] & OPCODE in (SUBTRACT, NEGATE) and words[2] in found:
-                code += _in_words(words, _components(graph.types[words[1]]), ids, m.new_id)
+                code += _in_words(words, width_of(graph.types[words[1]]), ids, m.new_id)
             else:
                 code.append(words)
         block.instructions[:] = code
@@ -72,11 +73,3 @@ def _in_words(words: Words, count: int, ids: _Ids, new_id: Callable[[], int]) ->
         return [*code, instruction("OpBitcast", words[1], words[2], *differences)]
     wholes = [make("OpBitcast", ids.whole, pair) for pair in differences]
     return [*code, instruction("OpCompositeConstruct", words[1], words[2], *wholes)]
-
-
-def _element(type: Type) -> Type:
-    return type.element if isinstance(type, Vector) else type
-
-
-def _components(type: Type) -> int:
-    return type.count if isinstance(type, Vector) else 1
