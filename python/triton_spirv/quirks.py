@@ -121,8 +121,9 @@ TABLE = (
           "tests/passes/test_cases.py::test_case"),
     Quirk("folds_zeros", LLVMPIPE, "22.3 to 25.0",
           "It takes x * 0 for 0, x / 0 for anything and x + 0 for x where the zero is a constant, "
-          "whatever x is.",
-          "Constants that are zero, and all operands of divisions, are hidden from it.",
+          "or found to be one (as x - x is), whatever x is.",
+          "Constants that are zero, one of two equal operands of a difference, and all operands of "
+          "divisions, are hidden from it.",
           ("environment/vulkan/environment.py", "spirv/builder.py"),
           "tests/lower/test_zeros.py::test_known_zeros", told=True),
     Quirk("loop_rounds", LLVMPIPE, "all (LP_MAX_TGSI_LOOP_ITERATIONS)",

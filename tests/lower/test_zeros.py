@@ -96,3 +96,21 @@ def test_zero_and_zeros_of_either_sign_sum_to_zero(run, columns):
     run(rows_added, 1, numeric.tensor(x, "f32"), out, columns, 4, 1024)
     numeric.assert_same(out, np.array([0.0, 0.0, np.nan, 0.0], np.float32))
     assert not np.signbit(np.asarray(out)[[0, 1, 3]]).any()
+
+
+@triton.jit
+def differences_of_known_numbers(out_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    zero = i.to(tl.float32, bitcast=True) - i.to(tl.float32, bitcast=True)
+    again = zero - zero
+    tl.store(out_ptr + i, zero - tl.abs(zero) * 0.5)
+    tl.store(out_ptr + BLOCK + i, again - tl.abs(again) * 0.5)
+    tl.store(out_ptr + 2 * BLOCK + i, again * -0.5 + again)
+
+
+def test_zeros_that_are_differences_of_known_numbers(run):
+    """0 - 0 and -0 + 0 are 0: a compiler that knows one operand to be a zero takes the other one for the
+    result. Mesa's software device did with LP_NATIVE_VECTOR_WIDTH=512."""
+    out = numeric.poisoned(3 * 16, "f32")
+    run(differences_of_known_numbers, 1, out, 16)
+    assert not np.signbit(out.numpy()).any() and (out.numpy() == 0).all()
