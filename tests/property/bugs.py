@@ -58,7 +58,8 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug("< holds for NaN", entry("COMPARE_FLOATS", "olt", "OpFUnordLessThan"),
         (on(BETWEEN % "<", "f", "bf"),)),
-    Bug("!= does not hold for NaN", entry("COMPARE_FLOATS", "une", "OpFOrdNotEqual"), ("!=",)),
+    Bug("!= does not hold for NaN", entry("COMPARE_FLOATS", "une", "OpFOrdNotEqual"),
+        (on(BETWEEN % "!=", "f", "bf"),)),
     Bug(
         "the remainder of floats rounds its quotient",
         entry("FLOAT_FUNCTION", "arith.remf", "remainder"),

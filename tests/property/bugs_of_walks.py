@@ -164,7 +164,7 @@ BUGS: tuple[Bug, ...] = (
     # what a mask, a span or a fact proves
     Bug("a mask counts as proven where another is", within("addresses.masks", "is_proven",
         lambda right: _only_if(lambda ctx, mask, layout: any(ctx.masks.holding), right)), ("mask=", *LARGE)),
-    Bug("a mask counts as refuted where another is", within("addresses.masks", "is_refuted",
+    Bug("a mask counts as proven where one failed", within("addresses.masks", "is_proven",
         lambda right: _only_if(lambda ctx, mask, layout: mask is not None and ctx.masks.failing is not None,
                                right)), ("mask=", *LARGE)),
     Bug("loads and a store are apart", within("memory.hazard", "apart", _apart), (*STORES, *LARGE)),
@@ -183,7 +183,8 @@ BUGS: tuple[Bug, ...] = (
         ("join|interleave|cat",)),
     # conversions and comparisons
     Bug("unsigned integers widen with their sign", like("arith.extui", "arith.extsi"), ("uint|int1",)),
-    Bug("unsigned integers become floats as if signed", like("arith.uitofp", "arith.sitofp"), ("uint|int1",)),
+    Bug("unsigned integers become floats as if signed", like("arith.uitofp", "arith.sitofp"),
+        (on(r"\.to\(tl\.b?float", "u"),)),
     Bug("signed >= is >", entry("COMPARE_INTEGERS", "sge", "OpSGreaterThan"), (on(">=", "i"),)),
     Bug("signed <= is unsigned", entry("COMPARE_INTEGERS", "sle", "OpULessThanEqual"),
         (on(r"^\w+ <= \w+$", "i"),)),
@@ -211,7 +212,7 @@ BUGS: tuple[Bug, ...] = (
     Bug("the first barrier is missing", _fewer_barriers(lambda i: i != 0), (), "simt8"),
     Bug("every second barrier is missing", _fewer_barriers(lambda i: i % 2 == 0), (), "simt8"),
     Bug("accesses of global memory never meet", _unseen_global, STORES, "simt8"),
-    Bug("what is published need not be written", _no_order, ("atomic_xchg",), "simt32"),
+    Bug("what is published need not be written", _no_order, ("atomic_xchg",), "machine-simt32"),
     Bug("a reduction forgets the last lanes", within("tensors.reduce", "_reduce_lanes", _less_tail),
         ("reduce|tl.sum|tl.max|tl.min|argm",), "simt8"),
     Bug("a scalar atomic is made by every lane", within("memory.atomic", "acting", _always(None)),

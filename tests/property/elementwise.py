@@ -122,14 +122,21 @@ class Elementwise(Builder):
             known += (("~{0}", np.invert),)
             if kind.dtype[0] == "u":
                 known = (*known[:2], known[3])
-        elif kind.dtype in ("f32", "f64"):
-            known += (("tl.floor({0})", np.floor), ("tl.ceil({0})", np.ceil))
         text, function = self.choice(known)
         level = max(kind.level, ZERO if text == "-{0}" else PAYLOAD)  # Triton subtracts from 0
         self.emit(
             Kind(kind.dtype, kind.shape, level_of(kind.dtype, level)), text, [x],
             arithmetic(function, kind.dtype),
         )
+
+    def to_whole(self) -> None:
+        """The whole number below or above."""
+        x = self.tensor(lambda k: k.dtype in ("f32", "f64") and computes(k))
+        kind = self.kinds[x]
+        known: tuple[Named, ...] = (("tl.floor({0})", np.floor), ("tl.ceil({0})", np.ceil))
+        text, function = self.choice(known)
+        level = level_of(kind.dtype, max(kind.level, PAYLOAD))
+        self.emit(Kind(kind.dtype, kind.shape, level), text, [x], arithmetic(function, kind.dtype))
 
     def compare(self) -> None:
         x = self.operand(computes)

@@ -18,6 +18,7 @@ from property.steps import BITS, Kind, State, Value, calls
 #: what an argument holds before: special values among random ones; small whole numbers, whose sums are exact;
 #: nothing but zeros
 RANDOM, SMALL, ZEROS = "random", "small", "zeros"
+NEGATIVE = 8  # one in so many buffers of random numbers has negative ones only
 
 
 @dataclass
@@ -144,7 +145,8 @@ def offset(name: str) -> str:
 
 
 def contents(buffer: Buffer, size: int) -> np.ndarray:
-    """Special values among random ones; seed 0: all ones (what a failure shrinks to)."""
+    """Special values among random ones, or none but negative ones (a largest element is not 0 there); seed 0:
+    all ones (what a failure shrinks to)."""
     kind = numeric.DTYPES[buffer.dtype]
     if buffer.fill == ZEROS:
         return np.zeros(size, kind.values)
@@ -154,6 +156,8 @@ def contents(buffer: Buffer, size: int) -> np.ndarray:
     if buffer.fill == SMALL:
         return generator.integers(0, 4, size).astype(kind.values)
     values = numeric.random(size, buffer.dtype, buffer.seed)
+    if buffer.seed % NEGATIVE == 1 and buffer.dtype[0] in "ifb" and kind.kind != "bool":
+        return -np.abs(values) if kind.kind == "float" else values | np.iinfo(kind.values).min
     known = numeric.specials(buffer.dtype)
     chosen = np.where(generator.random(size) < 0.3, known[generator.integers(0, len(known), size)], values)
     if kind.bits == 8 and kind.kind == "float":  # some have no infinity, or no -0

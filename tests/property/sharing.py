@@ -4,13 +4,14 @@ share, loops that hand one carried value to another."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from property.builder import computes, whole
 from property.control import DEEPEST
-from property.meaning import arithmetic, is_float, rounded, select, wide
+from property.meaning import arithmetic, is_float, rounded, select, view, wide
 from property.overwriting import Overwriting
 from property.steps import PAYLOAD, ROUNDED, ZERO, Access, If, Kind, Loop
 
@@ -230,6 +231,11 @@ class Sharing(Overwriting):
                 if combine is None:
                     nexts.append(variables[i])
                     continue
+                axes = [d for d in self.axes(shape) if shape[d] > 1]
+                if axes and self.chance(2):  # in an order of its own
+                    axis = self.choice(axes)
+                    y = self.emit(self.kinds[y], f"tl.flip({{0}}, {axis})", [y],
+                                  view(partial(np.flip, axis=axis)))
                 text, meaning = f"{{0}} {combine[0]} {{1}}", arithmetic(combine[1], dtype)
                 nexts.append(self.emit(Kind(dtype, shape, level), text, [variables[i], y], meaning))
         self.steps.append(Loop(turn, self.bounds(turns), turns,

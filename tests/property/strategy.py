@@ -112,6 +112,7 @@ _B = Programs
 ELEMENTWISE: tuple[Callable[[Programs], None], ...] = (
     _B.binary, _B.binary, _B.binary, _B.unary, _B.compare, _B.compare, _B.where, _B.cast, _B.cast,
     _B.divide, _B.divide, _B.extreme, _B.bits, _B.downcast, _B.correct, _B.modulo, _B.clamp, _B.rounding,
+    _B.to_whole,
 )
 FAMILIES: dict[str, tuple[Callable[[Programs], None], ...]] = {
     "sharing": (_B.shared, _B.shared, _B.deep, _B.store_any),
