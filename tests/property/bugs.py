@@ -148,11 +148,6 @@ BUGS: tuple[Bug, ...] = (
         within("control.carry", "MovingCarrier.bound", lambda right: lambda self, registers: self.initial),
         ("for ",),
     ),
-    Bug(
-        "an array that a loop overwrites keeps its old fragments",
-        within("control.carry", "StoredCarrier.bound", lambda right: lambda self, registers: self.array),
-        ("for |while ", *LARGE),
-    ),
     # lanes and warps
     Bug("no barriers", within("lanes.shared", "needed_barriers", lambda right: lambda *rest: {}), (),
         "simt8"),

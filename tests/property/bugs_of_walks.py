@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from property.bugs import LARGE
-from property.planting import Bug, Set, entry, like, on, within
+from property.planting import Bug, Set, entry, like, on, rule, within
 from property.positions import WRAPPING
 
 STORES = ("tl.store",)
@@ -131,6 +132,14 @@ def _apart(right: Any) -> Any:
     return apart
 
 
+def _as_signed(right: Any) -> Any:
+    """Integers become floats by the rule's way for signed ones."""
+    def converted(ctx: Any, op: Any, value: Any) -> Any:
+        signed = SimpleNamespace(name="arith.sitofp", operands=op.operands, results=op.results)
+        return right(ctx, signed, value)
+    return converted
+
+
 def _untransposed(right: Any) -> Any:
     """Square ones stay as they are."""
     def source(op: Any, layout: Any) -> Any:
@@ -164,16 +173,11 @@ BUGS: tuple[Bug, ...] = (
     # what a mask, a span or a fact proves
     Bug("a mask counts as proven where another is", within("addresses.masks", "is_proven",
         lambda right: _only_if(lambda ctx, mask, layout: any(ctx.masks.holding), right)), ("mask=", *LARGE)),
-    Bug("a mask counts as proven where one failed", within("addresses.masks", "is_proven",
-        lambda right: _only_if(lambda ctx, mask, layout: mask is not None and ctx.masks.failing is not None,
-                               right)), ("mask=", *LARGE)),
     Bug("loads and a store are apart", within("memory.hazard", "apart", _apart), (*STORES, *LARGE)),
     Bug("accesses walk alike whatever their strides", within("memory.hazard", "_same_walk", _always(True)),
         (*STORES, *LARGE)),
     Bug("a run is two elements long at least", within("addresses.access", "run_length", lambda right: (
         lambda pointers, layout: max(2, right(pointers, layout)))), ("tl.load|tl.store",)),
-    Bug("every index repeats in its lowest bit", within("addresses.element_motion", "growth", lambda right: (
-        lambda tensor, basis, layout: 0 if basis == 1 else right(tensor, basis, layout))), ("%|//|&|>>",)),
     # indices and views
     Bug("a product of an index keeps its stride", within("arithmetic.symbolic", "_scaled", lambda right: (
         lambda ctx, stride, factor: stride)), (r"\* (\d|n)",)),
@@ -183,7 +187,7 @@ BUGS: tuple[Bug, ...] = (
         ("join|interleave|cat",)),
     # conversions and comparisons
     Bug("unsigned integers widen with their sign", like("arith.extui", "arith.extsi"), ("uint|int1",)),
-    Bug("unsigned integers become floats as if signed", like("arith.uitofp", "arith.sitofp"),
+    Bug("unsigned integers become floats as if signed", rule("arith.uitofp", _as_signed),
         (on(r"\.to\(tl\.b?float", "u"),)),
     Bug("signed >= is >", entry("COMPARE_INTEGERS", "sge", "OpSGreaterThan"), (on(">=", "i"),)),
     Bug("signed <= is unsigned", entry("COMPARE_INTEGERS", "sle", "OpULessThanEqual"),

@@ -157,9 +157,11 @@ def contents(buffer: Buffer, size: int) -> np.ndarray:
         return generator.integers(0, 4, size).astype(kind.values)
     values = numeric.random(size, buffer.dtype, buffer.seed)
     if buffer.seed % NEGATIVE == 1 and buffer.dtype[0] in "ifb" and kind.kind != "bool":
-        return -np.abs(values) if kind.kind == "float" else values | np.iinfo(kind.values).min
-    known = numeric.specials(buffer.dtype)
-    chosen = np.where(generator.random(size) < 0.3, known[generator.integers(0, len(known), size)], values)
+        chosen = -np.abs(values) if kind.kind == "float" else values | np.iinfo(kind.values).min
+    else:
+        known = numeric.specials(buffer.dtype)
+        special = known[generator.integers(0, len(known), size)]
+        chosen = np.where(generator.random(size) < 0.3, special, values)
     if kind.bits == 8 and kind.kind == "float":  # some have no infinity, or no -0
         return numeric.array(numeric.tensor(chosen, buffer.dtype))
     return chosen

@@ -4,7 +4,6 @@ share, loops that hand one carried value to another."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -231,16 +230,21 @@ class Sharing(Overwriting):
                 if combine is None:
                     nexts.append(variables[i])
                     continue
-                axes = [d for d in self.axes(shape) if shape[d] > 1]
-                if axes and self.chance(2):  # in an order of its own
-                    axis = self.choice(axes)
-                    y = self.emit(self.kinds[y], f"tl.flip({{0}}, {axis})", [y],
-                                  view(partial(np.flip, axis=axis)))
+                if self.chance(2):
+                    y = self.turned(y)
                 text, meaning = f"{{0}} {combine[0]} {{1}}", arithmetic(combine[1], dtype)
                 nexts.append(self.emit(Kind(dtype, shape, level), text, [variables[i], y], meaning))
         self.steps.append(Loop(turn, self.bounds(turns), turns,
                                list(zip(variables, initials, nexts, strict=True)), body))
         self.kinds.update(dict.fromkeys(variables, Kind(dtype, shape, level)))
+
+    def turned(self, x: str) -> str:
+        """A tensor in an order of its own: every second element first."""
+        kind = self.kinds[x]
+        if self.tile or kind.numel < 2:
+            return x
+        text = f"tl.reshape(tl.trans(tl.reshape({{0}}, [{kind.numel // 2}, 2])), {list(kind.shape)})"
+        return self.emit(kind, text, [x], view(lambda a: a.reshape(-1, 2).T.reshape(kind.shape)))
 
 
 def above(number: int) -> Callable[[Any], Any]:
