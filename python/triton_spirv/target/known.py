@@ -8,7 +8,7 @@ from .device import Target
 
 #: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
 CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20,
-             quirks=frozenset({"vectorises_atomics"}))
+             quirks=frozenset({"vectorises_atomics", "parts_contractions"}))
 
 #: What the registers of an instruction set hold: 32 of a whole vector, against 16 of half a vector.
 ACCUMULATORS = {"x86_64-v4": (8, 2)}
