@@ -45,9 +45,10 @@ def run(options: argparse.Namespace, out: Output) -> int:
     report = options.report and check_reports.require_place(options.report)
     switch.enable()
     os.environ[checking.VARIABLE] = checking.normalised(options.checks)  # for its processes as well
-    check_reports.rules(options.suppress)
+    checking.require_suppressions(options.suppress)
     if options.suppress:
         os.environ[check_reports.SUPPRESS] = options.suppress
+    checking.require_settings()
     status = 1
     if checking.follows_memory():
         unwritten.import_torch()

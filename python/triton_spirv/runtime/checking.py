@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,8 +28,7 @@ from ..check_layout import (
     unwritten_word,
     view_word,
 )
-from ..checking import Finding, Place, registered, report
-from ..errors import UsageError
+from ..checking import Finding, Place, registered, report, require_settings, timeout
 from .elements import coordinates, element_at, form, memory_of, view_of
 from .races import Races, Report
 
@@ -38,19 +36,8 @@ if TYPE_CHECKING:
     from ..artifact import Artifact
 
 
-#: seconds after which a launch is ended, where it is checked for that
-TIMEOUT, DEFAULT_TIMEOUT = "TRITON_SPIRV_CHECK_TIMEOUT", 10.0
 #: seconds in which programs report where they are, before they leave their loops
 REPORTING = 0.1
-
-
-def timeout() -> float:
-    """As the variable says."""
-    text = os.environ.get(TIMEOUT, "")
-    try:
-        return float(text) if text else DEFAULT_TIMEOUT
-    except ValueError:
-        raise UsageError(f"{TIMEOUT} is {text!r}, not a number of seconds") from None
 
 
 class Room(Protocol):
@@ -105,6 +92,7 @@ class Watch:
         """Before a launch: where the memory behind its arguments lies, and no reports. `addresses`: of the
         arguments' first elements, where the kernel sees copies of them; `reaches`: may an array be found by
         an address in memory?"""
+        require_settings()
         begin = self._room.host + 8 * self._first
         ctypes.memset(begin, 0, ctypes.sizeof(self._array) - 8 * self._first)
         for i in self._pointers:
