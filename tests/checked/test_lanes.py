@@ -99,8 +99,7 @@ def lines_of(kernel: Any) -> set[int]:
 
 
 def without_barrier(monkeypatch: pytest.MonkeyPatch, number: int, memory: type = Range) -> list[int]:
-    """Compile without one of the barriers that shared memory needs, or global memory; how many there are, when
-    that is done."""
+    """Compile without one of the barriers that a memory needs; how many there are, when that is done."""
     original, counts, graphs = shared.needed_barriers, list[int](), list[Any]()
 
     def needed(graph: Any, places: Any, *more: Any) -> dict[int, int]:
