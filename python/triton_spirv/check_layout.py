@@ -2,7 +2,8 @@
 
     2 i, 2 i + 1     where the memory behind argument i begins, and where it ends
     2 n              the address of memory that nobody uses, for accesses that cannot be left out
-    2 n + 1          the address of what race_layout.py describes, where races are looked for
+    2 n + 1          the address of what race_layout.py describes, where races are looked for; of "lanes", of
+                     the table that lower/lanes/global_races.py describes
     2 n + 2          is anything in memory that the kernel reads that nobody has written?
     2 n + 3 + 3 i    where such memory of argument i begins and ends, and how far behind it its marks are: a
                      byte for each, not 0 where nobody has written
@@ -32,6 +33,8 @@ SITE_WORDS = 1 + SLOTS * RECORD
 #: manieth site of this check, and below a lane's number, or one of these
 LANES, PLACE_BIT = "lanes", 16
 MANY_LANES, ADDING_LANES = 0xFFFF, 0xFFFE
+#: 64-bit words of an entry in the table of global memory; how many entries there are, at most
+ENTRY_WORDS, MOST_ENTRIES = 5, 1 << 20
 #: dimensions of a view, neighbours together, and the words of one
 VIEW_DIMENSIONS, VIEW_WORDS = 4, 9
 #: bytes of the memory that nobody uses; from NEVER_WRITTEN on it stays 0

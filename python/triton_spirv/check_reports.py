@@ -49,10 +49,11 @@ def rules(text: str) -> tuple[tuple[str, str, int], ...]:
     found = []
     for rule in filter(None, (word.strip() for word in text.split(","))):
         words = rule.split(":")
-        line = int(words.pop()) if words[-1].isdigit() else 0
+        has_line = words[-1].isdecimal()
+        line = int(words.pop()) if has_line else 0
         check = words.pop(0) if len(words) > 1 else ""
-        if len(words) != 1 or not words[0]:
-            raise UsageError(f"{SUPPRESS}: {rule} is not [check:]file[:line]")
+        if len(words) != 1 or not words[0] or (has_line and not line):
+            raise UsageError(f"{SUPPRESS}: {rule} is not [check:]file[:line]; lines are counted from 1")
         found.append((check, words[0], line))
     return tuple(found)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import linecache
+import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -25,6 +26,8 @@ from .errors import TritonSpirvError, UsageError
 VARIABLE = "TRITON_SPIRV_CHECK"
 #: how many findings a launch raises at most, see `limit`
 LIMIT = "TRITON_SPIRV_CHECK_LIMIT"
+#: seconds after which a launch is ended, where it is checked for that
+TIMEOUT, DEFAULT_TIMEOUT = "TRITON_SPIRV_CHECK_TIMEOUT", 10.0
 
 #: the checks that there are, in the order in which they are made
 NAMES = ("bounds", "uninit", "race", "overflow", "nan", "deadlock")
@@ -135,6 +138,35 @@ def at_least_0(number: str | int, name: str) -> int:
     if found < 0:
         raise UsageError(f"{name} is {number!r}; it is a number of findings, from 0 (all of them) on")
     return found
+
+
+def require_settings() -> None:
+    """UsageError where a variable of checked mode holds what it cannot mean: before a launch, which may find
+    nothing that would ask for it."""
+    at_least_0(os.environ.get(LIMIT, "") or 0, LIMIT)
+    require_suppressions(os.environ.get(check_reports.SUPPRESS, ""))
+    timeout()
+
+
+def require_suppressions(text: str) -> None:
+    """UsageError for what leaves out no finding that there can be."""
+    known = (*NAMES, VIEW_NAME, LANES, COMPILER)
+    for check, file, _ in check_reports.rules(text):
+        if check and check not in known:
+            raise UsageError(f"{check_reports.SUPPRESS}: {check}:{file} names no check; it is "
+                             f"[check:]file[:line], and checks are {', '.join(known)}")
+
+
+def timeout() -> float:
+    """Seconds after which a launch is ended, where it is checked for that."""
+    text = os.environ.get(TIMEOUT, "")
+    try:
+        seconds = float(text) if text else DEFAULT_TIMEOUT
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        raise UsageError(f"{TIMEOUT} is {text!r}; it is a number of seconds, more than 0")
+    return seconds
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import plugin
-from .checking import COMPILER, LANES, NAMES, VARIABLE, CheckError, at_least_0
+from .checking import COMPILER, LANES, NAMES, VARIABLE, VIEW, CheckError, at_least_0
 from .errors import InternalError, LoweringError, MissingCapability, UnsupportedOperation
 from .torch_as_cuda import where_torch_is
 
@@ -77,7 +77,7 @@ def pytest_addoption(parser: Any) -> None:
     group.addoption("--triton-spirv-check", dest="triton_spirv_check", action="append_const", const="all",
                     help="kernels test themselves, and a finding fails the test; =bounds and so on: these "
                          "checks only (docs/checking.md)")
-    for name in (*NAMES, LANES, COMPILER):
+    for name in ("all", *NAMES, VIEW, LANES, COMPILER):
         group.addoption(f"--triton-spirv-check={name}", dest="triton_spirv_check", action="append_const",
                         const=name, help="")
     group.addoption("--triton-spirv-check-limit", type=int, default=0, metavar="N",

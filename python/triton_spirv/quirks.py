@@ -152,6 +152,14 @@ TABLE = (
           "compile them.",
           ("environment/opencl/environment.py",),
           "tests/lower/test_vectorised_atomics.py::test_driver_still_crashes", told=True),
+    Quirk("parts_contractions", INTEL_CPU, "2026.22",
+          "It moves operations out of arms and behind shuffles, now and then a sum without its product: then "
+          "they are no longer one operation. Whether it does depends on the code around, so the same kernel "
+          "gave other last bits in checked mode.",
+          "A product and its sum are one operation, `fma`, before the driver sees them; but for those of "
+          "`tl.dot`, which stand alone in their loops, and of f16.",
+          ("spirv/passes/contraction.py", "environment/opencl/environment.py"),
+          "tests/lower/test_contraction.py::test_driver_still_parts_them", told=True),
     Quirk("permuted_phis", INTEL_CPU, "2026.22, asked not to optimise",
           "It writes the phis of a loop with a barrier or an exchange one after the other: of `a, b = b, "
           "a` the second gets the new value of the first.",

@@ -119,9 +119,11 @@ def test_loops_that_end_are_as_they_were() -> None:
 
 
 def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRITON_SPIRV_CHECK_TIMEOUT", "soon")
-    with pytest.raises(UsageError, match="'soon', not a number of seconds"):
-        found(rounds, (1,), ints(0), 8)
+    for text in ("soon", "0", "-1", "inf", "nan"):
+        monkeypatch.setenv("TRITON_SPIRV_CHECK_TIMEOUT", text)
+        with pytest.raises(UsageError, match=f"CHECK_TIMEOUT is '{text}'; it is a number of seconds"):
+            found(rounds, (1,), ints(0), 8)
+    monkeypatch.delenv("TRITON_SPIRV_CHECK_TIMEOUT")
     monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt")
     with pytest.raises(UnsupportedOperation, match="one work-item runs a program"):
         found(counted, (1,), np.ones(64, np.float32), np.ones(16, np.float32), 4, BLOCK=16)

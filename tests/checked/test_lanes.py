@@ -16,6 +16,7 @@ import triton_spirv
 from checked.launches import arrays, found
 from triton_spirv.errors import LoweringError, UnsupportedOperation
 from triton_spirv.lower.lanes import shared
+from triton_spirv.lower.lanes.meeting import Global
 from triton_spirv.lower.values.allocation import Range
 
 
@@ -97,13 +98,16 @@ def lines_of(kernel: Any) -> set[int]:
     return {first + k for k, line in enumerate(kernel.raw_src) if "# found here" in line}
 
 
-def without_barrier(monkeypatch: pytest.MonkeyPatch, number: int) -> list[int]:
-    """Compile without one of the barriers that shared memory needs; how many there are, when that is done."""
-    original, counts = shared.needed_barriers, list[int]()
+def without_barrier(monkeypatch: pytest.MonkeyPatch, number: int, memory: type = Range) -> list[int]:
+    """Compile without one of the barriers that a memory needs; how many there are, when that is done."""
+    original, counts, graphs = shared.needed_barriers, list[int](), list[Any]()
 
     def needed(graph: Any, places: Any, *more: Any) -> dict[int, int]:
         found = dict(original(graph, places, *more))
-        own = [place for place in places if id(place) in found and isinstance(place.memory, Range)]
+        if graph in graphs:  # what would be needed if something else were so
+            return found
+        graphs.append(graph)
+        own = [place for place in places if id(place) in found and isinstance(place.memory, memory)]
         counts.append(len(own))
         if number < len(own):
             del found[id(own[number])]
@@ -134,6 +138,91 @@ def test_each_barrier_is_missed(kernel: Any, monkeypatch: pytest.MonkeyPatch) ->
             assert finding.check == "lanes" and finding.file == __file__ and finding.other is not None
             assert {finding.line, finding.other.line} <= lines_of(kernel)
             assert "no barrier is between them" in finding.message
+        number += 1
+    assert most
+
+
+@triton.jit
+def stored_and_loaded(x, o, N: tl.constexpr):
+    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
+    v = tl.load(x + i * N + j)
+    tl.store(o + i * N + j, v + 1.0)  # found here
+    tl.store(x + i * N + j, tl.load(o + (i + 1) % N * N + j))  # found here
+
+
+@triton.jit
+def by_two_arguments(x, o, N: tl.constexpr):
+    """The launch passes memory of `x` as `o`."""
+    i = tl.arange(0, N)
+    tl.store(x + i, i * 2.0)  # found here
+    tl.store(o + i, tl.load(o + (i + 7) % N))  # found here
+
+
+@triton.jit
+def loaded_and_stored(x, o, N: tl.constexpr):
+    i = tl.arange(0, N)
+    v = tl.load(x + (i + 7) % N)  # found here
+    tl.store(x + i, v * 2.0)  # found here
+
+
+@triton.jit
+def of_all(x, o, N: tl.constexpr):
+    """Every lane loads what one of them stores."""
+    s = tl.load(x)  # found here
+    tl.store(x, s + 1.0)  # found here
+    tl.store(o + tl.arange(0, N), s + tl.arange(0, N))
+
+
+@triton.jit
+def in_rounds(x, o, rounds, N: tl.constexpr):
+    i = tl.arange(0, N)
+    for _ in range(rounds):
+        v = tl.load(x + (i + 7) % N)  # found here
+        tl.store(x + i, v + 1.0)  # found here
+
+
+@triton.jit
+def counted_and_loaded(x, o, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.atomic_add(x + i // 2, 1.0, sem="relaxed")  # found here
+    tl.store(o + i, tl.load(x + (i + 40) % N))  # found here
+
+
+def global_launch_of(kernel: Any) -> Callable[[], Any]:
+    if kernel is by_two_arguments:
+        x, = arrays(np.zeros(2048, np.float32))
+        return lambda: kernel[(2,)](x, x, N=512)
+    if kernel is in_rounds:
+        return lambda: kernel[(1,)](*arrays(np.zeros(512, np.float32), np.zeros(1, np.float32)), 3, N=512)
+    width = 32 if kernel is stored_and_loaded else 512
+    x, o = np.ones(1024, np.float32), np.zeros(1024, np.float32)
+    return lambda: kernel[(2,)](*arrays(x, o), N=width)
+
+
+GLOBAL = [stored_and_loaded, by_two_arguments, loaded_and_stored, of_all, in_rounds, counted_and_loaded]
+
+
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize("kernel", GLOBAL)
+def test_nothing_where_barriers_are_in_global_memory(kernel: Any) -> None:
+    assert not found("lanes", global_launch_of(kernel))
+
+
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize("kernel", GLOBAL)
+def test_each_barrier_is_missed_in_global_memory(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    number, most = 0, 1
+    while number < most:
+        kernel.device_caches.clear()
+        with monkeypatch.context() as patch:
+            counts = without_barrier(patch, number, Global)
+            findings = found("lanes", global_launch_of(kernel))
+        most = max(counts)
+        assert findings, f"barrier {number} of {most}"
+        for finding in findings:
+            assert finding.check == "lanes" and finding.file == __file__ and finding.other is not None
+            assert {finding.line, finding.other.line} <= lines_of(kernel)
+            assert "of global memory" in finding.message
         number += 1
     assert most
 

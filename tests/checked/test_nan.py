@@ -149,3 +149,67 @@ def test_results_of_calls_are_given(way: str) -> None:
     o, = arrays(out())
     assert not found("nan", lambda: uses_calls[(1,)](*arrays(x), o, WAY=way))
     assert o.numpy()[0] == -np.inf
+
+
+@triton.jit
+def quotient(a, b):
+    c = a - 1.0
+    return c / b  # made here
+
+
+@triton.jit
+def quotient_or_less(a, b):
+    r = a
+    if b < 8.0:
+        r = a / b  # made here
+    return r
+
+
+@triton.jit
+def of_two(a, b, c, d):
+    return a / c, b + d  # made here
+
+
+@triton.jit
+def early(a, b):
+    if b > 8.0:
+        return a
+    return a / b
+
+
+@triton.jit
+def mapped(x, y, o, WAY: tl.constexpr, DROPPED: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a, b = tl.load(x + i), tl.load(y + i)
+    if WAY == "quotient":
+        r = tl.map_elementwise(quotient, a, b)
+    elif WAY == "branch":
+        r = tl.map_elementwise(quotient_or_less, a, b)
+    elif WAY == "pack":
+        r = tl.map_elementwise(of_two, a, b, pack=2)[0]
+    elif WAY == "early":
+        r = tl.map_elementwise(early, a, b)  # made here
+    if DROPPED:
+        r = tl.where(b == 0.0, 1.0, r)
+    tl.store(o + i, r * 2.0)
+
+
+@pytest.mark.parametrize("block", [16, 512])
+@pytest.mark.parametrize("way, function", [("quotient", quotient), ("branch", quotient_or_less),
+                                           ("pack", of_two), ("early", mapped)])
+def test_in_functions_of_elements(way: str, function: Any, block: int) -> None:
+    """The line is that of the function that is mapped; of one that returns early, that of the call."""
+    def findings(a: float, b: float, dropped: bool = False) -> Any:
+        x, y = np.full(block, 3, np.float32), np.full(block, 2, np.float32)
+        x[6], y[6] = a, b
+        o = np.zeros(block, np.float32)
+        return found("nan", lambda: mapped[(1,)](*arrays(x, y, o), WAY=way, DROPPED=dropped, BLOCK=block))
+
+    for divided in (5.0, 0.0, 1.0):
+        finding, = findings(divided, 0.0)
+        assert finding.source.endswith("# made here") and finding.count == 1
+        first = function.starting_line_number
+        assert first <= finding.line < first + len(function.raw_src)
+    assert not findings(5, 0, dropped=True) and not findings(5, 2)
+    for given in (np.nan, np.inf, -np.inf):
+        assert not findings(given, 2) and not findings(3, given)

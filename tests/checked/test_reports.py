@@ -80,7 +80,23 @@ def test_suppression(text: str, left: list[int], monkeypatch: pytest.MonkeyPatch
     assert found == left
 
 
-@pytest.mark.parametrize("text", ["a:b:c:4", "nan:", "12", ":"])
+@pytest.mark.parametrize("name, value, said", [
+    (checking.LIMIT, "many", "it is a number of findings"),
+    (checking.LIMIT, "-1", "it is a number of findings"),
+    (checking.TIMEOUT, "0", "it is a number of seconds, more than 0"),
+    (SUPPRESS, "nam:norm.py:40", "names no check"), (SUPPRESS, "norm.py:4x", "names no check"),
+    (SUPPRESS, "12", r"is not \[check:\]file\[:line\]")])
+@pytest.mark.parametrize("check", ["bounds", "compiler"])
+def test_wrong_values_are_refused_where_nothing_is_found(name: str, value: str, said: str, check: str,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    x, o = (triton_spirv.asarray(np.ones(16, np.float32)) for _ in range(2))
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=f"{name}.*{said}"):
+        copy[(1,)](x, o, 16, BLOCK=16, check=check)
+    copy[(1,)](x, o, 16, BLOCK=16)
+
+
+@pytest.mark.parametrize("text", ["a:b:c:4", "nan:", "12", ":", "norm.py:0"])
 def test_suppression_of_no_file(text: str) -> None:
     with pytest.raises(UsageError, match="is not"):
         rules(text)

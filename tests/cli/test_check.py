@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from triton_spirv.checking import Finding
 from triton_spirv.cli import check as command
 
 PROGRAM = """
@@ -105,3 +106,10 @@ def test_bisect(wrong: str, said: str, tmp_path: Path, monkeypatch: pytest.Monke
     out: Any = argparse.Namespace(line=lines.append)
     assert command.run(options, out) == bool(wrong)
     assert lines == [said]
+
+
+def test_annotations_end_where_they_end() -> None:
+    """A comma or a colon would end the file's name."""
+    finding = Finding("bounds", "100% of\nx", "copy", "a,b:c/100%.py", 3, 5, (0, 0, 0), 1)
+    assert command._annotation(finding) == (
+        "::error file=a%2Cb%3Ac/100%25.py,line=3,col=5,title=bounds::100%25 of%0Ax")

@@ -45,9 +45,10 @@ def run(options: argparse.Namespace, out: Output) -> int:
     report = options.report and check_reports.require_place(options.report)
     switch.enable()
     os.environ[checking.VARIABLE] = checking.normalised(options.checks)  # for its processes as well
-    check_reports.rules(options.suppress)
+    checking.require_suppressions(options.suppress)
     if options.suppress:
         os.environ[check_reports.SUPPRESS] = options.suppress
+    checking.require_settings()
     status = 1
     if checking.follows_memory():
         unwritten.import_torch()
@@ -90,8 +91,13 @@ def _bisect(options: argparse.Namespace, out: Output) -> int:
     return 1
 
 
+#: in annotations: in a message, and in a property, where these end it
+_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_PROPERTY = _MESSAGE | str.maketrans({":": "%3A", ",": "%2C"})
+
+
 def _annotation(finding: checking.Finding) -> str:
-    """One line for GitHub Actions."""
-    message = finding.message.replace("%", "%25").replace("\n", "%0A")
-    return (f"::error file={finding.file},line={finding.line},col={finding.column},"
-            f"title={finding.check}::{message}")
+    """One line for GitHub Actions (its workflow commands; escapes as in actions/toolkit, command.ts)."""
+    file = finding.file.translate(_PROPERTY)
+    message = finding.message.translate(_MESSAGE)
+    return f"::error file={file},line={finding.line},col={finding.column},title={finding.check}::{message}"

@@ -44,6 +44,7 @@ read.
     reinterprets the bits of its operand, read as another type
     truncates    an integer of a float, its fraction dropped
     folds        combines the elements along an axis by its region
+    maps         gives each element, or each pack of neighbours, to its region
     widens       the same number, read as signed, in a wider type
     resizes      the same number in another integer type, where it fits
     reads, writes, atomic
@@ -75,7 +76,7 @@ TRAITS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("ring", "shifts", "idempotent", "reinterprets", "truncates"),
                     frozenset({"elementwise", "pure"})),
     "extreme": frozenset({"idempotent", "elementwise", "pure"}),
-    "folds": frozenset({"pure"}), "picks": frozenset({"pure"}),
+    "folds": frozenset({"pure"}), "maps": frozenset({"pure"}), "picks": frozenset({"pure"}),
     **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
                      "watches", "loops", "carries", "terminator"), frozenset()),
 }
@@ -226,7 +227,7 @@ _op("tt.precise_sqrt", "x", "$x {} : T(x)", "x", traits="elementwise")
 _family("tt.precise_divf tt.approx_divf tt.mulhiui", "x y", "$x , $y {} : T(x)", "x", traits="elementwise")
 _op("tt.extern_elementwise", "srcs*", "$srcs* {} : F", traits="elementwise")
 _op("tt.elementwise_inline_asm", "args*", '"asm_string {} (? $args* : T(args*) )? -> R*')
-_op("tt.map_elementwise", "srcs*", "generic", traits="pure")
+_op("tt.map_elementwise", "srcs*", "generic", traits="maps")
 
 # tt: views
 _op("tt.splat", "src", _CAST, traits="view")

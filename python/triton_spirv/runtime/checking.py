@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .. import unwritten
 from ..check_layout import (
     ADDING_LANES,
+    ENTRY_WORDS,
     LANES,
     MANY_LANES,
+    MOST_ENTRIES,
     PLACE_BIT,
     RECORD,
     SITE_WORDS,
@@ -29,8 +30,7 @@ from ..check_layout import (
     unwritten_word,
     view_word,
 )
-from ..checking import Finding, Place, registered, report
-from ..errors import UsageError
+from ..checking import Finding, Place, registered, report, require_settings, timeout
 from .elements import coordinates, element_at, form, memory_of, view_of
 from .races import Races, Report
 
@@ -38,19 +38,8 @@ if TYPE_CHECKING:
     from ..artifact import Artifact
 
 
-#: seconds after which a launch is ended, where it is checked for that
-TIMEOUT, DEFAULT_TIMEOUT = "TRITON_SPIRV_CHECK_TIMEOUT", 10.0
 #: seconds in which programs report where they are, before they leave their loops
 REPORTING = 0.1
-
-
-def timeout() -> float:
-    """As the variable says."""
-    text = os.environ.get(TIMEOUT, "")
-    try:
-        return float(text) if text else DEFAULT_TIMEOUT
-    except ValueError:
-        raise UsageError(f"{TIMEOUT} is {text!r}, not a number of seconds") from None
 
 
 class Room(Protocol):
@@ -87,6 +76,7 @@ class Watch:
         self.races = Races(artifact) if any(site.check == "race" for site in artifact.sites) else None
         if self.races is not None:
             self._array[race_word(count)] = self.races.address
+        self._lanes = any(site.check == LANES for site in artifact.sites)
         self._unwritten = any(parameter.type == "ptr" for parameter in artifact.parameters) and any(
             site.check == "uninit" for site in artifact.sites)
         #: arguments whose memory the kernel uses, rather than only writes it
@@ -105,6 +95,7 @@ class Watch:
         """Before a launch: where the memory behind its arguments lies, and no reports. `addresses`: of the
         arguments' first elements, where the kernel sees copies of them; `reaches`: may an array be found by
         an address in memory?"""
+        require_settings()
         begin = self._room.host + 8 * self._first
         ctypes.memset(begin, 0, ctypes.sizeof(self._array) - 8 * self._first)
         for i in self._pointers:
@@ -120,6 +111,8 @@ class Watch:
             self._mark(arguments)
         if self.races is not None:
             self.races.prepare(arguments, grid)
+        if self._lanes:
+            self._make_table()
 
     def _name(self, spans: Sequence[tuple[int, int]]) -> None:
         """Leave the kernel a table of the arrays that the user has named."""
@@ -128,6 +121,15 @@ class Watch:
         self._named = self._allocate(ctypes.sizeof(table))
         ctypes.memmove(self._named.host, table, ctypes.sizeof(table))
         self._array[named_word(len(self.artifact.parameters))] = self._named.address
+
+    def _make_table(self) -> None:
+        """Give the kernel an empty table for what its lanes do in the arguments' memory."""
+        size = sum(max(0, self._array[2 * i + 1] - self._array[2 * i]) for i in self._pointers)
+        entries = min(1 << max(12, size.bit_length()), MOST_ENTRIES)
+        self._table = self._allocate(8 * (1 + ENTRY_WORDS * entries))
+        ctypes.memset(self._table.host, 0, 8 * (1 + ENTRY_WORDS * entries))
+        ctypes.c_int64.from_address(self._table.host).value = entries - 1
+        self._array[race_word(len(self.artifact.parameters))] = self._table.address
 
     def _mark(self, arguments: Sequence[Any]) -> None:
         """Say where there is memory that nobody has written."""
@@ -151,7 +153,7 @@ class Watch:
     @property
     def one_by_one(self) -> bool:
         """May programs run one after the other, in an order that is always the same?"""
-        return self.races is not None and self.races.one_by_one
+        return self._lanes or (self.races is not None and self.races.one_by_one)
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -227,7 +229,7 @@ class Watch:
         before = [each for each in self.artifact.sites if each.check == LANES][other >> PLACE_BIT]
         lanes = {MANY_LANES: "several lanes", ADDING_LANES: "a lane"}
         who = other & (1 << PLACE_BIT) - 1
-        message = (f"{site.what} of shared memory by lane {lane}, and {before.what} there by "
+        message = (f"{site.what} of {site.kind} memory by lane {lane}, and {before.what} there by "
                    f"{lanes.get(who, f'lane {who}')}: no barrier is between them. This is a defect of "
                    "triton-spirv: please report it")
         return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, program,

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checking import Finding, report
+from ..checking import Finding, report, require_settings
 from ..errors import LaunchError
 from ..recordings import folder
 from ..target import REORDERING
@@ -82,6 +82,7 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
         return made[key]
 
     def checked(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        require_settings()
         try:
             taken = Recording(artifact, arguments) if x * y * z else None
         except LaunchError as error:

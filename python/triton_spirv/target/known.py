@@ -8,7 +8,7 @@ from .device import Target
 
 #: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
 CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20,
-             quirks=frozenset({"vectorises_atomics"}))
+             quirks=frozenset({"vectorises_atomics", "parts_contractions"}))
 
 #: What the registers of an instruction set hold: 32 of a whole vector, against 16 of half a vector.
 ACCUMULATORS = {"x86_64-v4": (8, 2)}
@@ -188,6 +188,9 @@ PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16"}
 TILES = "amx_tile"
 TILE_PRODUCTS = {"amx_int8": "i8", "amx_bf16": "bf16"}
 
+#: Levels of x86-64 whose processors need not have an instruction for a product and a sum.
+WITHOUT_FMA = ("x86_64", "x86_64-v2")
+
 #: Processors that can be compiled for elsewhere, as compilers call them: architecture and features.
 PROCESSORS = {"sapphirerapids": ("x86_64-v4", frozenset({TILES, *TILE_PRODUCTS, *PRODUCTS}))}
 
@@ -199,6 +202,8 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
     has = features | own
     return CPU.with_options(
         accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
+        # without the instruction, fma is a function 50 times as slow
+        parts_contractions=architecture not in WITHOUT_FMA or "fma" in features,
         chooses=architecture in CHOOSING,
         products=frozenset(form for feature, form in PRODUCTS.items() if feature in has),
         tile_registers=frozenset(form for feature, form in TILE_PRODUCTS.items() if {TILES, feature} <= has),

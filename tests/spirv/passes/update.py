@@ -20,7 +20,7 @@ from triton_spirv.lower.values.allocation import Range
 from triton_spirv.spirv import Int, Label, Module, listing
 from triton_spirv.spirv.builder import width_of, with_width
 from triton_spirv.spirv.passes.barriers import Place, drop_barriers, needed_barriers
-from triton_spirv.spirv.passes.contraction import fuse, mark, second_products
+from triton_spirv.spirv.passes.contraction import fuse, fuse_in_hardware, mark, second_products
 from triton_spirv.spirv.passes.convergence import LANE, check_convergence
 from triton_spirv.spirv.passes.definite_assignment import require_definite
 from triton_spirv.spirv.passes.extended_products import hide_products
@@ -98,6 +98,7 @@ PASSES: dict[str, Callable[[Loaded], object]] = {
     "hidden-products": lambda case: hide_products(case.graph, case.module.new_id, case.unknown),
     "parted-differences": lambda case: part_differences(case.module, case.graph),
     "contraction": lambda case: fuse(case.module, case.graph, case.named("allowed")),
+    "hardware-contraction": lambda case: fuse_in_hardware(case.module, case.graph, case.named("allowed")),
     "marked-contraction": marked,
     "second-products": seconds,
     "separated-phis": lambda case: separate_phis(case.module, case.graph),

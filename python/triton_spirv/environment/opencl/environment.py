@@ -13,7 +13,7 @@ from ...spirv import grammar
 from ...spirv.builder import I32, I64, Builder, scalar_type, width_of
 from ...spirv.module import Function, Module, Value
 from ...spirv.operands import opcode
-from ...spirv.passes.contraction import second_products
+from ...spirv.passes.contraction import fuse_in_hardware, second_products
 from ...spirv.passes.graph import Graph
 from ...spirv.passes.permuted_phis import separate_phis
 from ...spirv.passes.pipeline import Pass
@@ -54,6 +54,7 @@ class OpenCL(OpenCLTileRegisters):
         self._drawn: tuple[Value, Value, Value] | None = None
         self._local_size = 1
         self._contractible: set[int] = set()
+        self._left_to_driver: set[int] = set()
         self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
         self._shared_bytes = 0
@@ -124,8 +125,13 @@ class OpenCL(OpenCLTileRegisters):
                 Pass("separated-phis", self._leave_unoptimised, self.target.optimised_size is not None),)
 
     def _contract(self, graph: Graph) -> None:
-        """Which of two products a sum takes in is not the driver's choice."""
-        self.b.module.undecorate(second_products(graph, self._contractible), *CONTRACT)
+        """Which product a sum takes in is not the driver's choice."""
+        m, left = self.b.module, self._contractible
+        if self.target.has("parts_contractions"):
+            decided = fuse_in_hardware(m, graph, left - self._left_to_driver)
+            m.undecorate(decided, *CONTRACT)
+            left = left - decided
+        m.undecorate(second_products(graph, left), *CONTRACT)
 
     def _leave_unoptimised(self, graph: Graph) -> None:
         """Ask the driver to take a large kernel as it is, without what it has wrong then."""
@@ -252,6 +258,15 @@ class OpenCL(OpenCLTileRegisters):
         m.decorate(value, *CONTRACT)
         self._contractible.add(value.id)
         return value
+
+    def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
+        """Products of matrices have thousands of these, and this compiler takes longer over calls."""
+        if isinstance(scalar_type(z.type), Int):
+            return super().multiply_add(x, y, z)
+        product = self.contract(self.b.binary("OpFMul", x, y))
+        total = self.contract(self.b.binary("OpFAdd", product, z))
+        self._left_to_driver.update((product.id, total.id))
+        return total
 
     def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
         made = self.b.convert("OpFConvert", value, element)

@@ -178,6 +178,7 @@ class OpenCLLanes(OpenCLMemory):
             m.require(f"AtomicFloat{width}MinMaxEXT", extension="SPV_EXT_shader_atomic_float_min_max")
         elif width == 64:
             m.require("Int64Atomics")
+        self._met(pointer, 1, "add")
         return b.emit(
             ATOMICS[name],
             pointer,
@@ -195,6 +196,7 @@ class OpenCLLanes(OpenCLMemory):
         b = self.b
         if value.type == Int(64):
             b.module.require("Int64Atomics")
+        self._met(pointer, 1, "add")
         # The order of a failed exchange may not be release (specification, OpAtomicCompareExchange).
         unequal = {"acq_rel": "acquire", "release": "relaxed"}.get(order, order)
         return b.emit("OpAtomicCompareExchange", pointer, b.constant(I32, SCOPES[scope]), self._order(order),

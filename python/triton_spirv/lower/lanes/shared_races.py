@@ -1,4 +1,5 @@
-"""check=lanes: two lanes of a program that meet in shared memory without a barrier in between.
+"""check=lanes: two lanes of a program that meet in shared memory without a barrier in between. (In the
+memory of arguments: global_races.py.)
 
 The compiler places barriers itself, so this checks the compiler. Beside shared memory there is shadow memory:
 four words for each cell, which is as large as the smallest element that the kernel exchanges.
@@ -40,6 +41,7 @@ from ...spirv.operands import opcode
 from ...spirv.passes.graph import OPCODE, Graph, instruction
 from ...spirv.types import Array, Pointer, Void
 from ...spirv.values import Function, Words
+from .global_races import GlobalRaces
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -60,10 +62,11 @@ class SharedRaces:
         self.b, self.env = b, env
         self.sites: list[Site] = []
         self._first, self._first_word = first, site_word(arguments, first)
-        self._places: dict[tuple[str, int, int, str], int] = {}
+        self._places: dict[tuple[str, int, int, str, str], int] = {}
         self._bytes = 16  # of a cell
         self._shadow = b.module.forward_variable(Array(I32, 1), SHARED)
         self._functions = {kind: self._function(kind) for kind in KINDS}
+        self._beside = GlobalRaces(b, env, arguments, self)
 
     # --- in front of the kernel -----------------------------------------------------------------------------
 
@@ -89,13 +92,12 @@ class SharedRaces:
                 if others:
                     bad = b.logical_and(bad, b.compare(others, lane, ADDING_LANES))
                 with if_(m, bad):
-                    self._report(array, site, found, who, (x, y, z))
+                    self.report(array, site, found, who, (x, y, z))
 
             if kind != "read":
                 meets(read, reader, "")
             meets(written, writer, {"read": "", "write": "OpIEqual", "add": "OpINotEqual"}[kind])
-            place = b.shl(b.isub(site, self._first), PLACE_BIT)
-            mine = b.ior(place, ADDING_LANES if kind == "add" else who)
+            mine = self.mark(site, b.constant(I32, ADDING_LANES) if kind == "add" else who)
             if kind == "read":
                 known = b.emit("OpLoad", reader, type=I32)
                 also = b.logical_and(
@@ -114,7 +116,11 @@ class SharedRaces:
         """A word of the shadow memory."""
         return self.b.emit("OpInBoundsAccessChain", self._shadow, index, type=Pointer(SHARED, I32))
 
-    def _report(self, array: Register, site: Register, other: Register, who: Register,
+    def mark(self, site: Register, who: Register) -> Register:
+        """Who accesses memory, and where in the source."""
+        return self.b.ior(self.b.shl(self.b.isub(site, self._first), PLACE_BIT), who)
+
+    def report(self, array: Register, site: Register, other: Register, who: Register,
                 program: Sequence[Register]) -> None:
         """As lower/program/checks.py does it, with a site that is known at run time alone."""
         b, env = self.b, self.env
@@ -139,18 +145,19 @@ class SharedRaces:
         lanes = ctx.lanes_of_program
         self._epoch = m.variable(I32)
         b.emit("OpStore", self._epoch, b.constant(I32, 1))
-        self._shift, self._cells = self._later(), self._later()
-        self._who = b.iadd(b.imul(env.warp_id(), ctx.target.sub_group_size), env.lane_id())
-        self._array = env.address(ctx.launch.hidden["check_buffer"])
-        self._program = [env.program_id(axis) for axis in range(3)]
+        self._shift, self._cells = self.later(), self.later()
+        self.who = b.iadd(b.imul(env.warp_id(), ctx.target.sub_group_size), env.lane_id())
+        self.array = env.address(ctx.launch.hidden["check_buffer"])
+        self.program = [env.program_id(axis) for axis in range(3)]
         zero = b.constant(I32, 0)
         with For(m, zero, b.imul(self._cells[0], PLANES), b.constant(I32, lanes)) as loop:
-            b.emit("OpStore", self._word(b.iadd(loop.index, self._who)), zero)
+            b.emit("OpStore", self._word(b.iadd(loop.index, self.who)), zero)
         env.barrier()
         self._own = m.functions[-1].instructions[-1]
         env.watch = self.touched
+        self._beside.begin(ctx)
 
-    def _later(self) -> tuple[Register, Words]:
+    def later(self) -> tuple[Register, Words]:
         """A number that becomes known when the kernel is complete, and the instruction that makes it."""
         zero = self.b.constant(I32, 0)
         made = self.b.emit("OpIAdd", zero, zero, type=I32)
@@ -161,22 +168,26 @@ class SharedRaces:
         its elements have so many bytes."""
         b = self.b
         self._bytes = min(self._bytes, element)
-        epoch = b.emit("OpLoad", self._epoch, type=I32)
-        site = b.constant(I32, self._site(kind))
+        site = b.constant(I32, self.site(kind, "shared"))
         b.emit("OpFunctionCall", self._functions[kind], offset, b.constant(I32, size), self._shift[0],
-               self._cells[0], self._who, epoch, site, *self._program, self._array, type=Void())
+               self._cells[0], self.who, self.epoch, site, *self.program, self.array, type=Void())
 
-    def _site(self, kind: str) -> int:
-        """The number of the place that is being lowered."""
+    @property
+    def epoch(self) -> Register:
+        """How many barriers the program has passed."""
+        return self.b.emit("OpLoad", self._epoch, type=I32)
+
+    def site(self, kind: str, memory: str) -> int:
+        """The number of the place that is being lowered, for "shared" or "global" memory."""
         place = self.b.module.location
         if isinstance(place, Location):
             place = place.in_user_code
-        key = ("", 0, 0, kind) if place is None else (place.file, place.line, place.column, kind)
+        key = (*(("", 0, 0) if place is None else (place.file, place.line, place.column)), kind, memory)
         if key not in self._places:
             if len(self.sites) >= 1 << PLACE_BIT - 1:
                 raise LoweringError("check=lanes: the kernel has more places than can be numbered")
             self._places[key] = self._first + len(self.sites)
-            self.sites.append(Site(LANES, KINDS[kind], *key[:3]))
+            self.sites.append(Site(LANES, KINDS[kind], *key[:3], kind=memory))
         return self._places[key]
 
     # --- behind it ------------------------------------------------------------------------------------------
@@ -184,6 +195,7 @@ class SharedRaces:
     def finish(self) -> None:
         """All instructions are there: give the shadow memory its size."""
         ctx, b = self._ctx, self.b
+        self._beside.finish()
         if ctx.launch.overflow_bytes:
             raise LoweringError("check=lanes: arrays of the kernel that shared memory has no room for lie in "
                                 "global memory, where they are not watched; use smaller blocks")

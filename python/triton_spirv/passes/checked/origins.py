@@ -135,6 +135,8 @@ class Shadows:
                 self._loop(op)
             elif op.name == "scf.while":
                 self._while(op)
+            elif op.has("maps") and not branches(op):
+                self._mapped(op)
             elif not op.regions or op.is_pure:
                 self._plain(op)
             else:
@@ -190,6 +192,21 @@ class Shadows:
         for i in leaving:
             self.shadows[op.results[i]] = op.append_result(like(op.results[i].type, I32), "shadow")
 
+    def _mapped(self, op: Operation) -> None:
+        """Elements one by one: the region takes their shadows, and gives those of its results."""
+        body, pack, make = op.regions[0].entry, op.attributes["pack"], Before(op)
+        sources, arguments = list(op.operands), list(body.arguments)
+        for i, source in enumerate(sources):
+            if source in self.shadows:
+                op.append_operand(self._shadow(source, make))
+                for argument in arguments[i * pack:(i + 1) * pack]:
+                    self.shadows[argument] = body.append_argument(I32, "shadow")
+        self._block(body)
+        returned = [i for i, result in enumerate(op.results) if result in self.doubtful]
+        self._yield(body, [i * pack + k for i in returned for k in range(pack)])
+        for i in returned:
+            self.shadows[op.results[i]] = op.append_result(like(op.results[i].type, I32), "shadow")
+
     def _branch(self, op: Operation) -> None:
         for region in op.regions:
             for block in region.blocks:
@@ -235,7 +252,7 @@ class Shadows:
             return [self._selected(op, make)]
         if op.name in DECIDED_BY and element_type(op.lhs.type) == IntegerType(1):
             return [self._decided(op, make)]
-        if op.has("elementwise") or op.name == "tt.map_elementwise":
+        if op.has("elementwise") or op.has("maps"):
             return [self._greatest(make, known)] * len(op.results)
         if op.has("view") or op.has("arranges"):
             shadows = [self._shadow(value, make) for value in op.operands]
@@ -339,6 +356,11 @@ class Shadows:
         bad = make.both(bad, make.compare("ne", shadow, make.number(GIVEN, shadow.type)))
         fine = self.source.fine(op, make)
         make.make("ts.report", [fine, make.both(mask, bad), shadow], None, word=word)
+
+
+def branches(op: Operation) -> bool:
+    """Has its region blocks among which control goes on?"""
+    return len(op.regions[0].blocks) != 1
 
 
 def _retyped(op: Operation, shadows: Sequence[Value], make: Before) -> list[Value]:

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from ...ir.model import FloatType, IntegerType, Module, Operation, Type, Value, element_type, like
-from .origins import GIVEN, I32, Shadows, Source
+from .origins import GIVEN, I32, Shadows, Source, branches
 from .sites import Before, Sites
 from .unwritten import check_unwritten
 
@@ -51,7 +51,7 @@ class NotFinite(Source):
 
     def makes(self, op: Operation) -> bool:
         is_moved = op.has("view") or op.has("arranges") or op.has("picks") or op.name == "arith.negf"
-        is_computed = not op.regions or op.has("folds")
+        is_computed = not op.regions or op.has("folds") or (op.has("maps") and branches(op))
         return is_computed and not is_moved and any(self.keeps(result.type) for result in op.results)
 
     def site(self, op: Operation) -> int:

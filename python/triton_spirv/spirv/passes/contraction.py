@@ -1,7 +1,7 @@
 """Which product and sum become one operation with one rounding, among those that the kernel allows: a product
 that one sum uses and nothing else, in the same block, the left one of two.
 
-Drivers get them in one of two ways: fused here, as the extended instruction Fma, or marked, for the driver to
+Drivers get them in one of two ways: fused here, as an extended instruction, or marked, for the driver to
 contract. Some find the pairs themselves among all that may be contracted. Of a sum of two products they take
 one or the other, as the code around it happens to be. So that the same sum is the same number everywhere,
 they may take the left one only.
@@ -12,29 +12,85 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from itertools import chain
 
+from ..builder import scalar_type
 from ..module import Module, Value
 from ..operands import opcode
 from ..types import Float, Type, Vector
 from ..values import Words
-from .graph import OPCODE, Graph, instruction
+from .graph import OPCODE, Block, Graph, id_places, instruction
 
 #: The integer whose bits flip the sign of a float type, which no driver knows.
 Sign = Callable[[Type], Value]
 
 ADD, SUBTRACT, MULTIPLY = opcode("OpFAdd"), opcode("OpFSub"), opcode("OpFMul")
-CONTRACTED = frozenset((ADD, SUBTRACT, MULTIPLY))
+SUMS = frozenset((ADD, SUBTRACT))
+CONTRACTED = SUMS | {MULTIPLY}
 GLSL, FMA = "GLSL.std.450", 50
+OPENCL, OPENCL_FMA = "OpenCL.std", 26
+#: types of which processors compute it with one instruction
+HARDWARE = (Float(32), Float(64))
 
 
 def fuse(m: Module, graph: Graph, allowed: AbstractSet[int]) -> None:
     """Each sum and its product as GLSL's Fma; nothing is left to be contracted. `allowed`: ids of the sums
     and products that may be."""
-    pairs = _pairs(graph, allowed)
+    _write_fused(m, graph, _pairs(graph, allowed), GLSL, FMA)
+
+
+def fuse_in_hardware(m: Module, graph: Graph, allowed: AbstractSet[int]) -> set[int]:
+    """Each sum and its product as OpenCL's fma, products that come out of arms too, where processors have an
+    instruction for it; the ids that are decided, and no longer to be contracted."""
+    fusable = {id for id, type in graph.types.items() if scalar_type(type) in HARDWARE}
+    decided = {words[2] for words in _arithmetic(graph, allowed) if words[1] in fusable}
+    joined = _products_behind_arms(m, graph, decided)
+    _write_fused(m, graph, _pairs(graph, decided | joined), OPENCL, OPENCL_FMA)
+    return decided
+
+
+def _products_behind_arms(m: Module, graph: Graph, allowed: AbstractSet[int]) -> set[int]:
+    """Where one sum behind the arms of a branch uses the product that either has made: one product there, of
+    what comes out of the arms. Their ids."""
+    arithmetic = {words[2]: words for words in _arithmetic(graph, allowed)}
+    products = {made for made, words in arithmetic.items() if words[0] & OPCODE == MULTIPLY}
+    phis = [(block, words) for block in graph.blocks for words in block.phis()
+            if products.issuperset(words[3::2])
+            and all(before.number < block.number for before in block.before)]
+    uses = _uses(graph, {made for _, words in phis for made in words[2:]}) if phis else Counter()
+    joined, gone = set[int](), set[int]()
+    for block, words in phis:
+        made, parts = words[2], words[3::2]
+        is_summed = any(made in total[3:] for total in block.instructions
+                        if total[0] & OPCODE in SUMS and total[2] in allowed)
+        if is_summed and all(uses[value] == 1 for value in (made, *parts)):
+            _join(m, block, words, arithmetic)
+            joined.add(made)
+            gone.update(parts)
+    if joined:
+        for block in graph.blocks:
+            block.instructions[:] = [words for words in block.instructions
+                                     if words[0] & OPCODE != MULTIPLY or words[2] not in gone]
+        graph.write()
+    return joined
+
+
+def _join(m: Module, block: Block, phi: Words, products: Mapping[int, Words]) -> None:
+    """Behind the phis of a block, the product of what a phi of products takes in."""
+    _, type, made, *incoming = phi
+    ways = list(zip(incoming[::2], incoming[1::2], strict=True))
+    factors = [m.new_id(), m.new_id()]
+    block.instructions.insert(len(block.phis()), instruction("OpFMul", type, made, *factors))
+    joined = [[word for x, label in ways for word in (products[x][place], label)] for place in (3, 4)]
+    at = next(at for at, words in enumerate(block.instructions) if words is phi)
+    block.instructions[at:at + 1] = [instruction("OpPhi", type, factor, *words)
+                                     for factor, words in zip(factors, joined, strict=True)]
+
+
+def _write_fused(m: Module, graph: Graph, pairs: list[tuple[Words, Words]], name: str, number: int) -> None:
+    """Each pair as the operation of that number of an extended instruction set."""
     if not pairs:
         return
-    glsl, gone = m.import_set(GLSL), {id(product) for _, product in pairs}
+    known, gone = m.import_set(name), {id(product) for _, product in pairs}
     products = {id(total): product for total, product in pairs}
     for block in graph.blocks:
         code: list[Words] = []
@@ -42,19 +98,19 @@ def fuse(m: Module, graph: Graph, allowed: AbstractSet[int]) -> None:
             if id(words) in gone:
                 continue
             product = products.get(id(words))
-            code += [words] if product is None else _fused(m, words, product, glsl)
+            code += [words] if product is None else _fused(m, words, product, known, number)
         block.instructions[:] = code
     graph.write()
 
 
-def _fused(m: Module, total: Words, product: Words, glsl: int) -> list[Words]:
+def _fused(m: Module, total: Words, product: Words, known: int, number: int) -> list[Words]:
     """One operation for two, behind the change of a sign."""
     (first, type, result, left, right), (_, _, made, x, y) = total, product
     z, code = right if made == left else left, list[Words]()
     if first & OPCODE == SUBTRACT:
         code.append(instruction("OpFNegate", type, m.new_id(), z if made == left else x))
         x, z = (x, code[-1][2]) if made == left else (code[-1][2], z)
-    return [*code, instruction("OpExtInst", type, result, glsl, FMA, x, y, z)]
+    return [*code, instruction("OpExtInst", type, result, known, number, x, y, z)]
 
 
 def mark(m: Module, graph: Graph, allowed: AbstractSet[int], sign: Sign) -> list[Words]:
@@ -83,8 +139,17 @@ def second_products(graph: Graph, allowed: AbstractSet[int]) -> list[int]:
     doubtful = [words for words in sums if products >= set(words[3:]) and words[3] != words[4]]
     if not doubtful:
         return []
-    places = Counter(filter(products.__contains__, chain.from_iterable(graph.every())))
-    return [words[4] for words in doubtful if places[words[3]] == places[words[4]] == 2]
+    uses = _uses(graph, products)
+    return [words[4] for words in doubtful if uses[words[3]] == uses[words[4]] == 1]
+
+
+def _uses(graph: Graph, values: AbstractSet[int]) -> Counter[int]:
+    """How often each value is an operand."""
+    found: Counter[int] = Counter()
+    for words in graph.every():
+        if not values.isdisjoint(words):  # of few instructions it is asked which of their words are ids
+            found.update(words[at] for at in id_places(words) if words[at] in values)
+    return found
 
 
 def _arithmetic(graph: Graph, allowed: AbstractSet[int]) -> list[Words]:
@@ -146,13 +211,12 @@ def _pairs(graph: Graph, allowed: AbstractSet[int]) -> list[tuple[Words, Words]]
                     products[words[2]] = words, block.number
     if not products or not sums:
         return []
-    # where it is made, and each use. A literal may have the number of a product: then that stays as it is
-    places = Counter(filter(products.__contains__, chain.from_iterable(graph.every())))
+    uses = _uses(graph, products.keys())
     found = []
     for words, home in sums:
         for operand in words[3:]:
             product, made_in = products.get(operand, (words, -1))
-            if made_in == home and places[operand] == 2:
+            if made_in == home and uses[operand] == 1:
                 found.append((words, product))
                 break
     return found

@@ -1,0 +1,75 @@
+"""A product and its sum are one operation in the arms of branches, too, where the driver parts them (quirk
+"parts_contractions")."""
+
+import handmade
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+import triton_spirv
+from triton_spirv.target import find_target
+
+ROWS, COLUMNS = 32, 64
+
+
+@triton.jit
+def greatest(x, y, o, n, M: tl.constexpr, N: tl.constexpr):
+    """The loads of a mask's two versions stand in two arms, and so does what is computed of them."""
+    i, j = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    v = tl.load(x + i * N + j, mask=i * N + j < n, other=0.0)
+    w = tl.load(y + i * N + j, mask=i * N + j < n, other=0.0)
+    tl.store(o + tl.arange(0, M), tl.max(v * w - 1.0, 1))
+
+
+@triton.jit
+def added_up(x, y, o, n, M: tl.constexpr, N: tl.constexpr):
+    """Products of both arms are added behind them."""
+    i, j = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    v = tl.load(x + i * N + j, mask=i * N + j < n, other=0.0)
+    w = tl.load(y + i * N + j, mask=i * N + j < n, other=0.0)
+    tl.store(o + tl.arange(0, N), tl.sum(v * w, 0))
+
+
+def exact(x, y, z):
+    """x * y + z, rounded once."""
+    return (x.astype(np.float64) * y.astype(np.float64) + z).astype(np.float32)
+
+
+def values():
+    return numeric.random(ROWS * COLUMNS, "f32"), numeric.random(ROWS * COLUMNS, "f32")[::-1].copy()
+
+
+def test_one_operation_in_arms(run, mode):
+    if mode != "vector":
+        pytest.skip("one work-item runs the program")
+    x, y = values()
+    o = numeric.poisoned(ROWS, "f32")
+    run(greatest, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, x.size, ROWS, COLUMNS)
+    numeric.assert_same(o, exact(x, y, -1.0).reshape(ROWS, COLUMNS).max(1))
+
+
+def test_products_of_both_arms(run, mode):
+    if mode != "vector":
+        pytest.skip("one work-item runs the program")
+    x, y = values()
+    o = numeric.poisoned(COLUMNS, "f32")
+    run(added_up, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, x.size, ROWS, COLUMNS)
+    expected = np.zeros(COLUMNS, np.float32)
+    for a, b in zip(x.reshape(ROWS, COLUMNS), y.reshape(ROWS, COLUMNS), strict=True):
+        expected = exact(a, b, expected)
+    numeric.assert_same(o, expected)
+
+
+def test_driver_still_parts_them(run, mode):
+    """Once this fails, Intel's CPU runtime leaves a sum with its product, and the quirk may go."""
+    if mode != "vector":
+        pytest.skip("one work-item runs the program")
+    x, y = values()
+    o = numeric.poisoned(ROWS, "f32")
+    made = run(greatest, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, x.size, ROWS, COLUMNS)
+    left_alone = find_target("cpu").with_options(parts_contractions=False)
+    kernel = handmade.bind(triton_spirv.compile(made.asm["ttir"], left_alone))
+    kernel.launch(1, 1, 1, [numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, x.size])
+    twice_rounded = (x * y - np.float32(1)).reshape(ROWS, COLUMNS).max(1)
+    numeric.assert_same(o, twice_rounded)
