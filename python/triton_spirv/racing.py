@@ -39,8 +39,10 @@ LONG_RUN = 5.0
 #: after so many rounds a candidate leaves that is slower than the fastest by more than this factor, and by
 #: the milliseconds for which another process may have held up all samples till then: it holds up a sixth of
 #: them by 8 to 25, at a load of 10 on two processors
-LEAVES = {1: (8.0, 50.0), 2: (4.0, 25.0), 4: (2.5, 8.0), 6: (2.0, 0.0), 8: (1.5, 0.0), 12: (1.25, 0.0),
+LEAVES = {1: (8.0, 50.0), 2: (4.0, 25.0), 4: (2.5, 0.0), 6: (1.8, 0.0), 8: (1.4, 0.0), 12: (1.2, 0.0),
           20: (1.1, 0.0), 30: (1.06, 0.0), 40: (1.04, 0.0)}
+#: the same where the work is known, for both work and time: the work is nearly the same each time
+WORKS_MORE = {1: 2.0, 2: 1.5, 4: 1.3}
 
 #: seconds for each candidate of the race, after which it ends: behind all rounds that there must be, or, with
 #: long runs, behind the first six
@@ -75,6 +77,11 @@ class Candidate:
         self.samples.append(max(self.sample(self.in_a_row), RESOLUTION))
         self.works.append(max((work() - begin) * 1e3 / self.in_a_row, RESOLUTION))
 
+    def forget(self) -> None:
+        """All samples."""
+        self.samples.clear()
+        self.works.clear()
+
     def typical(self, rounds: int) -> float:
         """The mean of the fastest quarter of the first so many samples."""
         return _fastest(self.samples[:rounds])
@@ -98,7 +105,7 @@ def race(candidates: Sequence[Sample], clock: Clock = time.perf_counter,
     processor time of what runs, where it is known."""
     racers = [Candidate(sample) for sample in candidates]
     common = _set_in_a_row(racers, work or clock)
-    works = work is not None and bool(racers[0].samples)
+    works = work is not None and min(min(racer.samples, default=0) for racer in racers) > LONG_RUN
     left, begin, order = list(racers), clock(), random.Random(0)
     for count in range(1, MOST_ROUNDS + 1):
         order.shuffle(left)
@@ -107,11 +114,15 @@ def race(candidates: Sequence[Sample], clock: Clock = time.perf_counter,
                 racer.take(work or clock)
         typical = {id(racer): racer.typical(count) for racer in left}
         best = min(typical.values())
-        factor, held_up = min(LEAVES[known] for known in LEAVES if known <= count)
-        least = min(racer.work(count) for racer in left) * factor if works else math.inf
-        left = [racer for racer in left
-                if typical[id(racer)] <= best * factor + held_up / racer.in_a_row
-                or (works and racer.work(count) <= least)]
+        if works:
+            factor = min(WORKS_MORE[known] for known in WORKS_MORE if known <= count)
+            least = min(racer.work(count) for racer in left)
+            left = [racer for racer in left
+                    if typical[id(racer)] <= best * factor or racer.work(count) <= least * factor]
+        else:
+            factor, held_up = min(LEAVES[known] for known in LEAVES if known <= count)
+            left = [racer for racer in left
+                    if typical[id(racer)] <= best * factor + held_up / racer.in_a_row]
         for racer in left:  # one that seemed slow before the race
             racer.in_a_row = common
         spent = (clock() - begin) / len(racers)
@@ -142,21 +153,24 @@ def _fastest(values: Sequence[float]) -> float:
 
 def _set_in_a_row(racers: Sequence[Candidate], work: Clock) -> int:
     """How many runs make a sample: of all candidates as many as of the fastest, but for those that are slower
-    by far. The first run finds caches empty. Where all runs are long, this was the first round."""
+    by far. Where each sample is one run, there are samples already."""
     for racer in racers:
-        racer.take(work)
+        racer.take(work)  # may be the first round
     if min(racer.samples[0] for racer in racers) > LONG_RUN:
         return 1
-    estimates = []
     for racer in racers:
-        first = racer.samples.pop()
-        racer.works.clear()
-        estimates.append(first if first > LONG_RUN else min(racer.sample(1), racer.sample(1)))
+        if racer.samples[0] <= LONG_RUN:  # the first run found caches empty
+            racer.forget()
+            racer.take(work)
+            racer.take(work)
+    estimates = [min(racer.samples) for racer in racers]
     fastest = min(estimates)
     common = _runs(SAMPLE, fastest)
     if common > 1:  # a run alone takes longer than one of several
         common = _runs(SAMPLE, min(fastest, racers[estimates.index(fastest)].sample(common)))
     for racer, estimate in zip(racers, estimates, strict=True):
+        if common > 1:
+            racer.forget()
         racer.in_a_row = min(common, _runs(LONG_RUN, estimate))
     return common
 

@@ -63,7 +63,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
     "Look at what happens": (
         Variable("TRITON_SPIRV_PROFILE", "`1`, `lines`, or a file name; `%p` in it is the process id", "off",
                  "Print a table of launches and times at the end of the process. `lines`: also the time by "
-                 "line of each kernel's source, on the CPU. With a file name, also write a Chrome trace.",
+                 "line of each kernel's source, on the CPU. With a file name, also write a Chrome trace, "
+                 "or, if the name ends in `.hatchet`, a file for Triton's `proton-viewer`.",
                  trial="profile"),
         Variable("TRITON_SPIRV_LINE_INFO", "`0`, `1`", "`0`",
                  "`1`: the machine code of CPU kernels says which line of your source it is of, for gdb "

@@ -53,7 +53,7 @@ def _target(text: str) -> None:
 def _profile(text: str) -> None:
     from ..runtime import profile
 
-    if text not in ("1", profile.LINES) and profile.setting():
+    if profile.setting() not in ("", "1", profile.LINES):
         _file(text)
 
 
