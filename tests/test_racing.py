@@ -171,6 +171,25 @@ def test_less_work_on_fewer_processors_does_not_win() -> None:
     assert found.count(0) >= 98
 
 
+def test_who_left_does_not_win_by_a_winner_that_was_held_up() -> None:
+    """Two candidates; a third is held up in the rounds that the slow one runs, and is the fastest."""
+    times = {"fast": [400.0, 380.0, 420.0] + [8.0] * 200, "near": [9.0, 9.4, 10.0] + [9.0] * 200,
+             "slow": [60.0, 61.0, 60.5] + [60.0] * 200}
+    works = {"fast": 8e-3, "near": 9e-3, "slow": 60e-3}
+    now, worked, given = [0.0], [0.0], {name: iter(each) for name, each in times.items()}
+
+    def sample(name: str, count: int) -> float:
+        taken = next(given[name])
+        now[0] += taken / 1000
+        worked[0] += works[name]
+        return taken
+
+    samples = [lambda count, name=name: sample(name, count) for name in ("slow", "near", "fast")]
+    raced = racing.race(samples, clock=lambda: now[0], work=lambda: worked[0])
+    medians = [statistics.median(each) for each in raced]
+    assert medians[0] > 1.03 * min(medians)
+
+
 def test_time_decides_on_an_idle_machine() -> None:
     """Two threads and a bit, of four: less work, more time."""
     assert {Shared([40.0, 36.0], [4, 3], seed, idle=True).winner() for seed in range(50)} == {0}

@@ -42,11 +42,11 @@ LONG_RUN = 5.0
 LEAVES = {1: (8.0, 50.0), 2: (4.0, 25.0), 4: (2.5, 0.0), 6: (1.8, 0.0), 8: (1.4, 0.0), 12: (1.2, 0.0),
           20: (1.1, 0.0), 30: (1.06, 0.0), 40: (1.04, 0.0)}
 #: the same where the work is known, for both work and time: the work is nearly the same each time
-WORKS_MORE = {1: 2.0, 2: 1.5, 4: 1.3}
+WORKS_MORE = {1: 1.5, 2: 1.3, 4: 1.2}
 
 #: seconds for each candidate of the race, after which it ends: behind all rounds that there must be, or, with
 #: long runs, behind the first six
-TIME, LONG = 0.1, 0.3
+TIME, LONG = 0.05, 0.2
 LEAST_ROUNDS = 6
 
 
@@ -56,12 +56,12 @@ RESOLUTION = 1e-6
 #: samples scatter where their third quarter is longer than their first by this factor
 SCATTER = 1.1
 #: the work of two candidates does not decide where the medians of their times differ otherwise, by more than
-#: this factor and by more than three standard errors (of a median, 1.25 of a mean's; a normal distribution's
+#: this factor and by more than two standard errors (of a median, 1.25 of a mean's; a normal distribution's
 #: quarters are 1.35 standard deviations apart)
-OTHERWISE, ERRORS = 1.2, 3 * 1.25 / 1.35 * math.sqrt(2)
+OTHERWISE, ERRORS = 1.2, 2 * 1.25 / 1.35 * math.sqrt(2)
 
 
-@dataclass
+@dataclass(eq=False)
 class Candidate:
     """What is known of one: samples are milliseconds of a run, one a round, and works what it took of the
     processors."""
@@ -132,7 +132,12 @@ def race(candidates: Sequence[Sample], clock: Clock = time.perf_counter,
     rounds = len(left[0].samples)
     reference = min(left, key=lambda racer: racer.work(rounds) if by_work else racer.typical(rounds))
     winner = min(left, key=lambda racer: _slower(racer, reference, by_work))
-    return [_comparable(racer, winner, by_work) for racer in racers]
+    found = []
+    for racer in racers:
+        # who left was slower than another, perhaps while the winner was held up
+        least = 1.0 if racer in left else min(factor for factor, _ in LEAVES.values())
+        found.append(_comparable(racer, winner, max(_slower(racer, winner, by_work), least)))
+    return found
 
 
 def _slower(racer: Candidate, other: Candidate, by_work: bool) -> float:
@@ -180,11 +185,9 @@ def _runs(milliseconds: float, estimate: float) -> int:
     return max(1, min(MOST_IN_A_ROW, round(milliseconds / estimate))) if estimate > 0 else MOST_IN_A_ROW
 
 
-def _comparable(racer: Candidate, winner: Candidate, by_work: bool) -> list[float]:
-    """The samples, scaled so that their median is the winner's, times how much slower this one was in the
-    rounds that both ran."""
+def _comparable(racer: Candidate, winner: Candidate, slower: float) -> list[float]:
+    """The samples, scaled so that their median is the winner's, times how much slower this one is."""
     if racer is winner:
         return racer.samples
-    slower = max(_slower(racer, winner, by_work), 1.0)
     factor = statistics.median(winner.samples) * slower / statistics.median(racer.samples)
     return [value * factor for value in racer.samples]
