@@ -191,3 +191,9 @@ def test_flags_and_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRITON_SPIRV_KEEP", text)
         with pytest.raises(UsageError, match=r"TRITON_SPIRV_KEEP='.*': use a"):
             settings.number("TRITON_SPIRV_KEEP", kind, 1)
+
+
+def test_doctor_does_not_blame_a_driver_for_a_wrong_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_COMPILE_SECONDS", "soon")
+    (found, *_) = [each for each in doctor.findings() if each.subject.startswith("device ")]
+    assert found.state == "optional" and "was not tried: TRITON_SPIRV_COMPILE_SECONDS='soon'" in found.detail

@@ -269,11 +269,15 @@ def tried(device: Device | VulkanDevice) -> Finding:
     if missing or not getattr(device, "il_versions", "any"):
         lacks = f"lacks {', '.join(missing)}" if missing else "takes no SPIR-V"
         return Finding(subject, "optional", f"{device.name} {lacks}", "a newer driver may help")
+    from ..errors import UsageError
+
     refusal = _refusal(device)
     if refusal:
         return Finding(subject, "optional", refusal)
     try:
         seconds = try_kernel(device)
+    except UsageError as error:  # a variable, which is a finding of its own
+        return Finding(subject, "optional", f"{device.name} was not tried: {error}")
     except Exception as error:  # a driver may fail in ways of its own; the doctor goes on
         detail = str(error).splitlines()[0] if str(error) else ""
         return Finding(subject, "failed", f"{device.name}: {type(error).__name__}: {detail}",
