@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 VARIABLE = "TRITON_SPIRV_BACKEND"
 
-OFF, AUTOMATIC = ("0", "off", "false", "no"), ("", "auto")
+ON, OFF, AUTOMATIC = ("1", "on", "true", "yes"), ("0", "off", "false", "no"), ("", "auto")
 
 #: what the plugin wants to do when the switch has been turned; it registers when Triton imports it
 _listeners: list[Callable[[], None]] = []
@@ -36,7 +36,20 @@ def is_automatic() -> bool:
 
 def is_on() -> bool:
     """Is the switch on? With the variable unset: only after Triton has chosen this package."""
-    return _is_chosen if is_automatic() else _setting() not in OFF
+    return _is_chosen if is_automatic() else _setting() in ON
+
+
+def is_known() -> bool:
+    """Is what the variable holds a word for on, off or automatic?"""
+    return _setting() in (*ON, *OFF, *AUTOMATIC)
+
+
+def require_known() -> None:
+    """UsageError where it is not. Triton is imported all the same: who asks for a driver is told."""
+    if not is_known():
+        from .errors import UsageError
+
+        raise UsageError(f"{VARIABLE}={os.environ[VARIABLE]!r}: use 1, 0 or auto")
 
 
 def choose() -> None:

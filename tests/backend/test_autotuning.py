@@ -51,7 +51,7 @@ import numpy, triton
 from triton_spirv import asarray
 import backend.test_autotuning as tests, triton_spirv_backend.autotuning as autotuning
 raced, original = [], autotuning.race
-autotuning.race = lambda samples: raced.append(len(samples)) or original(samples)
+autotuning.race = lambda samples, **more: raced.append(len(samples)) or original(samples, **more)
 kernel = tests.repeated()
 kernel[(8,)](asarray(numpy.ones(2048, numpy.float32)), 2048, BLOCK=256)
 print(raced, tests.turns(kernel))
@@ -160,9 +160,9 @@ def test_threads_tune_once() -> None:
     failures: list[Exception] = []
     barrier = threading.Barrier(8)
 
-    def counted(samples: Any) -> Any:
+    def counted(samples: Any, **more: Any) -> Any:
         raced.append(len(samples))
-        return original(samples)
+        return original(samples, **more)
 
     def work() -> None:
         x = zeros(512)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+import triton_spirv
 from triton_spirv import asarray, zeros
-from triton_spirv.errors import LaunchError
+from triton_spirv.errors import DeviceError, LaunchError, UsageError
 from triton_spirv.runtime import loader
 from triton_spirv_backend import interface, launcher
 
@@ -296,3 +297,49 @@ def test_jit_launch_overhead() -> None:
             run(1, 1, 1, 0, kernel.function, kernel.packed_metadata, None, None, None, *arguments)
         best = min(best, (time.perf_counter() - start) / 100)
     assert best < 50e-6
+
+
+def test_a_sparse_tensor_is_refused_by_name() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(LaunchError, match=r"argument x: a tensor of layout torch\.sparse_coo is not"):
+        scale_by[(1,)](torch.eye(5).to_sparse(), zeros(5), 2.0, 5, BLOCK=8)
+
+
+def test_none_for_a_pointer_is_said() -> None:
+    """Triton says that a NoneType has no dtype."""
+    with pytest.raises(triton.CompilationError, match=r"argument out is None: .*'if out is not None:'"):
+        scale_by[(1,)](zeros(5), None, 2.0, 5, BLOCK=8)
+    with pytest.raises(triton.CompilationError, match="arguments x, out are None"):
+        scale_by[(1,)](None, None, 2.0, 5, BLOCK=8)
+
+
+def test_cache_folder_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", "/dev/null/cache")
+    with pytest.raises(UsageError, match=r"cache folder /dev/null/cache cannot be used: .*TRITON_CACHE_DIR"):
+        scale_by[(1,)](zeros(5), zeros(5), 2.0, 5, BLOCK=4)
+
+
+def test_target_is_obeyed_in_a_running_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by a kernel that has been launched before, and by a bound launch."""
+    x, out = asarray(np.arange(8, dtype=np.float32)), zeros(8)
+    monkeypatch.delenv("TRITON_SPIRV_TARGET", raising=False)
+    bound = triton_spirv.bind(scale_by, (1,), x, out, 2.0, 8, BLOCK=8)
+    seen = []
+    for name in ("", "cpu-simt", "host", "simt8"):
+        monkeypatch.setenv("TRITON_SPIRV_TARGET", name)
+        out.numpy()[:] = 0
+        seen.append(scale_by[(1,)](x, out, 2.0, 8, BLOCK=8).metadata.target.arch)
+        assert out.numpy().tolist() == (2 * x.numpy()).tolist()
+        bound(x, out, 2.0, 8)
+    assert seen[0] == seen[2] and seen[1::2] == ["cpu-simt", "cpu-simt8"]
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "abacus")
+    for launch in (lambda: scale_by[(1,)](x, out, 2.0, 8, BLOCK=8), lambda: bound(x, out, 2.0, 8)):
+        with pytest.raises(DeviceError, match="TRITON_SPIRV_TARGET: unknown target 'abacus'"):
+            launch()
+
+
+def test_a_target_of_another_interface_is_not_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", "vulkan")
+    scale_by.warmup(triton.MockTensor("fp32"), triton.MockTensor("fp32"), 2.0, 8, BLOCK=8, grid=(1,))
+    with pytest.raises(DeviceError, match=r"TARGET=vulkan compiles kernels for vulkan, .*cannot"):
+        scale_by[(1,)](zeros(8), zeros(8), 2.0, 8, BLOCK=8)

@@ -17,7 +17,7 @@ from scripted_gpu import LARGE, Gpu, context
 from triton.backends.compiler import GPUTarget
 from triton.runtime.errors import OutOfResources
 from triton_spirv import native, zeros
-from triton_spirv.errors import DeviceError
+from triton_spirv.errors import DeviceError, UsageError
 from triton_spirv.native import zebin
 from triton_spirv.runtime import devices, opencl
 from triton_spirv_backend import native_stage
@@ -103,7 +103,7 @@ def test_variable(fake: Fake, value: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_variable_that_is_misspelt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_SPIRV_ZEBIN", "yes please")
-    with pytest.raises(native.BadRequest, match="TRITON_SPIRV_ZEBIN='yes please': use 0, 1 or auto"):
+    with pytest.raises(UsageError, match="TRITON_SPIRV_ZEBIN='yes please': use 1, 0 or auto"):
         compile(generate_native_code=None)
 
 

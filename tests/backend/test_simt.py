@@ -96,5 +96,5 @@ def test_what_kernels_ask_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_unknown_target_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt64")
-    with pytest.raises(DeviceError, match=r"unknown target 'cpu-simt64'; known targets: .*cpu-simt"):
+    with pytest.raises(DeviceError, match=r"unknown target 'cpu-simt64' .*; known targets: .*cpu-simt"):
         targets.current_target()

@@ -319,3 +319,16 @@ def test_without_triton_enable_says_what_is_missing(monkeypatch: pytest.MonkeyPa
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'triton-spirv\[cpu\]'"):
         switch.enable()
     assert switch.VARIABLE not in os.environ
+
+
+@pytest.mark.parametrize("name, value", [("TRITON_SPIRV_BACKEND", "nope"),
+                                         ("TRITON_SPIRV_COMPILE_SECONDS", "soon")])
+def test_a_wrong_value_ends_the_first_launch_not_the_import(script: Script, name: str, value: str) -> None:
+    ran = script(ADD + "print('imported')\ncheck()", **{name: value})
+    assert ran.returncode == 1 and ran.stdout == "imported\n"
+    assert f"triton_spirv.errors.UsageError: {name}='{value}': use " in ran.stderr
+
+
+def test_other_words_for_on_and_off(script: Script) -> None:
+    assert script(ADD + "check(); print('ran')", TRITON_SPIRV_BACKEND="Yes").stdout == "ran\n"
+    assert "0 active drivers" in script(ADD + "check()", TRITON_SPIRV_BACKEND="False").stderr

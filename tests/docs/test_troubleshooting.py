@@ -12,6 +12,7 @@ PAGE = ROOT / "docs" / "troubleshooting.md"
 #: said by Triton and by a driver, not by this package
 OF_OTHERS = {"active drivers ([", "There should only be one.",
              "failed to specialize argument of type: ndarray", "tuple index out of range",
+             "@jit functions should be defined in a Python file",
              "object of type 'int' has no len()", "PLEASE submit a bug report to"}
 
 

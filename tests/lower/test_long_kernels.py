@@ -153,7 +153,7 @@ def test_a_slow_compilation_says_where_it_is(monkeypatch) -> None:
     assert "more than 1e-09 s" in str(warning.message)
 
 
-@pytest.mark.parametrize("seconds", ("0", "", "60", "nonsense"))
+@pytest.mark.parametrize("seconds", ("0", "", "60"))
 def test_a_quick_compilation_says_nothing(monkeypatch, seconds: str) -> None:
     monkeypatch.setenv("TRITON_SPIRV_COMPILE_SECONDS", seconds)
     with warnings.catch_warnings():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fake_ocloc import OLD_LOG, SCRATCH, Fake, elf
+from triton_spirv.errors import UsageError
 from triton_spirv.native import BadRequest, OclocNotFound, OclocUnusable, ocloc
 
 
@@ -76,7 +77,7 @@ def test_time_limit_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ocloc.timeout() == 7.5
     for wrong in ("soon", "-1", "nan"):
         monkeypatch.setenv("TRITON_SPIRV_OCLOC_TIMEOUT", wrong)
-        with pytest.raises(BadRequest, match="not a number of seconds"):
+        with pytest.raises(UsageError, match=r"TIMEOUT='[\w-]+': use a number of seconds above 0"):
             ocloc.timeout()
 
 

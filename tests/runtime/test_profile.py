@@ -274,3 +274,33 @@ assert any(name.startswith("add [script.py:") for name in names), names
 assert (x.numpy() == 0).all()
 """
     run(tmp_path, script, None)
+
+
+def test_tree_for_proton_viewer(tmp_path: Path) -> None:
+    """Hatchet's literal: below each line that launches its kernels; an autotuner's launches are left out."""
+    made = run(tmp_path, LAUNCHES, str(tmp_path / "my.hatchet"))
+    assert "triton-spirv: tree in " in made.stderr
+    root, devices = json.loads((tmp_path / "my.hatchet").read_text())
+    assert root["frame"] == {"name": "ROOT", "type": "function"} and "CPU" in devices
+    kernels = {site["frame"]["name"].rpartition(":")[0]: site for site in root["children"]}
+    assert kernels.keys() == {"script.py"} and len(root["children"]) == 2
+    added, doubled = (site["children"][0] for site in root["children"])
+    assert added["frame"]["name"].startswith("add 65536 [BLOCK=1024") and added["metrics"]["count"] == 3
+    assert added["metrics"]["flops32"] == 3 << 16 and added["metrics"]["bytes"] == 36 << 16
+    assert added["metrics"]["time (ns)"] > 0 and doubled["metrics"]["count"] == 1
+
+
+@pytest.mark.parametrize("options, message", [
+    ("", "No profiler registered for triton backend cpu"),
+    ("backend='instrumentation'", "Unknown or unsupported device type for instrumentation backend: cpu")])
+def test_proton_refuses(tmp_path: Path, options: str, message: str) -> None:
+    """docs/command.md says so of Triton 3.9; where a newer Proton starts, that page is out of date."""
+    script = f"""
+import triton.profiler as proton
+try:
+    proton.start({str(tmp_path / "session")!r}, {options})
+except Exception as error:
+    print("refused:", triton.__version__, error)
+"""
+    printed = run(tmp_path, script, None).stdout
+    assert printed.startswith("refused: ") and (message in printed or not printed.startswith("refused: 3.9"))

@@ -242,3 +242,11 @@ def test_a_compilation_that_failed_is_repeated(tmp_path: Path, capsys: pytest.Ca
     recordings.keep_compilation(text.replace("tt.return", "tt.nothing"), CPU, {}, "KeyError: 'x'")
     assert main(["replay", str(tmp_path / "0002-empty")]) == 1
     assert "ParseError" in capsys.readouterr().out
+
+
+def test_a_folder_that_cannot_be_made(place: Path, monkeypatch: pytest.MonkeyPatch,
+                                      capfd: pytest.CaptureFixture[str]) -> None:
+    """The launch is made, and a line says that it is not recorded."""
+    monkeypatch.setenv("TRITON_SPIRV_RECORD", "/dev/null/kept")
+    launch()
+    assert "shifted is not recorded: [Errno 20] Not a directory: '/dev/null/kept'" in capfd.readouterr().err

@@ -12,6 +12,8 @@ from ..native import NativeError, ocloc
 from ..runtime.processor import processor
 from ..target import (
     ACCUMULATORS,
+    HOST,
+    NAMES,
     PROCESSORS,
     TARGETS,
     Target,
@@ -20,8 +22,6 @@ from ..target import (
     find_target,
     ocloc_device,
 )
-
-HOST = "host"
 
 
 def named(name: str) -> Target:
@@ -58,8 +58,7 @@ def _by_ocloc(name: str) -> str:
 
 def names() -> list[str]:
     """Every name that `named` knows."""
-    real = [name for name, target in sorted(TARGETS.items()) if not target.emulated]
-    return [*real, *(f"cpu:{each}" for each in sorted((*ACCUMULATORS, *PROCESSORS))), HOST]
+    return [*NAMES, *(f"cpu:{each}" for each in sorted((*ACCUMULATORS, *PROCESSORS))), HOST]
 
 
 def device_kind(target: Target) -> str:

@@ -6,7 +6,6 @@ It works where next to nothing is installed: each check imports what it asks abo
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib.metadata
 import importlib.util
 import os
@@ -195,25 +194,37 @@ def _cache_folder() -> Finding:
 
 def _settings() -> Iterator[Finding]:
     """Variables that change where kernels run or how they are made."""
-    from .. import switch, variables
+    from .. import switch
 
     if switch.is_automatic():
         text = f"{switch.VARIABLE} is not set: Triton uses this package where no other backend is active"
         yield Finding("switch", "good", text)
-    else:
+    elif switch.is_known():  # else a finding of _variables
         on = switch.is_on()
         yield Finding("switch", "good" if on else "optional",
                       f"{switch.VARIABLE} is {'on' if on else 'off'}: "
                       f"Triton {'uses' if on else 'does not use'} this package",
                       f"{switch.VARIABLE}=1, or triton_spirv.enable()")
-    others = sorted(name for name in os.environ if name.startswith("TRITON_SPIRV_")
-                    and name != switch.VARIABLE)
-    for name in others:
-        known = name in variables.names()
-        near = difflib.get_close_matches(name, variables.names(), 1)
-        yield Finding(name, "good" if known else "optional",
-                      os.environ[name] if known else "nothing reads this variable",
-                      f"did you mean {near[0]}?" if near else "docs/environment.md lists all variables")
+    yield from _variables()
+
+
+def _variables() -> Iterator[Finding]:
+    """Those of the table that are set, and names that are nearly of it. The others' own are named only where
+    they are wrong."""
+    from .. import variables
+    from .values import problem
+
+    for name in variables.set_here():
+        variable, text = variables.find(name), os.environ[name]
+        if variable is None:
+            meant = variables.nearest(name)
+            yield Finding(name, "failed", "nothing reads this variable",
+                          f"did you mean {meant}?" if meant else "docs/environment.md lists all variables")
+        elif wrong := problem(variable, text.strip()):
+            yield Finding(name, "failed", wrong if name in wrong else f"{name}={text}: {wrong}",
+                          "correct it or unset it; docs/environment.md says what it may be")
+        elif name.startswith(variables.OURS):
+            yield Finding(name, "good", text)
 
 
 # ---- devices
@@ -258,11 +269,15 @@ def tried(device: Device | VulkanDevice) -> Finding:
     if missing or not getattr(device, "il_versions", "any"):
         lacks = f"lacks {', '.join(missing)}" if missing else "takes no SPIR-V"
         return Finding(subject, "optional", f"{device.name} {lacks}", "a newer driver may help")
+    from ..errors import UsageError
+
     refusal = _refusal(device)
     if refusal:
         return Finding(subject, "optional", refusal)
     try:
         seconds = try_kernel(device)
+    except UsageError as error:  # a variable, which is a finding of its own
+        return Finding(subject, "optional", f"{device.name} was not tried: {error}")
     except Exception as error:  # a driver may fail in ways of its own; the doctor goes on
         detail = str(error).splitlines()[0] if str(error) else ""
         return Finding(subject, "failed", f"{device.name}: {type(error).__name__}: {detail}",

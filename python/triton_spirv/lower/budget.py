@@ -5,11 +5,12 @@ TRITON_SPIRV_COMPILE_SECONDS says when; 60 where it is not set, 0 for never.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 
+from .. import settings
 from ..ir.model import Operation
+from ..settings import number
 
 VARIABLE = "TRITON_SPIRV_COMPILE_SECONDS"
 
@@ -22,11 +23,8 @@ class SlowCompilation(UserWarning):
 
 
 def seconds_allowed() -> float:
-    """What the environment says; 0 for no limit. What is no number is as if it were not set."""
-    try:
-        return float(os.environ.get(VARIABLE, "") or SECONDS)
-    except ValueError:
-        return SECONDS
+    """What the environment says; 0 for no limit."""
+    return number(VARIABLE, settings.SECONDS, SECONDS)
 
 
 class Budget:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..settings import SOME_SECONDS, number
 from ..target import Target
 from ..tools.process import command_line
 from .failures import BadRequest, NativeError, OclocNotFound, OclocUnusable
@@ -134,14 +135,7 @@ def settings() -> list[tuple[str, str]]:
 
 def timeout() -> float:
     """Seconds for one run of ocloc, by TRITON_SPIRV_OCLOC_TIMEOUT."""
-    text = os.environ.get(TIMEOUT_VARIABLE, "")
-    try:
-        seconds = float(text) if text else TIMEOUT
-    except ValueError:
-        seconds = 0.0
-    if not seconds > 0:
-        raise BadRequest(f"{TIMEOUT_VARIABLE}={text!r} is not a number of seconds")
-    return seconds
+    return number(TIMEOUT_VARIABLE, SOME_SECONDS, TIMEOUT)
 
 
 def arguments(device: str, flags: Sequence[str]) -> list[str]:

@@ -9,10 +9,10 @@ keep naming host memory, so kernels that follow them are refused.
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Callable
 
 from ..errors import DeviceError, LaunchError
+from ..settings import flag
 from . import opencl
 from .devices import Context, Device, size_flags
 from .extents import Span, merged
@@ -27,7 +27,7 @@ Part = Callable[[int, tuple[int, int], int], tuple[int, int]]
 def shares_memory(device: Device) -> bool:
     """Do launches on the device work on host memory in place? TRITON_SPIRV_SHARED_MEMORY=0 says no, to try
     the copies."""
-    return device.shares_memory and os.environ.get("TRITON_SPIRV_SHARED_MEMORY", "1") != "0"
+    return device.shares_memory and flag("TRITON_SPIRV_SHARED_MEMORY", True)
 
 
 class Staging:

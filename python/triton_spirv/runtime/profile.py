@@ -2,8 +2,8 @@
 
     TRITON_SPIRV_PROFILE=1            a table of kernels, configurations and shapes when the process ends
     TRITON_SPIRV_PROFILE=trace.json   the same, and a Chrome trace (chrome://tracing, Perfetto) in that file;
-    %p
-                                      in the name is the process's number
+                                      %p in the name is the process's number
+    TRITON_SPIRV_PROFILE=my.hatchet   the same, for proton-viewer
     TRITON_SPIRV_PROFILE=lines        the table, and the time by line of each kernel's source, on the CPU
 
 Launches go to a queue that keeps OpenCL's profiling times, one event for each (on Vulkan: between two
@@ -27,6 +27,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from ..settings import WORDS
 from . import opencl
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 VARIABLE = "TRITON_SPIRV_PROFILE"
 LINES = "lines"
+#: the ending of files for Triton's proton-viewer
+TREE = ".hatchet"
 
 
 @dataclass(frozen=True)
@@ -247,6 +250,12 @@ class Profile:
         return {"traceEvents": [*names, *events], "displayTimeUnit": "ns",
                 "otherData": {"made by": "triton-spirv"}}
 
+    def tree(self) -> list[dict[str, Any]]:
+        """What proton-viewer reads."""
+        from .hatchet import tree
+
+        return tree(self.timings)
+
     def report(self, stream: TextIO | None = None) -> None:
         """What happens at the end of the process: the table, and the trace where one is wanted."""
         out = sys.stderr if stream is None else stream
@@ -255,8 +264,10 @@ class Profile:
         if wanted not in ("", "1", LINES):
             path = Path(wanted.replace("%p", str(os.getpid())))
             try:
-                path.write_text(json.dumps(self.trace()), encoding="utf-8")
-                print(f"triton-spirv: trace in {path}", file=out)
+                is_tree = path.suffix == TREE
+                content = self.tree() if is_tree else self.trace()
+                path.write_text(json.dumps(content), encoding="utf-8")
+                print(f"triton-spirv: {'tree' if is_tree else 'trace'} in {path}", file=out)
             except OSError as error:
                 print(f"triton-spirv: {path} cannot be written: {error.strerror}", file=out)
 
@@ -296,7 +307,8 @@ def _told(timing: Timing, what: str) -> float:
 def setting() -> str:
     """What the variable asks for; empty: nothing."""
     value = os.environ.get(VARIABLE, "").strip()
-    return "" if value.lower() in ("0", "off", "false", "no") else value
+    is_on = WORDS.get(value.lower())
+    return value if is_on is None else "1" if is_on else ""
 
 
 def wanted() -> bool:

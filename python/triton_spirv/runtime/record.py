@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LaunchError
 from ..recordings import folder, new_folder
+from ..settings import COUNT, number
 from ..standalone import replay_source
 from .arguments import FORMATS, fitted
 from .extents import Span, extent, merged
@@ -40,7 +40,7 @@ def wanted() -> bool:
 
 def recording(launch: Launch, words: bytes, artifact: Artifact, device_kind: str) -> Launch:
     """A launch that records itself the first time, or the first times."""
-    left = int(os.environ.get(LIMIT, "") or 1)
+    left = number(LIMIT, COUNT, 1)
 
     def recorded(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
         nonlocal left
@@ -56,8 +56,11 @@ def recording(launch: Launch, words: bytes, artifact: Artifact, device_kind: str
             launch(x, y, z, arguments)
         finally:  # a launch that fails is one to look at
             taken.finish()
-            place = taken.write(Path(folder()), words, (x, y, z), device_kind)
-            print(f"triton-spirv: {artifact.entry} is recorded in {place}", file=sys.stderr)
+            try:
+                place = taken.write(Path(folder()), words, (x, y, z), device_kind)
+                print(f"triton-spirv: {artifact.entry} is recorded in {place}", file=sys.stderr)
+            except OSError as error:
+                print(f"triton-spirv: {artifact.entry} is not recorded: {error}", file=sys.stderr)
 
     return recorded
 

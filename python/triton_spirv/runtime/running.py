@@ -17,6 +17,7 @@ import os
 import threading
 import time
 
+from ..settings import flag
 from . import machine_code
 from .fault_code import assembled
 
@@ -100,7 +101,7 @@ def install() -> bool:
     with _lock:
         if not _kept:
             _kept.append(None)
-            if os.environ.get(VARIABLE, "1") != "0" and machine_code.has_code():
+            if flag(VARIABLE, True) and machine_code.has_code():
                 _install()
         return len(_kept) > 1
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import DeviceError
+from ..settings import flag
 
 if TYPE_CHECKING:
     from .devices import Device
@@ -31,7 +32,7 @@ SECONDS = 120
 
 def require_sound(device: Device) -> None:
     """DeviceError where the driver of a device does not survive a kernel, or computes nonsense."""
-    if device.platform.startswith(KNOWN) or os.environ.get(VARIABLE, "1") == "0":
+    if device.platform.startswith(KNOWN) or not flag(VARIABLE, True):
         return
     kept = _place(device)
     try:

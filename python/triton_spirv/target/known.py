@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from ..errors import DeviceError
 from .capabilities import Matrix
 from .device import Target
@@ -170,6 +172,15 @@ TARGETS = {
 }
 
 
+#: The names that users are told: targets with functions in place of hardware are for tests.
+NAMES = tuple(sorted(name for name, target in TARGETS.items() if not target.emulated))
+
+#: Names a target in place of the device's own.
+VARIABLE = "TRITON_SPIRV_TARGET"
+
+#: The processor that is here, with everything that it has.
+HOST = "host"
+
 #: What an OpenCL driver's extensions mean for a target, as words of its name.
 REPORTED = {"float64": "cl_khr_fp64", "block_io": "cl_intel_subgroup_2d_block_io",
             "matrix": "cl_intel_subgroup_matrix_multiply_accumulate"}
@@ -273,7 +284,15 @@ def _described_cpu(name: str) -> Target:
 
 
 def _described_target(name: str) -> Target:
-    """The target that a name made by `reported_target` describes."""
+    """The target that a name made by `reported_target` describes; DeviceError for another name."""
+    try:
+        return _with_facts(name)
+    except (KeyError, ValueError):
+        raise DeviceError(f"unknown target {name!r}: 'opencl:' begins a description of a device, as in "
+                          "opencl:lanes16:sizes8-16-32:shared65536") from None
+
+
+def _with_facts(name: str) -> Target:
     facts = {word.rstrip("-0123456789"): word[len(word.rstrip("-0123456789")):] for word in name.split(":")}
     columns = facts.get("matrix")
     sixteen = SIXTEEN_COLUMNS if "block_io" in facts else Matrix(16)
@@ -306,5 +325,18 @@ def find_target(name: str) -> Target:
     if device and family in OCLOC_DEVICES:
         return TARGETS[family].with_options(name=name)
     if name not in TARGETS:
-        raise DeviceError(f"unknown target {name!r}; known targets: {', '.join(sorted(TARGETS))}")
+        near = difflib.get_close_matches(name, NAMES, 1)
+        meant = f" (did you mean {near[0]}?)" if near else ""
+        raise DeviceError(f"unknown target {name!r}{meant}; known targets: {', '.join(NAMES)}")
     return TARGETS[name]
+
+
+def chosen_target(text: str) -> Target | None:
+    """What TRITON_SPIRV_TARGET asks for; None: the device's own. DeviceError where there is no such target.
+    "simt8" is short for "cpu-simt8"."""
+    if text in ("", HOST):
+        return None
+    try:
+        return find_target(f"cpu-{text}" if text.startswith("simt") else text)
+    except DeviceError as error:
+        raise DeviceError(f"{VARIABLE}: {error}; 'triton-spirv targets' says what they are") from None

@@ -55,7 +55,10 @@ class _Enabling(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
+        from triton_spirv.settings import flag
+
         from . import switching
 
         self.loader.exec_module(module)
-        switching.enable()
+        if flag(VARIABLE, False):  # UsageError for a word that is none
+            switching.enable()

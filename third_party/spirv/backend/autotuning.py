@@ -26,6 +26,7 @@ from triton_spirv.racing import race
 from triton_spirv.runtime import capture, profile
 
 from . import overflow
+from .targets import current_target
 
 #: what Triton's autotuner asks for
 QUANTILES = (0.5, 0.2, 0.8)
@@ -159,10 +160,15 @@ def _raced(asked: Question, configs: Sequence[Any]) -> dict[int, list[float]]:
                 found[id(config)] = refused  # infinite
         driver.active.get_device_interface().synchronize()
         empty = _emptying([*asked.arguments, *asked.keywords.values()])
-        samples = race([functools.partial(sample, run, empty) for _, run in runs])
+        samples = race([functools.partial(sample, run, empty) for _, run in runs], work=_work())
     found.update((id(config), _quantiles(times))
                  for (config, _), times in zip(runs, samples, strict=True))
     return found
+
+
+def _work() -> Callable[[], float] | None:
+    """The clock of what kernels take of the processors; None where they run on another device."""
+    return time.process_time if current_target().backend == "cpu" else None
 
 
 def _bound(asked: Question, config: Any) -> Callable[[], Any] | None:

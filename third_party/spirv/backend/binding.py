@@ -44,6 +44,11 @@ def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) 
     def read_arguments(*arguments: Any, **options: Any) -> Any:
         try:
             return read(*arguments, **options)
+        except RuntimeError as error:
+            if "doesn't have storage" not in str(error):
+                raise
+            require_memory({**dict(zip(names, arguments, strict=False)), **options})
+            raise
         except KeyError:
             require_dtypes({**dict(zip(names, arguments, strict=False)), **options})
             raise
@@ -67,6 +72,18 @@ def require_dtypes(given: dict[str, Any]) -> None:
                     find_dtype(part.dtype)
                 except LaunchError as error:
                     raise LaunchError(f"argument {name}: {error}") from None
+
+
+def require_memory(given: dict[str, Any]) -> None:
+    """LaunchError for the first tensor of torch's that is not one block of memory: a sparse one, or one in a
+    library's own layout."""
+    for name, value in given.items():
+        for part in value if isinstance(value, tuple) else (value,):
+            layout = str(getattr(part, "layout", "torch.strided"))
+            if layout != "torch.strided":
+                parts = "" if layout == "torch._mkldnn" else "its parts, such as x.values(), or "
+                raise LaunchError(f"argument {name}: a tensor of layout {layout} is not one block of memory; "
+                                  f"pass {parts}x.to_dense()")
 
 
 def advice(given: dict[str, Any]) -> str:

@@ -30,6 +30,7 @@ from triton.runtime.driver import driver
 from triton_spirv import checking
 from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.launch import GRID_LIMIT
+from triton_spirv.target.known import VARIABLE
 
 if TYPE_CHECKING:
     from triton_spirv.runtime.quick import Quick
@@ -42,7 +43,7 @@ GRID = "the grid is empty, or not one of integers"
 RANGE = "a number does not fit its parameter"
 
 #: environment variables that each launch obeys
-OBEYED = "TRITON_SPIRV_DEVICE", checking.VARIABLE
+OBEYED = "TRITON_SPIRV_DEVICE", VARIABLE, checking.VARIABLE
 
 #: arguments that are numbers
 NUMBERS = int, float, bool

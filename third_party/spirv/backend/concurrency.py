@@ -17,6 +17,8 @@ from typing import Any, ParamSpec, TypeVar
 from triton.compiler.compiler import CompiledKernel, max_shared_mem
 from triton.runtime.jit import JITFunction
 
+from .explained import explained
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -81,13 +83,17 @@ def _compile_once() -> None:
     original = JITFunction._do_compile
 
     @functools.wraps(original)
-    def _do_compile(self: Any, key: Any, signature: Any, device: Any, *rest: Any, **keywords: Any) -> Any:
+    def _do_compile(self: Any, key: Any, signature: Any, device: Any, constants: Any, *rest: Any,
+                    **keywords: Any) -> Any:
         kernels, target = self.device_caches[device][0], self.device_caches[device][2]
         if not _is_ours(target):
-            return original(self, key, signature, device, *rest, **keywords)
+            return original(self, key, signature, device, constants, *rest, **keywords)
         with _locks.holding((id(self), device, str(key))):
             made = kernels.get(key)  # by the thread that was first
-            return original(self, key, signature, device, *rest, **keywords) if made is None else made
+            if made is not None:
+                return made
+            with explained(self, constants):
+                return original(self, key, signature, device, constants, *rest, **keywords)
 
     _do_compile.serves_threads = True  # type: ignore[attr-defined]
     JITFunction._do_compile = _do_compile

@@ -31,11 +31,14 @@ class SPIRVDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
+        from triton_spirv import variables
+
         from . import autotuning, concurrency, installation_key, observers
         from .binding import explain_refused_arguments
         from .launcher import SPIRVUtils, make_launcher
         from .targets import current_device, current_interface
 
+        variables.require_known_values()
         explain_refused_arguments()
         installation_key.keep()
         concurrency.serve_threads()
@@ -48,6 +51,7 @@ class SPIRVDriver(DriverBase):
 
     @staticmethod
     def is_active() -> bool:
+        switch.require_known()
         if not switch.is_on() and switch.is_automatic() and _is_alone():
             switch.choose()
             _silence_absent()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import nullcontext
 from functools import partial
@@ -13,6 +12,7 @@ from triton_spirv.native import BuildFailed, spilled_bytes, zebin
 from triton_spirv.native.policy import dwords_per_lane
 from triton_spirv.runtime import devices, profile, program, record
 from triton_spirv.runtime.opencl import OpenCLError
+from triton_spirv.settings import flag
 from triton_spirv.spirv.line_info import with_line_info
 
 from . import recovery
@@ -99,7 +99,7 @@ class OpenCLFunction(Function):
     @property
     def has_lines(self) -> bool:
         """Is the machine code to say which line of the source it is of?"""
-        wanted = os.environ.get(LINE_INFO, "0") == "1" or profile.by_line()
+        wanted = flag(LINE_INFO, False) or profile.by_line()
         return wanted and self.context.device.kind == "cpu"
 
     def resources(self, metadata: Any) -> tuple[int | None, int]:

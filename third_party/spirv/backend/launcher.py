@@ -22,7 +22,7 @@ from . import recovery, shared_binaries
 from .functions import Function, OpenCLFunction, VulkanFunction
 from .observers import observed
 from .overflow import noticed
-from .targets import chosen_vulkan, current_target, emitter_target
+from .targets import chosen_vulkan, current_target, emitter_target, require_interface
 
 if TYPE_CHECKING:
     from triton_spirv.runtime.quick import Quick
@@ -60,12 +60,14 @@ class SPIRVUtils:
         compiles SPIR-V it is built here, since nobody else knows the registers.
         """
         choice, chosen = devices.selection(), chosen_vulkan()
+        metadata = getattr(_latest, "metadata", None)
+        if metadata is not None:
+            require_interface(metadata.target, chosen or devices.choose(choice))
         if chosen is not None:
             program = VulkanFunction(binary, name, chosen)
             return program, program, REGISTERS_PER_LANE, 0, chosen.max_invocations
         context = devices.open_device(devices.choose(choice))
         function = OpenCLFunction(binary, name, context)
-        metadata = getattr(_latest, "metadata", None)
         if metadata is not None and not recovery.is_whole(metadata, binary):
             metadata = None  # damaged, or somebody else's
         registers, spills = function.resources(metadata)

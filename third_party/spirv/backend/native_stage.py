@@ -24,6 +24,7 @@ from triton_spirv import native
 from triton_spirv.artifact import Artifact
 from triton_spirv.errors import DeviceError, TritonSpirvError
 from triton_spirv.native.policy import Attempt
+from triton_spirv.settings import FLAG_OR_AUTO
 from triton_spirv.target import ocloc_device
 
 from .targets import emitter_target
@@ -50,12 +51,10 @@ _warned: set[str] = set()
 def wanted(option: Any) -> bool | str:
     """False, True or "auto": the option, and where that is None the variable."""
     text = os.environ.get(VARIABLE, "") if option is None else str(option)
-    known: dict[str, bool | str] = {"": False, "0": False, "false": False, "1": True, "true": True,
-                                     AUTO: AUTO}
-    if text.lower() not in known:
-        name = VARIABLE if option is None else "generate_native_code"
-        raise native.BadRequest(f"{name}={text!r}: use 0, 1 or auto")
-    return known[text.lower()]
+    if not text:
+        return False
+    mode: bool | str = FLAG_OR_AUTO.value(VARIABLE if option is None else "generate_native_code", text)
+    return mode
 
 
 def device_name(target: GPUTarget, option: str) -> str:

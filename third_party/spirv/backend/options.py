@@ -12,6 +12,7 @@ from typing import Any
 from triton import knobs
 from triton.backends.compiler import GPUTarget
 from triton_spirv import checking
+from triton_spirv.settings import flag
 from triton_spirv.target.optimisations import VARIABLE, left_out
 
 #: 1: the option print_each_thread is on where a launch does not say
@@ -88,7 +89,7 @@ class SPIRVOptions:
         known.setdefault("enable_fp_fusion", knobs.language.default_fp_fusion)
         if getattr(knobs.language, "force_disable_fp_fusion", False):  # Triton 3.9
             known["enable_fp_fusion"] = False
-        known.setdefault("print_each_thread", os.environ.get(PRINT_EACH_THREAD, "0") == "1")
+        known.setdefault("print_each_thread", flag(PRINT_EACH_THREAD, False))
         known["optimise"] = ",".join(known.get("optimise", os.environ.get(VARIABLE, "")).split())
         left_out(known["optimise"])
         known["check"] = checking.normalised(known["check"]) if "check" in known else checking.current()

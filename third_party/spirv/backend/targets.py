@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from triton.backends.compiler import GPUTarget
 from triton_spirv import checking
+from triton_spirv.errors import DeviceError
 from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
 from triton_spirv.runtime.vulkan import is_target_name, is_vulkan
 from triton_spirv.target import (
     Target,
+    chosen_target,
     cpu_target,
     find_target,
     is_other_cpu,
@@ -20,13 +22,10 @@ from triton_spirv.target import (
     reported_cpu_target,
     reported_target,
 )
+from triton_spirv.target.known import VARIABLE
 
 if TYPE_CHECKING:
     from triton_spirv.runtime.vulkan.devices import Device
-
-#: Names a target of the emitter in place of the device's own: TRITON_SPIRV_TARGET=cpu-simt; "simt" is short
-#: for that.
-VARIABLE = "TRITON_SPIRV_TARGET"
 
 #: Kernels ask the target for the lanes of a warp and divide by it. On a CPU device one work-item runs a whole
 #: program, so any number is true; 32 is what kernels are written for.
@@ -56,8 +55,11 @@ def _vulkan(choice: str) -> Device:
 
 
 def current_device() -> str:
-    """The name of the chosen device, by which Triton keeps kernels; those of checked mode are others."""
-    name, checks = _device_name(devices.selection()), checking.current()
+    """The name of the chosen device, by which Triton keeps kernels; those of checked mode are others, and
+    those for another target."""
+    name, checks, wanted = _device_name(devices.selection()), checking.current(), os.environ.get(VARIABLE)
+    if wanted:
+        name = f"{name} (target={wanted})"
     return f"{name} (check={checks})" if checks else name
 
 
@@ -77,9 +79,8 @@ def _interface(choice: str) -> Any:
 def current_target() -> GPUTarget:
     """The target of the chosen device. The default CPU device is known without loading OpenCL: compile
     workers never do."""
-    name = os.environ.get(VARIABLE, "")
-    if name:
-        wanted = find_target(f"cpu-{name}" if name.startswith("simt") else name)
+    wanted = chosen_target(os.environ.get(VARIABLE, "").strip())
+    if wanted is not None:
         if wanted.lanes:
             return GPUTarget("spirv", wanted.name, wanted.sub_group_size)
         if is_other_cpu(wanted.name) or is_processor(wanted.name):
@@ -97,6 +98,17 @@ def current_target() -> GPUTarget:
         return GPUTarget("cpu", name, CPU_WARP_SIZE)
     target = reported_target(device.extensions, devices.sub_group_sizes(device), device.local_bytes)
     return GPUTarget("spirv", target.name, target.sub_group_size)
+
+
+def require_interface(target: GPUTarget, device: Any) -> None:
+    """DeviceError where a kernel for another interface than the device's is to be launched: by
+    TRITON_SPIRV_TARGET one compiles for Vulkan on any machine."""
+    wanted = chosen_target(os.environ.get(VARIABLE, "").strip())
+    interface = "vulkan" if chosen_vulkan() is not None else "opencl"
+    if wanted is not None and wanted.environment != interface and emitter_target(target).name == wanted.name:
+        raise DeviceError(f"{VARIABLE}={wanted.name} compiles kernels for {wanted.environment}, and they "
+                          f"cannot be launched on {device}. To run them, unset the variable; to compile "
+                          "only, use kernel.warmup(...) or 'triton-spirv compile'")
 
 
 def emitter_target(target: GPUTarget) -> Target:

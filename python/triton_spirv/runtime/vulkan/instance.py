@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import DeviceError
+from ...settings import flag
 from .library import Functions, Loader, VulkanError, open_loader
 from .structures import STRUCTURES, make, strings
 
@@ -62,7 +62,7 @@ def open_instance() -> Instance | None:
     failed = loader.functions.vkEnumerateInstanceVersion(ctypes.byref(version))
     if failed or version.value < VERSION_1_2:
         return None
-    validation = os.environ.get(VALIDATION, "") not in ("", "0")
+    validation = flag(VALIDATION, False)
     if validation:
         _require_layer(loader)
     application = make("ApplicationInfo", pApplicationName=b"triton-spirv", pEngineName=b"triton-spirv",

@@ -8,9 +8,9 @@ pipeline then.
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 
+from ...settings import flag
 from .context import Context
 from .structures import make
 
@@ -23,7 +23,7 @@ FORMATS = {0: "I4x", 1: "q", 2: "Q", 3: "d"}
 
 def creation_flags(context: Context) -> int:
     """The flags of a pipeline that can be asked for its statistics, where that is wanted and possible."""
-    wanted = os.environ.get(VARIABLE, "") not in ("", "0")
+    wanted = flag(VARIABLE, False)
     return CAPTURE if wanted and FEATURE in context.device.features else 0
 
 
