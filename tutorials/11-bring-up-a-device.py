@@ -91,11 +91,11 @@ def print_rules(ir: str) -> None:
 
 
 def print_artifact(target, artifact) -> None:
-    """How large the module is, how it is launched, and the types that its multiplications have."""
-    products = re.findall(r"= OpFMul (<[^>]*>|\w+)", artifact.listing)
+    """How large the module is, how it is launched, and the types of its products, with sums (fma) or not."""
+    products = re.findall(r"= (?:OpFMul|OpExtInst(?=.* fma )) (<[^>]*>|\w+)", artifact.listing)
     types = ", ".join(f"{count} x {type}" for type, count in Counter(products).items())
     shape = f"{len(artifact.words):6} bytes, {artifact.local_size[0]:3} work-items a program"
-    print(f"    {target.name:10} {shape}, OpFMul: {types}")
+    print(f"    {target.name:10} {shape}, products: {types}")
 
 
 def main() -> None:
@@ -121,7 +121,7 @@ def main() -> None:
     cpu = triton_spirv.TARGETS["cpu"]
     for_cpu = triton_spirv.compile(ir["ttir"], cpu)
     print(f"    parameters, as Python's struct packs them: {for_cpu.struct_format}")
-    show(for_cpu.listing, 3, only="OpFMul")
+    show(for_cpu.listing, 3, only=" fma ")
 
     title(4, "other targets, other modules")
     narrow = cpu.with_options(name="mine", vector_width=4, masked_access=False)

@@ -1,5 +1,5 @@
 """Which product and sum become one operation with one rounding, among those that the kernel allows: a product
-that one sum uses and nothing else, in the same block, the left one of two.
+that one sum uses and nothing else, in the same block where a driver joins them, the left one of two.
 
 Drivers get them in one of two ways: fused here, as an extended instruction, or marked, for the driver to
 contract. Some find the pairs themselves among all that may be contracted. Of a sum of two products they take
@@ -39,12 +39,12 @@ def fuse(m: Module, graph: Graph, allowed: AbstractSet[int]) -> None:
 
 
 def fuse_in_hardware(m: Module, graph: Graph, allowed: AbstractSet[int]) -> set[int]:
-    """Each sum and its product as OpenCL's fma, products that come out of arms too, where processors have an
-    instruction for it; the ids that are decided, and no longer to be contracted."""
+    """Each sum and its product as OpenCL's fma, where processors have an instruction for it, also products of
+    other blocks and those that come out of arms; the ids that are decided, and no longer to be contracted."""
     fusable = {id for id, type in graph.types.items() if scalar_type(type) in HARDWARE}
     decided = {words[2] for words in _arithmetic(graph, allowed) if words[1] in fusable}
     joined = _products_behind_arms(m, graph, decided)
-    _write_fused(m, graph, _pairs(graph, decided | joined), OPENCL, OPENCL_FMA)
+    _write_fused(m, graph, _pairs(graph, decided | joined, anywhere=True), OPENCL, OPENCL_FMA)
     return decided
 
 
@@ -197,8 +197,8 @@ def _negated(m: Module, type: int, given: int, constants: Mapping[int, Value], s
     return result
 
 
-def _pairs(graph: Graph, allowed: AbstractSet[int]) -> list[tuple[Words, Words]]:
-    """Sums and differences that take in a product, each with it."""
+def _pairs(graph: Graph, allowed: AbstractSet[int], anywhere: bool = False) -> list[tuple[Words, Words]]:
+    """Sums and differences that take in a product of the same block, or made `anywhere`, each with it."""
     products: dict[int, tuple[Words, int]] = {}
     sums: list[tuple[Words, int]] = []
     for block in graph.blocks:
@@ -216,7 +216,7 @@ def _pairs(graph: Graph, allowed: AbstractSet[int]) -> list[tuple[Words, Words]]
     for words, home in sums:
         for operand in words[3:]:
             product, made_in = products.get(operand, (words, -1))
-            if made_in == home and uses[operand] == 1:
+            if product is not words and (anywhere or made_in == home) and uses[operand] == 1:
                 found.append((words, product))
                 break
     return found
