@@ -21,8 +21,8 @@ TREE = Path(__file__).parents[2]
     "bug, within",
     [
         ("a subtraction of integers swaps its operands", 30),
-        ("a scan forgets other lanes", 10),
-        ("unsigned // is signed", 60),
+        ("a reduction forgets the last lanes", 30),
+        ("a left shift goes right", 10),
     ],
 )
 def test_a_planted_bug_is_found(bug, within):
