@@ -176,3 +176,11 @@ def test_products_and_sums_are_one_operation_where_processors_have_it() -> None:
     assert fuses == {"x86_64": False, "x86_64-v2": False, "x86_64-v3": True, "x86_64-v4": True,
                      "sapphirerapids": True}
     assert cpu_target("x86_64-v2", frozenset({"fma"})).has("parts_contractions")
+
+
+def test_a_target_with_other_quirks_stays_frozen() -> None:
+    """A cache key is made of its sets, which only frozen ones are known to be."""
+    for has in (True, False):
+        changed = find_target("cpu").with_options(parts_contractions=has)
+        assert isinstance(changed.quirks, frozenset) and changed.has("parts_contractions") == has
+        hash(changed)

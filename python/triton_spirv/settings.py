@@ -12,7 +12,6 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from .errors import UsageError
 
@@ -26,10 +25,10 @@ class Kind:
     """What a variable may hold. `read` makes a value of its text; ValueError or KeyError where it cannot.
     `says` is what to write, for messages."""
 
-    read: Callable[[str], Any]
+    read: Callable[[str], object]
     says: str
 
-    def value(self, name: str, text: str) -> Any:
+    def value(self, name: str, text: str) -> object:
         """The value; UsageError names the variable and what it may hold."""
         try:
             return self.read(text)
@@ -70,4 +69,6 @@ def flag(name: str, default: bool) -> bool:
 def number(name: str, kind: Kind, default: float) -> float:
     """The number that a variable holds; UsageError where it holds none, or one that is too small."""
     text = os.environ.get(name, "").strip()
-    return float(kind.value(name, text)) if text else default
+    found = kind.value(name, text) if text else default
+    assert isinstance(found, (int, float))
+    return float(found)

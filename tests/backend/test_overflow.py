@@ -147,7 +147,7 @@ def test_tuning_takes_the_fastest(chosen: str, monkeypatch: pytest.MonkeyPatch, 
     raced: list[int] = []
     slow = {8: (20.0, 1.0), 1: (1.0, 20.0)}[slower]
 
-    def race(samples: list[Any]) -> list[list[float]]:
+    def race(samples: list[Any], **_: Any) -> list[list[float]]:
         raced.append(len(samples))
         for sample in samples:
             sample(1)
@@ -167,7 +167,8 @@ def test_tuning_takes_the_fastest(chosen: str, monkeypatch: pytest.MonkeyPatch, 
 def test_tuning_takes_what_there_is(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
     raced: list[int] = []
     original = autotuning.race
-    monkeypatch.setattr(autotuning, "race", lambda samples: raced.append(len(samples)) or original(samples))
+    monkeypatch.setattr(autotuning, "race",
+                        lambda samples, **how: raced.append(len(samples)) or original(samples, **how))
     kernel, x, out = tuned(8, 16), np.arange(1024, dtype=np.float32), zeros(1024)
     with pytest.warns(UserWarning, match="reversed_rows"):
         kernel[lambda meta: (16 // meta["ROWS"],)](asarray(x), out, COLUMNS=64)

@@ -250,7 +250,7 @@ class Profile:
         return {"traceEvents": [*names, *events], "displayTimeUnit": "ns",
                 "otherData": {"made by": "triton-spirv"}}
 
-    def tree(self) -> list[dict[str, Any]]:
+    def tree(self) -> list[dict[str, object]]:
         """What proton-viewer reads."""
         from .hatchet import tree
 

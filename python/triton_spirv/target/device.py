@@ -91,5 +91,5 @@ class Target(Messages, Products, Arithmetic, Memory, Lanes, Vectors, ModuleForm)
             quirks = changes.get("quirks", self.quirks)
             assert isinstance(quirks, frozenset)
             has = {name for name, value in told.items() if value}
-            changes["quirks"] = (quirks - told.keys()) | has
+            changes["quirks"] = quirks.difference(told) | has  # frozen still: - of a dictionary's keys is not
         return replace(self, **changes)  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ def of(target: GPUTarget) -> str:
 
     fields = emitter_target(target).__dict__.items()
     # sets print in an order that differs between processes
-    means = [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in fields]
+    means = [(name, sorted(value) if isinstance(value, set | frozenset) else value) for name, value in fields]
     facts = (sources(), target, means, driver_identity())
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 

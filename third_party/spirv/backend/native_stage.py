@@ -53,7 +53,8 @@ def wanted(option: Any) -> bool | str:
     text = os.environ.get(VARIABLE, "") if option is None else str(option)
     if not text:
         return False
-    mode: bool | str = FLAG_OR_AUTO.value(VARIABLE if option is None else "generate_native_code", text)
+    mode = FLAG_OR_AUTO.value(VARIABLE if option is None else "generate_native_code", text)
+    assert isinstance(mode, (bool, str))
     return mode
 
 
