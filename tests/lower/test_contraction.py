@@ -4,11 +4,12 @@
 import handmade
 import numeric
 import numpy as np
-import pytest
 import triton
 import triton.language as tl
 import triton_spirv
 from triton_spirv.target import find_target
+
+SPIRV_MODES = ("vector",)  # one work-item runs the program
 
 ROWS, COLUMNS = 32, 64
 
@@ -31,6 +32,18 @@ def added_up(x, y, o, n, M: tl.constexpr, N: tl.constexpr):
     tl.store(o + tl.arange(0, N), tl.sum(v * w, 0))
 
 
+@triton.jit
+def in_another_block(x, y, o, n):
+    """The product is made before the branch and the loop in which it is added."""
+    product = tl.load(x) * tl.load(y)
+    if n > 0:
+        tl.store(o, product - 1.0)
+    total = 0.0
+    for _ in range(n):
+        total = tl.load(x + 1) * tl.load(y + 1) + total
+    tl.store(o + 1, total)
+
+
 def exact(x, y, z):
     """x * y + z, rounded once."""
     return (x.astype(np.float64) * y.astype(np.float64) + z).astype(np.float32)
@@ -40,18 +53,14 @@ def values():
     return numeric.random(ROWS * COLUMNS, "f32"), numeric.random(ROWS * COLUMNS, "f32")[::-1].copy()
 
 
-def test_one_operation_in_arms(run, mode):
-    if mode != "vector":
-        pytest.skip("one work-item runs the program")
+def test_one_operation_in_arms(run):
     x, y = values()
     o = numeric.poisoned(ROWS, "f32")
     run(greatest, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, x.size, ROWS, COLUMNS)
     numeric.assert_same(o, exact(x, y, -1.0).reshape(ROWS, COLUMNS).max(1))
 
 
-def test_products_of_both_arms(run, mode):
-    if mode != "vector":
-        pytest.skip("one work-item runs the program")
+def test_products_of_both_arms(run):
     x, y = values()
     o = numeric.poisoned(COLUMNS, "f32")
     run(added_up, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, x.size, ROWS, COLUMNS)
@@ -61,10 +70,16 @@ def test_products_of_both_arms(run, mode):
     numeric.assert_same(o, expected)
 
 
-def test_driver_still_parts_them(run, mode):
+def test_products_of_another_block(run):
+    x, y = values()
+    o = numeric.poisoned(2, "f32")
+    made = run(in_another_block, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, 1)
+    assert "OpFMul" not in made.asm["spvasm"]
+    numeric.assert_same(o, exact(x[:2], y[:2], np.array([-1, 0], np.float32)))
+
+
+def test_driver_still_parts_them(run):
     """Once this fails, Intel's CPU runtime leaves a sum with its product, and the quirk may go."""
-    if mode != "vector":
-        pytest.skip("one work-item runs the program")
     x, y = values()
     o = numeric.poisoned(ROWS, "f32")
     made = run(greatest, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, x.size, ROWS, COLUMNS)

@@ -249,9 +249,9 @@ class Builder:
         """An instruction whose result has the type of its operands."""
         x, y = self.match(x, y)
         if self.hide is not None and opcode in FLOAT_ARITHMETIC:
-            any = opcode == "OpFDiv" or (x.constant is not None and y.constant is not None)
+            either = opcode == "OpFDiv" or (x.constant is not None and y.constant is not None)
             same = opcode == "OpFSub" and x.id == y.id  # 0, if x is a number
-            x, y = self.hidden(x, any), self.hidden(y, any or same)
+            x, y = self.hidden(x, either), self.hidden(y, either or same)
         return self.emit(opcode, x, y, type=x.type)
 
     def hidden(self, value: Value, any: bool = False) -> Value:
