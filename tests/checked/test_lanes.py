@@ -98,7 +98,7 @@ def lines_of(kernel: Any) -> set[int]:
     return {first + k for k, line in enumerate(kernel.raw_src) if "# found here" in line}
 
 
-def without_barrier(monkeypatch: pytest.MonkeyPatch, number: int, memory: type = Range) -> list[int]:
+def without_barrier(monkeypatch: pytest.MonkeyPatch, number: int, memory: type) -> list[int]:
     """Compile without one of the barriers that a memory needs; how many there are, when that is done."""
     original, counts, graphs = shared.needed_barriers, list[int](), list[Any]()
 
@@ -115,31 +115,6 @@ def without_barrier(monkeypatch: pytest.MonkeyPatch, number: int, memory: type =
 
     monkeypatch.setattr(shared, "needed_barriers", needed)
     return counts
-
-
-@pytest.mark.usefixtures("lanes")
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_nothing_where_barriers_are(kernel: Any) -> None:
-    assert not found("lanes", launch_of(kernel))
-
-
-@pytest.mark.usefixtures("lanes")
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_each_barrier_is_missed(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    number, most = 0, 1
-    while number < most:
-        kernel.device_caches.clear()
-        with monkeypatch.context() as patch:
-            counts = without_barrier(patch, number)
-            findings = found("lanes", launch_of(kernel))
-        most = max(counts)
-        assert findings, f"barrier {number} of {most}"
-        for finding in findings:
-            assert finding.check == "lanes" and finding.file == __file__ and finding.other is not None
-            assert {finding.line, finding.other.line} <= lines_of(kernel)
-            assert "no barrier is between them" in finding.message
-        number += 1
-    assert most
 
 
 @triton.jit
@@ -202,27 +177,33 @@ def global_launch_of(kernel: Any) -> Callable[[], Any]:
 GLOBAL = [stored_and_loaded, by_two_arguments, loaded_and_stored, of_all, in_rounds, counted_and_loaded]
 
 
-@pytest.mark.usefixtures("lanes")
-@pytest.mark.parametrize("kernel", GLOBAL)
-def test_nothing_where_barriers_are_in_global_memory(kernel: Any) -> None:
-    assert not found("lanes", global_launch_of(kernel))
+#: kernels, how one is launched, the memory that its barriers are for, and what a finding says
+CASES = [*((kernel, launch_of, Range, "no barrier is between them") for kernel in KERNELS),
+         *((kernel, global_launch_of, Global, "of global memory") for kernel in GLOBAL)]
 
 
 @pytest.mark.usefixtures("lanes")
-@pytest.mark.parametrize("kernel", GLOBAL)
-def test_each_barrier_is_missed_in_global_memory(kernel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kernel, launch, memory, says", CASES)
+def test_nothing_where_barriers_are(kernel: Any, launch: Any, memory: type, says: str) -> None:
+    assert not found("lanes", launch(kernel))
+
+
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize("kernel, launch, memory, says", CASES)
+def test_each_barrier_is_missed(kernel: Any, launch: Any, memory: type, says: str,
+                                monkeypatch: pytest.MonkeyPatch) -> None:
     number, most = 0, 1
     while number < most:
         kernel.device_caches.clear()
         with monkeypatch.context() as patch:
-            counts = without_barrier(patch, number, Global)
-            findings = found("lanes", global_launch_of(kernel))
+            counts = without_barrier(patch, number, memory)
+            findings = found("lanes", launch(kernel))
         most = max(counts)
         assert findings, f"barrier {number} of {most}"
         for finding in findings:
             assert finding.check == "lanes" and finding.file == __file__ and finding.other is not None
             assert {finding.line, finding.other.line} <= lines_of(kernel)
-            assert "of global memory" in finding.message
+            assert says in finding.message
         number += 1
     assert most
 
