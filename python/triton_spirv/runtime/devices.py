@@ -303,12 +303,8 @@ class Context:
     @property
     def queue(self) -> int:
         """This thread's in-order queue; the one of the calling thread in a process where nothing else is of
-        use: the driver has lost its threads."""
-        if running.forked_amid:
-            if not self.device.runs_in_calling_thread:
-                raise LaunchError(f"{self.device.name}: {running.FORKED}")
-            return self.local_queue
-        return self._queue("ordinary", 0)
+        use: the driver has lost its threads. LaunchError where the device has no such queue."""
+        return self._driver_queue("ordinary", 0)
 
     @property
     def local_queue(self) -> int:
@@ -319,8 +315,18 @@ class Context:
 
     @property
     def profiling_queue(self) -> int:
-        """This thread's queue that keeps the times of events."""
-        return self._queue("profiling", opencl.QUEUE_PROFILING_ENABLE)
+        """This thread's queue that keeps the times of events; LaunchError as for `queue`."""
+        return self._driver_queue("profiling", opencl.QUEUE_PROFILING_ENABLE)
+
+    def _driver_queue(self, name: str, properties: int) -> int:
+        """A queue that the driver's threads work for, where there are any."""
+        if not running.lost_driver_threads:
+            running.driver_has_threads = True
+            return self._queue(name, properties)
+        if not self.device.runs_in_calling_thread:
+            raise LaunchError(f"{self.device.name}: {running.FORKED}")
+        return self._queue(f"local_{name}" if properties else "local",
+                           properties | opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
 
     def leave(self, kernel: str) -> None:
         """This thread has put a kernel into its queue, and does not wait for it."""

@@ -253,7 +253,7 @@ class Kernel:
         """Enqueue and wait: the error code. Launches of the main thread that are not known to be short can be
         interrupted; the kernel runs on then, and this thread goes on with a state and queues of its own."""
         library, start = self.context.device.library, time.perf_counter_ns()
-        if running.forked_amid and programs > 1 and self.artifact.waits:
+        if running.lost_driver_threads and programs > 1 and self.artifact.waits:
             raise LaunchError(f"{self.artifact.entry}: its programs wait for each other, which takes more "
                               f"than one thread; {running.FORKED}")
 

@@ -38,14 +38,17 @@ strides that you passed. TRITON_SPIRV_CHECK=bounds runs the program in checked m
 """
 AGAIN = "\ntriton-spirv: interrupted twice while a kernel ran; the process ends.\n"
 
-FORKED = ("this process was forked while other threads launched kernels, and it lacks the driver's threads: "
+FORKED = ("this process was forked after kernels had been launched, and it lacks the driver's threads: "
           "fork earlier, or start processes with multiprocessing's \"spawn\" or \"forkserver\"")
 
 #: one word for each thread: 0, or the address of the text of the kernel that it runs
 table = array.array("Q", bytes(8 * THREADS))
-#: is this the child of a fork in a process in which other threads launched, or a kernel ran on? The driver's
-#: threads are not in the child, and its scheduler counts on them for ever
-forked_amid = False
+#: has a kernel been given to the driver's own threads? After it they look for more work for a while, each of
+#: them with a lock of the driver's in its hand at times
+driver_has_threads = False
+#: is this the child of a fork in a process in which the driver had threads, other threads launched, or a
+#: kernel ran on? The driver's threads are not in the child, and its scheduler counts on them for ever
+lost_driver_threads = False
 #: has a wait been interrupted, whose kernel runs on?
 abandoned = False
 _free = list(range(THREADS - 1, 0, -1))
@@ -138,15 +141,15 @@ def _install() -> None:
         action(signal, ctypes.addressof(new), 0)
 
 
-_others_launch = False
+_will_be_lost = False
 
 
 def _look_around() -> None:
     """Just before a fork; in the child it is too late, the other threads' places are given up. A thread that
     launches may have left something in the driver's scheduler although no kernel runs. A moment without a
     launch is waited for, a short while: a thread inside of the driver may hold one of its locks."""
-    global _others_launch
-    _others_launch = abandoned or len(_free) < THREADS - 1 or place() != 0
+    global _will_be_lost
+    _will_be_lost = driver_has_threads or abandoned or len(_free) < THREADS - 1 or place() != 0
     for _ in range(1000):  # often: the moment is short where several threads launch small kernels
         if not elsewhere():
             return
@@ -155,9 +158,9 @@ def _look_around() -> None:
 
 def _forget_other_threads() -> None:
     """In the child of a fork there are none; what they were doing for a kernel is never done."""
-    global _lock, forked_amid
+    global _lock, lost_driver_threads
     _lock = threading.RLock()
-    forked_amid = forked_amid or _others_launch
+    lost_driver_threads = lost_driver_threads or _will_be_lost
     mine = place()
     for index in range(THREADS):
         if index != mine:
