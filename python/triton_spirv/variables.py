@@ -104,7 +104,7 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "the CPU, which otherwise prints it once for each program. The launch option "
                  "`print_each_thread=True` does so for one launch.", FLAG),
         Variable("TRITON_SPIRV_COMPILE_SECONDS", "seconds; `0`: never", "60",
-                 "Warn if a kernel takes longer than this to lower.", SECONDS),
+                 "Warn if a step of compiling a kernel takes longer than this.", SECONDS),
         Variable("TRITON_SPIRV_FAULT_MESSAGE", "`0`, `1`", "`1`",
                  "`0`: do not install signal handlers. With them, a crash of the process names the kernels "
                  "that were running.", FLAG),

@@ -47,6 +47,33 @@ def test_lanes_and_warps(monkeypatch: pytest.MonkeyPatch, name: str, lanes: int,
 
 
 @triton.jit
+def turned(x, out, n):
+    i = tl.arange(0, 256)
+    a, b = tl.load(x + i), tl.load(x + 256 + i)
+    for _ in range(n):
+        a, b = b + tl.reshape(tl.trans(tl.reshape(a, [16, 16])), [256]), a
+    tl.store(out + i, a)
+
+
+@pytest.mark.parametrize("name", ["simt8", "cpu"])
+def test_without_triton_s_passes_on_layouts(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """optimise="-layouts": the way out where these passes never end; conversions stay where they are."""
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", name)
+    x = np.random.default_rng(0).integers(-99, 99, 512).astype(np.int32)
+    a, b = x[:256], x[256:]
+    for _ in range(3):
+        a, b = b + a.reshape(16, 16).T.reshape(-1), a
+    conversions = {}
+    for optimise in ("all", "-layouts"):
+        out = triton_spirv.zeros(256, "int32")
+        made = turned[(1,)](triton_spirv.asarray(x), out, 3, optimise=optimise)
+        np.testing.assert_array_equal(out.numpy(), a)
+        conversions[optimise] = made.asm["ttgir"].count("ttg.convert_layout")
+        spirv_tools.validate(made.asm["spv"], "spv1.3")
+    assert (conversions["-layouts"] > conversions["all"]) == (name == "simt8")
+
+
+@triton.jit
 def sorted_row(x, out, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(out + i, tl.sort(tl.load(x + i)))

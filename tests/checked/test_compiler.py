@@ -185,7 +185,7 @@ def test_names() -> None:
     assert left_out("-masks, -vectors") == {"masks", "vectors"}
     assert left_out("masks") == left_out("none,masks") == OPTIMISATIONS.keys() - {"masks"}
     assert set(REORDERING) < OPTIMISATIONS.keys()
-    with pytest.raises(UsageError, match="there is no optimisation mask; there are single-rounds"):
+    with pytest.raises(UsageError, match="there is no optimisation mask; there are layouts"):
         left_out("-mask")
     with pytest.raises(ValueError, match="is no optimisation"):
         CPU.optimises("speed")

@@ -12,7 +12,7 @@ import torch
 import triton_spirv
 from counting import calls
 from triton_spirv import compiler
-from triton_spirv.lower.budget import SlowCompilation
+from triton_spirv.slow import SlowCompilation
 from triton_spirv.target import find_target
 
 SPIRV_MODES = ("vector",)  # the layouts of lanes are of tensors of one dimension

@@ -35,6 +35,8 @@ from property.worker import environment
 
 MODES = "vector"
 WORKER = Path(__file__).with_name("worker.py")
+#: of the warning that a compilation is slow
+NEVER_ENDS = "Triton's passes on layouts have worked"
 
 
 def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -71,7 +73,10 @@ def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> I
 
 
 def _death(mode: str, kernel: int, end: End, current: Path) -> dict[str, Any]:
-    """The result of a kernel that ended its process, which is kept."""
+    """The result of a kernel that ended its process, which is kept; but for one that Triton's own passes
+    never end with, which the warning of slow.py says."""
+    if end.hung and NEVER_ENDS in end.complaints:
+        return {"kernel": kernel, "mode": mode, "result": "refused", "why": f"{NEVER_ENDS}, and do not end"}
     result = "hung" if end.hung else "crashed"
     path = current.with_name(f"{result}-{mode}-{kernel}.py")
     if current.exists():

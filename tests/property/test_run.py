@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from children import End
 
 from property import run
 from property.report import page
@@ -56,6 +57,13 @@ def test_processes_that_die_are_findings_and_the_run_goes_on(entries, tmp_path, 
     assert (tmp_path / "hung-vector-5.py").read_text() == "# kernel 5"
     counts = "vector: 8 kernels: 6 agreed, 1 crashed, 1 hung. Comparisons that agreed: numpy 6"
     assert counts in capsys.readouterr().out
+
+
+def test_a_kernel_that_triton_s_passes_never_end_with_is_none_of_ours(tmp_path):
+    said = "stages.py:1: SlowCompilation: Triton's passes on layouts have worked on kernel (x.py:3) for more"
+    found = [run._death("simt8", 5, End(-9, hung, text), tmp_path / "current.py")["result"]
+             for hung, text in ((True, said), (True, ""), (False, said))]
+    assert found == ["refused", "hung", "crashed"]
 
 
 def test_several_processes_share_the_kernels_and_one_report(entries, tmp_path):

@@ -1,30 +1,12 @@
-"""A kernel that takes long to compile says where it is: a warning names the operation, once.
-
-TRITON_SPIRV_COMPILE_SECONDS says when; 60 where it is not set, 0 for never.
-"""
+"""The time that lowering takes: slow.py's warning names the operation that is being lowered."""
 
 from __future__ import annotations
 
 import time
 import warnings
 
-from .. import settings
 from ..ir.model import Operation
-from ..settings import number
-
-VARIABLE = "TRITON_SPIRV_COMPILE_SECONDS"
-
-#: Seconds after which a warning comes where nothing else is said.
-SECONDS = 60.0
-
-
-class SlowCompilation(UserWarning):
-    """A kernel takes longer to compile than TRITON_SPIRV_COMPILE_SECONDS."""
-
-
-def seconds_allowed() -> float:
-    """What the environment says; 0 for no limit."""
-    return number(VARIABLE, settings.SECONDS, SECONDS)
+from ..slow import VARIABLE, SlowCompilation, seconds_allowed
 
 
 class Budget:

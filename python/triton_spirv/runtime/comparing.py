@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from ..checking import Finding, report, require_settings
 from ..errors import LaunchError
 from ..recordings import folder
-from ..target import REORDERING
+from ..target import REFERENCE, REORDERING
 from .elements import coordinates, form, values
 from .record import Recording
 
@@ -100,7 +100,7 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
             tried(x, y, z, arguments)
             return _difference(taken, bounds)
 
-        reference = other(optimise="none")
+        reference = other(optimise=REFERENCE)
         found = differs(reference, launch)
         if found is None:
             return None
@@ -108,13 +108,13 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
         bounds = _bounds(taken, known, grid, arguments, other)
         if differs(reference, reference) is not None:
             return _again(taken, launch, grid, arguments)  # it depends on which program is first
-        found = differs(other(optimise="none", enable_fp_fusion=False), other(enable_fp_fusion=False))
+        found = differs(other(optimise=REFERENCE, enable_fp_fusion=False), other(enable_fp_fusion=False))
         if found is not None and known.products:
-            found = differs(other(optimise=f"none,{','.join(REORDERING)}", enable_fp_fusion=False),
+            found = differs(other(optimise=",".join((REFERENCE, *REORDERING)), enable_fp_fusion=False),
                             other(enable_fp_fusion=False))
             if found is None and known.exact:
                 bounds = _bounds(taken, known, grid, arguments, other, "exact+") if bounds else bounds
-                found = differs(other(optimise="none", enable_fp_fusion=False, compared="exact"),
+                found = differs(other(optimise=REFERENCE, enable_fp_fusion=False, compared="exact"),
                                 other(enable_fp_fusion=False, compared="exact"))
         if found is None:
             return _again(taken, launch, grid, arguments)
@@ -145,7 +145,7 @@ def _bounds(taken: Recording, known: Sums, grid: tuple[int, int, int], arguments
             signless = _bits(taken.data[name], row["dtype"]) & _below_sign(row["dtype"])
             start = signless if what == "magnitudes" else numpy.zeros_like(signless)
             ctypes.memmove(row["address"], start.ctypes.data, start.nbytes)
-        other(optimise="none", enable_fp_fusion=False, compared=exact + what)(*grid, arguments)
+        other(optimise=REFERENCE, enable_fp_fusion=False, compared=exact + what)(*grid, arguments)
         found.append({name: values(_now(row), row["dtype"]).astype(numpy.float64)
                       for name, row in added.items()})
     bounds = {}

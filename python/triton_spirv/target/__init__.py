@@ -38,7 +38,7 @@ from .known import (
     reported_cpu_target,
     reported_target,
 )
-from .optimisations import OPTIMISATIONS, REORDERING, left_out
+from .optimisations import OPTIMISATIONS, REFERENCE, REORDERING, left_out
 
 __all__ = [
     "ACCUMULATORS",
@@ -58,6 +58,7 @@ __all__ = [
     "PROCESSORS",
     "PRODUCTS",
     "PVC",
+    "REFERENCE",
     "REORDERING",
     "REPORTED",
     "SIXTEEN_COLUMNS",

@@ -14,6 +14,7 @@ from triton.backends.compiler import GPUTarget
 from triton_spirv.errors import UnsupportedOperation
 from triton_spirv.facts.motion import constant
 from triton_spirv.ir import parse
+from triton_spirv.slow import watched
 
 from .errors import as_triton_errors
 from .options import SPIRVOptions
@@ -35,6 +36,11 @@ TTGIR_PASSES = (
 )
 #: Before Triton 3.9 its assertion failed at a gather of more elements along the axis than there are.
 UNTIL_39_WITHOUT_GATHERS = "ttgpuir.add_optimize_thread_locality"
+
+#: What to do where they do not end: in Triton 3.9 TTGIR_PASSES[1] goes round for ever in some kernels that
+#: reshape and transpose, for its own GPUs, too.
+WITHOUT_END = ('they may never end, which is a mistake of theirs; the launch option optimise="-layouts" does '
+               'without them, and so does a CPU in vector mode')
 
 #: Bytes that a GPU would exchange between warps for a reduction or a scan. Kernels that size their grid by
 #: occupancy divide by the shared memory of such a kernel, so it is never 0 there, although a CPU device needs
@@ -117,7 +123,9 @@ class Pipeline:
                                                warp_size, self.options.num_ctas)
             manager.run(module, "make_ttgir")
             if self.target.lanes:
-                run_passes(module, ttgir_passes(self.source), "make_ttgir")
+                kept = len(TTGIR_PASSES) if self.target.optimises("layouts") else 1
+                with watched(self.in_passes, WITHOUT_END):
+                    run_passes(module, ttgir_passes(self.source)[:kept], "make_ttgir")
         except RuntimeError as error:
             if self.target.lanes:
                 raise
@@ -125,6 +133,12 @@ class Pipeline:
         if self.target.lanes:
             self.source = str(module)
         return str(module)
+
+    def in_passes(self) -> str:
+        """Who works on what, for a warning that Triton's passes on layouts take long."""
+        kernel = parse(self.source).entry
+        return (f"Triton's passes on layouts have worked on {kernel.attributes['sym_name']} "
+                f"({kernel.location})")
 
     def plan(self, stage: Any, metadata: dict[str, Any]) -> str:
         """The emitter's work; what it decided is what this stage shows of it."""
