@@ -6,8 +6,8 @@ contract. Some find the pairs themselves among all that may be contracted. Of a 
 one or the other, as the code around it happens to be. So that the same sum is the same number everywhere,
 they may take the left one only.
 
-On the CPU a product may also be that of a sum in each of several arms: how often the arms of a mask or a check
-repeat a sum must not decide how it is rounded. Of two sums on one way, neither takes it in.
+On the CPU a product may also be that of a sum in each of several arms: how often the arms of a mask or a
+check repeat a sum must not decide how it is rounded. Of two sums on one way, neither takes it in.
 """
 
 from __future__ import annotations
