@@ -96,14 +96,24 @@ def test_bits_are_those_without(way: str, is_masked: bool) -> None:
     assert not any(differ.values()), differ
 
 
-def test_bits_of_both_versions_of_a_store() -> None:
-    """The product stands before the versions, where no check is around it."""
+@triton.jit
+def stored_and_added(x, y, o, p, n, N: tl.constexpr):
+    """Whether the second store makes the product again depends on what is around it."""
+    i = tl.arange(0, N)
+    v, w = tl.load(x + i, mask=i < n, other=0.0), tl.load(y + i, mask=i < n, other=0.0)
+    z = tl.load(x + N + i, mask=i < n, other=0.0)
+    tl.store(o + i, v * w, mask=i < n)
+    tl.store(p + i, v * w + z, mask=i < n)
+
+
+@pytest.mark.parametrize("kernel", [stored_in_two_parts, stored_and_added])
+def test_bits_of_both_versions_of_a_store(kernel: Any) -> None:
     x, y = (np.random.default_rng(seed).standard_normal(128).astype(np.float32) for seed in range(2))
 
     def results(checks: str) -> Any:
         o, p = np.zeros(64, np.float32), np.zeros(64, np.float32)
         with triton_spirv.checked(checks):
-            stored_in_two_parts[(1,)](*arrays(x, y, o, p), 61, N=64)
+            kernel[(1,)](*arrays(x, y, o, p), 61, N=64)
         return p.view(np.int32)
 
     expected = results("")

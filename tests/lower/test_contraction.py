@@ -47,13 +47,8 @@ def in_another_block(x, y, o, n):
 
 @triton.jit
 def in_each_arm(x, y, o, n):
-    """The product is made before a branch, and each arm adds it. Then arms make it and others add it."""
-    product = tl.load(x) * tl.load(y)
-    if n > 0:
-        tl.store(o, product - 1.0)
-    else:
-        tl.store(o, product + 1.0)
-    a, b = tl.load(x + 1), tl.load(y + 1)
+    """Arms make a product, and others add it."""
+    a, b = tl.load(x), tl.load(y)
     if n > 0:
         if n > 1:
             product = a * b
@@ -62,9 +57,19 @@ def in_each_arm(x, y, o, n):
     else:
         product = a * a
     if n > 2:
-        tl.store(o + 1, product - 1.0)
+        tl.store(o, product - 1.0)
     else:
-        tl.store(o + 1, 1.0 - product)
+        tl.store(o, 1.0 - product)
+
+
+@triton.jit
+def stored_and_added(x, y, o, p, n, N: tl.constexpr):
+    """Each version of a store makes what it stores: of the second, there the sum alone uses the product."""
+    i = tl.arange(0, N)
+    v, w = tl.load(x + i, mask=i < n, other=0.0), tl.load(y + i, mask=i < n, other=0.0)
+    z = tl.load(x + N + i, mask=i < n, other=0.0)
+    tl.store(o + i, v * w, mask=i < n)
+    tl.store(p + i, v * w + z, mask=i < n)
 
 
 @triton.jit
@@ -114,12 +119,20 @@ def test_products_of_another_block(run):
 @pytest.mark.parametrize("n", range(4))
 def test_products_that_every_arm_adds(run, n):
     x, y = values()
-    o = numeric.poisoned(2, "f32")
+    o = numeric.poisoned(1, "f32")
     made = run(in_each_arm, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, n)
     assert "OpFMul" not in made.asm["spvasm"]
     left, right = [(x, x), (y, y), (x, y), (x, y)][n]
-    last = exact(left[1], right[1], -1.0) if n > 2 else exact(-left[1], right[1], 1.0)
-    numeric.assert_same(o, np.array([exact(x[0], y[0], -1.0 if n else 1.0), last]))
+    expected = exact(left[:1], right[:1], -1.0) if n > 2 else exact(-left[:1], right[:1], 1.0)
+    numeric.assert_same(o, expected)
+
+
+def test_products_that_are_stored_too_are_rounded(run):
+    x, y = values()
+    o, p = numeric.poisoned(64, "f32"), numeric.poisoned(64, "f32")
+    run(stored_and_added, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, p, 64, 64)
+    numeric.assert_same(o, x[:64] * y[:64])
+    numeric.assert_same(p, x[:64] * y[:64] + x[64:128])
 
 
 def test_products_that_are_added_twice_are_rounded(run):

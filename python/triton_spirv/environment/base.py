@@ -313,8 +313,9 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         """The same with operands of several types: ldexp and pown take an integer, ilogb gives one."""
 
     @abstractmethod
-    def contract(self, value: Value) -> Value:
-        """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
+    def contract(self, value: Value, users: str = "") -> Value:
+        """Allow a multiplication or addition to be fused with its neighbour; returns the value. `users`: of
+        a product, "several" operations of the kernel, or one "sum", however often the module repeats it."""
 
     def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
         """x * y + z; of floats, rounded once or twice: whichever costs less."""

@@ -6,8 +6,11 @@ contract. Some find the pairs themselves among all that may be contracted. Of a 
 one or the other, as the code around it happens to be. So that the same sum is the same number everywhere,
 they may take the left one only.
 
-On the CPU a product may also be that of a sum in each of several arms: how often the arms of a mask or a
-check repeat a sum must not decide how it is rounded. Of two sums on one way, neither takes it in.
+On the CPU it is the kernel's own operations that count (lower/arithmetic/elementwise.py). A module may make
+a product once for each of its users, or repeat the sum in the arms of a mask or a check: how a sum is rounded
+must not depend on that. So a product that several operations use is rounded, and one that a single sum uses
+is not, however often the module has the sum. Where that is not known, as for products that a reduction adds, a
+product may be that of a sum in each of several arms. Of two sums on one way, neither takes it in.
 """
 
 from __future__ import annotations
@@ -41,14 +44,15 @@ def fuse(m: Module, graph: Graph, allowed: AbstractSet[int]) -> None:
     _write_fused(m, graph, _pairs(graph, allowed), GLSL, FMA)
 
 
-def fuse_in_hardware(m: Module, graph: Graph, allowed: AbstractSet[int]) -> set[int]:
+def fuse_in_hardware(m: Module, graph: Graph, allowed: AbstractSet[int],
+                     of_one_sum: AbstractSet[int] = frozenset()) -> set[int]:
     """Each sum and its product as OpenCL's fma, where processors have an instruction for it, also products of
     other blocks, those that come out of arms, and those that every arm adds; the ids that are decided, and no
-    longer to be contracted."""
+    longer to be contracted. `of_one_sum`: products of which all sums are the same one, repeated."""
     fusable = {id for id, type in graph.types.items() if scalar_type(type) in HARDWARE}
     decided = {words[2] for words in _arithmetic(graph, allowed) if words[1] in fusable}
     joined = _products_behind_arms(m, graph, decided)
-    _write_fused(m, graph, _pairs(graph, decided | joined, anywhere=True), OPENCL, OPENCL_FMA)
+    _write_fused(m, graph, _pairs(graph, decided | joined, of_one_sum), OPENCL, OPENCL_FMA)
     return decided
 
 
@@ -74,11 +78,13 @@ class _Users:
         found = self._found[value]
         return found[0][1][2] if len(found) == 1 and found[0][1][0] & OPCODE == PHI else 0
 
-    def are_one_sum(self, value: int) -> bool:
-        """Do allowed sums alone use it, one on each way? The arms of a branch may each have the same one."""
+    def are_one_sum(self, value: int, repeated: bool = False) -> bool:
+        """Do allowed sums alone use it, one on each way, where they are not known to be one that is repeated?
+        The arms of a branch may each have the same one."""
         found = self._found[value]
         return bool(found) and all(words[0] & OPCODE in SUMS and words[2] in self._allowed
-                                   for _, words in found) and self._are_apart(tuple(at for at, _ in found))
+                                   for _, words in found) and (
+            repeated or self._are_apart(tuple(at for at, _ in found)))
 
     def _are_apart(self, blocks: tuple[int, ...]) -> bool:
         """Does no way lead from one of these blocks to another, but for another round of a loop?"""
@@ -261,9 +267,10 @@ def _negated(m: Module, type: int, given: int, constants: Mapping[int, Value], s
     return result
 
 
-def _pairs(graph: Graph, allowed: AbstractSet[int], anywhere: bool = False) -> list[tuple[Words, Words]]:
-    """Sums and differences that take in a product of the same block, or made `anywhere`, each with it. A
-    product of the latter may be that of one sum on each way."""
+def _pairs(graph: Graph, allowed: AbstractSet[int],
+           of_one_sum: AbstractSet[int] | None = None) -> list[tuple[Words, Words]]:
+    """Sums and differences that take in a product of the same block, each with it; or, of which `of_one_sum`
+    is known, a product made anywhere, that may be one of these or be added once on each way."""
     products: dict[int, tuple[Words, int]] = {}
     sums: list[tuple[Words, int]] = []
     for block in graph.blocks:
@@ -276,9 +283,10 @@ def _pairs(graph: Graph, allowed: AbstractSet[int], anywhere: bool = False) -> l
                     products[words[2]] = words, block.number
     if not products or not sums:
         return []
-    if anywhere:
+    anywhere = of_one_sum is not None
+    if of_one_sum is not None:
         users = _Users(graph, products.keys(), allowed)
-        taken = {made for made in products if users.are_one_sum(made)}
+        taken = {made for made in products if users.are_one_sum(made, made in of_one_sum)}
     else:
         uses = _uses(graph, products.keys())
         taken = {made for made in products if uses[made] == 1}
