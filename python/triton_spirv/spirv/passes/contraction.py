@@ -9,8 +9,8 @@ they may take the left one only.
 On the CPU it is the kernel's own operations that count (lower/arithmetic/elementwise.py). A module may make
 a product once for each of its users, or repeat the sum in the arms of a mask or a check: how a sum is rounded
 must not depend on that. So a product that several operations use is rounded, and one that a single sum uses
-is not, however often the module has the sum. Where that is not known, as for products that a reduction adds, a
-product may be that of a sum in each of several arms. Of two sums on one way, neither takes it in.
+is not, however often the module has the sum. Where that is not known, as for products that a reduction adds,
+a product may be that of a sum in each of several arms. Of two sums on one way, neither takes it in.
 """
 
 from __future__ import annotations
