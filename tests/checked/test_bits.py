@@ -66,6 +66,18 @@ def computed(x, y, o, n, WAY: tl.constexpr, IS_MASKED: tl.constexpr, M: tl.const
     tl.store(o + at, r, mask=at < n)
 
 
+@triton.jit
+def stored_in_two_parts(x, y, o, p, n, N: tl.constexpr):
+    """The store's two versions, of a whole block and of a masked one, each have the sum."""
+    i = tl.arange(0, N)
+    v, w = tl.load(x + i, mask=i < n, other=0.0), tl.load(y + i, mask=i < n, other=0.0)
+    s, t = tl.load(x + N + i, mask=i < n, other=0.0), tl.load(y + N + i, mask=i < n, other=0.0)
+    d = s - t
+    c = d + t
+    tl.store(o + i, c, mask=i < n)
+    tl.store(p + i, (c + v) - c * (c * tl.maximum(d, w)), mask=i < n)
+
+
 @pytest.mark.parametrize("is_masked", [False, True], ids=["whole", "masked"])
 @pytest.mark.parametrize("way", ["pairs", "two sums", "sum of rows", "greatest", "scan", "scan of pairs",
                                  "product", "chain"])
@@ -80,5 +92,31 @@ def test_bits_are_those_without(way: str, is_masked: bool) -> None:
         return o.view(np.int32)
 
     expected = results("")
+    differ = {checks: int((results(checks) != expected).sum()) for checks in CHECKS}
+    assert not any(differ.values()), differ
+
+
+@triton.jit
+def stored_and_added(x, y, o, p, n, N: tl.constexpr):
+    """Whether the second store makes the product again depends on what is around it."""
+    i = tl.arange(0, N)
+    v, w = tl.load(x + i, mask=i < n, other=0.0), tl.load(y + i, mask=i < n, other=0.0)
+    z = tl.load(x + N + i, mask=i < n, other=0.0)
+    tl.store(o + i, v * w, mask=i < n)
+    tl.store(p + i, v * w + z, mask=i < n)
+
+
+@pytest.mark.parametrize("kernel", [stored_in_two_parts, stored_and_added])
+def test_bits_of_both_versions_of_a_store(kernel: Any) -> None:
+    x, y = (np.random.default_rng(seed).standard_normal(128).astype(np.float32) for seed in range(2))
+
+    def results(checks: str) -> Any:
+        o, p = np.zeros(64, np.float32), np.zeros(64, np.float32)
+        with triton_spirv.checked(checks):
+            kernel[(1,)](*arrays(x, y, o, p), 61, N=64)
+        return p.view(np.int32)
+
+    expected = results("")
+    assert expected.any()
     differ = {checks: int((results(checks) != expected).sum()) for checks in CHECKS}
     assert not any(differ.values()), differ

@@ -257,3 +257,49 @@ def test_where_it_is_refused(device: str, monkeypatch: pytest.MonkeyPatch) -> No
     x = np.zeros(1024, np.float32)
     with pytest.raises(UnsupportedOperation, match=r"check=lanes is for .*TRITON_SPIRV_TARGET=simt"):
         summed[(1,)](*arrays(x, x), BLOCK=1024, check="lanes")
+
+
+@triton.jit
+def scattered(x, o, N: tl.constexpr, NEIGHBOURS: tl.constexpr, STEP: tl.constexpr):
+    i = tl.arange(0, N)
+    v = tl.load(x + i // STEP * STEP)
+    tl.store(o + i // NEIGHBOURS, v)  # found here
+    tl.store(o + N + i, v)
+
+
+@triton.jit
+def stored_in_turn(x, o, N: tl.constexpr):
+    """Other elements of a place come behind a barrier, or from the same lane."""
+    i = tl.arange(0, N)
+    v = tl.load(x + i)
+    tl.store(o + i, v)
+    tl.store(o + i, v + 1)
+    tl.store(o + N - 1 - i, v + 2)
+    for _ in range(2):
+        tl.store(o + i * 0, tl.sum(v, 0))
+        v += 1
+    tl.store(o + N + i, v)
+
+
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize("dtype", ["int8", "float16", "int32", "float64"])
+@pytest.mark.parametrize("offset", [0, 1])
+def test_two_values_of_one_store(dtype: str, offset: int) -> None:
+    x, memory = (np.arange(64) + 1).astype(dtype), np.zeros(129, dtype)
+    scattered.device_caches.clear()
+
+    def of(neighbours: int, step: int) -> Any:
+        o = memory[offset:128 + offset]
+        return found("lanes", lambda: scattered[(2,)](*arrays(x, o), N=64, NEIGHBOURS=neighbours, STEP=step))
+
+    assert not of(1, 1) and not of(2, 2) and not of(4, 8)
+    for finding in (*of(2, 1), *of(64, 8)):
+        assert finding.other is not None and {finding.line, finding.other.line} == lines_of(scattered)
+        assert "store of global memory by lane" in finding.message and "of another value" in finding.message
+    assert len(of(2, 1)) == len(of(64, 8)) == 1
+
+
+@pytest.mark.usefixtures("lanes")
+def test_stores_in_turn() -> None:
+    x, o = np.arange(256).astype(np.int32), np.zeros(512, np.int32)
+    assert not found("lanes", lambda: stored_in_turn[(2,)](*arrays(x, o), N=256))

@@ -4,6 +4,7 @@
 import handmade
 import numeric
 import numpy as np
+import pytest
 import triton
 import triton.language as tl
 import triton_spirv
@@ -44,6 +45,43 @@ def in_another_block(x, y, o, n):
     tl.store(o + 1, total)
 
 
+@triton.jit
+def in_each_arm(x, y, o, n):
+    """Arms make a product, and others add it."""
+    a, b = tl.load(x), tl.load(y)
+    if n > 0:
+        if n > 1:
+            product = a * b
+        else:
+            product = b * b
+    else:
+        product = a * a
+    if n > 2:
+        tl.store(o, product - 1.0)
+    else:
+        tl.store(o, 1.0 - product)
+
+
+@triton.jit
+def stored_and_added(x, y, o, p, n, N: tl.constexpr):
+    """Each version of a store makes what it stores: of the second, there the sum alone uses the product."""
+    i = tl.arange(0, N)
+    v, w = tl.load(x + i, mask=i < n, other=0.0), tl.load(y + i, mask=i < n, other=0.0)
+    z = tl.load(x + N + i, mask=i < n, other=0.0)
+    tl.store(o + i, v * w, mask=i < n)
+    tl.store(p + i, v * w + z, mask=i < n)
+
+
+@triton.jit
+def twice_on_a_way(x, y, o, n):
+    """Veltkamp's halves of a number rely on a product that is rounded."""
+    a = tl.load(x)
+    product = 4097.0 * a
+    high = product - (product - a)
+    tl.store(o, high)
+    tl.store(o + 1, a - high)
+
+
 def exact(x, y, z):
     """x * y + z, rounded once."""
     return (x.astype(np.float64) * y.astype(np.float64) + z).astype(np.float32)
@@ -76,6 +114,34 @@ def test_products_of_another_block(run):
     made = run(in_another_block, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, 1)
     assert "OpFMul" not in made.asm["spvasm"]
     numeric.assert_same(o, exact(x[:2], y[:2], np.array([-1, 0], np.float32)))
+
+
+@pytest.mark.parametrize("n", range(4))
+def test_products_that_every_arm_adds(run, n):
+    x, y = values()
+    o = numeric.poisoned(1, "f32")
+    made = run(in_each_arm, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, n)
+    assert "OpFMul" not in made.asm["spvasm"]
+    left, right = [(x, x), (y, y), (x, y), (x, y)][n]
+    expected = exact(left[:1], right[:1], -1.0) if n > 2 else exact(-left[:1], right[:1], 1.0)
+    numeric.assert_same(o, expected)
+
+
+def test_products_that_are_stored_too_are_rounded(run):
+    x, y = values()
+    o, p = numeric.poisoned(64, "f32"), numeric.poisoned(64, "f32")
+    run(stored_and_added, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, p, 64, 64)
+    numeric.assert_same(o, x[:64] * y[:64])
+    numeric.assert_same(p, x[:64] * y[:64] + x[64:128])
+
+
+def test_products_that_are_added_twice_are_rounded(run):
+    x, y = values()
+    o = numeric.poisoned(2, "f32")
+    run(twice_on_a_way, 1, numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), o, 1)
+    product = np.float32(4097) * x[0]
+    high = product - (product - x[0])
+    numeric.assert_same(o, np.array([high, x[0] - high]))
 
 
 def test_driver_still_parts_them(run):

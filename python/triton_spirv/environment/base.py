@@ -70,7 +70,7 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
     watch             is told of each access to shared memory right before it: the place in bytes, i32, the
                       bytes of the access and of its elements, and "read", "write" or "add". Of an
                       environment that has `watches_shared` alone
-    watch_global      ... of each access to global memory: the pointer, and the same
+    watch_global      ... of each access to global memory: the pointer, the same, and what "write" puts there
     """
 
     passing = "arguments"
@@ -79,7 +79,7 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
     counts_programs = False
     watches_shared = False
     watch: Callable[[Value, int, int, str], None] | None = None
-    watch_global: Callable[[Value, int, int, str], None] | None = None
+    watch_global: Callable[[Value, int, int, str, Value | None], None] | None = None
 
     #: memory semantics of a barrier that orders shared and global memory, and of one for shared memory only
     barrier_semantics: tuple[int, int]
@@ -313,8 +313,9 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         """The same with operands of several types: ldexp and pown take an integer, ilogb gives one."""
 
     @abstractmethod
-    def contract(self, value: Value) -> Value:
-        """Allow a multiplication or addition to be fused with its neighbour; returns the value."""
+    def contract(self, value: Value, users: str = "") -> Value:
+        """Allow a multiplication or addition to be fused with its neighbour; returns the value. `users`: of
+        a product, "several" operations of the kernel, or one "sum", however often the module repeats it."""
 
     def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
         """x * y + z; of floats, rounded once or twice: whichever costs less."""

@@ -229,9 +229,14 @@ class Watch:
         before = [each for each in self.artifact.sites if each.check == LANES][other >> PLACE_BIT]
         lanes = {MANY_LANES: "several lanes", ADDING_LANES: "a lane"}
         who = other & (1 << PLACE_BIT) - 1
-        message = (f"{site.what} of {site.kind} memory by lane {lane}, and {before.what} there by "
-                   f"{lanes.get(who, f'lane {who}')}: no barrier is between them. This is a defect of "
-                   "triton-spirv: please report it")
+        if site == before and site.what == "store":
+            message = (f"store of {site.kind} memory by lane {lane}, and of another value there by lane "
+                       f"{who}: which of them stays is not defined. If the kernel never stores two elements "
+                       "of one tensor in one place, this is a defect of triton-spirv: please report it")
+        else:
+            message = (f"{site.what} of {site.kind} memory by lane {lane}, and {before.what} there by "
+                       f"{lanes.get(who, f'lane {who}')}: no barrier is between them. This is a defect of "
+                       "triton-spirv: please report it")
         return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, program,
                        count, other=Place(before.file, before.line, before.column, program))
 

@@ -55,6 +55,7 @@ class OpenCL(OpenCLTileRegisters):
         self._local_size = 1
         self._contractible: set[int] = set()
         self._left_to_driver: set[int] = set()
+        self._of_one_sum: set[int] = set()
         self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
         self._shared_bytes = 0
@@ -128,7 +129,7 @@ class OpenCL(OpenCLTileRegisters):
         """Which product a sum takes in is not the driver's choice."""
         m, left = self.b.module, self._contractible
         if self.target.has("parts_contractions"):
-            decided = fuse_in_hardware(m, graph, left - self._left_to_driver)
+            decided = fuse_in_hardware(m, graph, left - self._left_to_driver, self._of_one_sum)
             m.undecorate(decided, *CONTRACT)
             left = left - decided
         m.undecorate(second_products(graph, left), *CONTRACT)
@@ -250,8 +251,13 @@ class OpenCL(OpenCLTileRegisters):
             return self.math(name, *operands)
         return self.b.module.ext("OpenCL.std", name, *operands, type=type)
 
-    def contract(self, value: Value) -> Value:
+    def contract(self, value: Value, users: str = "") -> Value:
         m, known = self.b.module, self.target.capabilities
+        if self.target.has("parts_contractions"):
+            if users == "several":  # how often it is made again, for some of them, depends on the code around
+                return value
+            if users == "sum":
+                self._of_one_sum.add(value.id)
         if known is not None and "FPFastMathModeINTEL" not in known:
             return value
         m.require("FPFastMathModeINTEL", extension="SPV_INTEL_fp_fast_math_mode")

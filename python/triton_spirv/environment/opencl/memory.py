@@ -76,17 +76,17 @@ class OpenCLMemory(Environment):
 
     def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None) -> None:
         place, type, aligned = self._as_vector(pointer, width_of(value.type), alignment)
-        self._met(pointer, width_of(value.type), "write")
+        self._met(pointer, width_of(value.type), "write", value)
         self.b.emit(
             "OpStore", place, value, ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned]
         )
 
-    def _met(self, pointer: Value, count: int, kind: str) -> None:
+    def _met(self, pointer: Value, count: int, kind: str, value: Value | None = None) -> None:
         """Tell who watches of an access to elements from a pointer on, if they lie in global memory."""
         assert isinstance(pointer.type, Pointer)
         if self.watch_global is not None and pointer.type.storage_class == GLOBAL:
             size = type_bytes(scalar_type(pointer.type.pointee))
-            self.watch_global(pointer, count * size, size, kind)
+            self.watch_global(pointer, count * size, size, kind, value)
 
     def fence_stream(self) -> None:
         if self.target.masked_access:

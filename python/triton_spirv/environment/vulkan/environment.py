@@ -276,7 +276,7 @@ class Vulkan(VulkanMatrices):
     def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
         return self._math.narrow(value, element, rounding)
 
-    def contract(self, value: Value) -> Value:
+    def contract(self, value: Value, users: str = "") -> Value:
         self._fusable.add(value.id)
         return value
 

@@ -8,7 +8,7 @@ splatting.
 from __future__ import annotations
 
 from ...ir.dialects import with_trait
-from ...ir.model import FloatType, Operation
+from ...ir.model import FloatType, Operation, Value
 from ...spirv.builder import scalar_type, width_of, with_width
 from ...spirv.module import Value as Register
 from ...spirv.types import Float, Int
@@ -181,8 +181,21 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
             return found or ctx.env.divide(x, y, precise=op.name == "tt.precise_divf")
         value = b.binary(FLOAT[op.name], x, y)
         fuses = ctx.kernel.options.enable_fp_fusion
-        return ctx.env.contract(value) if fuses and not is_bits(element_of(op.operands[0].type)) else value
+        if not fuses or is_bits(element_of(op.operands[0].type)):
+            return value
+        return ctx.env.contract(value, _users(op.result) if op.name == "arith.mulf" else "")
     return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
+
+
+def _users(product: Value) -> str:
+    """`contract`: who uses a product, checks left out."""
+    users = [user for user, _ in product.uses if not user.has("watches")]
+    if len(users) != 1:
+        return "several" if users else ""
+    user = users[0]
+    if user.has("view") and len(user.results) == 1:
+        return _users(user.result)
+    return "sum" if FLOAT.get(user.name) in ("OpFAdd", "OpFSub") else ""
 
 
 @elementwise("arith.negf")

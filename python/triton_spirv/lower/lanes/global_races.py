@@ -5,9 +5,11 @@ address: an access that shares its place in the table with one to other memory t
 be missed, and nothing is found that is not so. Programs run one after the other. The table is 64-bit words:
 how many entries there are, less one, then for each
 
-    its cell     when it was written last     by whom     when it was read last     by whom
+    its cell    when it was written last    by whom    when it was read last    by whom    what was stored
 
-"When" is the program's number, and below it how many barriers it has passed.
+"When" is the program's number, and below it how many barriers it has passed. Two lanes often store the same
+element with the same value; another value is a finding. Barriers part the stores that may meet, so it is one
+store of the kernel that gives an element two values, or a barrier is missing.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from ...check_layout import ADDING_LANES, ENTRY_WORDS, MANY_LANES, PLACE_BIT, race_word
 from ...environment.base import Environment
-from ...spirv.builder import I32, I64, Builder
+from ...spirv.builder import I32, I64, Builder, width_of
 from ...spirv.control import For, if_
 from ...spirv.module import Value as Register
-from ...spirv.types import Bool, Void
+from ...spirv.types import Bool, Int, Void
 from ...spirv.values import Function
 
 if TYPE_CHECKING:
@@ -40,10 +42,11 @@ class GlobalRaces:
     # --- in front of the kernel -----------------------------------------------------------------------------
 
     def _function(self, kind: str) -> Function:
-        """Look at the cells of an access and mark them. Its parameters are those of `touched`."""
+        """Look at the cells of an access and mark them. Its parameters are those of `touched`; the last one
+        is the bits that are stored."""
         b, m = self.b, self.b.module
-        function = m.function(f"met_{kind}", Void(), [I64, I64, I32, I32, I64, I32, I32, I32, I32, I64])
-        address, size, shift, who, now, site, x, y, z, array = function.parameters
+        function = m.function(f"met_{kind}", Void(), [I64, I64, I32, I32, I64, I32, I32, I32, I32, I64, I64])
+        address, size, shift, who, now, site, x, y, z, array, put = function.parameters
         m.begin(m.label())
         with if_(m, self._is_watched(array, address)):
             table = self._word(array, race_word(self._arguments))
@@ -52,11 +55,15 @@ class GlobalRaces:
             with For(m, b.lshr(address, wide), b.lshr(last, wide), step, inclusive=True) as loop:
                 place = b.imul(b.iand(loop.index, self._word(table, 0)), ENTRY_WORDS)
                 start = b.iadd(table, b.shl(b.iadd(place, 1), 3))
-                cell, written, writer, read, reader = (
+                cell, written, writer, read, reader, stored = (
                     self.env.pointer(b.iadd(start, 8 * at), I64) for at in range(ENTRY_WORDS))
                 with if_(m, b.compare("OpINotEqual", self._load(cell), loop.index)):
                     for word, value in ((cell, loop.index), (written, 0), (read, 0)):
                         self.env.store(word, b.constant(I64, value) if isinstance(value, int) else value)
+
+                bits = b.shl(b.constant(I64, 8), wide)
+                behind = b.isub(b.shl(loop.index, wide), address)
+                part = b.shl(b.lshr(put, b.iand(b.imul(behind, 8), 63)), b.isub(64, bits))
 
                 def meets(when: Register, before: Register, others: str) -> None:
                     """Report what was there since the last barrier, and is no access of this lane."""
@@ -65,7 +72,12 @@ class GlobalRaces:
                     bad = b.logical_and(b.compare("OpIEqual", self._load(when), now),
                                         b.compare("OpINotEqual", lane, who))
                     if others:
-                        bad = b.logical_and(bad, b.compare(others, lane, ADDING_LANES))
+                        is_one = b.compare(others, lane, ADDING_LANES)
+                        if others == "OpIEqual":  # of elements that begin within a cell, two may share it
+                            whole = b.compare("OpIEqual", b.iand(address, b.isub(b.lshr(bits, 3), 1)), 0)
+                            differs = b.compare("OpINotEqual", self._load(stored), part)
+                            is_one = b.logical_or(is_one, b.logical_and(whole, differs))
+                        bad = b.logical_and(bad, is_one)
                     with if_(m, bad):
                         self.shared.report(array, site, found, who, (x, y, z))
 
@@ -81,6 +93,8 @@ class GlobalRaces:
                     mine = b.select(also, b.ior(mine, MANY_LANES), mine)
                 self.env.store(reader if kind == "read" else writer, b.resize(mine, 64))
                 self.env.store(read if kind == "read" else written, now)
+                if kind == "write":
+                    self.env.store(stored, part)
         m.emit("OpReturn")
         m.end_function()
         return function
@@ -117,14 +131,26 @@ class GlobalRaces:
         self._shift = self.shared.later()
         env.watch_global = self.touched
 
-    def touched(self, pointer: Register, size: int, element: int, kind: str) -> None:
-        """An access to `size` bytes of global memory is about to be made; its elements have so many bytes."""
+    def touched(self, pointer: Register, size: int, element: int, kind: str, value: Register | None) -> None:
+        """An access to `size` bytes of global memory is about to be made; its elements have so many bytes.
+        `value`: what a store puts there."""
         b = self.b
         self._bytes = min(self._bytes, element)
+        address = self.env.address(pointer)
+        if value is None:
+            self._touch(address, size, kind, b.constant(I64, 0))
+            return
+        for number in range(width_of(value.type)):
+            one = b.extract(value, number) if width_of(value.type) > 1 else value
+            put = b.resize(b.bitcast(one, Int(8 * element)), 64, signed=False)
+            self._touch(b.iadd(address, element * number), element, kind, put)
+
+    def _touch(self, address: Register, size: int, kind: str, put: Register) -> None:
+        b = self.b
         now = b.ior(self._now, b.resize(self.shared.epoch, 64))
-        b.emit("OpFunctionCall", self._functions[kind], self.env.address(pointer), b.constant(I64, size),
+        b.emit("OpFunctionCall", self._functions[kind], address, b.constant(I64, size),
                self._shift[0], self.shared.who, now, b.constant(I32, self.shared.site(kind, "global")),
-               *self.shared.program, self.shared.array, type=Void())
+               *self.shared.program, self.shared.array, put, type=Void())
 
     def finish(self) -> None:
         """All instructions are there: the size of a cell is known."""
