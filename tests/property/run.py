@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from children import End, reports
 
+from property.modes import environment
 from property.report import FAILURES, counts, page
-from property.worker import environment
 
 MODES = "vector"
 WORKER = Path(__file__).with_name("worker.py")

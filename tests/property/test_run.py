@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from property import run
+from property.modes import lanes_of
 from property.report import page
 from property.shrink import Choices, shrunk
-from property.worker import lanes_of, program_of
+from property.worker import program_of
 
 WORKER = """
 import argparse, json, os, time
