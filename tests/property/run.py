@@ -128,7 +128,8 @@ class Run:
             return mode, first, count
 
     def work(self) -> None:
-        """A job: batches until none is left. Behind a kernel that ended its process a batch goes on."""
+        """A job: batches until none is left. Behind a kernel that ended its process a batch goes on, unless
+        the time is over: each process runs its first kernel however late it is."""
         while (given := self.next()) is not None:
             mode, first, count = given
             left, last = range(first, first + count), -1
@@ -137,6 +138,8 @@ class Run:
                 for entry in batch(mode, left[0], len(left), self.arguments):
                     self.note(entry)
                     left = range(entry["kernel"] + 1, first + count)
+                if time.time() > self.arguments.deadline:
+                    break
             self.show()
 
     def note(self, entry: dict[str, Any]) -> None:

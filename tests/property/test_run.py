@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -105,3 +106,19 @@ def test_draws_shrink_to_what_still_fails():
 
     made = shrunk([6, 9, 8, 7, 3, 2, 1], fails, 5)
     assert fails(made) and len(made) <= 3 and sum(made[1:]) == 10
+
+
+def test_no_process_begins_after_the_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a batch lacks then is not run, a kernel in each of so many processes."""
+    begun = []
+
+    def batch(mode: str, first: int, count: int, arguments: Any) -> Any:
+        begun.append(first)
+        arguments.deadline = 0.0
+        yield {"kernel": first, "mode": mode, "result": "agreed", "checks": ["numpy"]}
+
+    monkeypatch.setattr(run, "batch", batch)
+    arguments = SimpleNamespace(first=1, count=9, modes=["vector"], batch=9, jobs=1, stop=False, out=tmp_path,
+                                seconds=100.0)
+    assert run.run(arguments) == 0
+    assert begun == [1]
