@@ -44,27 +44,28 @@ assert config.cpu_backend == "cpp" and not triton_spirv.inductor.is_enabled()
 
 def test_a_block_a_name_and_a_variable(script: Script) -> None:
     """`with enabled():`, backend="triton-spirv", with options and modes; what is around them stays."""
-    text = MODEL + """
-import sys, counting, triton_spirv, torch._inductor.config as config
+    done = script(MODEL + """
+import counting, triton_spirv, torch._inductor.config as config
 counting.count()
-if IN_A_BLOCK:
-    with triton_spirv.inductor.enabled():
-        check(torch.compile(model))
-else:
-    check(torch.compile(model, backend="triton-spirv"))
-    check(torch.compile(model, backend="triton-spirv", options={"max_fusion_size": 1}))
-    assert len(counting.launched) > 2, counting.launched  # the options count
-    check(torch.compile(model, backend="triton-spirv", mode="max-autotune-no-cudagraphs"))
-    y = torch.randn(33, 77, requires_grad=True)  # the backward pass is compiled later
-    torch.compile(model, backend="triton-spirv")(y).sum().backward()
-    assert "backward" in "".join(counting.launched), counting.launched
+with triton_spirv.inductor.enabled():
+    check(torch.compile(model))
 assert counting.launched and counting.compiled
 assert config.cpu_backend == "cpp"
-"""
-    for in_a_block in (True, False):
-        done = script(f"IN_A_BLOCK = {in_a_block}\n" + text)
-        assert done.returncode == 0, done.stderr
-        assert "CPU backend" not in done.stderr
+
+torch._dynamo.reset()
+counting.launched.clear(), counting.compiled.clear()
+check(torch.compile(model, backend="triton-spirv"))
+check(torch.compile(model, backend="triton-spirv", options={"max_fusion_size": 1}))
+assert len(counting.launched) > 2, counting.launched  # the options count
+check(torch.compile(model, backend="triton-spirv", mode="max-autotune-no-cudagraphs"))
+y = torch.randn(33, 77, requires_grad=True)  # the backward pass is compiled later
+torch.compile(model, backend="triton-spirv")(y).sum().backward()
+assert "backward" in "".join(counting.launched), counting.launched
+assert counting.launched and counting.compiled
+assert config.cpu_backend == "cpp"
+""")
+    assert done.returncode == 0, done.stderr
+    assert "CPU backend" not in done.stderr
     done = script(MODEL + """
 import sys
 assert "torch._inductor" not in sys.modules and "triton" not in sys.modules
@@ -86,6 +87,7 @@ assert not counting.launched and not counting.compiled
 class Module(torch.nn.Module):
     def forward(self, x):
         return model(x)
+torch._inductor.config.aot_inductor.precompile_headers = False
 package = torch._inductor.aoti_compile_and_package(torch.export.export(Module(), (x,)))
 check(torch._inductor.aoti_load_package(package))
 """, TRITON_SPIRV_INDUCTOR="0")
@@ -150,24 +152,24 @@ def test_what_cannot_work_is_refused(variables: dict[str, str], said: str, scrip
     assert "UsageError" in done.stderr and said in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("use", [
-    "torch._inductor.aoti_compile_and_package(torch.export.export(Module(), (x,)))",
-    "torch.compile(model, options={'cpp_wrapper': True})(x)",
-])
-def test_the_cpp_wrapper_is_refused(use: str, script: Script) -> None:
-    done = script(MODEL + f"""
+def test_the_cpp_wrapper_is_refused(script: Script) -> None:
+    done = script(MODEL + """
 import counting, triton_spirv
 counting.count()
 class Module(torch.nn.Module):
     def forward(self, x):
         return model(x)
-with triton_spirv.inductor.enabled():
-    try:
-        {use}
-    except Exception as error:
-        text = str(error)
-assert "AOTInductor" in text and "cpu_backend = 'cpp'" in text, text
-assert not counting.compiled
+for use in (lambda: torch._inductor.aoti_compile_and_package(torch.export.export(Module(), (x,))),
+            lambda: torch.compile(model, options={"cpp_wrapper": True})(x)):
+    torch._dynamo.reset()
+    text = ""
+    with triton_spirv.inductor.enabled():
+        try:
+            use()
+        except Exception as error:
+            text = str(error)
+    assert "AOTInductor" in text and "cpu_backend = 'cpp'" in text, text
+    assert not counting.compiled
 """)
     assert done.returncode == 0, done.stderr
 

@@ -198,7 +198,7 @@ def scaled_dots(a, sa, b, sb, h, c, B: tl.constexpr):
     scale_y = tl.load(sb + i[:, None] * 4 + s[None, :])
     acc = tl.dot_scaled(x, scale_x, "e4m3", y, scale_y, "e5m2")
     acc = tl.dot_scaled(x, scale_x, "e5m2", y, None, "e5m2", acc=acc, fast_math=True)
-    half = tl.load(a + i[:, None] * 64 + tl.arange(0, 64)[None, :])
+    half = tl.load(a + i[:, None] * (B // 2) + tl.arange(0, B // 2)[None, :])
     z = tl.load(h + k[:, None] * B + i[None, :])
     acc = tl.dot_scaled(half, scale_x, "e2m1", z, None, "bf16", acc=acc)
     acc = (
@@ -206,7 +206,7 @@ def scaled_dots(a, sa, b, sb, h, c, B: tl.constexpr):
             half,
             scale_x,
             "e2m1",
-            tl.load(b + i[:, None] * 64 + tl.arange(0, 64)[None, :]),
+            tl.load(b + i[:, None] * (B // 2) + tl.arange(0, B // 2)[None, :]),
             scale_y,
             "e2m1",
             acc=acc,

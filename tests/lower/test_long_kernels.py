@@ -124,14 +124,14 @@ def test_steps_of_10_to_3000_operations(kind: str, target: str) -> None:
     """What one operation more costs is the same in a kernel of thousands and in one of a hundred."""
     found = find_target(target)
     in_link = sum(1 for line in LINKS[kind][0].splitlines() if "=" in line or line.startswith("tt."))
-    texts = [kernel(kind, operations // in_link, 64) for operations in (10, 100, 1000, 3000)]
+    texts = [kernel(kind, operations // in_link, 64) for operations in (10, 100, 3000)]
     if found.lanes:
         texts = [in_lanes(text, found.sub_group_size) for text in texts]
     triton_spirv.compile(texts[0], found)  # what Python keeps from call to call is there then
-    ten, hundred, thousand, most = counted = [
+    ten, hundred, most = counted = [
         calls(lambda text=text: triton_spirv.compile(text, found), 20_000_000) for text in texts]
-    for more, less, operations in ((thousand, hundred, 900), (most, thousand, 2000)):
-        assert (more - less) / operations <= 1.25 * (hundred - ten) / 90, counted
+    # what grows with the square of the operations shows where it is 1 in 15000 of what one operation costs
+    assert (most - hundred) / 2900 <= 1.19 * (hundred - ten) / 90, counted
 
 
 @pytest.mark.parametrize("size", (64, 1024))

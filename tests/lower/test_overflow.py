@@ -69,7 +69,11 @@ def test_exchanges(run, mode, dtype, shape):
     kind = numeric.DTYPES[dtype].values
     x = numeric.random((programs, *shape), "u8").astype(np.int64) % 16
     out = numeric.poisoned((programs, shape[1], shape[0]), dtype)
-    run(columns_in_order, programs, numeric.tensor(x.astype(kind), dtype), out, *shape)
+    # 32 elements of a lane make a kernel that the Vulkan driver compiles for 20 s
+    warps = 16 if (mode, dtype) == (scarce.VULKAN, "f16") else 4
+    made = run(columns_in_order, programs, numeric.tensor(x.astype(kind), dtype), out, *shape,
+               num_warps=warps)
+    assert "shared memory is full" in made.asm["plan"]
     sums = np.cumsum(np.sort(x.transpose(0, 2, 1), 2), 2)
     if dtype == "f16":
         assert sums.max() * 2 < 2048  # whole numbers, exactly

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import special
 from triton_spirv.spirv import grammar
 from triton_spirv.spirv.decode import Decoded
 from triton_spirv.spirv.types import CooperativeMatrix
@@ -35,18 +34,31 @@ def _min(x: Lanes, y: Lanes) -> Lanes:
     return np.where((x == 0) & (y == 0), np.where(np.signbit(x), x, y), np.fmin(x, y)).astype(x.dtype)
 
 
+def _special(name: str) -> Callable[[Lanes], Lanes]:
+    """A function of scipy's, which is imported with the first call: every process that runs tests, or starts
+    some, imports this file."""
+    def computed(x: Lanes) -> Lanes:
+        from scipy import special
+
+        return getattr(special, name)(x)
+
+    return computed
+
+
+_gammaln = _special("gammaln")
+
 #: computed in double precision (or wider), then rounded
 WIDE: dict[str, Any] = {
     "acos": np.arccos, "acosh": np.arccosh, "acospi": lambda x: np.arccos(x) / np.pi, "asin": np.arcsin,
     "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt,
     "cos": np.cos, "cosh": np.cosh, "cospi": lambda x: _turned(x, 1),
-    "erf": special.erf, "erfc": special.erfc, "exp": np.exp, "exp2": np.exp2,
+    "erf": _special("erf"), "erfc": _special("erfc"), "exp": np.exp, "exp2": np.exp2,
     "exp10": lambda x: np.power(10.0, x), "expm1": np.expm1, "hypot": np.hypot,
-    "lgamma": lambda x: np.where(np.isinf(x), np.inf, special.gammaln(x)),
+    "lgamma": lambda x: np.where(np.isinf(x), np.inf, _gammaln(x)),
     "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2,
     "pow": np.power, "pown": np.power, "powr": np.power, "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin,
     "sinh": np.sinh, "sinpi": lambda x: _turned(x, 0), "sqrt": np.sqrt, "tan": np.tan,
-    "tanh": np.tanh, "tgamma": special.gamma, "fdim": lambda x, y: np.where(x > y, x - y, np.where(
+    "tanh": np.tanh, "tgamma": _special("gamma"), "fdim": lambda x, y: np.where(x > y, x - y, np.where(
         np.isnan(x) | np.isnan(y), np.nan, 0.0)),
     "divide": np.divide, "recip": lambda x: 1 / x, "remainder": lambda x, y: _remainder(x, y),
 }

@@ -49,8 +49,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from conftest import machine_hook
 
 from property import bugs, bugs_of_walks
+from property.modes import environment
 from property.planting import Bug, planted
-from property.worker import environment, outcome, program_of
+from property.worker import outcome, program_of
 
 BUGS = (*bugs.BUGS, *bugs_of_walks.BUGS)
 NONE = Bug("nothing", lambda put: None)

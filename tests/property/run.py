@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from children import End, reports
 
+from property.modes import environment
 from property.report import FAILURES, counts, page
-from property.worker import environment
 
 MODES = "vector"
 WORKER = Path(__file__).with_name("worker.py")
@@ -133,7 +133,8 @@ class Run:
             return mode, first, count
 
     def work(self) -> None:
-        """A job: batches until none is left. Behind a kernel that ended its process a batch goes on."""
+        """A job: batches until none is left. Behind a kernel that ended its process a batch goes on, unless
+        the time is over: each process runs its first kernel however late it is."""
         while (given := self.next()) is not None:
             mode, first, count = given
             left, last = range(first, first + count), -1
@@ -142,6 +143,8 @@ class Run:
                 for entry in batch(mode, left[0], len(left), self.arguments):
                     self.note(entry)
                     left = range(entry["kernel"] + 1, first + count)
+                if time.time() > self.arguments.deadline:
+                    break
             self.show()
 
     def note(self, entry: dict[str, Any]) -> None:

@@ -39,4 +39,6 @@ def test_the_same_kernels_agree_with_numpy(mode, tmp_path):
 @pytest.mark.parametrize("mode", DRAWN)
 def test_drawn_kernels_agree_with_numpy(mode, tmp_path):
     count, seconds = DRAWN[mode]
-    run(mode, tmp_path, "--first", str(SEED), "--seconds", str(seconds), "--count", str(count))
+    # in one batch: another process would spend the seconds on importing torch
+    run(mode, tmp_path, "--first", str(SEED), "--seconds", str(seconds), "--count", str(count), "--batch",
+        str(count))

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from property.modes import environment
 from property.program import Program
 from property.reduction import reduced, walk
 from property.standalone import standalone
 from property.steps import Access
-from property.worker import environment, program_of
+from property.worker import program_of
 
 
 @pytest.mark.parametrize("number", range(100, 103))

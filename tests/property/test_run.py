@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from children import End
 
 from property import run
+from property.modes import lanes_of
 from property.report import page
 from property.shrink import Choices, shrunk
-from property.worker import lanes_of, program_of
+from property.worker import program_of
 
 WORKER = """
 import argparse, json, os, time
@@ -112,3 +114,19 @@ def test_draws_shrink_to_what_still_fails():
 
     made = shrunk([6, 9, 8, 7, 3, 2, 1], fails, 5)
     assert fails(made) and len(made) <= 3 and sum(made[1:]) == 10
+
+
+def test_no_process_begins_after_the_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a batch lacks then is not run, a kernel in each of so many processes."""
+    begun = []
+
+    def batch(mode: str, first: int, count: int, arguments: Any) -> Any:
+        begun.append(first)
+        arguments.deadline = 0.0
+        yield {"kernel": first, "mode": mode, "result": "agreed", "checks": ["numpy"]}
+
+    monkeypatch.setattr(run, "batch", batch)
+    arguments = SimpleNamespace(first=1, count=9, modes=["vector"], batch=9, jobs=1, stop=False, out=tmp_path,
+                                seconds=100.0)
+    assert run.run(arguments) == 0
+    assert begun == [1]

@@ -17,19 +17,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import family
-from conftest import MODES, machine_hook
+from conftest import machine_hook
 from machine.targets import PREFIX
-from triton_spirv.target import find_target
 from versions import TRITON
 
+from property.modes import INTERPRETER, environment, lanes_of, without_check
 from property.reduction import reduced
 from property.shrink import Choices, shrunk
 from property.standalone import standalone
 
 STEPS = 6
-INTERPRETER = "interpreter"
-#: in front of a mode: each launch is compared with the kernel compiled without optimisations
-COMPILER = "compiler-"
 #: what Triton's interpreter says of kernels that it has no meaning for
 INTERPRETER_LACKS = (
     "mask has unsupported dtype",  # an i1 that was loaded
@@ -40,31 +37,6 @@ INTERPRETER_LACKS = (
 
 #: the version of Triton that kernels are written for; older ones lack functions, and fail at some themselves
 NEWEST = (3, 9)
-
-
-def environment(mode: str) -> dict[str, str]:
-    """The variables that select a mode, for a new process."""
-    if mode == INTERPRETER:
-        return {"TRITON_INTERPRET": "1"}
-    if mode.startswith(COMPILER):
-        return {"TRITON_SPIRV_CHECK": "compiler", **environment(without_check(mode))}
-    return {"TRITON_SPIRV_BACKEND": "1", **MODES.get(mode, {"TRITON_SPIRV_TARGET": mode})}
-
-
-def without_check(mode: str) -> str:
-    """The mode whose launches are compared; any other is itself."""
-    return mode.removeprefix(COMPILER)
-
-
-def lanes_of(mode: str) -> int:
-    """The work-items of a warp, in modes that spread a tensor over them; else 0."""
-    mode = without_check(mode)
-    if mode in ("vulkan", family.NARROW):
-        return 8
-    name = environment(mode).get("TRITON_SPIRV_TARGET", "")
-    name = f"cpu-{name}" if name.startswith("simt") else name  # short for it in the variable
-    target = find_target(name) if name else None
-    return target.sub_group_size if target and target.lanes else 0
 
 
 def program_of(number: int, given: list[int] | None = None, mode: str = "vector") -> tuple[Any, Choices]:

@@ -41,6 +41,9 @@ def read_back(module: Module, stage: str, layouts: bool = True) -> None:
 class _Verifier:
     def __init__(self, stage: str) -> None:
         self.stage = stage
+        # lists of thousands, as sets: blocks, and uses of values
+        self.members: dict[Block, set[Operation]] = {}
+        self.users: dict[Value, set[tuple[Operation, int]]] = {}
 
     def fail(self, op: Operation, what: str) -> None:
         raise InternalError(f"after {self.stage}: {op.location}: {op.name}: {what}")
@@ -76,7 +79,7 @@ class _Verifier:
         if op.has("terminator") != (op is block.operations[-1]) and op.name != "tt.func":
             self.fail(op, "a block ends with one terminator, and has no other")
         for index, value in enumerate(op.operands):
-            if (op, index) not in value.uses:
+            if (op, index) not in self.uses_of(value):
                 self.fail(op, f"operand {index}, {value.name}, does not know of this use")
         for index, result in enumerate(op.results):
             if result.owner is not op or result.index != index:
@@ -94,8 +97,18 @@ class _Verifier:
             for user, index in value.uses:
                 if index >= len(user.operands) or user.operands[index] is not value:
                     self.fail(op, f"{value.name} is said to be operand {index} of {user.name}, and is not")
-                if user.parent is None or user not in user.parent.operations:
+                if user.parent is None or not self.stands_in(user, user.parent):
                     self.fail(op, f"{value.name} is used by {user.name}, which stands in no block")
+
+    def uses_of(self, value: Value) -> set[tuple[Operation, int]]:
+        if value not in self.users:
+            self.users[value] = set(value.uses)
+        return self.users[value]
+
+    def stands_in(self, op: Operation, block: Block) -> bool:
+        if block not in self.members:
+            self.members[block] = set(block.operations)
+        return op in self.members[block]
 
     def arity(self, op: Operation) -> None:
         spec = OPERATIONS[op.name]
