@@ -196,7 +196,8 @@ class AccessPointers:
         places = [(0, 0)]  # of each register: which is computed, and how far it is from there
         bit = 1
         for distance in apart:
-            places += [(at | bit, moved) if distance is None else (at, moved + distance) for at, moved in places]
+            places += [(at | bit, moved) if distance is None else (at, moved + distance)
+                       for at, moved in places]
             bit <<= distance is None
         return [b.iadd(computed[at], b.constant(I64, moved)) if moved else computed[at]
                 for at, moved in places]
