@@ -29,7 +29,20 @@ def test_warps_make_no_difference() -> None:
 
 
 def test_elementwise_kernels_have_one() -> None:
-    assert blocks([{"XBLOCK": 1024}, {"XBLOCK": 512}], {"x": 1 << 20}) == [{"XBLOCK": 1024}]
+    assert blocks([{"XBLOCK": 1024}, {"XBLOCK": 512}], {"x": 1 << 13}) == [{"XBLOCK": 1024}]
+
+
+def test_elementwise_programs_are_long_where_there_are_enough() -> None:
+    """No longer than Inductor takes blocks to be where it leaves out masks: it would write behind the end."""
+    from torch._inductor.runtime.hints import TRITON_MAX_BLOCK
+
+    def found(numel: int, cores: int) -> int:
+        return blocks([{"XBLOCK": 1024}], {"x": numel}, cores)[0]["XBLOCK"]
+
+    assert [found(1 << bits, 2) for bits in (8, 13, 14, 15, 20)] == [1024, 1024, 2048, 4096, 4096]
+    assert [found(1 << 16, cores) for cores in (1, 4, 6, 8, 64)] == [4096, 4096, 2048, 2048, 1024]
+    assert found(1 << 30, 1) <= TRITON_MAX_BLOCK["X"]
+    assert blocks([{"XBLOCK": 64}], {"x": 64}) == [{"XBLOCK": 64}]
 
 
 def test_tiles_are_a_vector_wide_along_both_axes() -> None:

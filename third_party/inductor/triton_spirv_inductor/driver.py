@@ -14,8 +14,9 @@ class CPUDriver(driver.SPIRVDriver):
 
     def __init__(self) -> None:
         super().__init__()
-        from . import heuristics
+        from . import heuristics, launching
 
+        launching.install()
         heuristics.install()  # in compile workers, too: each kernel's code makes this driver active first
 
     @staticmethod

@@ -22,6 +22,10 @@ PROGRAMS = 4
 #: elements of the rows that a program keeps, where there are several: enough to pay for its start
 ROWS = 1024
 
+#: elements of an elementwise program, which pay for its start and for what it computes once, such as the
+#: indices of rows that it gathers; Inductor leaves out masks where a size is a multiple of this one
+MOST_ELEMENTS = 4096
+
 #: elements along either axis of a kernel that memory is contiguous along both of: a vector, which has to be
 #: loaded along one axis and stored along the other
 NARROWEST = 16
@@ -66,7 +70,9 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         distinct[0].kwargs["XBLOCK"] = max(1, min(ROWS // size_hints["r0_"], size_hints["x"]))
         return distinct[:1]
     if names == {"XBLOCK"} and not facts.get("num_reduction"):
-        return distinct[:1]  # 1024 elements or a few: from there on all sizes are as fast
+        if size_hints:
+            distinct[0].kwargs["XBLOCK"] = elements(distinct[0].kwargs["XBLOCK"], size_hints["x"], cores)
+        return distinct[:1]
     if names == {"XBLOCK", "YBLOCK"}:
         squares = [config for config in distinct if min(config.kwargs.values()) >= NARROWEST]
         return squares or distinct
@@ -77,6 +83,13 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         distinct[0].kwargs.update(XBLOCK=columns, R0_BLOCK=1)
         return distinct[:1]
     return distinct
+
+
+def elements(block: int, numel: int, cores: int) -> int:
+    """Of an elementwise program: more than Inductor's `block` where all cores still get programs enough."""
+    while 2 * block <= MOST_ELEMENTS and PROGRAMS * cores * 2 * block <= numel:
+        block *= 2
+    return block
 
 
 def adds_rows(facts: dict[str, Any]) -> bool:
