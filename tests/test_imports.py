@@ -57,7 +57,7 @@ ALLOWED: dict[str, set[str]] = {
                  "collection"},
     "runtime": {"assert_layout", "check_layout", "race_layout", "checking", "unwritten", "recordings",
                 "standalone", "quirks", "target", "errors", "artifact", "arrays", "tensors", "native",
-                "settings", "slow"},
+                "settings"},
     "plugin": {"errors"},
     "inductor": {"errors"},
     "torch_as_cuda": {"plugin"},

@@ -1,7 +1,8 @@
 """A kernel that takes long to compile says where it is: a warning, once for each step.
 
 TRITON_SPIRV_COMPILE_SECONDS says when; 60 where it is not set, 0 for never. Lowering looks at the time itself
-(lower/budget.py); steps of others, Triton's passes and drivers' compilers, are watched by a thread.
+(lower/budget.py); steps of others, Triton's passes, are watched by a thread. Calls of drivers are not: a
+thread of Python may collect garbage at any time, and then releases what drivers hold.
 """
 
 from __future__ import annotations
@@ -20,10 +21,6 @@ VARIABLE = "TRITON_SPIRV_COMPILE_SECONDS"
 SECONDS = 60.0
 
 
-#: the way out where a driver's compiler is slow
-SMALLER = "smaller blocks, and loops that are not unrolled, compile faster"
-
-
 class SlowCompilation(UserWarning):
     """A kernel takes longer to compile than TRITON_SPIRV_COMPILE_SECONDS."""
 
@@ -36,7 +33,7 @@ def seconds_allowed() -> float:
 @contextmanager
 def watched(step: Callable[[], str], way_out: str) -> Iterator[None]:
     """Around a step that gives up Python's lock and cannot be asked how far it is. SlowCompilation from
-    another thread when the time is up; step: who works on what, a noun phrase, asked then only."""
+    another thread when the time is up, which ends with the step; step: who works on what, asked then only."""
     seconds = seconds_allowed()
     if not seconds > 0:
         yield
@@ -53,3 +50,4 @@ def watched(step: Callable[[], str], way_out: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+        timer.join()

@@ -15,7 +15,6 @@ from ..errors import DeviceError
 from ..native import policy
 from ..native.failures import BuildFailed, ScratchExceeded
 from ..native.ocloc import scratch_exceeded
-from ..slow import SMALLER, watched
 from . import binary_cache
 from .devices import Context, Device
 from .opencl import KERNEL_REGISTER_COUNT_INTEL, KERNEL_SPILL_MEM_SIZE_INTEL, Library, OpenCLError
@@ -227,8 +226,7 @@ def _built(context: Context, words: bytes, entry: str, options: str) -> Program:
     if source:
         handle = library.linked(context.handle, context.device.handle, handle, source)
     else:
-        with watched(lambda: f"{context.device.name}'s driver has compiled {entry}", SMALLER):
-            library.build(handle, context.device.handle, options)
+        library.build(handle, context.device.handle, options)
     program = Program(library, handle, entry)
     program.build_flags = options
     return program

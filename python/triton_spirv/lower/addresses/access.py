@@ -20,7 +20,7 @@ from ..plan.records import Vectors
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Pointers, Tensor, Uniform
 from ..values.types import storage_bytes, storage_type
-from .element_motion import growth, pointer_growth
+from .element_motion import pointer_growth
 from .pointer_motion import rounds_of
 
 STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
@@ -130,15 +130,6 @@ def alignment(pointers: Value, layout: Layout, run: int, size: int) -> int:
     return max(size, min(info.divisor(along, run, size), run * size))
 
 
-def _distances(term: Tensor, layout: Layout) -> list[int | None]:
-    """How much more an offset is in the registers with each bit than in those without, in elements; None
-    where that is unknown."""
-    bases = layout.all_bases
-    is_plain = not layout.lane and not layout.warp and layout.holds_once and all(
-        basis.bit_count() == 1 and not basis & layout.origin for basis in bases)
-    return [growth(term, basis, layout) if is_plain else None for basis in layout.register]
-
-
 def _by_firsts(pointers: Pointers, layout: Layout, run: int) -> bool:
     """Is the address of component 0 of each register all that an access asks for?"""
     return run == layout.width and (run > 1 or (pointers.affine is not None and not pointers.terms))
@@ -181,26 +172,12 @@ class AccessPointers:
         firsts = (
             [b.constant(I64, 0)] * count if pointers.affine is None else self._affine_firsts(pointers.affine)
         )
+        heads = replace(self.layout, component=())
         for term in pointers.terms:
             self.steps = [None] * count
-            firsts = [b.iadd(x, y) for x, y in zip(firsts, self._term_firsts(term), strict=True)]
+            added = self.ctx.fragment(term, heads).registers
+            firsts = [b.iadd(x, b.resize(y, 64)) for x, y in zip(firsts, added, strict=True)]
         return firsts
-
-    def _term_firsts(self, term: Tensor) -> list[Register]:
-        """The same for another offset, in i64: computed once for registers that are known distances apart."""
-        b, layout = self.ctx.b, self.layout
-        apart = _distances(term, layout)
-        few = replace(layout, component=(), register=tuple(
-            basis for basis, distance in zip(layout.register, apart, strict=True) if distance is None))
-        computed = [b.resize(x, 64) for x in self.ctx.fragment(term, few).registers]
-        places = [(0, 0)]  # of each register: which is computed, and how far it is from there
-        bit = 1
-        for distance in apart:
-            places += [(at | bit, moved) if distance is None else (at, moved + distance)
-                       for at, moved in places]
-            bit <<= distance is None
-        return [b.iadd(computed[at], b.constant(I64, moved)) if moved else computed[at]
-                for at, moved in places]
 
     def _affine_firsts(self, affine: Affine) -> list[Register]:
         """The same for an affine offset: one scalar, plus what the register adds."""

@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...errors import DeviceError, ResourceError
-from ...slow import SMALLER, watched
 from .. import binary_cache
 from ..program import BuildError
 from .context import Context
@@ -71,9 +70,7 @@ class Program:
         known = binary_cache.load(key)
         cache = self._cache(known or b"")
         try:
-            with watched(lambda: f"{self.context.device}'s driver has compiled {artifact.entry}", SMALLER):
-                return api.create("vkCreateComputePipelines", self.context.handle, cache, 1,
-                                  ctypes.byref(info))
+            return api.create("vkCreateComputePipelines", self.context.handle, cache, 1, ctypes.byref(info))
         finally:
             data = self._data(cache)
             if data and data != known:
