@@ -5,18 +5,21 @@ compiler, take no lock, allocate nothing, and make system calls only. Each line 
 bytes, and what they say. DATA is the address of a block that `running.py` fills:
 
     +0    address of the table: a word for each thread, 0 or the address of a kernel's text
-    +8    number of words (32 bits); +12: has the head been written? (32 bits)
+    +8    number of words (32 bits); +12 (32 bits): bit 0, a thread has come to `fault`; bit 1, it has written
+          the head; bit 2, all of the text
     +16   address of the head, written before the first kernel; +24 of the foot; +32 of what a second
           interruption writes
     +40   the action "default"
-    +64   the actions that were in force before, 32 bytes for each signal: handler, flags, restorer, mask
+    +64   the actions that come next, 32 bytes for each signal: handler, flags, restorer, mask
+    +1088 the actions that were in force before any of ours
 
 A text is its length, a word, and that many bytes. Bit 63 of a word in the table says that the kernel has been
 interrupted once.
 
-`fault`: write the texts of the kernels that run, put the earlier action in force, and return: the instruction
-faults once more, into the earlier handler, as if this one had never been. A signal that was sent (si_code not
-above 0) is sent again.
+`fault`: write the texts of the kernels that run, put the next action in force, and return: the instruction
+faults once more, into the next handler, as if this one had never been. A signal that was sent (si_code not
+above 0) is sent again. Several threads may fault at once, and a next handler may put this one in force again:
+only the first thread writes, who comes later waits for it and puts the first action of all in force.
 
 `interrupt`, for SIGINT: go on in the earlier handler; the second time while one and the same kernel runs in
 the main thread, say so and end the process by the signal's default action.
@@ -36,6 +39,8 @@ fault:
     4189fc                mov r12d, edi
     4989f5                mov r13, rsi
     48bd8877665544332211  movabs rbp, DATA
+    f00fba6d0c00          lock bts dword ptr [rbp+0xc], 0x0
+    724e                  jb later
     488b5d00              mov rbx, qword ptr [rbp+0x0]
     448b7508              mov r14d, dword ptr [rbp+0x8]
 next:
@@ -44,25 +49,35 @@ next:
     48d1e6                shl rsi, 1
     48d1ee                shr rsi, 1
     7417                  je skip
-    0fba6d0c00            bts dword ptr [rbp+0xc], 0x0
+    0fba6d0c01            bts dword ptr [rbp+0xc], 0x1
     720b                  jb line
     56                    push rsi
     488b7510              mov rsi, qword ptr [rbp+0x10]
-    e847000000            call write
+    e864000000            call write
     5e                    pop rsi
 line:
-    e841000000            call write
+    e85e000000            call write
 skip:
     41ffce                dec r14d
     75d5                  jne next
-    0fba650c00            bt dword ptr [rbp+0xc], 0x0
-    7309                  jae restore
+    0fba650c01            bt dword ptr [rbp+0xc], 0x1
+    7309                  jae written
     488b7518              mov rsi, qword ptr [rbp+0x18]
-    e82c000000            call write
+    e849000000            call write
+written:
+    0fba6d0c02            bts dword ptr [rbp+0xc], 0x2
+    488d7540              lea rsi, [rbp+0x40]
+    eb15                  jmp restore
+later:
+    b818000000            mov eax, 0x18
+    0f05                  syscall
+    0fba650c02            bt dword ptr [rbp+0xc], 0x2
+    73f2                  jae later
+    488db540040000        lea rsi, [rbp+0x440]
 restore:
-    4c89e6                mov rsi, r12
-    48c1e605              shl rsi, 0x5
-    488d743540            lea rsi, [rbp+rsi*1+0x40]
+    4489e0                mov eax, r12d
+    c1e005                shl eax, 0x5
+    4801c6                add rsi, rax
     4489e7                mov edi, r12d
     e82c000000            call action
     41837d0800            cmp dword ptr [r13+0x8], 0x0

@@ -15,7 +15,7 @@ from ..errors import DeviceError
 from ..native import policy
 from ..native.failures import BuildFailed, ScratchExceeded
 from ..native.ocloc import scratch_exceeded
-from . import binary_cache
+from . import binary_cache, running
 from .devices import Context, Device
 from .opencl import KERNEL_REGISTER_COUNT_INTEL, KERNEL_SPILL_MEM_SIZE_INTEL, Library, OpenCLError
 from .processor import TILES, processor
@@ -46,6 +46,7 @@ class Program:
         self.spill_bytes: int | None = None
         self.attempts: tuple[dict[str, Any], ...] = ()
         self.kernel = library.create("clCreateKernel", handle, entry.encode())
+        running.install()  # the compiler in the driver may have put a handler of its own in force
         self._lock = threading.Lock()
 
     def clone_kernel(self) -> OwnedKernel:

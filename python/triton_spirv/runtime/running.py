@@ -7,6 +7,9 @@ it says first which kernel ran, and where that is written:
     TRITON_SPIRV_FAULT_MESSAGE=0    leaves all signals alone
 
 Handlers that were there before run afterwards, as if there were none of ours: Python's faulthandler, torch's.
+Drivers bring handlers of their own. LLVM's, which Intel's CPU driver has, are reset to the default action
+when they are entered, before they put back what they found: of two threads that fault at the same time the
+second would end the process there, without a word. Ours come before such a handler.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ THREADS = 256
 FAULTS = {4: "SIGILL", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
 INTERRUPTION = 2  # SIGINT
 #: flags of an action
-SIGNAL_INFORMATION, ALTERNATE_STACK, HAS_RESTORER = 0x4, 0x0800_0000, 0x0400_0000
+SIGNAL_INFORMATION, ALTERNATE_STACK, HAS_RESTORER, RESET = 0x4, 0x0800_0000, 0x0400_0000, 0x8000_0000
 RT_SIGACTION = 13  # the system call
 
 HEAD = "\ntriton-spirv: the process crashes (often because of a wrong address) while this kernel runs:\n"
@@ -96,49 +99,80 @@ def _text(words: str) -> ctypes.Array[ctypes.c_char]:
 # ---- the handlers
 
 _lock = threading.RLock()
-_kept: list[object] = []  # what the handlers use
+_handlers: _Handlers | None = None
+_tried = False
+
+
+class _Handlers:
+    """The code of the handlers, and the block that it works on (fault_code.py)."""
+
+    def __init__(self) -> None:
+        self._call = ctypes.CDLL(None).syscall
+        self._data = (ctypes.c_uint64 * (8 + 2 * 4 * 32))()
+        self._block = ctypes.addressof(self._data)
+        self._texts = [_text(words) for words in (HEAD, FOOT, AGAIN)]
+        self._data[0], self._data[1] = table.buffer_info()[0], THREADS
+        self._data[2:5] = [ctypes.addressof(each) for each in self._texts]
+        code, self._labels = assembled(self._block)
+        self._code = machine_code.executable(code)
+
+    def put(self) -> bool:
+        """Ours in force, for the first time; False where no code can be made."""
+        if self._code is None:
+            return False
+        for signal in FAULTS:
+            if self._action(signal, 0, self._first(signal)):
+                self._put_fault(signal)
+        if self._action(INTERRUPTION, 0, self._next(INTERRUPTION)):  # as it was, but for who is asked first
+            _, flags, restorer, mask = self._read(self._next(INTERRUPTION))
+            self._put(INTERRUPTION, "interrupt", flags, restorer, mask)
+        return True
+
+    def put_over_reset(self) -> None:
+        """Ours in force again over handlers which are reset when they are entered."""
+        found = (ctypes.c_uint64 * 4)()
+        for signal in FAULTS:
+            if self._action(signal, 0, ctypes.addressof(found)) and found[1] & RESET:
+                self._put_fault(signal)
+
+    def _put_fault(self, signal: int) -> None:
+        self._action(signal, 0, self._next(signal))
+        self._put(signal, "fault", SIGNAL_INFORMATION | ALTERNATE_STACK, 0, sum(1 << n - 1 for n in FAULTS))
+
+    def _put(self, signal: int, label: str, flags: int, restorer: int, mask: int) -> None:
+        start = self._code[0] if self._code else 0
+        if not flags & HAS_RESTORER:
+            flags, restorer = flags | HAS_RESTORER, start + self._labels["restorer"]
+        new = (ctypes.c_uint64 * 4)(start + self._labels[label], flags, restorer, mask)
+        self._action(signal, ctypes.addressof(new), 0)
+
+    def _action(self, signal: int, new: int, old: int) -> bool:
+        word, pointer = ctypes.c_long, ctypes.c_void_p
+        return not self._call(word(RT_SIGACTION), word(signal), pointer(new), pointer(old), word(8))
+
+    def _next(self, signal: int) -> int:
+        return self._block + 64 + 32 * signal
+
+    def _first(self, signal: int) -> int:
+        return self._next(signal) + 32 * 32
+
+    def _read(self, action: int) -> list[int]:
+        return list((ctypes.c_uint64 * 4).from_address(action))
 
 
 def install() -> bool:
-    """Put the handlers in force, once for a process; False where that cannot be."""
+    """Put the handlers in force, once for a process; False where that cannot be. Where a driver has put one
+    of its own in force since, which is reset when it is entered, ours come first again."""
+    global _handlers, _tried
     with _lock:
-        if not _kept:
-            _kept.append(None)
+        if _handlers:
+            _handlers.put_over_reset()
+        elif not _tried:
+            _tried = True
             if flag(VARIABLE, True) and machine_code.has_code():
-                _install()
-        return len(_kept) > 1
-
-
-def _install() -> None:
-    library, word, pointer = ctypes.CDLL(None), ctypes.c_long, ctypes.c_void_p
-
-    def action(signal: int, new: int, old: int) -> bool:
-        return not library.syscall(word(RT_SIGACTION), word(signal), pointer(new), pointer(old), word(8))
-
-    data = (ctypes.c_uint64 * (8 + 4 * 32))()
-    block = ctypes.addressof(data)
-    texts = [_text(words) for words in (HEAD, FOOT, AGAIN)]
-    data[0], data[1] = table.buffer_info()[0], THREADS
-    data[2:5] = [ctypes.addressof(each) for each in texts]
-    code, labels = assembled(block)
-    place = machine_code.executable(code)
-    if place is None:
-        return
-    start, pages = place
-    _kept.extend([pages, data, *texts])
-    new = (ctypes.c_uint64 * 4)()
-    for signal in (*FAULTS, INTERRUPTION):
-        old = block + 64 + 32 * signal
-        if not action(signal, 0, old):
-            continue
-        _, flags, restorer, mask = data[8 + 4 * signal:12 + 4 * signal]
-        if signal == INTERRUPTION:  # as it was, but for who is asked first
-            new[:] = [start + labels["interrupt"], flags, restorer, mask]
-        else:
-            new[:] = [start + labels["fault"], SIGNAL_INFORMATION | ALTERNATE_STACK, 0, 0]
-        if not new[1] & HAS_RESTORER:
-            new[1], new[2] = new[1] | HAS_RESTORER, start + labels["restorer"]
-        action(signal, ctypes.addressof(new), 0)
+                handlers = _Handlers()
+                _handlers = handlers if handlers.put() else None
+        return _handlers is not None
 
 
 _will_be_lost = False
