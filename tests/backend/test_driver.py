@@ -13,6 +13,7 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
+from counting import calls
 from triton_spirv import asarray, zeros
 from triton_spirv.errors import DeviceError, LaunchError, UsageError
 from triton_spirv.runtime import loader
@@ -286,17 +287,17 @@ def test_other_arguments_are_read_as_before() -> None:
 
 
 def test_jit_launch_overhead() -> None:
-    """What a launch through Triton costs; bounds are loose because the machine may be busy."""
+    """What we add to a launch through Triton, in calls."""
     x, out = zeros(64), zeros(64)
     kernel = scale_by[(1,)](x, out, 2.0, 64, BLOCK=64)
     run, arguments = kernel.run, (x, out, 2.0, 64, 64)
-    best = float("inf")
-    for _ in range(20):
-        start = time.perf_counter()
-        for _ in range(100):
-            run(1, 1, 1, 0, kernel.function, kernel.packed_metadata, None, None, None, *arguments)
-        best = min(best, (time.perf_counter() - start) / 100)
-    assert best < 50e-6
+
+    def launch() -> None:
+        run(1, 1, 1, 0, kernel.function, kernel.packed_metadata, None, None, None, *arguments)
+
+    for _ in range(10):
+        launch()
+    assert calls(launch) <= 8
 
 
 def test_a_sparse_tensor_is_refused_by_name() -> None:

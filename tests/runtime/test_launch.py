@@ -6,13 +6,13 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import handmade
 import numpy as np
 import pytest
+from counting import calls
 from triton_spirv.arrays import Array, asarray, empty, zeros
 from triton_spirv.errors import DeviceError, LaunchError
 from triton_spirv.runtime import launch, loader
@@ -296,16 +296,12 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def test_launch_overhead() -> None:
-    """A launch costs microseconds. The bound is far above what an idle machine shows: it may be busy."""
+    """A launch costs microseconds: a handful of calls, once the types of its arguments are known."""
     kernel, x = handmade.bind(handmade.scaled_add()), zeros(1)
     arguments = (x, x, x, 1.0)
-    best = float("inf")
-    for _ in range(20):
-        start = time.perf_counter()
-        for _ in range(100):
-            kernel.launch(1, 1, 1, arguments)
-        best = min(best, (time.perf_counter() - start) / 100)
-    assert best < 50e-6
+    for _ in range(10):
+        kernel.launch(1, 1, 1, arguments)
+    assert calls(lambda: kernel.launch(1, 1, 1, arguments)) <= 8
 
 
 def test_a_process_of_one_processor_runs_all_programs_in_the_calling_thread() -> None:

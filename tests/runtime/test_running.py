@@ -19,7 +19,7 @@ pytest.importorskip("triton")
 pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the handlers are code for x86-64")
 
-#: kernels, and Ctrl-C: `press(seconds)` sends SIGINT to the process after that time
+#: kernels, and Ctrl-C: `press(seconds)` sends SIGINT to the process that long after a kernel has begun
 HEAD = """
 import ctypes, faulthandler, os, signal, sys, threading, time
 os.environ["TRITON_SPIRV_BACKEND"] = "1"
@@ -45,9 +45,12 @@ def increment(o, N: tl.constexpr):
     tl.store(o + i, tl.load(o + i) + 1)
 
 def press(seconds):
-    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
-    timer.daemon = True
-    timer.start()
+    def then():
+        while not running.table[0]:
+            time.sleep(0.01)
+        time.sleep(seconds)
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=then, daemon=True).start()
 
 flag, o = torch.zeros(1, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
 """
@@ -147,7 +150,7 @@ def test_interrupted(tmp_path: Path) -> None:
             waiting[(1,)](flag, own)
 
         for _ in range(2):
-            press(1)
+            press(0.2)
             try:
                 launch()
                 raise SystemExit("it ended")
@@ -170,7 +173,7 @@ def test_other_kernels_go_on_after_an_interruption(tmp_path: Path) -> None:
         for _ in range(3):
             increment[(1,)](o, N=64)
             bound(o)
-        press(0.5)
+        press(0.2)
         try:
             waiting[(1,)](flag, o)
         except KeyboardInterrupt:
@@ -192,7 +195,7 @@ def test_a_fork_while_a_kernel_runs_on_that_nobody_waits_for(tmp_path: Path) -> 
     done = run(tmp_path, """
         for _ in range(3):
             increment[(1,)](o, N=64)
-        press(0.5)
+        press(0.2)
         try:
             waiting[(1,)](flag, o)
         except KeyboardInterrupt:
@@ -221,7 +224,7 @@ def test_copies_are_kept_for_a_kernel_that_runs_on(tmp_path: Path) -> None:
         library, freed = devices.choose("cpu").library, []
         free = library.clSVMFree
         library.clSVMFree = lambda context, address: freed.append(address) or free(context, address)
-        press(1)
+        press(0.2)
         try:
             waiting[(1,)](flag, o)
         except KeyboardInterrupt:
