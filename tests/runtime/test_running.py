@@ -343,6 +343,43 @@ def test_forks_while_other_threads_launch() -> None:
     assert int(done.stdout) == 40, "children that count on threads which are not there"
 
 
+def test_no_launch_begins_while_a_process_forks(tmp_path: Path) -> None:
+    """Whichever way it goes; other threads' launches of all ways go on behind it."""
+    done = run(tmp_path, """
+        import triton_spirv
+        from triton_spirv.runtime import devices
+        counts = [0, 0, 0]
+
+        def repeat(which, launch):
+            while True:
+                launch()
+                counts[which] += 1
+
+        x = [torch.zeros(100_000, dtype=torch.int32) for _ in counts]
+        devices.choose("cpu")
+        ways = (lambda: increment[(1,)](x[0], N=64), triton_spirv.bind(increment, (1,), x[1], N=64),
+                lambda: increment[(1000,)](x[2], N=64))
+        for which, way in enumerate(ways):
+            launch = (lambda way=way: way(x[1])) if which == 1 else way
+            threading.Thread(target=repeat, args=(which, launch), daemon=True).start()
+        while not all(count > 10 for count in counts):
+            time.sleep(0.01)
+        running._look_around()
+        assert not running.elsewhere()
+        before = list(counts)
+        time.sleep(0.3)
+        assert not running.elsewhere() and all(now - then <= 1 for now, then in zip(counts, before))
+        running._go_on()
+        before = list(counts)
+        while not all(now - then > 10 for now, then in zip(counts, before)):
+            time.sleep(0.01)
+        print("all")
+        sys.stdout.flush()
+        os._exit(0)
+    """)
+    assert done.stdout == "all\n", done.stderr
+
+
 AFTER_A_LAUNCH = """
 import os, sys, traceback
 sys.path.insert(0, sys.argv[1])

@@ -360,11 +360,11 @@ class _Queue:
     """Releases the queue when its thread ends."""
 
     def __init__(self, library: Library, handle: int) -> None:
-        self.handle, self._release = handle, library.clReleaseCommandQueue
+        self.handle, self._library = handle, library
 
     def __del__(self) -> None:
         if not sys.is_finalizing():
-            self._release(self.handle)
+            self._library.release("clReleaseCommandQueue", self.handle)
 
 
 def _forget_pending() -> None:

@@ -141,7 +141,7 @@ class Kernel:
 
         def call(data: bytes) -> int:
             ctypes.memmove(state.sizes, data, len(data))
-            running.table[state.place] = text
+            running.enter(state.place, text)
             start = clock()
             try:
                 code: int = library.clSetKernelArg(state.kernel.handle, 0, len(data) - 24, state.struct)
@@ -164,7 +164,7 @@ class Kernel:
         layout = struct.Struct("<QQQ" + artifact.struct_format.lstrip("<="))
         pack, hidden = layout.pack, artifact.hidden
         tables = tuple(self.tables.items())
-        clock = time.perf_counter_ns
+        clock, text = time.perf_counter_ns, self.text_address
         prints, asserts, draws = _prints(artifact), "assert_buffer" in hidden, "ticket_buffer" in hidden
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
         # to that; one thread would never come to a program that an earlier one waits for
@@ -213,9 +213,11 @@ class Kernel:
                     slow = 0
             else:
                 ctypes.memmove(state.sizes, data, layout.size)
-                start = clock()
+                start, queue = clock(), context.queue
+                running.enter(state.place, text)
                 code = library.clSetKernelArg(state.kernel.handle, 0, layout.size - 24, state.struct)
-                code = code or self._run(state, context.queue, programs, values)
+                running.table[state.place] = 0
+                code = code or self._run(state, queue, programs, values)
                 taken = clock() - start
                 if taken < SHORT_LAUNCH and programs <= ceiling:
                     serial = max(serial, programs)
@@ -242,8 +244,9 @@ class Kernel:
     def _leave(self, state: _ThreadState) -> None:
         """Enqueue and return: all that the kernel works on is on the device."""
         library, queue = self.context.device.library, self.context.queue
-        code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
-                                              ctypes.addressof(self.local), 0, None, None)
+        with running.calls:
+            code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
+                                                  ctypes.addressof(self.local), 0, None, None)
         if code:
             self.failed(code)
         self.context.leave(self.artifact.entry)
@@ -260,7 +263,7 @@ class Kernel:
         def finish() -> int:
             return library.clFinish(queue)
 
-        running.table[state.place] = ctypes.addressof(self._text)
+        running.enter(state.place, ctypes.addressof(self._text))
         try:
             code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
                                                   ctypes.addressof(self.local), 0, None, event)

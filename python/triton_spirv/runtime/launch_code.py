@@ -12,6 +12,7 @@ which is the function's own `self`:
     +32   the kernel; +40 bytes of its struct; +48 the queue; +56 the address of the local sizes
     +64   the nanoseconds that a launch may take; +72 the lowest address of memory
     +80   PyEval_SaveThread; +88 PyEval_RestoreThread; +96 PyLong_FromLong; +104 clock_gettime
+    +112  address of the gate, a word: while it is not 0, a process is about to fork, and no launch begins
     +120  the three global sizes
     +144  how many pointers there are; behind it a word for each: where it is in the struct, and, from bit 32
           on, the bits that it must not have
@@ -19,8 +20,9 @@ which is the function's own `self`:
 It gives back 0, an error code of the driver, which is below 0, MISFIT where a pointer is not as it must be,
 and nothing was launched, or the nanoseconds where the launch took more than it may. It launches without the
 interpreter's lock, writes to nothing but the thread's word, and Python runs no code of this thread meanwhile.
-The word is written before that lock is given up: who holds the lock and finds no kernel, as a fork does,
-knows that no thread is inside of the driver.
+The gate is read and the word written before that lock is given up: who has shut the gate and finds no
+kernel, as a fork does, knows that no thread is inside of the driver. A launch at a gate that is shut looks
+again every millisecond.
 """
 
 from __future__ import annotations
@@ -72,8 +74,22 @@ check:
     73dd                  jae check
 misfit:
     bf01000000            mov edi, 1
-    e985000000            jmp answer
+    e9ad000000            jmp answer
 fits:
+    488b4370              mov rax, qword ptr [rbx + 0x70]
+    48833800              cmp qword ptr [rax], 0
+    741e                  je enter
+    ff5350                call qword ptr [rbx + 0x50]
+    4989c4                mov r12, rax
+    b807000000            mov eax, 7
+    31ff                  xor edi, edi
+    31f6                  xor esi, esi
+    ba01000000            mov edx, 1
+    0f05                  syscall
+    4c89e7                mov rdi, r12
+    ff5358                call qword ptr [rbx + 0x58]
+    ebd8                  jmp fits
+enter:
     488b03                mov rax, qword ptr [rbx]
     488b4b08              mov rcx, qword ptr [rbx + 8]
     488908                mov qword ptr [rax], rcx
@@ -159,6 +175,7 @@ class Block:
     local_sizes: int
     longest: int
     lowest: int
+    gate: int
     sizes: tuple[int, int, int] | None
     pointers: Sequence[tuple[int, int]]
 
@@ -185,7 +202,7 @@ def maker() -> Callable[[Block], Call] | None:
 
     def made(block: Block) -> Call:
         words = [block.word, block.text, block.set_argument, block.enqueue, block.kernel, block.struct_bytes,
-                 block.queue, block.local_sizes, block.longest, block.lowest, *others, 0,
+                 block.queue, block.local_sizes, block.longest, block.lowest, *others, block.gate,
                  *(block.sizes or (0, 0, 0)), len(block.pointers),
                  *(at | forbidden << 32 for at, forbidden in block.pointers)]
         definition = sized if block.sizes is None else fixed

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import DeviceError
+from . import running
 
 # clGetPlatformInfo, clGetDeviceInfo
 PLATFORM_NAME = 0x0902
@@ -184,13 +185,21 @@ class Library:
             raise OpenCLError(function, code)
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a function that returns an error code."""
-        self.check(name, getattr(self, name)(*arguments))
+        """Call a function that returns an error code, and soon."""
+        with running.calls:
+            code = getattr(self, name)(*arguments)
+        self.check(name, code)
+
+    def release(self, name: str, handle: int) -> None:
+        """Call a function that gives a handle back."""
+        with running.calls:
+            getattr(self, name)(handle)
 
     def create(self, name: str, *arguments: Any) -> int:
         """Call a function that returns a handle and whose last parameter takes the error code."""
         code = ctypes.c_int32(0)
-        handle = getattr(self, name)(*arguments, ctypes.addressof(code))
+        with running.calls:
+            handle = getattr(self, name)(*arguments, ctypes.addressof(code))
         if code.value or not handle:
             raise OpenCLError(name, code.value)
         return int(handle)

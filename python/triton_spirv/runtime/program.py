@@ -47,12 +47,10 @@ class Program:
         self.attempts: tuple[dict[str, Any], ...] = ()
         self.kernel = library.create("clCreateKernel", handle, entry.encode())
         running.install()  # the compiler in the driver may have put a handler of its own in force
-        self._lock = threading.Lock()
 
     def clone_kernel(self) -> OwnedKernel:
         """A kernel object with arguments of its own."""
-        with self._lock:
-            return OwnedKernel(self, self.library.create("clCloneKernel", self.kernel))
+        return OwnedKernel(self, self.library.create("clCloneKernel", self.kernel))
 
     def binary(self) -> bytes:
         """The driver's binary of it."""
@@ -62,8 +60,8 @@ class Program:
         if sys.is_finalizing():
             return  # the driver's own end may have begun
         if self.kernel:
-            self.library.clReleaseKernel(self.kernel)
-        self.library.clReleaseProgram(self.handle)
+            self.library.release("clReleaseKernel", self.kernel)
+        self.library.release("clReleaseProgram", self.handle)
 
 
 class OwnedKernel:
@@ -74,7 +72,7 @@ class OwnedKernel:
 
     def __del__(self) -> None:
         if not sys.is_finalizing():
-            self.program.library.clReleaseKernel(self.handle)
+            self.program.library.release("clReleaseKernel", self.handle)
 
 
 @dataclass(frozen=True)

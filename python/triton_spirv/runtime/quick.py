@@ -118,6 +118,7 @@ def call_of(kernel: Kernel, owner: OwnedKernel, sizes: tuple[int, int, int] | No
         word, kernel.text_address, set_argument, enqueue, owner.handle,
         struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
         ctypes.addressof(kernel.local), kernel.longest, lowest_address(),
+        running.gate.buffer_info()[0],
         None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers))
 
 

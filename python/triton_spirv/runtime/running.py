@@ -46,6 +46,10 @@ FORKED = ("this process was forked after kernels had been launched, and it lacks
 
 #: one word for each thread: 0, or the address of the text of the kernel that it runs
 table = array.array("Q", bytes(8 * THREADS))
+#: one word: 1 while a fork is about to happen, and launches of other threads wait
+gate = array.array("Q", [0])
+#: held around calls of the driver that are no launches: a fork waits for them
+calls = threading.RLock()
 #: has a kernel been given to the driver's own threads? After it they look for more work for a while, each of
 #: them with a lock of the driver's in its hand at times
 driver_has_threads = False
@@ -79,6 +83,16 @@ def place() -> int:
     except AttributeError:
         _threads.place = _Place()
         return _threads.place.index
+
+
+def enter(index: int, kernel: int) -> None:
+    """This thread, whose word has that index, is about to launch a kernel, of which `kernel` is the text's
+    address; not while another one forks."""
+    table[index] = kernel  # first: who shuts the gate looks at the words afterwards
+    while gate[0]:
+        table[index] = 0
+        time.sleep(0.001)
+        table[index] = kernel
 
 
 def elsewhere() -> bool:
@@ -180,11 +194,14 @@ _will_be_lost = False
 
 def _look_around() -> None:
     """Just before a fork; in the child it is too late, the other threads' places are given up. A thread that
-    launches may have left something in the driver's scheduler although no kernel runs. A moment without a
-    launch is waited for, a short while: a thread inside of the driver may hold one of its locks."""
+    launches may have left something in the driver's scheduler although no kernel runs. No other thread may
+    be inside of the driver, it holds its locks at times: none launches from now on, and those that do have a
+    short while to end."""
     global _will_be_lost
+    calls.acquire()
+    gate[0] = 1
     _will_be_lost = driver_has_threads or abandoned or len(_free) < THREADS - 1 or place() != 0
-    for _ in range(1000):  # often: the moment is short where several threads launch small kernels
+    for _ in range(1000):
         if not elsewhere():
             return
         time.sleep(0.0001)
@@ -192,8 +209,8 @@ def _look_around() -> None:
 
 def _forget_other_threads() -> None:
     """In the child of a fork there are none; what they were doing for a kernel is never done."""
-    global _lock, lost_driver_threads
-    _lock = threading.RLock()
+    global _lock, calls, lost_driver_threads
+    _lock, calls, gate[0] = threading.RLock(), threading.RLock(), 0
     lost_driver_threads = lost_driver_threads or _will_be_lost
     mine = place()
     for index in range(THREADS):
@@ -201,4 +218,10 @@ def _forget_other_threads() -> None:
             table[index] = 0
 
 
-os.register_at_fork(before=_look_around, after_in_child=_forget_other_threads)
+def _go_on() -> None:
+    """After a fork, in the parent."""
+    gate[0] = 0
+    calls.release()
+
+
+os.register_at_fork(before=_look_around, after_in_parent=_go_on, after_in_child=_forget_other_threads)

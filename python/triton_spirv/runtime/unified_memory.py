@@ -92,7 +92,7 @@ class DeviceMemory:
         pattern, queue = ctypes.c_uint32(word), self.context.queue
         self._check("clEnqueueMemFillINTEL", self._fill(
             queue, allocation.address + offset, ctypes.addressof(pattern), 4, size, 0, None, None))
-        self._library.call("clFinish", queue)
+        self._library.check("clFinish", self._library.clFinish(queue))  # takes long: no fork waits for it
 
     def _move(self, target: int, source: int, size: int) -> None:
         self.context.settle()
