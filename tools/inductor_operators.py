@@ -27,6 +27,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import triton_spirv
@@ -104,7 +105,7 @@ def _clone(value: Any) -> Any:
     return tree_map_only(torch.Tensor, lambda t: t.detach().clone(memory_format=torch.preserve_format), value)
 
 
-def _short(error: BaseException) -> str:
+def short(error: BaseException) -> str:
     return f"{type(error).__name__}: " + " / ".join(str(error).strip().splitlines()[:12])[:1200]
 
 
@@ -127,19 +128,19 @@ def check(op: Any, dtype: str, samples: int) -> tuple[str, str]:
         torch.manual_seed(1)
         expected = program(_clone(arguments))
     except Exception as error:
-        return "eager", _short(error)
+        return "eager", short(error)
     before = launched
     torch._dynamo.reset()
     try:
         torch.manual_seed(1)
         found = torch.compile(program, dynamic=False)(_clone(arguments))
     except Exception as error:
-        return "failed", _short(error)
+        return "failed", short(error)
     relative, absolute = TOLERANCES.get(dtype, (1e-6, 1e-6))
     try:
         torch.testing.assert_close(found, expected, rtol=relative, atol=absolute, equal_nan=True)
     except Exception as error:
-        return "wrong", _short(error)
+        return "wrong", short(error)
     return ("passed" if launched > before else "fallback"), ""
 
 
@@ -160,22 +161,18 @@ def child(arguments: argparse.Namespace) -> None:
         print(json.dumps({"place": place, "outcome": outcome, "text": text}), flush=True)
 
 
-def _start(first: int) -> subprocess.Popen[str]:
-    """A child with this process' own arguments, but another first operator."""
-    command = [sys.executable, "-W", "ignore", __file__, *sys.argv[1:], "--child", "--from", str(first)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                            start_new_session=True)
-
-
-def parent(arguments: argparse.Namespace) -> dict[str, list[str]]:
-    """Start children, each from where the one before it ended -> the names by outcome."""
+def children(command: Callable[[int], list[str]], place: int, end: int, step: int,
+             timeout: float) -> dict[str, list[str]]:
+    """Start children, each from where the one before it ended -> the names by outcome. `command` gives the
+    arguments of Python for a child that begins at a place."""
     outcomes: dict[str, list[str]] = collections.defaultdict(list)
-    place, end = arguments.first, min(arguments.end, len(operators(arguments.only)))
     while place < end:
-        process, name, lost = _start(place), "", ""
+        process = subprocess.Popen([sys.executable, "-W", "ignore", *command(place)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+        name, lost = "", ""
         assert process.stdout is not None
         while place < end:
-            ready, _, _ = select.select([process.stdout], [], [], arguments.timeout)
+            ready, _, _ = select.select([process.stdout], [], [], timeout)
             line = process.stdout.readline() if ready else ""
             if not line:
                 lost = "crashed" if ready else "timeout"
@@ -189,14 +186,21 @@ def parent(arguments: argparse.Namespace) -> dict[str, list[str]]:
             outcomes[said["outcome"]].append(name)
             if said["outcome"] in ("wrong", "failed"):
                 print(f"{said['outcome']:8} {said['place']} {name}: {said['text']}", flush=True)
-            place = said["place"] + arguments.step
+            place = said["place"] + step
         if lost:
             outcomes[lost].append(name)
             print(f"{lost:8} {place} {name}", flush=True)
-            place += arguments.step
+            place += step
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     return outcomes
+
+
+def parent(arguments: argparse.Namespace) -> dict[str, list[str]]:
+    """Every operator, in children with this process' own arguments but another first operator."""
+    end = min(arguments.end, len(operators(arguments.only)))
+    return children(lambda place: [__file__, *sys.argv[1:], "--child", "--from", str(place)],
+                    arguments.first, end, arguments.step, arguments.timeout)
 
 
 def main() -> None:

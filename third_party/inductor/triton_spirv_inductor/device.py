@@ -11,7 +11,7 @@ from typing import Any
 
 from triton_spirv.errors import UnsupportedOperation
 
-from . import choices, concatenation
+from . import choices, concatenation, masking
 
 #: what is said to AOTInductor
 NO_LAUNCHER = (
@@ -26,6 +26,7 @@ def register() -> None:
     """Once in a process."""
     choices.install()
     concatenation.install()
+    masking.install()
     _name_the_processor()
     _write_streams_in_one_line()
     _refuse_the_cpp_wrapper()

@@ -1,0 +1,64 @@
+"""Values that a kernel computes and then masks: by pads, pools and shifts of what it has summed."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_a_mask_stays(script: Script) -> None:
+    """With torch 2.13's own functions five of these are wrong."""
+    done = script("""
+import torch, torch.nn.functional as F
+from counting import count, launched as used
+count()
+torch.manual_seed(0)
+
+def lengths(x):
+    return F.pad(x.sum(1, dtype=torch.int32), (1, 0))
+
+def pooled(x):
+    y = (x[:, None] @ x[:, :, None]) / 8
+    return F.avg_pool2d(y.reshape(1, -1, 1, 1), 3, 1, 1), y
+
+def both_sides(x):
+    y = x.to(torch.float32).amax(1)
+    return F.pad(y, (2, 3), value=7.5), y
+
+def flags(x):
+    return F.pad((x > 0).any(1), (1, 2), value=True)
+
+def one_flag(x):
+    return F.pad(x[:1, 0] > 0, (1, 2)), F.pad(x[:1, 0] > 0, (1, 2), value=True)
+
+def a_flag_of_memory(x):
+    return F.pad(x.new_ones(1, dtype=torch.bool), (1, 2)).flip(0).to(torch.int32) + x[0, 0]
+
+def added(x):
+    y = x.to(torch.float32)
+    at = torch.zeros(x.numel(), dtype=torch.int64)
+    one = torch.zeros(1).index_put((at,), y.exp().reshape(-1), accumulate=True)
+    return one, (y * 2).sum(), torch.ones(1).index_add(0, at.new_zeros(x.shape[1]), y[0].cos()), y[0].amax()
+
+def added_long(x):
+    return added((x.repeat(1, 300) % 5) - 2)
+
+def added_sums(x):
+    y = x.to(torch.float32)
+    return torch.zeros(1).index_add(0, torch.zeros(x.shape[0], dtype=torch.int64), y.cos().sum(1) + 1)
+
+def rows(x):
+    return F.pad(x * 2, (1, 0, 0, 1), value=-1)
+
+for function in (lengths, pooled, both_sides, flags, one_flag, a_flag_of_memory, rows, added,
+                 added_long, added_sums):
+    for number in (1, 2, 7):
+        x = torch.randint(-9, 9, (number, 33)).to(torch.float32 if function is pooled else torch.int32)
+        torch._dynamo.reset()
+        found = torch.compile(function, backend="triton-spirv", dynamic=False)(x)
+        torch.testing.assert_close(found, function(x), rtol=1e-4, atol=1e-4)
+assert len(used) >= 30
+""")
+    assert done.returncode == 0, done.stderr
