@@ -60,10 +60,9 @@ class Gpu:
     def binary(self, handle: int) -> bytes:
         return self.programs[handle].encode()
 
-    def clReleaseKernel(self, handle: int) -> None: ...
-
-    def clReleaseProgram(self, handle: int) -> None:
-        self.released.append(handle)
+    def release(self, name: str, handle: int) -> None:
+        if name == "clReleaseProgram":
+            self.released.append(handle)
 
 
 def context(gpu: Gpu, kind: str = "gpu") -> devices.Context:
