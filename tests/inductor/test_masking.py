@@ -49,16 +49,27 @@ def added_sums(x):
     y = x.to(torch.float32)
     return torch.zeros(1).index_add(0, torch.zeros(x.shape[0], dtype=torch.int64), y.cos().sum(1) + 1)
 
+def added_to_each(x):
+    y = x.to(torch.float32)
+    at = torch.zeros(x.numel(), dtype=torch.int64)
+    mean = (y.reshape(-1).exp().sum() / 7).expand(x.numel())
+    return torch.zeros(1).index_put((at,), mean, accumulate=True)
+
+def added_by_rows(x):
+    y = x.to(torch.float32)
+    mean = (y.exp().sum(1, keepdim=True) / 7).expand(y.shape)
+    return torch.zeros(1).index_put((torch.zeros(y.shape, dtype=torch.int64),), mean, accumulate=True)
+
 def rows(x):
     return F.pad(x * 2, (1, 0, 0, 1), value=-1)
 
 for function in (lengths, pooled, both_sides, flags, one_flag, a_flag_of_memory, rows, added,
-                 added_long, added_sums):
+                 added_long, added_sums, added_to_each, added_by_rows):
     for number in (1, 2, 7):
         x = torch.randint(-9, 9, (number, 33)).to(torch.float32 if function is pooled else torch.int32)
         torch._dynamo.reset()
         found = torch.compile(function, backend="triton-spirv", dynamic=False)(x)
         torch.testing.assert_close(found, function(x), rtol=1e-4, atol=1e-4)
-assert len(used) >= 30
+assert len(used) >= 36
 """)
     assert done.returncode == 0, done.stderr

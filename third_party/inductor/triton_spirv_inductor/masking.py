@@ -8,7 +8,8 @@ Three of them, each without a word:
 - A masked load of one truth value for all elements. It has no mask, and the selection behind it takes True
   where False should stand for the others: `F.pad` of a tensor of one bool.
 - An atomic sum into an array of one element, of the elements of a reduction. Those beyond its end are added,
-  too: `index_put(accumulate=True)` beside a sum.
+  too: `index_put(accumulate=True)` beside a sum. And a value of the whole row is added once, not for each of
+  its elements.
 
 The mask is applied here once more. A torch that does it right computes the same.
 """
@@ -67,10 +68,12 @@ def _stored_by(written: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def elements_only(kernel: Any, value: Any) -> Any:
-    """0 beyond the ends of the axes that the kernel reduces and along which the value has elements."""
+    """The value for each element that the kernel reduces, 0 beyond their ends. One value for a whole row counts
+    for each of its elements: what is done once for a row is written outside of the reduction."""
+    value = kernel.cse.generate(kernel.compute, f"tl.broadcast_to({value}, {kernel.dense_size_str()})",
+                                dtype=value.dtype, shape=tuple(kernel.dense_size_list()))
     for tree in kernel.range_trees:
-        if tree.is_reduction and not kernel._has_constant_mask(tree) and tree.tensor_dim is not None \
-                and str(value.shape[tree.tensor_dim]) != "1":
+        if tree.is_reduction and not kernel._has_constant_mask(tree):
             value = kernel.cse.generate(kernel.compute, f"tl.where({tree.mask_name()}, {value}, 0)",
                                         dtype=value.dtype, shape=value.shape)
     return value
