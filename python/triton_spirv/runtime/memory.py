@@ -99,7 +99,9 @@ class Staging:
         return int(address)
 
     def _copy(self, target: int, source: int, size: int) -> None:
-        self._library.call("clEnqueueSVMMemcpy", self._context.queue, 1, target, source, size, 0, None, None)
+        """Wait for it: no fork, and no call of another thread, waits for this one."""
+        self._library.check("clEnqueueSVMMemcpy", self._library.clEnqueueSVMMemcpy(
+            self._context.queue, 1, target, source, size, 0, None, None))
 
     def forget(self) -> Callable[[], None]:
         """The copies are in use beyond the launch; what is given frees them."""

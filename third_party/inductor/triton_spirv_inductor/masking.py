@@ -68,8 +68,8 @@ def _stored_by(written: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def elements_only(kernel: Any, value: Any) -> Any:
-    """The value for each element that the kernel reduces, 0 beyond their ends. One value for a whole row counts
-    for each of its elements: what is done once for a row is written outside of the reduction."""
+    """The value for each element that the kernel reduces, 0 beyond their ends. One value for a whole row
+    counts for each of its elements: what is done once for a row is written outside of the reduction."""
     value = kernel.cse.generate(kernel.compute, f"tl.broadcast_to({value}, {kernel.dense_size_str()})",
                                 dtype=value.dtype, shape=tuple(kernel.dense_size_list()))
     for tree in kernel.range_trees:
