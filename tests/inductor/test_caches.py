@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -33,6 +34,32 @@ print(len(counting.compiled), len(counting.launched), counters["inductor"]["fxgr
     assert compiled >= 2 and launched >= 2 and not hits
     again, relaunched, hits = map(int, second.stdout.split())
     assert not again and relaunched == launched and hits
+
+
+def test_a_changed_package_finds_nothing_of_the_old_one(script: Script) -> None:
+    """Inductor's caches keep the text of kernels, which this package has a hand in."""
+    text = RUN + """
+from torch._dynamo.utils import counters
+print(counters["inductor"]["fxgraph_cache_hit"] + counters["aot_autograd"]["autograd_cache_hit"])
+"""
+    changed = "import triton_spirv_inductor.device as device; device.own_key = lambda: 'another'\n"
+    done = [script(text), script(text), script(changed + text)]
+    assert not any(one.returncode for one in done), [one.stderr for one in done]
+    assert [bool(int(one.stdout)) for one in done] == [False, True, False]
+
+
+def test_the_key_is_of_all_files(tmp_path: Path) -> None:
+    from triton_spirv_inductor.device import own_key
+    (tmp_path / "a.py").write_text("1")
+    keys = {own_key(tmp_path)}
+    own_key.cache_clear()
+    (tmp_path / "a.py").write_text("2")
+    keys.add(own_key(tmp_path))
+    own_key.cache_clear()
+    (tmp_path / "b.py").write_text("2")
+    keys.add(own_key(tmp_path))
+    own_key.cache_clear()
+    assert len(keys) == 3
 
 
 def test_workers_compile(script: Script) -> None:

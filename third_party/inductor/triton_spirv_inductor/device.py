@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
+from pathlib import Path
 from typing import Any
 
 from triton_spirv.errors import UnsupportedOperation
@@ -27,10 +29,33 @@ def register() -> None:
     choices.install()
     concatenation.install()
     masking.install()
+    _name_ourselves_in_caches()
     _name_the_processor()
     _write_streams_in_one_line()
     _refuse_the_cpp_wrapper()
     _pass_numbers_in_memory()
+
+
+@functools.cache
+def own_key(folder: Path = Path(__file__).parent) -> str:
+    """A hash of this package's code, which is part of what Inductor writes."""
+    texts = (path.name.encode() + path.read_bytes() for path in sorted(folder.glob("*.py")))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
+def _name_ourselves_in_caches() -> None:
+    """Kernels of Inductor's caches count as other ones when this package has changed; without a GPU their key
+    knows torch's version and nothing of Triton."""
+    from torch._inductor.codecache import CacheBase
+
+    written = CacheBase.get_system
+
+    @functools.cache
+    def get_system() -> Any:
+        system = dict(written())
+        return {**system, "hash": hashlib.sha256(f"{system['hash']} {own_key()}".encode()).hexdigest()}
+
+    CacheBase.get_system = staticmethod(get_system)
 
 
 def _name_the_processor() -> None:
