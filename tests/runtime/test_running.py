@@ -365,7 +365,8 @@ def test_no_launch_begins_while_a_process_forks(tmp_path: Path) -> None:
         while not all(count > 10 for count in counts):
             time.sleep(0.01)
         running._look_around()
-        assert not running.elsewhere()
+        while running.elsewhere():  # it gives up on a machine that is busy enough
+            time.sleep(0.01)
         before = list(counts)
         time.sleep(0.3)
         assert not running.elsewhere() and all(now - then <= 1 for now, then in zip(counts, before))

@@ -201,7 +201,7 @@ def _look_around() -> None:
     calls.acquire()
     gate[0] = 1
     _will_be_lost = driver_has_threads or abandoned or len(_free) < THREADS - 1 or place() != 0
-    for _ in range(1000):
+    for _ in range(3000):
         if not elsewhere():
             return
         time.sleep(0.0001)
