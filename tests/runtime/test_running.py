@@ -346,7 +346,7 @@ def test_forks_while_other_threads_launch() -> None:
 def test_no_launch_begins_while_a_process_forks(tmp_path: Path) -> None:
     """Whichever way it goes; other threads' launches of all ways go on behind it."""
     done = run(tmp_path, """
-        import triton_spirv
+        import functools, triton_spirv
         from triton_spirv.runtime import devices
         counts = [0, 0, 0]
 
@@ -360,7 +360,7 @@ def test_no_launch_begins_while_a_process_forks(tmp_path: Path) -> None:
         ways = (lambda: increment[(1,)](x[0], N=64), triton_spirv.bind(increment, (1,), x[1], N=64),
                 lambda: increment[(1000,)](x[2], N=64))
         for which, way in enumerate(ways):
-            launch = (lambda way=way: way(x[1])) if which == 1 else way
+            launch = functools.partial(way, x[1]) if which == 1 else way
             threading.Thread(target=repeat, args=(which, launch), daemon=True).start()
         while not all(count > 10 for count in counts):
             time.sleep(0.01)
@@ -368,6 +368,8 @@ def test_no_launch_begins_while_a_process_forks(tmp_path: Path) -> None:
         while running.elsewhere():  # it gives up on a machine that is busy enough
             time.sleep(0.01)
         before = list(counts)
+        for _ in range(5):  # the thread that forks waits for nobody
+            increment[(1,)](o, N=64), ways[1](o), increment[(1000,)](o, N=64)
         time.sleep(0.3)
         assert not running.elsewhere() and all(now - then <= 1 for now, then in zip(counts, before))
         running._go_on()

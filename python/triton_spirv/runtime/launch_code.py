@@ -12,7 +12,8 @@ which is the function's own `self`:
     +32   the kernel; +40 bytes of its struct; +48 the queue; +56 the address of the local sizes
     +64   the nanoseconds that a launch may take; +72 the lowest address of memory
     +80   PyEval_SaveThread; +88 PyEval_RestoreThread; +96 PyLong_FromLong; +104 clock_gettime
-    +112  address of the gate, a word: while it is not 0, a process is about to fork, and no launch begins
+    +112  address of the gate, a word: 0, or the address of the word of the thread that is about to fork: no
+          other thread begins a launch
     +120  the three global sizes
     +144  how many pointers there are; behind it a word for each: where it is in the struct, and, from bit 32
           on, the bits that it must not have
@@ -74,10 +75,13 @@ check:
     73dd                  jae check
 misfit:
     bf01000000            mov edi, 1
-    e9ad000000            jmp answer
+    e9b4000000            jmp answer
 fits:
     488b4370              mov rax, qword ptr [rbx + 0x70]
-    48833800              cmp qword ptr [rax], 0
+    488b00                mov rax, qword ptr [rax]
+    4885c0                test rax, rax
+    7423                  je enter
+    483b03                cmp rax, qword ptr [rbx]
     741e                  je enter
     ff5350                call qword ptr [rbx + 0x50]
     4989c4                mov r12, rax
@@ -88,7 +92,7 @@ fits:
     0f05                  syscall
     4c89e7                mov rdi, r12
     ff5358                call qword ptr [rbx + 0x58]
-    ebd8                  jmp fits
+    ebd1                  jmp fits
 enter:
     488b03                mov rax, qword ptr [rbx]
     488b4b08              mov rcx, qword ptr [rbx + 8]

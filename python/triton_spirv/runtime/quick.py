@@ -112,10 +112,9 @@ def call_of(kernel: Kernel, owner: OwnedKernel, sizes: tuple[int, int, int] | No
     library = kernel.context.device.library
     set_argument, enqueue = (ctypes.cast(function, ctypes.c_void_p).value or 0
                              for function in (library.clSetKernelArg, library.clEnqueueNDRangeKernel))
-    word = running.table.buffer_info()[0] + running.table.itemsize * running.place()
     x, y, z = kernel.artifact.local_size
     return make(launch_code.Block(
-        word, kernel.text_address, set_argument, enqueue, owner.handle,
+        running.address(running.place()), kernel.text_address, set_argument, enqueue, owner.handle,
         struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
         ctypes.addressof(kernel.local), kernel.longest, lowest_address(),
         running.gate.buffer_info()[0],

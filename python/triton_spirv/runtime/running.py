@@ -46,7 +46,8 @@ FORKED = ("this process was forked after kernels had been launched, and it lacks
 
 #: one word for each thread: 0, or the address of the text of the kernel that it runs
 table = array.array("Q", bytes(8 * THREADS))
-#: one word: 1 while a fork is about to happen, and launches of other threads wait
+#: one word: 0, or, while a fork is about to happen, the address of the forking thread's word: launches of
+#: other threads wait
 gate = array.array("Q", [0])
 #: held around calls of the driver that are no launches: a fork waits for them
 calls = threading.RLock()
@@ -85,11 +86,16 @@ def place() -> int:
         return _threads.place.index
 
 
+def address(index: int) -> int:
+    """Where a word is."""
+    return table.buffer_info()[0] + table.itemsize * index
+
+
 def enter(index: int, kernel: int) -> None:
     """This thread, whose word has that index, is about to launch a kernel, of which `kernel` is the text's
     address; not while another one forks."""
     table[index] = kernel  # first: who shuts the gate looks at the words afterwards
-    while gate[0]:
+    while gate[0] not in (0, address(index)):
         table[index] = 0
         time.sleep(0.001)
         table[index] = kernel
@@ -199,7 +205,7 @@ def _look_around() -> None:
     short while to end."""
     global _will_be_lost
     calls.acquire()
-    gate[0] = 1
+    gate[0] = address(place())
     _will_be_lost = driver_has_threads or abandoned or len(_free) < THREADS - 1 or place() != 0
     for _ in range(3000):
         if not elsewhere():
