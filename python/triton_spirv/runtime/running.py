@@ -30,6 +30,8 @@ THREADS = 256
 #: signal -> what the processor means by it
 FAULTS = {4: "SIGILL", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
 INTERRUPTION = 2  # SIGINT
+#: a fork waits for other threads' launches: so many looks, so far apart
+LOOKS, LOOK_SECONDS = 3000, 0.0001
 #: flags of an action
 SIGNAL_INFORMATION, ALTERNATE_STACK, HAS_RESTORER, RESET = 0x4, 0x0800_0000, 0x0400_0000, 0x8000_0000
 RT_SIGACTION = 13  # the system call
@@ -207,10 +209,10 @@ def _look_around() -> None:
     calls.acquire()
     gate[0] = address(place())
     _will_be_lost = driver_has_threads or abandoned or len(_free) < THREADS - 1 or place() != 0
-    for _ in range(3000):
+    for _ in range(LOOKS):
         if not elsewhere():
             return
-        time.sleep(0.0001)
+        time.sleep(LOOK_SECONDS)
 
 
 def _forget_other_threads() -> None:

@@ -36,7 +36,6 @@ def register() -> None:
     _pass_numbers_in_memory()
 
 
-@functools.cache
 def own_key(folder: Path = Path(__file__).parent) -> str:
     """A hash of this package's code, which is part of what Inductor writes."""
     texts = (path.name.encode() + path.read_bytes() for path in sorted(folder.glob("*.py")))
