@@ -77,8 +77,8 @@ TABLE = (
     Quirk("saturates", NVIDIA, "580 (H200)",
           "In kernels that divide integers of 64 bits it computes `max(x, y) - y` of others without a sign, "
           "and whatever it takes for that, with the upper word of something else.",
-          "Integers of 64 bits are subtracted in words, in which it does not see it. In `x + ~y + 1` it "
-          "still does.",
+          "Integers of 64 bits are subtracted in words, in which it does not see it; and added so, where an "
+          "operand is `~y`, a negative number or a product by one.",
           ("spirv/passes/parted_differences.py",),
           "tests/lower/test_quotients.py::test_differences_beside_a_remainder", told=True),
     Quirk("keeps_loops", NVIDIA, "580 (H100)",

@@ -76,8 +76,20 @@ def differences(x_ptr, y_ptr, out_ptr, KIND: tl.constexpr, BESIDE: tl.constexpr,
         z = tl.maximum(x, y) - x
     elif KIND == "y - min(x, y)":
         z = y - tl.minimum(x, y)
-    else:
+    elif KIND == "x > y":
         z = tl.where(x > y, x - y, 0)
+    elif KIND == "max + ~y + 1":
+        z = tl.maximum(x, y) + ~y + 1
+    elif KIND == "max + 1 + ~y":
+        z = tl.maximum(x, y) + 1 + ~y
+    elif KIND == "max + (y ^ -1) + 1":
+        z = tl.maximum(x, y) + (y ^ 0xffffffffffffffff) + 1
+    elif KIND == "max + y * -1":
+        z = tl.maximum(x, y) + y * 0xffffffffffffffff
+    elif KIND == "max + chosen ~y + 1":
+        z = tl.maximum(x, y) + tl.where(x > 5, ~y, ~y + 0) + 1
+    else:
+        z = tl.maximum(x, 5) + 0xfffffffffffffffb
     j = tl.arange(0, 64)
     if BESIDE == "fmod":
         a = tl.load(x_ptr + j).to(tl.float32)
@@ -90,7 +102,8 @@ def differences(x_ptr, y_ptr, out_ptr, KIND: tl.constexpr, BESIDE: tl.constexpr,
 
 
 @pytest.mark.parametrize("kind", ["x - max(x, 1)", "1 - max(x, 1)", "2 - min(x, 2)", "max(x, y) - x",
-                                  "y - min(x, y)", "x > y"])
+                                  "y - min(x, y)", "x > y", "max + ~y + 1", "max + 1 + ~y",
+                                  "max + (y ^ -1) + 1", "max + y * -1", "max + chosen ~y + 1", "max - 5"])
 @pytest.mark.parametrize("beside", ["fmod", "remainder"])
 @pytest.mark.parametrize("size", (64, 512))
 def test_differences_beside_a_remainder(run, size, beside, kind):
@@ -102,7 +115,9 @@ def test_differences_beside_a_remainder(run, size, beside, kind):
     one, two = np.uint64(1), np.uint64(2)
     z = {"x - max(x, 1)": lambda: x - np.maximum(x, one), "1 - max(x, 1)": lambda: one - np.maximum(x, one),
          "2 - min(x, 2)": lambda: two - np.minimum(x, two), "max(x, y) - x": lambda: np.maximum(x, y) - x,
-         "y - min(x, y)": lambda: y - np.minimum(x, y), "x > y": lambda: np.where(x > y, x - y, 0)}[kind]()
+         "y - min(x, y)": lambda: y - np.minimum(x, y), "x > y": lambda: np.where(x > y, x - y, 0),
+         "max - 5": lambda: np.maximum(x, np.uint64(5)) - np.uint64(5),
+         }.get(kind, lambda: np.maximum(x, y) - y)()
     a = x[:64]
     w = np.fmod(a.astype(np.float32), np.float32(3)) if beside == "fmod" else a % (a // np.uint64(3) + one)
     out = numeric.poisoned(size + 64, "u64")

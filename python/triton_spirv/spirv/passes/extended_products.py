@@ -9,12 +9,9 @@ from collections.abc import Callable
 from ..operands import opcode
 from ..types import Int, Type, Vector
 from ..values import Words
-from .graph import OPCODE, Graph, instruction, numbers
+from .graph import OPCODE, Graph, instruction
 
 EXTEND, MULTIPLY = opcode("OpUConvert"), opcode("OpIMul")
-#: What leaves the numbers in its operands as they are.
-MOVES = numbers("OpCompositeConstruct", "OpCompositeExtract", "OpVectorShuffle", "OpSelect", "OpPhi",
-                "OpCopyObject")
 
 
 def hide_products(graph: Graph, new_id: Callable[[], int], upper: Callable[[Type], int]) -> None:
@@ -45,12 +42,7 @@ def extended_products(graph: Graph) -> list[int]:
     extended = {value for value, words in made.items()
                 if words[0] & OPCODE == EXTEND and _bits(types[words[1]]) == 64
                 and (words[3] not in made or _bits(types[made[words[3]][1]]) == 32)}
-    pending = list(extended)
-    while pending:
-        for user in graph.users[pending.pop()]:
-            if user[0] & OPCODE in MOVES and user[2] not in extended:
-                extended.add(user[2])
-                pending.append(user[2])
+    extended = graph.moved(extended)
     return [words[2] for words in products if words[3] in extended and words[4] in extended]
 
 

@@ -12,7 +12,7 @@ derived is derived again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
@@ -33,6 +33,9 @@ BRANCH, CONDITIONAL, SWITCH = opcode("OpBranch"), opcode("OpBranchConditional"),
 LOOP_MERGE, SELECTION_MERGE = opcode("OpLoopMerge"), opcode("OpSelectionMerge")
 LINES, MERGES = frozenset((LINE, NO_LINE)), frozenset((LOOP_MERGE, SELECTION_MERGE))
 ENDS = frozenset(map(opcode, TERMINATORS))
+#: What leaves the numbers in its operands as they are.
+MOVES = frozenset(map(opcode, ("OpCompositeConstruct", "OpCompositeExtract", "OpVectorShuffle", "OpSelect",
+                               "OpPhi", "OpCopyObject")))
 
 
 def instruction(name: str, *operands: int) -> Words:
@@ -217,6 +220,16 @@ class Graph:
             for at in id_places(words):
                 if words[at] in found and (not found[words[at]] or found[words[at]][-1] is not words):
                     found[words[at]].append(words)
+        return found
+
+    def moved(self, values: Iterable[int]) -> set[int]:
+        """The values, which may be constants, and all of the function that has one of them for an element."""
+        found = set(values)
+        moves = [words for words in self.made.values() if words[0] & OPCODE in MOVES]
+        before = -1
+        while before != len(found):
+            before = len(found)
+            found.update(words[2] for words in moves if any(words[at] in found for at in id_places(words)))
         return found
 
     # --- ways -----------------------------------------------------------------------------------------------
