@@ -44,7 +44,8 @@ def test_page_is_what_the_command_prints() -> None:
 
 @pytest.mark.parametrize(("driver", "told"), [
     (VulkanDriver("NVIDIA"),
-     {"joins_quotients", "joins_conversions", "knows_extensions", "saturates", "keeps_loops"}),
+     {"joins_quotients", "joins_conversions", "knows_extensions", "saturates", "equals_itself",
+      "keeps_loops"}),
     (VulkanDriver("llvmpipe", (22, 3, 6)), {"extends_by_halves", "folds_zeros"}),
     (VulkanDriver("llvmpipe", (24, 1, 3)), {"folds_zeros"}),
     (VulkanDriver("radv", (24, 1, 2)), {"extends_by_halves"}),

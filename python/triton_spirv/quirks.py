@@ -81,6 +81,11 @@ TABLE = (
           "operand is `~y`, a negative number or a product by one.",
           ("spirv/passes/parted_differences.py",),
           "tests/lower/test_quotients.py::test_differences_beside_a_remainder", told=True),
+    Quirk("equals_itself", NVIDIA, "580 (H200)",
+          "A NaN that it computes while it compiles, 0 / 0 of numbers in the kernel, equals itself.",
+          "Whether a float equals itself is asked of its bits.",
+          ("spirv/passes/self_comparisons.py",),
+          "tests/lower/test_not_a_number.py::test_computed_of_constants", told=True),
     Quirk("keeps_loops", NVIDIA, "580 (H100)",
           "It repeats loops of products of thousands of instructions four times, and they no longer fit "
           "into the cache for instructions. (Slow, not wrong.)",

@@ -172,7 +172,8 @@ def test_what_is_known_of_a_driver(driver: str, device: devices.Device) -> None:
     target = target_of(replace(device, driver=driver, float_controls=controls))
     known = driver == NVIDIA
     assert controls - target.float_controls == ({("RoundingModeRTE", 32)} if known else set())
-    told = {"keeps_loops", "knows_extensions", "joins_conversions", "joins_quotients", "saturates"}
+    told = {"keeps_loops", "knows_extensions", "joins_conversions", "joins_quotients", "saturates",
+            "equals_itself"}
     assert {name for name in told if target.has(name)} == (told if known else set())
     for feature, contracts in (("shaderFloatControls2", "mode"), ("shaderInt64", "")):
         offered = replace(device, driver=driver, features=frozenset({feature}))

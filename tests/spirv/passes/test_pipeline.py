@@ -19,7 +19,8 @@ PINNED = {
     **dict.fromkeys(("cpu-simt", "cpu-simt8", "cpu-simt32"), (*EVERYWHERE, LANES, PHIS)),
     **dict.fromkeys(("pvc", "bmg", "dg2", "tgl"), GPU),
     **dict.fromkeys(("vulkan", "lavapipe"), (*EVERYWHERE, LANES, CONTRACTION)),
-    NVIDIA: (*EVERYWHERE, LANES, "parted-conversions", "hidden-products", "parted-differences", CONTRACTION),
+    NVIDIA: (*EVERYWHERE, LANES, "parted-conversions", "hidden-products", "parted-differences",
+             "self-comparisons", CONTRACTION),
 }
 KERNEL = """
 module {
@@ -34,7 +35,8 @@ module {
 def passes(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
     target = find_target(name.partition(" ")[0])
     if name == NVIDIA:
-        target = target.with_options(joins_conversions=True, knows_extensions=True, saturates=True)
+        target = target.with_options(joins_conversions=True, knows_extensions=True, saturates=True,
+                                     equals_itself=True)
     monkeypatch.setenv(inspection.VARIABLE, "verify, print")
     triton_spirv.compile(KERNEL, target)
     return re.findall(r"^; after (\S+)$", capsys.readouterr().err, re.MULTILINE)

@@ -31,6 +31,7 @@ from triton_spirv.spirv.passes.permuted_phis import separate_phis
 from triton_spirv.spirv.passes.pipeline import check
 from triton_spirv.spirv.passes.private_memory import keep_private
 from triton_spirv.spirv.passes.register_pressure import lessen_pressure
+from triton_spirv.spirv.passes.self_comparisons import compare_bits
 from triton_spirv.spirv.types import Type
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
@@ -97,6 +98,7 @@ PASSES: dict[str, Callable[[Loaded], object]] = {
     "parted-conversions": conversions,
     "hidden-products": lambda case: hide_products(case.graph, case.module.new_id, case.unknown),
     "parted-differences": lambda case: part_differences(case.module, case.graph),
+    "self-comparisons": lambda case: compare_bits(case.module, case.graph),
     "contraction": lambda case: fuse(case.module, case.graph, case.named("allowed")),
     "hardware-contraction": lambda case: fuse_in_hardware(case.module, case.graph, case.named("allowed")),
     "marked-contraction": marked,

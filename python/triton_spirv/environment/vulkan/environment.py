@@ -20,6 +20,7 @@ from ...spirv.passes.graph import Graph
 from ...spirv.passes.joined_conversions import bits_of, part_conversions
 from ...spirv.passes.parted_differences import part_differences
 from ...spirv.passes.pipeline import Pass
+from ...spirv.passes.self_comparisons import compare_bits
 from ...spirv.types import Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ...spirv.values import Words
 from ...target import Target
@@ -214,6 +215,7 @@ class Vulkan(VulkanMatrices):
         return (Pass("parted-conversions", self._part_conversions, self.target.has("joins_conversions")),
                 Pass("hidden-products", self._hide_products, self.target.has("knows_extensions")),
                 Pass("parted-differences", partial(part_differences, m), self.target.has("saturates")),
+                Pass("self-comparisons", partial(compare_bits, m), self.target.has("equals_itself")),
                 Pass("contraction", self._contract))
 
     def _part_conversions(self, graph: Graph) -> None:

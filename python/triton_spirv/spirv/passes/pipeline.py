@@ -20,7 +20,7 @@ from .verify import verify
 
 #: All there are, in the order in which they run. The first and the fourth check, and change nothing.
 NAMES = ("definite-assignment", "needed-barriers", "register-pressure", "convergence", "parted-conversions",
-         "hidden-products", "parted-differences", "contraction", "separated-phis")
+         "hidden-products", "parted-differences", "self-comparisons", "contraction", "separated-phis")
 
 
 @dataclass(frozen=True)
