@@ -205,6 +205,12 @@ TABLE = (
           "Such accesses are made as two of four bytes, for which it shifts masks.",
           ("environment/opencl/memory.py",),
           "tests/lower/test_masks_of_data.py::test_many_masks_of_runs_of_eight_bytes"),
+    Quirk("scattered_rows", INTEL_CPU, "2026.22, for Intel's processors with AVX-512",
+          "It makes scattering instructions of a loop of stores behind a branch, and takes the address of "
+          "the first of two rows of eight elements for that of the second.",
+          "Such stores are volatile, of which it makes none.",
+          ("lower/memory/store.py",),
+          "tests/lower/test_scattered_rows.py::test_for_intels_avx512"),
     Quirk("exchanged_numbers", IGC, "2.40",
           "It makes reductions of its own of `x + shuffle_xor(x)`, and crashes where one step takes its x "
           "from another reduction, or from a shorter one with the same beginning.",

@@ -155,9 +155,10 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         """count elements, as a vector (a scalar for 1); `alignment` in bytes, None: aligned to an element."""
 
     @abstractmethod
-    def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None) -> None:
+    def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None,
+              volatile: bool = False) -> None:
         """Store a scalar or a vector of neighbouring elements; `stream`: past the caches, aligned to the
-        whole value. `alignment` as for `load`.
+        whole value. `alignment` and `volatile` as for `load`.
         """
 
     def load_pieces(self, pointer: Value, count: int, pieces: int) -> list[Value]:

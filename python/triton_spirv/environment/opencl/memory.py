@@ -74,12 +74,12 @@ class OpenCLMemory(Environment):
         self._met(pointer, count, "read")
         return self.b.emit("OpLoad", place, ["Volatile", aligned] if volatile else [aligned], type=type)
 
-    def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None) -> None:
+    def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None,
+              volatile: bool = False) -> None:
         place, type, aligned = self._as_vector(pointer, width_of(value.type), alignment)
         self._met(pointer, width_of(value.type), "write", value)
-        self.b.emit(
-            "OpStore", place, value, ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned]
-        )
+        access = ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned]
+        self.b.emit("OpStore", place, value, ["Volatile", *access] if volatile else access)
 
     def _met(self, pointer: Value, count: int, kind: str, value: Value | None = None) -> None:
         """Tell who watches of an access to elements from a pointer on, if they lie in global memory."""

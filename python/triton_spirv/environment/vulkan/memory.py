@@ -169,7 +169,8 @@ class VulkanMemory(Environment):
             values = [b.emit("OpBitcast", value, type=held) for value in values]
         return values[0] if len(values) == 1 else b.join(values)
 
-    def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None) -> None:
+    def store(self, pointer: Value, value: Value, stream: bool = False, alignment: int | None = None,
+              volatile: bool = False) -> None:
         b, count = self.b, width_of(value.type)
         if self._alone(pointer, count, alignment):
             for c, place in enumerate(self._neighbours(pointer, count)):
@@ -177,7 +178,7 @@ class VulkanMemory(Environment):
             return
         places, moved, held, bytes = self._parts(pointer, count, alignment)
         most = width_of(held)
-        access = self._access(bytes, *["Nontemporal"] * stream)
+        access = self._access(bytes, *["Volatile"] * volatile, *["Nontemporal"] * stream)
         for i, place in enumerate(places):
             which = range(i * most, (i + 1) * most)
             part = value if most == count else b.shuffle(value, value, list(which)) if most > 1 \

@@ -151,7 +151,8 @@ def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, va
     def visit(row: list[Any]) -> None:
         address, put, inside = row
         with if_(ctx.b.module, inside):
-            ctx.env.store(ctx.env.pointer(address, held), to_memory(ctx, put))
+            ctx.env.store(ctx.env.pointer(address, held), to_memory(ctx, put),
+                          volatile=not ctx.target.lanes)  # not made a vector's: the quirk scattered_rows
 
     ctx.scopes.open()
     elements.visit_elements(ctx, layout, (ptr, value, mask), visit)
