@@ -75,3 +75,21 @@ for function in (lengths, pooled, both_sides, flags, one_flag, flag_of_memory, r
 assert len(used) >= 36
 """)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_sum_into_one_element_in_a_kernel_of_two_axes(script: Script) -> None:
+    """With torch 2.13's own functions such a kernel adds a row's value once, or is not compiled."""
+    done = script("""
+import torch
+
+def f(x, y, row, column):
+    at = torch.zeros(x.shape, dtype=torch.int64)
+    return x + y.t() + row + column, *(torch.zeros(1).index_put((at,), part.expand(x.shape), accumulate=True)
+                                       for part in (row, column))
+
+for rows, columns in ((33, 40), (1024, 4096)):  # no mask is needed: such sizes are multiples of any block's
+    inputs = [torch.rand(shape) for shape in ((rows, columns), (columns, rows), (rows, 1), (1, columns))]
+    found = torch.compile(f, backend="triton-spirv", dynamic=False)(*inputs)
+    torch.testing.assert_close(found, f(*inputs), rtol=1e-3, atol=1e-3)
+""")
+    assert done.returncode == 0, done.stderr

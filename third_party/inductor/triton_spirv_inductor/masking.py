@@ -1,15 +1,15 @@
 """Masks that the Triton code of Inductor leaves out, in torch 2.13: some kernels give wrong values.
 
-Three of them, each without a word:
+Three of them, most without a word:
 
 - A masked load of what the same kernel has computed. No load is written, the value stands for it, for all
   elements, and what stands for the others is nowhere (pytorch issue 189895): a padded sum, the average pool
   of a product.
 - A masked load of one truth value for all elements. It has no mask, and the selection behind it takes True
   where False should stand for the others: `F.pad` of a tensor of one bool.
-- An atomic sum into an array of one element, of the elements of a reduction. Those beyond its end are added,
-  too: `index_put(accumulate=True)` beside a sum. And a value of the whole row is added once, not for each of
-  its elements.
+- An atomic sum into one element, of the elements of a reduction. Those beyond its end are added, too:
+  `index_put(accumulate=True)` beside a sum. And a value of the whole row is added once, not for each of its
+  elements; so it is in a kernel of two axes that reduces nothing, where a mask makes it an error.
 
 The mask is applied here once more. A torch that does it right computes the same.
 """
@@ -59,7 +59,7 @@ def _stored_by(written: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(written)
     def store(kernel: Any, name: str, index: Any, value: Any, mode: Any = None) -> Any:
-        if mode == "atomic_add" and config.cpu_backend == "triton" and kernel.inside_reduction \
+        if mode == "atomic_add" and config.cpu_backend == "triton" \
                 and not kernel.prepare_indexing(index).free_symbols:
             value = elements_only(kernel, value)
         return written(kernel, name, index, value, mode)
@@ -68,12 +68,12 @@ def _stored_by(written: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def elements_only(kernel: Any, value: Any) -> Any:
-    """The value for each element that the kernel reduces, 0 beyond their ends. One value for a whole row
-    counts for each of its elements: what is done once for a row is written outside of the reduction."""
+    """The value for each element of the kernel, 0 beyond the ends of what it reduces. One value for a whole
+    row counts for each of its elements: what is done once for a row is written outside of the reduction."""
     value = kernel.cse.generate(kernel.compute, f"tl.broadcast_to({value}, {kernel.dense_size_str()})",
                                 dtype=value.dtype, shape=tuple(kernel.dense_size_list()))
     for tree in kernel.range_trees:
-        if tree.is_reduction and not kernel._has_constant_mask(tree):
+        if tree.is_reduction and kernel.inside_reduction and not kernel._has_constant_mask(tree):
             value = kernel.cse.generate(kernel.compute, f"tl.where({tree.mask_name()}, {value}, 0)",
                                         dtype=value.dtype, shape=value.shape)
     return value
