@@ -15,7 +15,7 @@ import pytest
 from counting import calls
 from triton_spirv.arrays import Array, asarray, empty, zeros
 from triton_spirv.errors import DeviceError, LaunchError
-from triton_spirv.runtime import launch, loader
+from triton_spirv.runtime import launch, loader, running
 from triton_spirv.runtime.arguments import bfloat16_bits
 
 PATHS = ["short", "arguments", "staged", "staged arguments", "simulated GPU", "simulated GPU, arguments"]
@@ -326,3 +326,26 @@ assert (np.asarray(out) == 3 * np.asarray(x)).all() and not queues, queues
     command = [sys.executable, "-c", script, str(Path(__file__).parent.parent)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("way", ["launch", "launch_prepared"])
+def test_a_signal_handler_launches_the_same_kernel_amid_a_launch(monkeypatch: pytest.MonkeyPatch,
+                                                                way: str) -> None:
+    """Between the arguments and the launch, as Python runs handlers between any two of its instructions: the
+    first launch was made with the arguments and the grid of the second."""
+    kernel = handmade.bind(handmade.scaled_add())
+    outer, inner = (asarray(np.full(count, value, np.float32)) for count, value in ((20_000, 1), (4, 5)))
+    enter = running.enter
+    interruptions = [lambda: kernel.launch_prepared(4, 1, 1, (inner, inner, inner, 1.0))]
+
+    def interrupted(index: int, text: int) -> None:
+        enter(index, text)
+        if interruptions:
+            interruptions.pop()()
+
+    monkeypatch.setattr(running, "enter", interrupted)
+    getattr(kernel, way)(20_000, 1, 1, (outer, outer, outer, 1.0))
+    monkeypatch.undo()
+    assert (inner.numpy() == 10).all() and (outer.numpy() == 2).all()
+    kernel.launch(20_000, 1, 1, (outer, outer, outer, 1.0))
+    assert (outer.numpy() == 4).all()

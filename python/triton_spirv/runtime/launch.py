@@ -212,12 +212,16 @@ class Kernel:
                 elif slow:
                     slow = 0
             else:
+                threads.__dict__.pop("state", None)  # as _taken() does
+                if draws:
+                    state.ticket.value = 0
                 ctypes.memmove(state.sizes, data, layout.size)
                 start, queue = clock(), context.queue
                 running.enter(state.place, text)
                 code = library.clSetKernelArg(state.kernel.handle, 0, layout.size - 24, state.struct)
                 running.table[state.place] = 0
                 code = code or self._run(state, queue, programs, values)
+                threads.state = state
                 taken = clock() - start
                 if taken < SHORT_LAUNCH and programs <= ceiling:
                     serial = max(serial, programs)
@@ -289,7 +293,19 @@ class Kernel:
         if not _is_launch(x, y, z):
             return
         self._check_count(arguments)
+        state = self._taken()
+        self._launch_with(state, x, y, z, arguments, timer)
+        self._threads.state = state
+
+    def _taken(self) -> _ThreadState:
+        """This thread's state. It is nobody else's until it is put back: a signal handler may launch the same
+        kernel meanwhile. After an error it is not put back, the kernel may run on with it."""
         state: _ThreadState = getattr(self._threads, "state", None) or self._new_state()
+        self._threads.__dict__.pop("state", None)
+        return state
+
+    def _launch_with(self, state: _ThreadState, x: int, y: int, z: int, arguments: Sequence[Any],
+                     timer: EventTimer | None) -> None:
         artifact = self.artifact
         if _prints(artifact):
             sys.stdout.flush()
