@@ -7,6 +7,7 @@ limit.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -18,6 +19,7 @@ STACK_BYTES = 256 << 20  # reserved, and used as far as it is needed
 LIMIT = 30_000  # calls; 256 MiB hold more of Python's own
 
 _lock = threading.Lock()
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 _inside = threading.local()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
 import sys
 import threading
 import weakref
@@ -77,6 +78,7 @@ class Unwritten:
 
 _known: dict[int, Unwritten] = {}
 _lock = threading.Lock()
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
 def fill(begin: int, size: int, is_alive: Callable[[], bool]) -> None:

@@ -457,6 +457,31 @@ def test_programs_that_wait_for_each_other_are_refused_after_such_a_fork(tmp_pat
     assert 'multiprocessing\'s "spawn"' in done.stdout
 
 
+def test_a_fork_while_another_thread_holds_a_lock(tmp_path: Path) -> None:
+    """The child tunes, compiles on a deep stack and makes unwritten memory: its own locks are free."""
+    done = run(tmp_path, """
+        from triton_spirv import deep_stack, unwritten
+        from triton_spirv_backend import autotuning
+        locks = (autotuning, "_tuning"), (deep_stack, "_lock"), (unwritten, "_lock")
+        held, end = threading.Event(), threading.Event()
+
+        def work():
+            for module, name in locks:
+                getattr(module, name).acquire()
+            held.set()
+            end.wait()
+
+        threading.Thread(target=work, daemon=True).start()
+        held.wait()
+        child = os.fork()
+        if not child:
+            print([getattr(module, name).acquire(timeout=0.1) for module, name in locks], flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+    """)
+    assert done.stdout == "[True, True, True]\n", done.stderr
+
+
 def test_no_tool_is_needed() -> None:
     """The handlers are there without a compiler or an assembler."""
     code = ("import shutil; shutil.which = lambda *_: None\n"

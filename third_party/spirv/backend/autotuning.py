@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import statistics
 import threading
 import time
@@ -33,6 +34,8 @@ QUANTILES = (0.5, 0.2, 0.8)
 
 _threads = threading.local()
 _tuning = threading.RLock()
+# a child of a fork has none of the other threads, one of which may be tuning
+os.register_at_fork(after_in_child=lambda: globals().update(_tuning=threading.RLock()))
 
 
 def benchmark(run: Callable[[], Any], quantiles: Sequence[float] | None = None, **options: Any) -> Any:
