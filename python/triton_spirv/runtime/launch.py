@@ -304,7 +304,7 @@ class Kernel:
         self._threads.__dict__.pop("state", None)
         return state
 
-    def _launch_with(self, state: _ThreadState, x: int, y: int, z: int, arguments: Sequence[Any],
+    def _launch_with(self, state: _ThreadState, x: int, y: int, z: int, arguments: Sequence[object],
                      timer: EventTimer | None) -> None:
         artifact = self.artifact
         if _prints(artifact):

@@ -13,7 +13,7 @@ from typing import Any
 
 from triton_spirv.errors import UnsupportedOperation
 
-from . import choices, concatenation, masking
+from . import choices, concatenation, masking, small_integers
 
 #: what is said to AOTInductor
 NO_LAUNCHER = (
@@ -29,6 +29,7 @@ def register() -> None:
     choices.install()
     concatenation.install()
     masking.install()
+    small_integers.install()
     _name_ourselves_in_caches()
     _name_the_processor()
     _write_streams_in_one_line()
