@@ -461,8 +461,8 @@ def test_a_fork_while_another_thread_holds_a_lock(tmp_path: Path) -> None:
     """The child tunes, compiles on a deep stack and makes unwritten memory: its own locks are free."""
     done = run(tmp_path, """
         from triton_spirv import deep_stack, unwritten
-        from triton_spirv_backend import autotuning
-        locks = (autotuning, "_tuning"), (deep_stack, "_lock"), (unwritten, "_lock")
+        from triton_spirv_backend import aot, autotuning
+        locks = (autotuning, "_tuning"), (deep_stack, "_lock"), (unwritten, "_lock"), (aot, "_lock")
         held, end = threading.Event(), threading.Event()
 
         def work():
@@ -479,7 +479,7 @@ def test_a_fork_while_another_thread_holds_a_lock(tmp_path: Path) -> None:
             os._exit(0)
         os.waitpid(child, 0)
     """)
-    assert done.stdout == "[True, True, True]\n", done.stderr
+    assert done.stdout == "[True, True, True, True]\n", done.stderr
 
 
 def test_no_tool_is_needed() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -171,6 +172,7 @@ class NamedTarget(SPIRVDriver):
 
 
 _lock = threading.Lock()
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
 
 
 @contextmanager
