@@ -9,7 +9,6 @@ and buffers, so threads launch concurrently.
 from __future__ import annotations
 
 import ctypes
-import functools
 import operator
 import os
 import struct
@@ -22,17 +21,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import assert_layout
-from ..errors import DeviceError, LaunchError, TritonSpirvError
+from ..errors import LaunchError, TritonSpirvError
 from . import memory, running, waiting
-from .arguments import FORMATS, AddressTable, NeedsPreparation, NumberTable, fitted, underlying
-from .checking import Watch
+from .arguments import NeedsPreparation
 from .devices import Context, has_large_allocations
 from .extents import extent
 from .opencl import OpenCLError, data_of
-from .overflow import Overflow
-from .program import LARGE_BUFFERS, OwnedKernel, Program, build
+from .parameters import Parameters
+from .program import LARGE_BUFFERS, Program, build
 from .quick import call_of
-from .reach import Reach, reach_of
+from .thread_state import Abandoned, ThreadState
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
@@ -56,38 +54,6 @@ class DeviceAssertion(TritonSpirvError, RuntimeError):
     """An assertion of the kernel did not hold: the user's file and line, the message."""
 
 
-class _ThreadState:
-    """A thread's kernel object, the bytes of its next launch (global sizes, then the struct), its error word,
-    and the word that programs draw their numbers from."""
-
-    def __init__(self, context: Context, program: Program, size: int, artifact: Artifact) -> None:
-        self.watch = Watch(artifact) if artifact.is_checked else None
-        self.kernel: OwnedKernel = program.clone_kernel()
-        self.buffer = (ctypes.c_uint8 * (24 + size))()
-        self.error = (ctypes.c_uint32 * assert_layout.WORDS)()
-        self.ticket = ctypes.c_uint32(0)
-        self.announced = False  # has the kernel object been told of allocations?
-        self.sizes = ctypes.addressof(self.buffer)
-        self.struct = self.sizes + 24
-        #: launches in this thread, where the device has that: launch_code.py
-        self.call: Call | None = None
-        self.place = running.place()
-        self.is_main = threading.current_thread() is threading.main_thread()
-        self.overflow = Overflow(artifact)
-        self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
-
-    def _address_of(self, name: str) -> int:
-        if name == "overflow_buffer":
-            return 0  # another one for each launch
-        if name == "assert_buffer":
-            return ctypes.addressof(self.error)
-        if name == "ticket_buffer":
-            return ctypes.addressof(self.ticket)
-        if name == "check_buffer" and self.watch is not None:
-            return self.watch.address
-        raise DeviceError(f"the kernel wants a hidden argument {name!r} that this runtime does not know")
-
-
 @dataclass(frozen=True)
 class Pace:
     """What a kernel knows of how long it takes: most programs of a launch that is short enough for the
@@ -104,13 +70,7 @@ class Kernel:
     def __init__(self, context: Context, program: Program, artifact: Artifact) -> None:
         self.context, self.program, self.artifact = context, program, artifact
         self.shared = memory.shares_memory(context.device)
-        kinds = [parameter.type for parameter in artifact.parameters]
-        #: how struct packs each parameter
-        self.codes = "".join(FORMATS[kind] for kind in kinds)
-        self.tables: dict[int, AddressTable | NumberTable] = {
-            index: AddressTable(written) if kind == "ptr" else NumberTable(kind, FORMATS[kind])
-            for index, (kind, written) in enumerate(zip(kinds, artifact.written, strict=True))
-            if kind in ("ptr", "bf16")}
+        self.parameters = Parameters(context, artifact)
         #: clEnqueueNDRangeKernel's local sizes
         self.local = (ctypes.c_size_t * 3)(*artifact.local_size)
         self._threads = threading.local()
@@ -126,20 +86,21 @@ class Kernel:
         short = self.shared and artifact.passing == "struct" and not artifact.overflow_bytes
         self.launch: Launch = self._short() if short and not artifact.is_checked else self.launch_prepared
 
-    def _new_state(self) -> _ThreadState:
+    def _new_state(self) -> ThreadState:
         size = struct.calcsize(self.artifact.struct_format) if self.artifact.passing == "struct" else 0
-        state = _ThreadState(self.context, self.program, size, self.artifact)
+        state = ThreadState(self.context, self.program, size, self.artifact)
         self._threads.state = state
         if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread:
             state.call = call_of(self, state.kernel) or self._by_ctypes(state)
         return state
 
-    def _by_ctypes(self, state: _ThreadState) -> Call:
+    def _by_ctypes(self, state: ThreadState) -> Call:
         """The same as the machine code, where a process may have none."""
         library, queue, clock = self.context.device.library, self.context.local_queue, time.perf_counter_ns
-        text, local = ctypes.addressof(self._text), ctypes.addressof(self.local)
+        text, local, threads = ctypes.addressof(self._text), ctypes.addressof(self.local), self._threads
 
         def call(data: bytes) -> int:
+            threads.__dict__.pop("state", None)  # as _taken() does
             ctypes.memmove(state.sizes, data, len(data))
             running.enter(state.place, text)
             start = clock()
@@ -149,6 +110,7 @@ class Kernel:
                     queue, state.kernel.handle, 3, None, state.sizes, local, 0, None, None)
             finally:
                 running.table[state.place] = 0
+            threads.state = state
             taken = clock() - start
             return code or (taken if taken > self.longest else 0)
 
@@ -163,7 +125,7 @@ class Kernel:
         local_x, local_y, local_z = artifact.local_size
         layout = struct.Struct("<QQQ" + artifact.struct_format.lstrip("<="))
         pack, hidden = layout.pack, artifact.hidden
-        tables = tuple(self.tables.items())
+        tables = tuple(self.parameters.tables.items())
         clock, text = time.perf_counter_ns, self.text_address
         prints, asserts, draws = _prints(artifact), "assert_buffer" in hidden, "ticket_buffer" in hidden
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
@@ -195,7 +157,7 @@ class Kernel:
                 refused = True
             if refused:  # outside of the handler: the user need not see how it was found out
                 _is_launch(x, y, z)
-                values = [*self._fitted(arguments), *state.hidden]
+                values = [*self.parameters.fitted(arguments), *state.hidden]
                 data = pack(x * local_x, y * local_y, z * local_z, *values)
             if draws:
                 state.ticket.value = 0
@@ -245,7 +207,7 @@ class Kernel:
         """Where signal handlers find the kernel's name (running.py)."""
         return ctypes.addressof(self._text)
 
-    def _leave(self, state: _ThreadState) -> None:
+    def _leave(self, state: ThreadState) -> None:
         """Enqueue and return: all that the kernel works on is on the device."""
         library, queue = self.context.device.library, self.context.queue
         with running.calls:
@@ -255,7 +217,7 @@ class Kernel:
             self.failed(code)
         self.context.leave(self.artifact.entry)
 
-    def _run(self, state: _ThreadState, queue: int, programs: int, kept: object, event: int | None = None,
+    def _run(self, state: ThreadState, queue: int, programs: int, kept: object, event: int | None = None,
              staging: memory.Staging | None = None) -> int:
         """Enqueue and wait: the error code. Launches of the main thread that are not known to be short can be
         interrupted; the kernel runs on then, and this thread goes on with a state and queues of its own."""
@@ -274,7 +236,7 @@ class Kernel:
             patient = state.is_main and programs > self._known
             code = code or (waiting.wait(finish) if patient else finish())
         except BaseException:
-            waiting.keep(finish, _Abandoned(self, state, kept, staging))
+            waiting.keep(finish, Abandoned(self, state, kept, staging))
             raise
         finally:
             running.table[state.place] = 0
@@ -292,19 +254,19 @@ class Kernel:
         timer brings its own queue, and learns the device's times."""
         if not _is_launch(x, y, z):
             return
-        self._check_count(arguments)
+        self.parameters.check_count(arguments)
         state = self._taken()
         self._launch_with(state, x, y, z, arguments, timer)
         self._threads.state = state
 
-    def _taken(self) -> _ThreadState:
+    def _taken(self) -> ThreadState:
         """This thread's state. It is nobody else's until it is put back: a signal handler may launch the same
         kernel meanwhile. After an error it is not put back, the kernel may run on with it."""
-        state: _ThreadState = getattr(self._threads, "state", None) or self._new_state()
+        state: ThreadState = getattr(self._threads, "state", None) or self._new_state()
         self._threads.__dict__.pop("state", None)
         return state
 
-    def _launch_with(self, state: _ThreadState, x: int, y: int, z: int, arguments: Sequence[object],
+    def _launch_with(self, state: ThreadState, x: int, y: int, z: int, arguments: Sequence[object],
                      timer: EventTimer | None) -> None:
         artifact = self.artifact
         if _prints(artifact):
@@ -315,9 +277,11 @@ class Kernel:
                                   "device that shares the host's memory: TRITON_SPIRV_DEVICE=cpu")
             state.watch.prepare(arguments, (x, y, z))
         if self._asks_sizes and any((extent(arguments[index]) or (0, 0))[1] > LARGE
-                                    for index, kind in enumerate(self.codes) if kind == "Q"):
+                                    for index, kind in enumerate(self.parameters.codes) if kind == "Q"):
             return self._large().launch_prepared(x, y, z, arguments, timer)
-        if artifact.follows and not self.shared and not all(map(self._is_there, self._pointers(arguments))):
+        parameters = self.parameters
+        if artifact.follows and not self.shared \
+                and not all(map(parameters.is_there, parameters.pointers(arguments))):
             raise LaunchError(f"{artifact.entry} on {self.context.device.name}: {artifact.follows} follows "
                               "an address that the kernel loads or makes of a number, and the device does "
                               "not share the host's memory; pass the arrays themselves as arguments, or "
@@ -327,8 +291,8 @@ class Kernel:
         self.context.settle(others_only=timer is None)
         with ExitStack() as stack:
             staging = None if self.shared else stack.enter_context(memory.Staging(self.context))
-            reach = self._reach(arguments, (x, y, z)) if staging else None
-            values = [self._prepared(index, argument, stack, staging, reach)
+            reach = parameters.reach(arguments, (x, y, z)) if staging else None
+            values = [parameters.prepared(index, argument, stack, staging, reach)
                       for index, argument in enumerate(arguments)]
             values += state.hidden
             state.ticket.value = 0
@@ -367,49 +331,6 @@ class Kernel:
         if state.error[0]:
             self._raise_assertion(state)
 
-    def _reach(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> Reach:
-        """How far the launch may reach."""
-        return reach_of(self.artifact, [
-            None if code not in "bBhiq" else self._named(i, functools.partial(fitted, x, kind.type, code))
-            for i, (x, code, kind) in enumerate(zip(arguments, self.codes, self.artifact.parameters,
-                                                    strict=True))], grid)
-
-    def _prepared(self, index: int, argument: Any, stack: ExitStack, staging: memory.Staging | None,
-                  reach: Reach | None = None) -> Any:
-        """The value of one parameter, a number or a host address; staging learns what is behind it."""
-        parameter = self.artifact.parameters[index]
-        if parameter.type != "ptr":
-            return self._named(index, lambda: fitted(argument, parameter.type, self.codes[index]))
-        if staging and self._is_there(argument):
-            return underlying(argument).address
-        if hasattr(argument, "mapped"):
-            from ..arrays import span_of  # with numpy, which has been imported for this argument
-
-            mapped = stack.enter_context(argument.mapped())
-            address = mapped.ctypes.data
-            whole: tuple[int, int] | None = span_of(mapped)
-            if address % 16 and not argument.data_ptr() % 16:
-                raise LaunchError(f"{self._where(index)}: compiled for alignment 16, mapped to {address:#x}")
-        else:
-            address = self._named(index, lambda: self.tables[index][type(argument)](argument))
-            whole = extent(argument)
-        if staging and address:
-            assert reach is not None
-            self._named(index, lambda: staging.add(index, address, whole, self.artifact.written[index],
-                                                   functools.partial(reach.part, index)))
-        return address
-
-    def _pointers(self, arguments: Sequence[Any]) -> list[Any]:
-        """The arguments that are memory."""
-        return [underlying(argument) for argument, parameter in
-                zip(arguments, self.artifact.parameters, strict=True)
-                if parameter.type == "ptr" and argument is not None]
-
-    def _is_there(self, argument: Any) -> bool:
-        """Is it an array in the memory of this device?"""
-        place = getattr(underlying(argument), "context", None)
-        return place is not None and getattr(place, "context", None) is self.context
-
     def _large(self) -> Kernel:
         """The kernel for allocations above 4 GB: built so that its offsets have 64 bits everywhere."""
         if self._for_large is None:
@@ -421,11 +342,12 @@ class Kernel:
             self._for_large = Kernel(self.context, program, self.artifact)
         return self._for_large
 
-    def _announce(self, state: _ThreadState, allocations: list[int], arguments: Sequence[Any]) -> None:
+    def _announce(self, state: ThreadState, allocations: list[int], arguments: Sequence[Any]) -> None:
         """Tell the driver what the launch reaches. A kernel object keeps what it was told: one that shall
         reach nothing is a new one."""
         if self.artifact.passing == "struct":
-            there = [one.allocation.address for one in self._pointers(arguments) if self._is_there(one)]
+            there = [one.allocation.address for one in self.parameters.pointers(arguments)
+                     if self.parameters.is_there(one)]
             allocations = list(dict.fromkeys([*allocations, *there]))
         if not allocations and state.announced:
             state.kernel = self.program.clone_kernel()
@@ -435,68 +357,32 @@ class Kernel:
             memory.announce_indirect(self.context, state.kernel.handle)
         state.announced = bool(allocations)
 
-    def _set_arguments(self, state: _ThreadState, values: Sequence[Any]) -> None:
+    def _set_arguments(self, state: ThreadState, values: Sequence[Any]) -> None:
         library, kernel = self.context.device.library, state.kernel.handle
         if self.artifact.passing == "struct":
             struct.pack_into(self.artifact.struct_format, state.buffer, 24, *values)
             library.call("clSetKernelArg", kernel, 0, len(state.buffer) - 24, state.struct)
             return
         for index, value in enumerate(values):
-            if index >= len(self.codes) or self.artifact.parameters[index].type == "ptr":
+            if index >= len(self.parameters.codes) or self.artifact.parameters[index].type == "ptr":
                 library.call("clSetKernelArgSVMPointer", kernel, index, value)
             else:
-                data = struct.pack(self.codes[index], value)
+                data = struct.pack(self.parameters.codes[index], value)
                 library.call("clSetKernelArg", kernel, index, len(data), data_of(data))
 
     # ---- what can be wrong
-
-    def _fitted(self, arguments: Sequence[Any]) -> list[Any]:
-        """The values after struct refused them: brought into range, or LaunchError naming the argument that
-        cannot be."""
-        self._check_count(arguments)
-        with ExitStack() as nothing:
-            return [self._prepared(*pair, nothing, None) for pair in enumerate(arguments)]
-
-    def _check_count(self, arguments: Sequence[Any]) -> None:
-        if len(arguments) != len(self.codes):
-            wanted = len(self.codes)
-            raise LaunchError(f"{self.artifact.entry} takes {wanted} arguments, got {len(arguments)}")
-
-    def _named(self, index: int, value: Callable[[], Any]) -> Any:
-        try:
-            return value()
-        except LaunchError as error:
-            raise LaunchError(f"{self._where(index)}: {error}") from None
-
-    def _where(self, index: int) -> str:
-        return f"{self.artifact.entry}, argument {index} ({self.artifact.parameters[index].name})"
 
     def failed(self, code: int) -> None:
         """LaunchError for an error code of the driver."""
         error = OpenCLError("clEnqueueNDRangeKernel", code)
         raise LaunchError(f"{self.artifact.entry} on {self.context.device.name}: {error}")
 
-    def _raise_assertion(self, state: _ThreadState) -> None:
+    def _raise_assertion(self, state: ThreadState) -> None:
         text = assert_layout.text(self.artifact.entry, self.artifact.asserts, list(state.error))
         ctypes.memset(state.error, 0, ctypes.sizeof(state.error))
         sys.stderr.flush()
         os.write(2, f"{text}\n".encode())
         raise DeviceAssertion(text)
-
-
-class _Abandoned:
-    """What a kernel works on that nobody waits for any more; called when it has ended."""
-
-    def __init__(self, kernel: Kernel, state: _ThreadState, kept: object,
-                 staging: memory.Staging | None) -> None:
-        running.abandoned = True
-        self._kept = kernel, state, kept
-        self._queues = kernel.context.forget_queues()
-        self._free = staging.forget() if staging else lambda: None
-        kernel._threads.__dict__.clear()
-
-    def __call__(self) -> None:
-        self._free()
 
 
 def _prints(artifact: Artifact) -> bool:

@@ -60,7 +60,7 @@ class Quick:
 
     def numbers(self, values: Sequence[object]) -> list[object]:
         """Arguments as `pack` takes them; LaunchError for what cannot be passed by its address alone."""
-        tables = self._kernel.tables
+        tables = self._kernel.parameters.tables
         return [tables[at][type(value)](value) if at in tables else value for at, value in enumerate(values)]
 
     def said(self, programs: int, code: int) -> bool:
@@ -85,7 +85,7 @@ def quick_of(kernel: Kernel, sizes: tuple[int, int, int] | None,
     artifact = kernel.artifact
     plain = (kernel.shared and artifact.passing == "struct" and artifact.parameters and not artifact.hidden
              and not artifact.sites and not artifact.overflow_bytes and not getattr(artifact, "prints", False)
-             and not any(isinstance(table, NumberTable) for table in kernel.tables.values()))
+             and not any(isinstance(table, NumberTable) for table in kernel.parameters.tables.values()))
     if not plain or launch_code.maker() is None or not kernel.context.device.runs_in_calling_thread:
         return None
     return Quick(kernel, sizes, alignments)
