@@ -26,6 +26,7 @@ import pytest
 
 # tests import `numeric` by its plain name, whatever the import mode
 sys.path.insert(0, str(Path(__file__).parent))
+import covering
 import crowded
 import family
 import scarce
@@ -97,6 +98,7 @@ VULKAN_NEEDED = "a Vulkan device is missing: apt-get install libvulkan1 mesa-vul
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--skip-unchanged"):
         unchanged.refuse_in_ci()
+    covering.configure(config)
     config.addinivalue_line("markers", "vulkan: needs a Vulkan device; skipped where there is none")
 
 
@@ -120,6 +122,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    covering.add_option(parser)
     parser.addoption(
         "--spirv-modes",
         default=os.environ.get("TRITON_SPIRV_TEST_MODES", "vector"),
@@ -177,9 +180,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("cell", only or cells(metafunc.config), indirect=True, ids=str)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """--spirv-sample: of the combinations of one test, every Nth; where to start depends on its name and on
-    the tests' seed."""
+    """A sample that covers each test; or --spirv-sample: of the combinations of one test, every Nth; where to
+    start depends on its name and on the tests' seed."""
+    covering.apply(config, items)
     sample = config.getoption("--spirv-sample")
     if not sample:
         return
