@@ -33,7 +33,11 @@ import scarce
 import simulated_gpu
 import unchanged
 from machine import targets as machine_targets
-from released import pytest_runtest_teardown  # noqa: F401  # a hook
+from released import (  # noqa: F401  # hooks
+    pytest_collection_finish,
+    pytest_runtest_teardown,
+    pytest_sessionfinish,
+)
 from seed import SEED
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -149,7 +153,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         metavar="N",
         help="run each operation test in one of N of the combinations of --spirv-modes and --spirv-warps,"
-             " another one for each test; with as many combinations as N, every test runs once",
+             " another one for each test; with as many combinations as N, every test runs once; with half as"
+             " many or fewer, all cases of a test function that run do so in the same one",
     )
 
 
@@ -175,9 +180,25 @@ def cells(config: pytest.Config) -> list[Cell]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "cell" in metafunc.fixturenames:
-        only = [Cell(mode, 0) for mode in getattr(metafunc.module, "SPIRV_MODES", ())]
-        metafunc.parametrize("cell", only or cells(metafunc.config), indirect=True, ids=str)
+    if "cell" not in metafunc.fixturenames:
+        return
+    if modes := getattr(metafunc.module, "SPIRV_MODES", ()):
+        chosen = [Cell(mode, 0) for mode in modes]
+    else:
+        chosen = cells(metafunc.config)
+        if is_one_drawn(metafunc.config):  # to make all, and leave most out, takes as long as to run the rest
+            chosen = [chosen[draw(metafunc.definition.nodeid, len(chosen))]]
+    metafunc.parametrize("cell", chosen, indirect=True, ids=str)
+
+
+def is_one_drawn(config: pytest.Config) -> bool:
+    """Does --spirv-sample leave so few that a test function has one combination, of which a part is run?"""
+    return (config.getoption("--spirv-sample") or 0) >= 2 * len(cells(config))
+
+
+def draw(name: str, count: int) -> int:
+    """A number below `count` for what has this name; with another seed of the tests another."""
+    return zlib.crc32(f"{SEED} {name}".encode()) % count
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -189,12 +210,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not sample:
         return
     numbers = {str(cell): i for i, cell in enumerate(cells(config))}
+    part = sample // len(numbers) if is_one_drawn(config) else sample
     kept, dropped = [], []
     for item in items:
         cell = getattr(item, "callspec", None) and item.callspec.params.get("cell")  # type: ignore[attr-defined]
         if cell is not None:
             start = zlib.crc32(item.nodeid.replace(str(cell), "", 1).encode())
-            if (start + SEED + numbers.get(str(cell), 0)) % sample:
+            of = sample if hasattr(item.module, "SPIRV_MODES") else part  # type: ignore[attr-defined]
+            if (start + SEED + (numbers.get(str(cell), 0) if of == sample else 0)) % of:
                 dropped.append(item)
                 continue
         kept.append(item)

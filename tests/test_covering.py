@@ -115,7 +115,7 @@ def collected(tmp_path: Path):
     (tmp_path / "sub/test_it.py").write_text(TESTS)
 
     def run(*arguments: str, **variables: str) -> list[str]:
-        command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", *arguments]
+        command = [sys.executable, "-m", "pytest", "-q", "--co", "-p", "no:cacheprovider", *arguments]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200,
                               env={**os.environ, "PYTEST_ADDOPTS": "", **variables})
         assert done.returncode == 0, done.stdout + done.stderr

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from seed import SEED
 from triton_spirv.runtime.processor import DRIVER_TARGET
 
 HERE = Path(__file__).parent
@@ -17,11 +18,17 @@ TESTS = ("test_dot.py::test_products", "test_dot.py::test_random_values", "test_
          "test_mask_proofs.py")
 
 
-@pytest.mark.parametrize("setting", ("core-avx2", "corei7-avx", "skx"))
+SETTINGS = ("core-avx2", "corei7-avx", "skx")
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
 def test_the_driver_compiles_for_an_older_processor(setting: str, tmp_path: Path) -> None:
-    """In a process of their own: the driver reads its settings once."""
-    variables = {**os.environ, DRIVER_TARGET: setting, "TRITON_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    """In a process of their own: the driver reads its settings once. Each test runs with one of the settings,
+    with another seed with another."""
+    variables = {**os.environ, DRIVER_TARGET: setting, "TRITON_CACHE_DIR": str(tmp_path),
+                 "TRITON_SPIRV_TEST_SEED": str(SEED + SETTINGS.index(setting))}
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider",
+               "--spirv-sample", str(len(SETTINGS))]
     done = subprocess.run([*command, *(str(HERE / test) for test in TESTS)], env=variables, cwd=HERE.parent,
                           capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

@@ -1,4 +1,4 @@
-"""Generated kernels: some that are always the same, and two minutes of others, from the tests' seed.
+"""Generated kernels: some that are always the same, and a minute of others, from the tests' seed.
 
 `python -m tests.property.run` is the long run.
 """
@@ -14,8 +14,8 @@ from seed import SEED
 
 TREE = Path(__file__).parents[2]
 #: Kernels, and the seconds after which a busy machine begins no more.
-DRAWN = {"vector": (150, 45), "simt8": (80, 25), "simt": (50, 15), "simt32": (50, 15), "vulkan": (60, 20)}
-FIXED = {"vector": 40, "simt8": 10, "simt32": 10}  # kernels
+DRAWN = {"vector": (75, 25), "simt8": (40, 15), "simt": (25, 10), "simt32": (25, 10), "vulkan": (30, 10)}
+FIXED = {"vector": 20, "simt8": 10, "simt32": 10}  # kernels
 
 
 def run(mode: str, folder: Path, *arguments: str) -> None:
