@@ -11,6 +11,9 @@ What stands in one `parametrize` is one parameter, however many names it gives, 
 a list of cases, such as bugs that were found, is always run whole. Fixtures that have values, such as a
 test's mode, are parameters, too.
 
+A slow test that is marked `takes_turns(n)` is run for one in n of its cases; one without cases, with one seed
+in n. `--one-in n` does that to every test.
+
 Which cases are run is drawn with the tests' seed (seed.py): another seed runs others. Everything is run of a
 test that is marked `every_case`, of a file or a test that the command line names, with `-k`, and with
 `--spirv-sample`, which draws for itself.
@@ -20,6 +23,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import zlib
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
@@ -88,21 +92,25 @@ def parameters(item: pytest.Item) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def dropped(items: Sequence[pytest.Item], seed: int = SEED) -> set[int]:
-    """Numbers of the items that an ordinary run leaves out."""
+def dropped(items: Sequence[pytest.Item], seed: int = SEED, one_in: int = 1) -> set[int]:
+    """Numbers of the items that an ordinary run leaves out; of what is left, all but one in `one_in`, too."""
     tests: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, item in enumerate(items):
         name = getattr(item, "originalname", None) or item.name
         tests[item.parent.nodeid if item.parent else "", name].append(number)
     left_out: set[int] = set()
     for (parent, name), numbers in tests.items():
-        if len(numbers) <= MOST or items[numbers[0]].get_closest_marker("every_case"):
-            continue
+        item = items[numbers[0]]
         cases = [parameters(items[number]) for number in numbers]
-        if any(case.keys() != cases[0].keys() for case in cases):
-            continue
-        kept = covering([tuple(case.values()) for case in cases], f"{seed} {parent} {name}")
-        left_out.update(number for i, number in enumerate(numbers) if i not in kept)
+        kept = list(range(len(numbers)))
+        if (len(numbers) > MOST and not item.get_closest_marker("every_case")
+                and all(case.keys() == cases[0].keys() for case in cases)):
+            kept = sorted(covering([tuple(case.values()) for case in cases], f"{seed} {parent} {name}"))
+        turns = item.get_closest_marker("takes_turns")
+        for every in (turns.args[0] if turns else 1, one_in):
+            start = seed + zlib.crc32(f"{parent} {name}".encode())
+            kept = [case for place, case in enumerate(kept) if (place + start) % every == 0]
+        left_out.update({*numbers} - {numbers[case] for case in kept})
     return left_out
 
 
@@ -121,10 +129,15 @@ def add_option(parser: pytest.Parser) -> None:
     parser.addoption("--every-case", action="store_true",
                      help=f"run all cases of tests that have more than {MOST}, instead of a sample that "
                           "covers them (tests/covering.py)")
+    parser.addoption("--one-in", type=int, default=1, metavar="N",
+                     help="of each test, run one in N of the cases that an ordinary run has; of tests without"
+                          " cases, one in N")
 
 
 def configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "every_case: all cases of this test are run, however many")
+    config.addinivalue_line("markers", "takes_turns(n): of this slow test one case in n is run, others with"
+                                       " another seed")
 
 
 def apply(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -132,7 +145,7 @@ def apply(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--every-case") or config.getoption("--spirv-sample") or config.option.keyword:
         return
     sampled = [item for item in items if not is_named(item, config)]
-    left_out = [sampled[number] for number in sorted(dropped(sampled))]
+    left_out = [sampled[number] for number in sorted(dropped(sampled, one_in=config.getoption("--one-in")))]
     if left_out:
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]

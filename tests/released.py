@@ -4,7 +4,7 @@ Triton keeps what it has compiled for a function as long as the function. A work
 would hold ten gigabytes in the end.
 
 What was imported and collected before the first test stays to the end: Python's garbage collector is told to
-leave it alone, which it would look through again and again.
+leave it alone, which it would look through again and again, and to look less often.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if "triton" in sys.modules:
         _kept.extend(_functions())
     gc.freeze()
+    gc.set_threshold(5000, 20, 20)
 
 
 def pytest_sessionfinish() -> None:

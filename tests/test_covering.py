@@ -83,6 +83,13 @@ def test_small(a, b, c): pass
 @pytest.mark.parametrize("a, b, c", [(i, i % 3, i % 2) for i in range(40)])
 def test_list(a, b, c): pass
 
+@pytest.mark.takes_turns(3)
+@pytest.mark.parametrize("a", range(10))
+def test_turns(a): pass
+
+@pytest.mark.takes_turns(2)
+def test_turn(): pass
+
 @pytest.fixture(params=range(5))
 def mode(request): return request.param
 
@@ -103,7 +110,7 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     covering.apply(config, items)
 '''
-LARGE, FIXTURE, REST = 60, 125, 64 + 12 + 40
+LARGE, FIXTURE, REST = 60, 125, 64 + 12 + 40 + 10 + 1
 
 
 @pytest.fixture
@@ -133,6 +140,16 @@ def test_what_is_run(collected) -> None:
     assert {name.split("-")[1] for name in names if name.startswith("test_large")} == set("01234")
     assert names == collected("sub"), "a folder is no test"
     assert set(names) != set(collected(TRITON_SPIRV_TEST_SEED=str(SEED + 1)))
+
+
+def test_turns(collected) -> None:
+    """Each has its turn, with one seed in n."""
+    runs = [collected(TRITON_SPIRV_TEST_SEED=str(SEED + add)) for add in range(3)]
+    turns = [{name for name in names if name.startswith("test_turns")} for names in runs]
+    assert sum(map(len, turns)) == len(set().union(*turns)) == 10 and {len(each) for each in turns} == {3, 4}
+    assert {"test_turn" in names for names in runs} == {True, False}
+    third = collected("--one-in", "3")
+    assert len(runs[0]) / 3 - 3 < len(third) < len(runs[0]) / 3 + 3 and set(third) < set(runs[0])
 
 
 @pytest.mark.parametrize("arguments, number", [
