@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
 import subprocess
 import sys
@@ -164,6 +165,7 @@ def _module(path: Path) -> str:
     return ".".join(parts[:-1] if path.stem == "__init__" else parts)
 
 
+@functools.cache
 def import_graph() -> dict[str, set[str]]:
     """module of the package -> the modules of the package that it imports when it is imported."""
     modules = {_module(path): path for path in sources()}

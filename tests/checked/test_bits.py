@@ -78,6 +78,7 @@ def stored_in_two_parts(x, y, o, p, n, N: tl.constexpr):
     tl.store(p + i, (c + v) - c * (c * tl.maximum(d, w)), mask=i < n)
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("is_masked", [False, True], ids=["whole", "masked"])
 @pytest.mark.parametrize("way", ["pairs", "two sums", "sum of rows", "greatest", "scan", "scan of pairs",
                                  "product", "chain"])

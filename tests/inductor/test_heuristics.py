@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from triton_spirv_inductor.choices import pieces
 from triton_spirv_inductor.heuristics import configurations
 
@@ -117,6 +118,7 @@ torch.testing.assert_close(total, long.double().sum(0).float(), rtol=5e-5, atol=
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.takes_turns(2)
 def test_long_rows(script: Script) -> None:
     """Rows longer than a GPU keeps are kept, but for those whose places are asked for, and rows that are too
     long; NaN among them."""

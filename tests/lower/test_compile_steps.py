@@ -58,6 +58,7 @@ def test_graphs_of_blocks_cost_their_number(source, monkeypatch) -> None:
     assert len(asked) <= 2 * 161
 
 
+@pytest.mark.takes_turns(3)
 @pytest.mark.parametrize(("name", "target"), [
     (name, target) for target in TARGETS for name in chains.CONTEXTS
     if target not in PRODUCTS or any(part in name for part in PRODUCTS[target])])

@@ -224,6 +224,7 @@ def printed_with(mode: str, prefix: str) -> list[tuple[tuple[int, ...], tuple[in
     return [(pid, index, text.removeprefix(start)) for pid, index, text in lines if text.startswith(start)]
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("dtype", device_print_child.VECTORS)
 def test_print_vector(mode, dtype):
     """`pid (x, y, z) idx (i) prefix: value`, signed and unsigned, floats with six decimals."""

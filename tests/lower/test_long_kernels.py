@@ -99,6 +99,7 @@ def kernel(kind: str, links: int, size: int) -> str:
     return (HEAD + "{body}\n" + TAIL).format(size=size, rest=size // 64, result=result, body="\n".join(lines))
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("kind", LINKS)
 def test_steps_grow_as_the_kernel_does(kind: str) -> None:
     """Twice as many links are compiled in about twice as many calls."""
@@ -117,6 +118,7 @@ def in_lanes(text: str, lanes: int) -> str:
                                              f'"ttg.threads-per-warp" = {lanes} : i32}} {{', 1))
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("target", ("cpu", "cpu-simt", "lavapipe", "pvc"))
 @pytest.mark.parametrize("kind", ("scalars", "values", "shared", "gathers", "loads", "copies", "reductions",
                                   "branches", "loops"))
@@ -134,6 +136,7 @@ def test_steps_of_10_to_3000_operations(kind: str, target: str) -> None:
     assert (most - hundred) / 2900 <= 1.19 * (hundred - ten) / 90, counted
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("size", (64, 1024))
 @pytest.mark.parametrize(("kind", "links"), [
     ("scalars", 5000), ("values", 5000), ("shared", 2000), ("views", 2000), ("indices", 5000),

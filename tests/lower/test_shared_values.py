@@ -227,6 +227,7 @@ def kept_in_an_arm(out0_ptr, out1_ptr, s, USE: tl.constexpr, BLOCK: tl.constexpr
     tl.store(out1_ptr + i, y)
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.parametrize("use", ("branch", "otherwise", "for", "while", "nested", "sort", "scan", "trans"))
 @pytest.mark.parametrize("size", SIZES)
 def test_kept_in_an_arm(run, size, use):

@@ -30,6 +30,7 @@ def test_checks_pass(name):
     assert "checks passed" in result.stdout
 
 
+@pytest.mark.takes_turns(3)
 @pytest.mark.parametrize("name", LIGHT)
 def test_checks_pass_in_lanes(name):
     """The same programs spread over sub-groups."""
