@@ -42,7 +42,7 @@ def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     worker.write_text(WORKER)
 
     def made(*arguments: str) -> list[dict[str, Any]]:
-        given = ["--first", "0", "--out", str(tmp_path), "--worker", str(worker), "--timeout", "20"]
+        given = ["--first", "0", "--out", str(tmp_path), "--worker", str(worker), "--timeout", "8"]
         monkeypatch.setattr("sys.argv", ["run", *given, *arguments])
         run.main()
         return [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
