@@ -12,7 +12,8 @@ a list of cases, such as bugs that were found, is always run whole. Fixtures tha
 test's mode, are parameters, too.
 
 A slow test that is marked `takes_turns(n)` is run for one in n of its cases; one without cases, with one seed
-in n. `--one-in n` does that to every test.
+in n, which `takes_turns(n, k)` chooses, so that tests that are much alike have theirs one after the other.
+`--one-in n` does that to every test.
 
 Which cases are run is drawn with the tests' seed (seed.py): another seed runs others. Everything is run of a
 test that is marked `every_case`, of a file or a test that the command line names, with `-k`, and with
@@ -108,7 +109,8 @@ def dropped(items: Sequence[pytest.Item], seed: int = SEED, one_in: int = 1) -> 
             kept = sorted(covering([tuple(case.values()) for case in cases], f"{seed} {parent} {name}"))
         turns = item.get_closest_marker("takes_turns")
         for every in (turns.args[0] if turns else 1, one_in):
-            start = seed + zlib.crc32(f"{parent} {name}".encode())
+            named = turns and len(turns.args) > 1
+            start = seed + (turns.args[1] if named else zlib.crc32(f"{parent} {name}".encode()))
             kept = [case for place, case in enumerate(kept) if (place + start) % every == 0]
         left_out.update({*numbers} - {numbers[case] for case in kept})
     return left_out
@@ -136,8 +138,8 @@ def add_option(parser: pytest.Parser) -> None:
 
 def configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "every_case: all cases of this test are run, however many")
-    config.addinivalue_line("markers", "takes_turns(n): of this slow test one case in n is run, others with"
-                                       " another seed")
+    config.addinivalue_line("markers", "takes_turns(n, k): of this slow test one case in n is run, others"
+                                       " with another seed; k: which begins")
 
 
 def apply(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -21,7 +21,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=280, env={**os.environ, **plain})
 
 
-@pytest.mark.takes_turns(2)
+@pytest.mark.takes_turns(2, 0)
 def test_every_workload(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     done = run("--processor-time", "--json", str(file), "--plot", str(tmp_path / "ratios.svg"))
@@ -34,7 +34,7 @@ def test_every_workload(tmp_path: Path) -> None:
     assert (tmp_path / "ratios.svg").exists()
 
 
-@pytest.mark.takes_turns(2)
+@pytest.mark.takes_turns(2, 1)
 def test_peers_that_compile_or_interpret(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     done = run("--only", "saxpy", "--peers", "compile,interpreter", "--cores", "1", "--json", str(file))

@@ -14,7 +14,7 @@ pytest.importorskip("triton_spirv_inductor")
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.mark.takes_turns(2)
+@pytest.mark.takes_turns(2, 1)
 def test_one_model(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     command = [sys.executable, str(BENCHMARKS / "inductor.py"), "--only", "sum_over_columns", "--threads",

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import prepared
 import pytest
 
 pytest.importorskip("triton")
@@ -61,7 +62,9 @@ def script(tmp_path: Path) -> Script:
                   "TORCHINDUCTOR_COMPILE_THREADS": "1", **PLAIN_CPP, **variables}
         environment = {name: value for name, value in os.environ.items() if name not in wanted}
         environment.update({name: value for name, value in wanted.items() if value is not None})
-        return subprocess.run([sys.executable, str(path)], capture_output=True, text=True, env=environment,
-                              timeout=600)
+        if variables or "sys.modules" in text:  # what is imported when is in question
+            command = [sys.executable, str(path)]
+            return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+        return prepared.run(path, imports=["torch._inductor.compile_fx"], environment=environment)
 
     return run

@@ -118,7 +118,7 @@ torch.testing.assert_close(total, long.double().sum(0).float(), rtol=5e-5, atol=
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.takes_turns(2)
+@pytest.mark.takes_turns(2, 0)
 def test_long_rows(script: Script) -> None:
     """Rows longer than a GPU keeps are kept, but for those whose places are asked for, and rows that are too
     long; NaN among them."""

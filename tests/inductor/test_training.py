@@ -38,7 +38,7 @@ def compare(model, data, forward, rtol):
 """
 
 
-@pytest.mark.takes_turns(2)
+@pytest.mark.takes_turns(2, 0)
 @pytest.mark.timeout(600)
 def test_gpt2_block(script: Script) -> None:
     """Embedding, attention, MLP, layer norms and cross entropy, forward and backward. f32 sums of 768 terms
@@ -72,7 +72,7 @@ compare(Block(), (torch.randint(512, (2, 33)),), forward, 1e-4)
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.takes_turns(2)
+@pytest.mark.takes_turns(2, 1)
 @pytest.mark.timeout(600)
 def test_resnet_block(script: Script) -> None:
     """Convolutions, batch norms with their running statistics, a residual, pooling."""

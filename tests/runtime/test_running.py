@@ -3,6 +3,7 @@ of a fork amid launches can launch. Each in a process of its own."""
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shutil
@@ -12,6 +13,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import prepared
 import pytest
 from triton_spirv.runtime import fault_code, launch_code, machine_code
 
@@ -57,12 +59,9 @@ flag, o = torch.zeros(1, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
 
 
 def run(tmp_path: Path, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    import os
-
     file = tmp_path / "script.py"
     file.write_text(HEAD + textwrap.dedent(script))
-    return subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=240,
-                          env={**os.environ, **environment})
+    return prepared.run(file, imports=["torch"], environment={**os.environ, **environment})
 
 
 MESSAGE = "triton-spirv: the process crashes"

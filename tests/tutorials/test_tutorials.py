@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import prepared
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "tutorials"
@@ -18,9 +19,8 @@ LIGHT = [name for name in TUTORIALS if name[:2] in ("01", "02", "04", "05", "06"
 
 
 def run(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(FOLDER / name), *arguments]
     variables = {**os.environ, **environment}
-    return subprocess.run(command, capture_output=True, text=True, timeout=280, env=variables)
+    return prepared.run(FOLDER / name, arguments, imports=["torch"], environment=variables)
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
