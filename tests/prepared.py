@@ -99,7 +99,8 @@ def _kill(server: subprocess.Popen[str]) -> None:
     """The process and its child."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(server.pid, signal.SIGKILL)
-    server.wait()
+    with server:
+        pass  # waits, and closes its files
 
 
 @atexit.register
