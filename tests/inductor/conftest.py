@@ -62,7 +62,7 @@ def script(tmp_path: Path) -> Script:
                   "TORCHINDUCTOR_COMPILE_THREADS": "1", **PLAIN_CPP, **variables}
         environment = {name: value for name, value in os.environ.items() if name not in wanted}
         environment.update({name: value for name, value in wanted.items() if value is not None})
-        if variables or "sys.modules" in text:  # what is imported when is in question
+        if variables or "sys.modules" in text or "sys.path" in text:  # what is imported when is in question
             command = [sys.executable, str(path)]
             return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
         return prepared.run(path, imports=["torch._inductor.compile_fx"], environment=environment)
