@@ -38,6 +38,8 @@ class Gpu:
     context: Context
     ordinal: int = 0
     capturing: bool = False
+    #: a stream always has something left to do, as far as the host can see
+    busy: bool = False
     asked: list[str] = field(default_factory=list)
     #: by handle, the mapping
     mapped: dict[int, mmap.mmap] = field(default_factory=dict)
@@ -89,6 +91,10 @@ class Gpu:
 
     def is_capturing(self, stream: int) -> bool:
         return self.capturing
+
+    def is_idle(self, stream: int, within: int) -> bool:
+        self.asked.append("is_idle")
+        return not self.busy
 
     def synchronize(self) -> None:
         self.asked.append("synchronize")

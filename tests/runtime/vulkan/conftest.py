@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from real_cuda import Real
 from simulated_cuda import Simulated
-from triton_spirv.runtime.vulkan import devices
+from triton_spirv.runtime.vulkan import bridge, devices
 from triton_spirv.runtime.vulkan.context import Context, open_device
 
 
@@ -56,6 +56,14 @@ def on_cuda(device: Any) -> Iterator[Any]:
     found.torch.cuda.synchronize()
 
 
-@pytest.fixture(params=["simulated", "cuda"])
+@pytest.fixture
+def by_semaphores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host does not look whether a launch with CUDA's memory can do without semaphores."""
+    monkeypatch.setattr(bridge, "PATIENCE", 0)
+
+
+@pytest.fixture(params=["simulated", "simulated, by semaphores", "cuda", "cuda, by semaphores"])
 def side(request: pytest.FixtureRequest, device: Any) -> Any:
-    return request.getfixturevalue("simulated" if request.param == "simulated" else "on_cuda")
+    if "semaphores" in request.param:
+        request.getfixturevalue("by_semaphores")
+    return request.getfixturevalue("simulated" if request.param.startswith("simulated") else "on_cuda")

@@ -280,7 +280,7 @@ def test_imports_beyond_the_limit_end_between_launches(simulated: Any,
         assert len(simulated.bridge.imports) == 1
 
 
-def test_streams_keep_their_own(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_keep_their_own(simulated: Any, by_semaphores: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each launch is in the order of the stream that is torch's on this GPU: signals of a stream's own
     semaphore, numbers that only grow, copies that no other stream is given meanwhile."""
     current = [0]
@@ -310,18 +310,103 @@ def test_streams_keep_their_own(simulated: Any, monkeypatch: pytest.MonkeyPatch)
     assert len(kept) == len(set(kept)) == 6
 
 
-@pytest.mark.parametrize("where", ["copy", "signal", "record", "wait"])
+def test_needless_semaphores(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the stream has nothing to do and the kernel ends soon, none is touched; else both sides, or the
+    one that has to, wait for what the other does."""
+    x, out = simulated.tensor(random()), simulated.tensor(np.zeros(COUNT, np.float32))
+    launched, stream, gpu = kernel(simulated.context), simulated.context.stream, simulated.gpu
+    launched.launch(*GRID, (x, x, out, COUNT))
+    monkeypatch.setattr(bridge, "PATIENCE", 10**10)  # however busy this machine is
+    channel = simulated.bridge.channel(0)
+
+    def order(busy: bool, done: bool) -> list[str]:
+        channel.looked(in_vain=False)
+        monkeypatch.setattr(gpu, "busy", busy)
+        out.numbers[...] = 0
+        gpu.order.clear()
+        with monkeypatch.context() as patched:
+            if not done:
+                patched.setattr(stream, "is_done", lambda submission, within: False)
+            launched.launch(*GRID, (x, x, out, COUNT))
+        assert (simulated.values(out) == 2 * random()).all()
+        return [what for what, *_ in gpu.order]
+
+    assert order(busy=False, done=True) == []
+    assert order(busy=False, done=False) == ["wait"]
+    assert order(busy=True, done=True) == ["signal", "wait"]
+    assert order(busy=False, done=True) == []
+
+
+def test_looks_in_vain_become_rare(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long work does not cost the host a look in each launch; short work is found to be so again."""
+    x, out = simulated.tensor(random()), simulated.tensor(np.zeros(COUNT, np.float32))
+    launched, gpu = kernel(simulated.context), simulated.gpu
+    simulated.bridge.channel(0).looked(in_vain=False)
+    monkeypatch.setattr(bridge, "PATIENCE", 10**10)
+    monkeypatch.setattr(bridge, "IMPATIENT", 4)
+
+    def looks() -> bool:
+        before = gpu.asked.count("is_idle")
+        launched.launch(*GRID, (x, x, out, COUNT))
+        return gpu.asked.count("is_idle") > before
+
+    monkeypatch.setattr(gpu, "busy", True)
+    assert [number for number in range(20) if looks()] == [0, 2, 5, 10, 15]
+    monkeypatch.setattr(gpu, "busy", False)
+    assert [number for number in range(4) if looks()] == [0, 1, 2, 3]
+
+
+def test_the_default_stream_is_asked_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is launched there waits for other streams, so an event in it is asked; questions stand beside
+    captures."""
+    asked: list[tuple[Any, ...]] = []
+    answers: list[int] = []
+
+    def call(name: str, *given: Any) -> None:
+        asked.append((name,))
+
+    def query(name: str) -> Any:
+        return lambda what: (asked.append((name, what)), answers.pop(0) if answers else 0)[1]
+
+    library = SimpleNamespace(call=call, cuStreamQuery=query("stream"), cuEventQuery=query("event"),
+                              cuEventRecord=lambda event, stream: asked.append(("record", stream)) or 0)
+    gpu = cuda.Gpu(library, 0)  # type: ignore[arg-type]
+    gpu.__dict__["_context"], gpu.__dict__["_event"] = 1, 5
+    beside = ("cuThreadExchangeStreamCaptureMode",)
+    with gpu.current():
+        asked.clear()
+        assert gpu.is_idle(7, 10**10) and asked == [beside, ("stream", 7), beside]
+        asked.clear()
+        answers[:] = [600, 0, 600, 0]
+        assert gpu.is_idle(0, 10**10)
+        assert asked == [beside, ("stream", 0), ("stream", 0), ("record", 0), ("event", 5), ("event", 5),
+                         beside]
+        for failing in ([700], [0, 906]):
+            answers[:] = failing
+            assert not gpu.is_idle(0, 10**10)
+        answers[:] = [600] * 1000
+        assert not gpu.is_idle(7, 0)
+
+
+@pytest.mark.parametrize("where", ["copy", "is_idle", "signal", "record", "is_done", "wait"])
 def test_launches_that_fail_half_way(simulated: Any, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of them is left running or for the next submission, which is not disturbed."""
     x, out = simulated.tensor(random()), simulated.tensor(np.zeros(COUNT, np.float32))
     launched, stream = kernel(simulated.context), simulated.context.stream
     launched.launch(*GRID, (x, x, out, COUNT))
+    monkeypatch.setattr(bridge, "PATIENCE", 0 if where in ("signal", "wait") else 10**9)
+    simulated.bridge.channel(0).looked(in_vain=False)
 
     def fail(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(*(launched, "record") if where == "record" else (simulated.gpu, where), fail)
+        owner: Any = {"record": launched, "is_done": stream}.get(where, simulated.gpu)
+        original = stream.is_done
+        patched.setattr(owner, where, fail)
+        if where == "is_done":  # the first call: what comes of it waits as well
+            calls = iter([fail])
+            patched.setattr(stream, "is_done", lambda *given: next(calls, original)(*given))
         with pytest.raises(KeyboardInterrupt):
             launched.launch(*GRID, (out, out, out, COUNT))
     assert stream.meeting is None and not stream.recording and stream.idle()

@@ -7,8 +7,11 @@ to be gone; the import keeps the memory in use, so each look-up also looks after
 
 Order: a launch stands between two points of a CUDA stream. The stream signals a number of a timeline
 semaphore of its own (streams overtake each other, numbers may only grow), Vulkan's submission waits for it
-and signals the same number of another one, and the stream waits for that. So the host waits for
-nothing in a launch but a free command buffer. Where memory changes hands outside of that order it does wait:
+and signals the same number of another one, and the stream waits for that. Each of these two waits holds up
+the GPU for longer than a short kernel runs, so the host looks first, for as long as both would take
+(`PATIENCE`): if the stream has nothing to do, the submission waits for nobody; if the submission is done, the
+stream does not wait either. What takes longer is not looked at in the launches that follow. Where memory
+changes hands outside of that order the host does wait:
 for Vulkan's work before CUDA is given memory that it has not seen (earlier launches may still run there), and
 for CUDA's before a part that was shared is handed out again, or its block goes back to the driver.
 """
@@ -36,27 +39,32 @@ if TYPE_CHECKING:
 IMPORTS = 1024
 #: bytes of copies on the device that a CUDA stream keeps for its next launch
 KEPT_BYTES = 1 << 30
+#: nanoseconds that the host looks, before a launch and after it, whether semaphores are needed: their cost
+PATIENCE = 300_000
+#: launches at most that follow one in which it has looked in vain, and do not look
+IMPATIENT = 64
 ALL_STAGES = 0x10000  # VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
 
 
 class Meeting:
-    """A submission that waits for a value of one timeline semaphore, and gives another one a value besides
-    the stream's own: how work of other interfaces stands in its order."""
+    """A submission that waits for a value of one timeline semaphore, or for nobody, and gives another one a
+    value besides the stream's own: how work of other interfaces stands in its order."""
 
     def __init__(self, stream: Stream, waits: int, signals: int) -> None:
         self._wait_value, self._signal_values = (ctypes.c_uint64 * 1)(0), (ctypes.c_uint64 * 2)(0, 0)
-        values = make("TimelineSemaphoreSubmitInfo", waitSemaphoreValueCount=1,
-                      pWaitSemaphoreValues=self._wait_value, signalSemaphoreValueCount=2,
-                      pSignalSemaphoreValues=self._signal_values)
-        self._info = make("SubmitInfo", next=values, waitSemaphoreCount=1,
+        self._values = make("TimelineSemaphoreSubmitInfo", waitSemaphoreValueCount=1,
+                            pWaitSemaphoreValues=self._wait_value, signalSemaphoreValueCount=2,
+                            pSignalSemaphoreValues=self._signal_values)
+        self._info = make("SubmitInfo", next=self._values, waitSemaphoreCount=1,
                           pWaitSemaphores=(ctypes.c_void_p * 1)(waits),
                           pWaitDstStageMask=(ctypes.c_uint32 * 1)(ALL_STAGES), commandBufferCount=1,
                           pCommandBuffers=stream.one_handle, signalSemaphoreCount=2,
                           pSignalSemaphores=(ctypes.c_void_p * 2)(stream.semaphore, signals))
 
-    def at(self, value: int) -> Meeting:
+    def at(self, value: int, waits: bool = True) -> Meeting:
         """Both values, of the next submission that this is part of; gives itself."""
         self._wait_value[0] = self._signal_values[1] = value
+        self._info.waitSemaphoreCount = self._values.waitSemaphoreValueCount = int(waits)
         return self
 
     def submission(self, number: int) -> int:
@@ -99,6 +107,21 @@ class Channel:
         semaphore, self.signals = bridge.semaphore()
         self.meeting = Meeting(bridge.context.stream, semaphore, bridge.done)
         self.kept: list[Allocation] = []
+        #: launches without a look: after the last look in vain, and left of these
+        self._in_vain = self._blind = 0
+
+    def patience(self) -> int:
+        """Nanoseconds for which the host looks, in this launch, whether semaphores are needed; 0: it does not
+        look."""
+        if not self._blind:
+            return PATIENCE
+        self._blind -= 1
+        return 0
+
+    def looked(self, in_vain: bool) -> None:
+        """It did, and they were needed, or not."""
+        self._in_vain = min(max(2 * self._in_vain, 1), IMPATIENT) if in_vain else 0
+        self._blind = self._in_vain
 
 
 class Bridge:

@@ -126,13 +126,17 @@ class CudaMemory:
             stream.flush()  # earlier work waits for nobody, and `record` fits into one submission
             for region in copies:
                 gpu.copy(region.pointer, region.begin, region.end - region.begin, channel.stream)
-            number = bridge.next_number()
-            gpu.signal(channel.signals, number, channel.stream)
-            stream.meeting = channel.meeting.at(number)
+            number, patience = bridge.next_number(), channel.patience()
+            idle = patience > 0 and gpu.is_idle(channel.stream, patience)
+            if not idle:
+                gpu.signal(channel.signals, number, channel.stream)
+            stream.meeting = channel.meeting.at(number, waits=not idle)
             try:
                 record()
-                stream.flush()
-                gpu.wait(bridge.awaited, number, channel.stream)
+                submission = stream.flush()
+                done = idle and stream.is_done(submission, patience)
+                if not done:
+                    gpu.wait(bridge.awaited, number, channel.stream)
             except BaseException:
                 stream.drain()  # the CUDA stream may not wait for what was submitted: the host does
                 raise
@@ -141,6 +145,8 @@ class CudaMemory:
             for region in copies:
                 if region.written:
                     gpu.copy(region.begin, region.pointer, region.end - region.begin, channel.stream)
+            if patience:
+                channel.looked(in_vain=not done)
         for region in copies:
             assert region.copy is not None
             bridge.keep(channel, region.copy)

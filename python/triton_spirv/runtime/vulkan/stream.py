@@ -272,8 +272,13 @@ class Stream:
 
     def wait_for(self, submission: int) -> None:
         """Return when that submission is done. Raises DeviceError where the device is lost."""
+        if not self.is_done(submission, SPIN):
+            self.sleep_for(submission)
+
+    def is_done(self, submission: int, within: int) -> bool:
+        """Is it, `within` nanoseconds from now? Looks until then."""
         counter, read = self._counter, self.api.vkGetSemaphoreCounterValue
-        deadline = time.perf_counter_ns() + SPIN
+        deadline = time.perf_counter_ns() + within
         while self.finished < submission:
             code = read(self.device, self.semaphore, self.counter_address)
             self.finished = max(self.finished, counter.value)
@@ -282,7 +287,8 @@ class Stream:
             if self.finished < submission:
                 self.get_ready()
                 if time.perf_counter_ns() > deadline:
-                    self.sleep_for(submission)
+                    return False
+        return True
 
     def sleep_for(self, submission: int) -> None:
         """The same, without looking first, for what takes a while."""
