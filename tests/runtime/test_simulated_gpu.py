@@ -18,7 +18,7 @@ from opencl_calls import allocate, enqueue, kernel_of
 from staged_kernels import TWO_RESULTS, UNUSED
 from triton_spirv.arrays import asarray, zeros
 from triton_spirv.errors import DeviceError, LaunchError
-from triton_spirv.runtime import devices, launch, memory, opencl
+from triton_spirv.runtime import copies, device_memory, devices, launch, memory, opencl
 from triton_spirv.target import reported_target
 
 
@@ -229,6 +229,9 @@ def test_overlapping_arguments_staged_apart(context: Any, monkeypatch: pytest.Mo
     block = np.arange(120, dtype=np.float32)
     arguments = [asarray(np.frombuffer(memoryview(block).cast("B"), np.float32, 20, start * 4))
                  for start in (0, 40, 48)]
+    # copies in shared virtual memory, which the simulator knows for copies
+    monkeypatch.setattr(device_memory, "EXTENSION", "none")
+    monkeypatch.setattr(copies, "_all", {})
     kernel = bound(TWO_RESULTS)
     kernel.launch(1, 1, 1, arguments)
     assert not simulated_gpu.violations()
@@ -241,6 +244,8 @@ def test_overlapping_arguments_staged_apart(context: Any, monkeypatch: pytest.Mo
 
 def test_announcements_of_the_launch_before(context: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel, x = bound(UNUSED.replace("tt.store %p, %one", "// tt.store %p, %one")), zeros(4)
+
+    monkeypatch.setattr(copies, "KEPT", 0)
 
     def both() -> None:
         for arguments in ((x, x, x), (None, None, None)):

@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from staged_kernels import TWO_RESULTS, UNUSED
 from triton_spirv.arrays import asarray, zeros
 from triton_spirv.errors import LaunchError
-from triton_spirv.runtime import launch, launch_code, memory
+from triton_spirv.runtime import copies, device_memory, launch, launch_code, memory
 from triton_spirv.runtime.extents import merged
 
 torch = pytest.importorskip("torch")
@@ -123,15 +123,15 @@ def test_views_of_strides_below_one(two_results: launch.Kernel) -> None:
 def test_what_is_only_read_is_not_copied_back(two_results: launch.Kernel,
                                               monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread may write there meanwhile, and the pages may be read-only."""
-    block, copies = np.arange(120, dtype=np.float32), []
+    block, made = np.arange(120, dtype=np.float32), []
     copy = memory.Staging._copy
     monkeypatch.setattr(memory.Staging, "_copy",
-                        lambda self, *what: copies.append(what) or copy(self, *what))
+                        lambda self, *what, waits: made.append(what) or copy(self, *what, waits))
     arguments = [buffers(block, start) for start in (30, 40, 80)]
     two_results.launch(1, 1, 1, arguments)
     begin = block.ctypes.data
-    assert [(source - begin, size) for _, source, size in copies[:2]] == [(120, 120), (320, 80)]
-    assert [(target - begin, size) for target, _, size in copies[2:]] == [(160, 80), (320, 80)]
+    assert [(source - begin, size) for _, source, size in made[:2]] == [(120, 120), (320, 80)]
+    assert [(target - begin, size) for target, _, size in made[2:]] == [(160, 80), (320, 80)]
 
 
 @pytest.mark.parametrize("shift", range(0, 32, 4))
@@ -141,7 +141,7 @@ def test_copies_keep_their_place_modulo_alignment(two_results: launch.Kernel, sh
     places: list[tuple[int, int]] = []
     copy = memory.Staging._copy
     monkeypatch.setattr(memory.Staging, "_copy",
-                        lambda self, *what: places.append(what[:2]) or copy(self, *what))
+                        lambda self, *what, waits: places.append(what[:2]) or copy(self, *what, waits))
     block = np.arange(64, dtype=np.float32)
     memories = memoryview(block).cast("B")[shift:]
     view = asarray(np.frombuffer(memories, np.float32, 50))
@@ -184,7 +184,7 @@ def test_null_and_empty_arguments(bind: Callable[[str], launch.Kernel]) -> None:
 
 
 class Announcements:
-    """The calls of clSetKernelExecInfo and clSVMFree, and what each launch's kernel object was told."""
+    """The calls of clSetKernelExecInfo, what is freed, and what each launch's kernel object was told."""
 
     def __init__(self, library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         self.told: dict[int, list[int]] = {}
@@ -205,6 +205,10 @@ class Announcements:
 
         watch("clSetKernelExecInfo", self._announced)
         watch("clSVMFree", lambda context, address: self.freed.add(address))
+        free = device_memory.DeviceMemory.free
+        monkeypatch.setattr(device_memory.DeviceMemory, "free",
+                            lambda memory, address: (self.freed.add(address), free(memory, address)))
+        monkeypatch.setattr(copies, "KEPT", 0)  # nothing stays for the next launch
         watch("clReleaseKernel", lambda kernel: self.told.pop(kernel, None))
         watch("clEnqueueNDRangeKernel", self._launched)
 

@@ -289,8 +289,9 @@ class Kernel:
                               "(triton_spirv.empty(..., device='gpu')), or launch where memory is shared: "
                               "TRITON_SPIRV_DEVICE=cpu")
         self.context.settle(others_only=timer is None)
+        queue, event = (timer.queue, timer.event) if timer else (self.context.queue, None)
         with ExitStack() as stack:
-            staging = None if self.shared else stack.enter_context(memory.Staging(self.context))
+            staging = None if self.shared else stack.enter_context(memory.Staging(self.context, queue))
             reach = parameters.reach(arguments, (x, y, z)) if staging else None
             values = [parameters.prepared(index, argument, stack, staging, reach)
                       for index, argument in enumerate(arguments)]
@@ -314,7 +315,6 @@ class Kernel:
             if is_there and not timer and not artifact.hidden and not _prints(artifact):
                 return self._leave(state)
             self.context.settle()  # whose mistake it is, if one was made
-            queue, event = (timer.queue, timer.event) if timer else (self.context.queue, None)
             if state.watch is not None and state.watch.one_by_one:
                 queue = self.context.local_queue or queue
             with state.watch.timed() if state.watch is not None else nullcontext():

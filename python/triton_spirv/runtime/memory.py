@@ -3,7 +3,8 @@
 What a launch may reach of an allocation travels (reach.py), the whole where that is not known, for kernels
 may follow any offset. Where what travels for several arguments overlaps, its union travels once, so views of
 one memory stay views of one memory on the device. Addresses that are stored in memory (arrays of pointers)
-keep naming host memory, so kernels that follow them are refused.
+keep naming host memory, so kernels that follow them are refused. Copies there are made in the order of the
+queue, without waiting; the launch waits for its kernel, and for the last copy back.
 """
 
 from __future__ import annotations
@@ -14,11 +15,9 @@ from collections.abc import Callable
 from ..errors import DeviceError, LaunchError
 from ..settings import flag
 from . import opencl
-from .devices import Context, Device, size_flags
+from .copies import ALIGNMENT, copies_of
+from .devices import Context, Device
 from .extents import Span, merged
-
-#: of the device's allocations, in bytes: the most that OpenCL promises. Copies keep their place modulo that
-ALIGNMENT = 128
 
 #: of a pointer, the memory that it points into (address, bytes) and an alignment: the part that is reached
 Part = Callable[[int, tuple[int, int], int], tuple[int, int]]
@@ -32,12 +31,13 @@ def shares_memory(device: Device) -> bool:
 
 class Staging:
     """Device copies of the host memory of one launch; a context manager that frees them. First `add` what
-    every argument points into, then `copy_in`, ask for addresses, launch, `copy_back`."""
+    every argument points into, then `copy_in`, ask for addresses, launch in the same queue, `copy_back`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, queue: int) -> None:
         if not context.device.svm:
             raise DeviceError(f"{context.device} neither shares host memory nor has virtual memory to share")
-        self._context, self._library = context, context.device.library
+        self._context, self._queue = context, queue
+        self._copies = copies_of(context)
         self._arguments: dict[int, tuple[int, int]] = {}  # index: the pointer, where its memory begins
         self._spans: set[Span] = set()
         self._regions: list[tuple[int, int, int]] = []  # begin, end, the device address of begin
@@ -67,12 +67,12 @@ class Staging:
         return not self._spans and not self.allocations
 
     def copy_in(self) -> dict[int, int]:
-        """Give every span a place on the device, those that overlap one together, and copy. The device
-        address of each argument; 0 of an empty one, where nothing may be read."""
+        """Give every span a place on the device, those that overlap one together, and copy, in the order of
+        the queue. The device address of each argument; 0 of an empty one, where nothing may be read."""
         for begin, end, _ in merged(self._spans):
-            place = self._allocate(end - begin + begin % ALIGNMENT) + begin % ALIGNMENT
+            place = self.room(end - begin + begin % ALIGNMENT) + begin % ALIGNMENT
             self._regions.append((begin, end, place))
-            self._copy(place, begin, end - begin)
+            self._copy(place, begin, end - begin, waits=False)
         return {index: self._place(start) + pointer - start
                 for index, (pointer, start) in self._arguments.items()}
 
@@ -82,42 +82,37 @@ class Staging:
         return next(found, 0)
 
     def copy_back(self) -> None:
-        """What the kernel may have written returns to host memory, each byte once."""
-        for begin, end, _ in merged(span for span in self._spans if span[2]):
-            self._copy(begin, self._place(begin), end - begin)
+        """What the kernel may have written returns to host memory, each byte once; it is there then."""
+        spans = list(merged(span for span in self._spans if span[2]))
+        for left, (begin, end, _) in enumerate(spans, 1 - len(spans)):
+            self._copy(begin, self._place(begin), end - begin, waits=not left)
 
     def room(self, size: int) -> int:
-        """The address of new memory on the device for this launch alone; nothing is copied there."""
-        return self._allocate(size)
-
-    def _allocate(self, size: int) -> int:
-        flags = opencl.MEM_READ_WRITE | size_flags(self._context.device, size)
-        address = self._library.clSVMAlloc(self._context.handle, flags, size, ALIGNMENT)
-        if not address:
-            raise DeviceError(f"{self._context.device.name} has no room for a copy of {size} bytes")
+        """The address of memory on the device for this launch alone; nothing is copied there."""
+        address = self._copies.take(size)
         self.allocations.append(address)
-        return int(address)
+        return address
 
-    def _copy(self, target: int, source: int, size: int) -> None:
-        """Wait for it: no fork, and no call of another thread, waits for this one."""
-        self._library.check("clEnqueueSVMMemcpy", self._library.clEnqueueSVMMemcpy(
-            self._context.queue, 1, target, source, size, 0, None, None))
+    def _copy(self, target: int, source: int, size: int, waits: bool) -> None:
+        self._copies.copy(self._queue, target, source, size, waits)
 
     def forget(self) -> Callable[[], None]:
         """The copies are in use beyond the launch; what is given frees them."""
-        context, library, allocations = self._context, self._library, self.allocations
+        copies, allocations = self._copies, self.allocations
         self.allocations = []
 
         def free() -> None:
             for address in allocations:
-                library.clSVMFree(context.handle, address)
+                copies.give(address)
 
         return free
 
     def __enter__(self) -> Staging:
         return self
 
-    def __exit__(self, *failure: object) -> None:
+    def __exit__(self, failure: object, *_: object) -> None:
+        if failure is not None and self.allocations:
+            self._context.device.library.clFinish(self._queue)  # copies may be under way
         self.forget()()
 
 

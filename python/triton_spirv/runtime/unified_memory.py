@@ -1,4 +1,4 @@
-"""Memory of an OpenCL GPU: allocations of unified shared memory, by Intel's extension, and arrays in them.
+"""Arrays in the memory of an OpenCL GPU (device_memory.py).
 
 Nothing is copied when a kernel works on them. A launch that has no other arrays returns before the kernel has
 run (pending.py); what is done to an array waits for that.
@@ -6,101 +6,17 @@ run (pending.py); what is done to an array waits for that.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays import dtype_or, find_dtype
-from ..errors import DeviceError
-from . import device_array, devices, opencl
+from . import device_array
 from .device_array import row_major
+from .device_memory import EXTENSION, Allocation, DeviceMemory, memory_of
 
-EXTENSION = "cl_intel_unified_shared_memory"
-
-_INT, _UINT, _SIZE, _POINTER = ctypes.c_int32, ctypes.c_uint32, ctypes.c_size_t, ctypes.c_void_p
-_ALLOCATE = ctypes.CFUNCTYPE(_POINTER, _POINTER, _POINTER, _POINTER, _SIZE, _UINT, _POINTER)
-_FREE = ctypes.CFUNCTYPE(_INT, _POINTER, _POINTER)
-_COPY = ctypes.CFUNCTYPE(_INT, _POINTER, _UINT, _POINTER, _POINTER, _SIZE, _UINT, _POINTER, _POINTER)
-_FILL = ctypes.CFUNCTYPE(_INT, _POINTER, _POINTER, _POINTER, _SIZE, _SIZE, _UINT, _POINTER, _POINTER)
-
-
-class Allocation:
-    """Memory of the device; it is freed with the last reference, when no kernel uses it any more."""
-
-    def __init__(self, memory: DeviceMemory, address: int, size: int) -> None:
-        self.address, self.size, self._memory = address, size, memory
-
-    def __del__(self) -> None:
-        self._memory.free(self.address)
-
-
-class DeviceMemory:
-    """What allocates, copies and fills; one for an opened device. DeviceError for a device whose driver lacks
-    the extension."""
-
-    def __init__(self, context: devices.Context) -> None:
-        device = context.device
-        if EXTENSION not in device.extensions:
-            raise DeviceError(f"{device.name}: its driver does not have {EXTENSION}, so no array can be made "
-                              "there; arrays of the host are copied for each launch")
-        self.context = context
-        self.stream = self
-        self.name = devices.name_of(device)
-        self._library = device.library
-        self._allocate = _ALLOCATE(device.library.extension(device.handle, "clDeviceMemAllocINTEL"))
-        self._free = _FREE(device.library.extension(device.handle, "clMemBlockingFreeINTEL"))
-        self._copy = _COPY(device.library.extension(device.handle, "clEnqueueMemcpyINTEL"))
-        self._fill = _FILL(device.library.extension(device.handle, "clEnqueueMemFillINTEL"))
-
-    def allocate(self, size: int) -> Allocation:
-        """So many bytes, at a multiple of 64; one at least."""
-        device, code = self.context.device, ctypes.c_int32(0)
-        flags = opencl.MEM_READ_WRITE | devices.size_flags(device, size)
-        properties = (ctypes.c_uint64 * 3)(opencl.MEM_FLAGS, flags, 0)
-        address = self._allocate(self.context.handle, device.handle, ctypes.addressof(properties),
-                                 max(size, 1), 0, ctypes.addressof(code))
-        if not address:
-            reason = opencl.ERRORS.get(code.value, code.value)
-            raise DeviceError(f"{device.name} has no room for {size} bytes: {reason}")
-        return Allocation(self, address, size)
-
-    def free(self, address: int) -> None:
-        """Wait for what uses the memory, and free it."""
-        self._free(self.context.handle, address)
-
-    # ---- moving memory
-
-    def read(self, allocation: Allocation, offset: int, address: int, size: int) -> None:
-        """From the device to the host."""
-        self._move(address, allocation.address + offset, size)
-
-    def write(self, allocation: Allocation, offset: int, address: int, size: int) -> None:
-        """From the host to the device."""
-        self._move(allocation.address + offset, address, size)
-
-    def copy(self, source: Allocation, source_offset: int, target: Allocation, target_offset: int,
-             size: int) -> None:
-        """On the device."""
-        if size:
-            self._move(target.address + target_offset, source.address + source_offset, size)
-
-    def fill(self, allocation: Allocation, offset: int, size: int, word: int) -> None:
-        """With a word of four bytes."""
-        self.context.settle()
-        pattern, queue = ctypes.c_uint32(word), self.context.queue
-        self._check("clEnqueueMemFillINTEL", self._fill(
-            queue, allocation.address + offset, ctypes.addressof(pattern), 4, size, 0, None, None))
-        self._library.check("clFinish", self._library.clFinish(queue))  # takes long: no fork waits for it
-
-    def _move(self, target: int, source: int, size: int) -> None:
-        self.context.settle()
-        self._check("clEnqueueMemcpyINTEL",
-                    self._copy(self.context.queue, 1, target, source, size, 0, None, None))
-
-    def _check(self, name: str, code: int) -> None:
-        self._library.check(name, code)
+__all__ = ["EXTENSION", "Allocation", "DeviceArray", "DeviceMemory", "asarray", "empty", "memory_of"]
 
 
 class DeviceArray(device_array.DeviceArray):
@@ -113,17 +29,6 @@ class DeviceArray(device_array.DeviceArray):
     def device(self) -> str:
         """Where the memory is, as TRITON_SPIRV_DEVICE says it."""
         return self.context.name
-
-
-_memories: dict[int, DeviceMemory] = {}  # by the handle of the context
-
-
-def memory_of(device: devices.Device) -> DeviceMemory:
-    """The memory of a device, which is opened."""
-    context = devices.open_device(device)
-    if context.handle not in _memories:
-        _memories[context.handle] = DeviceMemory(context)
-    return _memories[context.handle]
 
 
 def empty(memory: DeviceMemory, shape: int | Sequence[int], dtype: Any = "float32") -> DeviceArray:
