@@ -1,7 +1,7 @@
 """Vulkan: compute shaders for any device of version 1.2 or later. Arguments travel in push constants, math
 comes from GLSL.std.450 and from arithmetic, prints go through a buffer.
 
-The parts: vulkan/memory.py (pointers and memory), vulkan/lanes.py (sub-groups, barriers, atomics),
+The parts: memory.py and shared_memory.py (pointers and memory), lanes.py (sub-groups, barriers, atomics),
 glsl/functions.py (functions). Here: the entry point, parameters, float controls, printing.
 """
 

@@ -13,7 +13,7 @@ from ...spirv.passes.graph import Graph
 from ...spirv.passes.private_memory import keep_private
 from ...spirv.types import Bool, Float, Int, Type
 from ..base import ATOMICS
-from .memory import VulkanMemory
+from .shared_memory import VulkanSharedMemory
 
 WORKGROUP = 2
 #: The widest scope is the device: Vulkan has no atomics across devices.
@@ -25,7 +25,7 @@ GLOBAL_MEMORY, SHARED_MEMORY = 0x40, 0x100
 SUBGROUP = 3
 
 
-class VulkanLanes(VulkanMemory):
+class VulkanLanes(VulkanSharedMemory):
     """Exchange between lanes, barriers, atomics."""
 
     _local_size: int

@@ -11,7 +11,8 @@ from ...spirv.module import Value
 from ...spirv.types import CooperativeMatrix, Float, Int, Pointer, Type
 from ..memory_types import type_bytes
 from .lanes import VulkanLanes
-from .memory import SHARED, OverflowArray, SharedArray
+from .memory import SHARED
+from .shared_memory import OverflowArray, SharedArray
 
 USES = {"a": "MatrixAKHR", "b": "MatrixBKHR", "c": "MatrixAccumulatorKHR"}
 ELEMENTS: dict[str, Type] = {

@@ -20,22 +20,27 @@ writes at any linear place. Arrays whose pointers go where the analysis does not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
-
 from ...errors import InternalError
 from ..interface import Interface
 from ..operands import opcode
-from ..types import Array, Float, Int, Type, Vector
+from ..types import Array
 from ..values import Words
 from .graph import CONDITIONAL, LINE, OPCODE, Block, Graph
+from .places import (
+    NOTHING,
+    WHOLE,
+    Bases,
+    Elements,
+    Linear,
+    Place,
+    bytes_of,
+    closed,
+    elements_of,
+    further,
+    scalar_bytes,
+)
 
-Bit = tuple[int, int]  # of the number of a loop's turn: the number's id, which bit; (id, WHOLE): of any value
-Bases = frozenset[tuple[Bit, int]]  # what each bit toggles in the number of an element
 Known = dict[tuple[int, Bases], int]  # array, bases of this turn's bits -> the elements that are written
-
-WHOLE = -1
-NOTHING: Bases = frozenset()
 
 (LOAD, STORE, ACCESS, ACCESS_IN_BOUNDS, POINTER, POINTER_IN_BOUNDS, BITCAST, ADD, SUB, MUL, SHL, SHR, AND, OR,
  XOR, EXTEND, EXTEND_ZERO, SLESS, ULESS) = map(opcode, (
@@ -57,62 +62,6 @@ EXTENSIONS = opcode("OpSubgroupBallotKHR")  # from here on
 POINTERS = CHAINS.keys() | {BITCAST}
 FOLLOWED = frozenset((LINE, STORE, LOAD))
 COLLECTED = ARITHMETIC | POINTERS | ESCAPES | FOLLOWED | {SLESS, ULESS}
-
-
-class Linear:
-    """A number: `constant`, xored with the bases of the bits that are set. `reach`: the bits that may be set
-    in it; -1 where it is any number."""
-
-    __slots__ = ("bases", "constant", "reach")
-
-    def __init__(self, constant: int, bases: Bases = NOTHING) -> None:
-        self.constant, self.bases = constant, bases
-        self.reach = constant
-        for (_, which), basis in bases:
-            self.reach = -1 if which == WHOLE else self.reach | basis
-
-    def shifted(self, left: int, mask: int = -1) -> Linear:
-        """Its bits in the mask, shifted left, or right where negative."""
-        constant = self.constant & mask
-        return Linear(constant << left if left >= 0 else constant >> -left, _shifted(self.bases, left, mask))
-
-    def xor(self, other: Linear) -> Linear:
-        return Linear(self.constant ^ other.constant, _xor(self.bases, other.bases))
-
-
-@lru_cache(1024)
-def _shifted(bases: Bases, left: int, mask: int) -> Bases:
-    moved = [(bit, (x & mask) << left if left >= 0 else (x & mask) >> -left) for bit, x in bases]
-    return frozenset(x for x in moved if x[1])
-
-
-@lru_cache(1024)
-def _xor(x: Bases, y: Bases) -> Bases:
-    bases = dict(x)
-    for bit, basis in y:
-        bases[bit] = bases.get(bit, 0) ^ basis
-    return frozenset(x for x in bases.items() if x[1])
-
-
-@dataclass(frozen=True)
-class Place:
-    """What a pointer into an array points to: `first` in bytes from its beginning."""
-
-    array: int
-    first: Linear
-    type: Type
-
-
-@dataclass(frozen=True)
-class Elements:
-    """Elements of an array: those of `mask`, moved by the bases of this turn's bits. `whole`: not parts of
-    them. `anywhere`: at a place that is known when running only, which the bases tell from others."""
-
-    array: int
-    mask: int
-    bases: Bases
-    whole: bool
-    anywhere: bool
 
 
 def require_definite(graph: Graph, module: Interface) -> None:
@@ -137,8 +86,8 @@ class _Definite:
         self.places: dict[int, Place] = {}
         for words in graph.function.variables:
             held = self.types[words[1]].pointee  # type: ignore[attr-defined]
-            if isinstance(held, Array) and _scalar_bytes(held) and len(words) == 4:
-                self.units[words[2]] = _scalar_bytes(held)
+            if isinstance(held, Array) and scalar_bytes(held) and len(words) == 4:
+                self.units[words[2]] = scalar_bytes(held)
                 self.places[words[2]] = Place(words[2], Linear(0), held)
         self.constants = module.integers()
         self.events: list[list[tuple[int, Words]]] = []  # what is followed, in order, by block
@@ -262,10 +211,10 @@ class _Definite:
         if op == BITCAST:
             return Place(base.array, first, self.types[words[1]].pointee)  # type: ignore[attr-defined]
         if CHAINS[op]:
-            first, indices = _moved(first, self._operand(indices[0]), _bytes(type), words[2]), indices[1:]
+            first, indices = further(first, self._operand(indices[0]), bytes_of(type), words[2]), indices[1:]
         for index in indices:
             type = type.element  # type: ignore[attr-defined]
-            first = _moved(first, self._operand(index), _bytes(type), words[2])
+            first = further(first, self._operand(index), bytes_of(type), words[2])
         return Place(base.array, first, type)
 
     def _elements(self, pointer: int) -> Elements | None:
@@ -276,14 +225,14 @@ class _Definite:
             unit = self.units.get(place.array)
             if unit is None:
                 return None
-            known = self.elements[pointer] = _elements_of(place, unit)
+            known = self.elements[pointer] = elements_of(place, unit)
         return known
 
     def _note(self, pointer: int) -> None:
         """All elements that a store may write in any turn."""
         found = self._elements(pointer)
         if found is not None and found.whole and not found.anywhere:
-            reach = _closed(found.mask, found.bases)
+            reach = closed(found.mask, found.bases)
             self.wanted[found.array] = self.wanted.get(found.array, 0) | reach
 
     # --- the analysis ---------------------------------------------------------------------------------------
@@ -342,7 +291,7 @@ class _Definite:
         for (array, bases), mask in known.items():
             mine = frozenset([x for x in bases if x[0][0] == turn]) if bases else bases
             key = array, bases - mine
-            after[key] = after.get(key, 0) | _closed(mask, mine)
+            after[key] = after.get(key, 0) | closed(mask, mine)
 
     def _is_written(self, found: Elements, known: Known) -> bool:
         mask, bases = found.mask, found.bases
@@ -351,7 +300,7 @@ class _Definite:
         if found.anywhere:
             return not self.wanted.get(found.array, 0) & ~known.get((found.array, NOTHING), 0)
         for (array, have), written in known.items():
-            if array == found.array and have <= bases and not _closed(mask, bases - have) & ~written:
+            if array == found.array and have <= bases and not closed(mask, bases - have) & ~written:
                 return True
         return False
 
@@ -365,66 +314,3 @@ def _ends_of(block: Block, tests: list[Words]) -> list[tuple[int, Words, Words, 
     phis = {words[2]: words for words in block.phis()}
     return [(block.label, phis[words[3]], words, end[3]) for words in tests
             if words[2] == end[1] and words[3] in phis]
-
-
-def _elements_of(place: Place, unit: int) -> Elements:
-    """The elements of so many bytes that a place is made of, or a part of."""
-    size = _bytes(place.type)
-    count, first = max(1, size // unit), place.first
-    if first.reach < 0:
-        bases = first.bases
-        if first.constant % unit:
-            bases |= {((place.array, WHOLE), 0)}
-        return Elements(place.array, (1 << count) - 1 << first.constant // unit, bases, size >= unit, True)
-    first = first.shifted(-(unit.bit_length() - 1))
-    if first.reach & (count - 1):  # not aligned to its size: elsewhere for each turn
-        return Elements(place.array, -1, first.bases | {((place.array, WHOLE), 0)}, False, True)
-    return Elements(place.array, (1 << count) - 1 << first.constant, first.bases, size >= unit, False)
-
-
-def _moved(first: Linear, index: Linear, bytes: int, id: int) -> Linear:
-    """A place some elements further on; one that is known by the pointer's id where that is not linear."""
-    constant = not index.bases
-    if constant and (first.reach < 0 or not first.bases):
-        return Linear(first.constant + index.constant * bytes, first.bases)
-    if index.reach < 0 and not first.bases:
-        return Linear(first.constant + index.constant * bytes,
-                      frozenset((bit, basis * bytes) for bit, basis in index.bases))
-    scaled = index.shifted(bytes.bit_length() - 1) if index.reach >= 0 else index
-    if first.reach < 0 or scaled.reach < 0 or first.reach & scaled.reach:
-        return Linear(0, frozenset({((id, WHOLE), 1)}))
-    return first.xor(scaled)
-
-
-def _closed(elements: int, bases: Bases) -> int:
-    """The elements, moved by every combination of the bases."""
-    for basis in sorted([basis for _, basis in bases]) if bases else ():
-        if not basis & (basis - 1) and elements.bit_length() <= basis:
-            elements |= elements << basis
-        else:
-            elements |= _xored(elements, basis)
-    return elements
-
-
-def _xored(elements: int, basis: int) -> int:
-    """The elements whose numbers are xored with a number."""
-    while basis:
-        bit = basis & -basis
-        basis ^= bit
-        size = -(-elements.bit_length() // (2 * bit)) * 2 * bit
-        low = ((1 << size) - 1) // ((1 << bit) + 1)  # the numbers without the bit
-        elements = (elements & low) << bit | (elements >> bit) & low
-    return elements
-
-
-def _scalar_bytes(type: Type) -> int:
-    """Bytes of the numbers that a type is made of; 0 where it is made of anything else."""
-    while isinstance(type, Array | Vector):
-        type = type.element
-    return type.width // 8 if isinstance(type, Int | Float) else 0
-
-
-def _bytes(type: Type) -> int:
-    if isinstance(type, Array | Vector):
-        return type.count * _bytes(type.element)
-    return _scalar_bytes(type)
