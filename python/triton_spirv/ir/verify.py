@@ -1,9 +1,9 @@
 """The verifier at the end of reading: is every operation what its line in dialects.py says?
 
 What the table says (checks.py, results, enumerations) becomes a few closures, made once for each operation;
-what no line can say is a function in verify_rules.py or verify_regions.py. All give "" or what is wrong; the
-parser adds line, column and a caret. Types and layouts are checked where they are read, once for each
-spelling (verify_types.py).
+what no line can say is a function in verify_rules.py, verify_views.py or verify_regions.py. All give "" or
+what is wrong; the parser adds line, column and a caret. Types and layouts are checked where they are read,
+once for each spelling (verify_types.py).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from . import verify_views  # noqa: F401  # registers what it has
 from .checks import CHECKS
 from .dialects import ENUMS, OPERATIONS, OperationSpec
 from .dominance import undominated
@@ -31,6 +32,7 @@ from .verify_regions import REGIONS
 from .verify_rules import SHAPES
 
 VERIFIERS = {**SHAPES, **REGIONS}
+assert len(VERIFIERS) == len(SHAPES) + len(REGIONS), "two verifiers for one operation"
 
 Check = Callable[[Operation], str]
 """What is wrong with an operation; "" for nothing."""
