@@ -40,6 +40,7 @@ read.
     shifts       moves the bits of its first operand by the second
     idempotent   makes x of x and x, whatever x is
     extreme      the greater or the lesser one of two numbers
+    precise      correctly rounded, whatever the options allow
     picks        elements of the result are elements of some operands; another one says which
     reinterprets the bits of its operand, read as another type
     truncates    an integer of a float, its fraction dropped
@@ -56,6 +57,7 @@ read.
     loops        runs its region as often as the program says
     carries      its results are what its regions end with
     terminator   ends a block
+    returns      a terminator that leaves a region of several blocks with what its operands are
 
 Which types operands and results have is in checks.py.
 
@@ -73,7 +75,8 @@ TRAITS: dict[str, frozenset[str]] = {
     "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
     "keeps_dims": frozenset({"view", "pure"}), "reshapes": frozenset({"view", "pure"}),
     "multiplies": frozenset({"elementwise", "pure"}), "arranges": frozenset({"pure"}),
-    **dict.fromkeys(("ring", "shifts", "idempotent", "reinterprets", "truncates"),
+    "returns": frozenset({"terminator"}),
+    **dict.fromkeys(("ring", "shifts", "idempotent", "precise", "reinterprets", "truncates"),
                     frozenset({"elementwise", "pure"})),
     "extreme": frozenset({"idempotent", "elementwise", "pure"}),
     "folds": frozenset({"pure"}), "maps": frozenset({"pure"}), "picks": frozenset({"pure"}),
@@ -223,8 +226,9 @@ _op("tt.fp_to_fp", "src", "$src {} (? , rounding = @rounding )? : T(src) -> R",
 _op("tt.clampf", "x min max",
     "$x , $min , $max , propagateNan = @propagateNan {} : T(x)", "x",
     traits="elementwise", propagateNan="nan")
-_op("tt.precise_sqrt", "x", "$x {} : T(x)", "x", traits="elementwise")
-_family("tt.precise_divf tt.approx_divf tt.mulhiui", "x y", "$x , $y {} : T(x)", "x", traits="elementwise")
+_op("tt.precise_sqrt", "x", "$x {} : T(x)", "x", traits="precise")
+_op("tt.precise_divf", "x y", "$x , $y {} : T(x)", "x", traits="precise")
+_family("tt.approx_divf tt.mulhiui", "x y", "$x , $y {} : T(x)", "x", traits="elementwise")
 _op("tt.extern_elementwise", "srcs*", "$srcs* {} : F", traits="elementwise")
 _op("tt.elementwise_inline_asm", "args*", '"asm_string {} (? $args* : T(args*) )? -> R*')
 _op("tt.map_elementwise", "srcs*", "generic", traits="maps")
@@ -266,8 +270,8 @@ _op("tt.make_range", "", "{} : R", traits="pure")
 # tt: over an axis
 _op("tt.reduce", "srcs*", "generic", traits="folds")
 _op("tt.scan", "srcs*", "generic", traits="folds")
-_family("tt.reduce.return tt.scan.return", "values*", _RETURN, traits="terminator")
-_op("tt.map_elementwise.return", "values*", "{} (? $values* : T(values*) )?", traits="terminator")
+_family("tt.reduce.return tt.scan.return", "values*", _RETURN, traits="returns")
+_op("tt.map_elementwise.return", "values*", "{} (? $values* : T(values*) )?", traits="returns")
 _op("tt.histogram", "src mask?", "$src (? , $mask )? {} : T(src) -> R", traits="pure")
 _op("tt.dot", "a b c",
     "$a , $b , $c (? , inputPrecision = @inputPrecision )? {} : T(a) * T(b) -> R",
@@ -279,7 +283,7 @@ _op("tt.dot_scaled", "a b c a_scale? b_scale?",
 
 # tt: functions, debugging
 _op("tt.func", "", "custom function")
-_op("tt.return", "srcs*", "{} (? $srcs* : T(srcs*) )?", traits="terminator")
+_op("tt.return", "srcs*", "{} (? $srcs* : T(srcs*) )?", traits="returns")
 _op("tt.call", "arguments*", "@@callee ( $arguments* ) {} : F")
 _op("tt.print", "args*", '"prefix {} (? : $args* : T(args*) )?')
 _op("tt.assert", "condition", '$condition , "message {} : T(condition)')
@@ -400,7 +404,7 @@ _op("ttg.local_barrier", "", "{}")
 _op("ttg.warp_id", "", "{}", "i32", "pure")
 _op("ttg.predicate_stage", "iv ub step", "$iv , $ub , $step maxStage @maxStage stage @stage {} : T(iv) -> R")
 _op("ttg.mask", "pred", "generic")
-_op("ttg.mask.return", "values*", _RETURN, traits="terminator")
+_op("ttg.mask.return", "values*", _RETURN, traits="returns")
 _op("ttg.fp4_to_fp", "src", _CAST, traits="pure")
 _op("ttg.global_scratch_alloc", "", "{} : R")
 _op("ttg.warp_specialize", "explicitCaptures*", "custom warp_specialize")

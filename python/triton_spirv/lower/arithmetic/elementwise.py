@@ -178,7 +178,7 @@ def floating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regis
     def formula(x: Register, y: Register) -> Register:
         if FLOAT[op.name] == "OpFDiv":
             found = _approximate(ctx, op, "divide", x, y)
-            return found or ctx.env.divide(x, y, precise=op.name == "tt.precise_divf")
+            return found or ctx.env.divide(x, y, precise=op.has("precise"))
         value = b.binary(FLOAT[op.name], x, y)
         fuses = ctx.kernel.options.enable_fp_fusion
         if not fuses or is_bits(element_of(op.operands[0].type)):
@@ -225,7 +225,7 @@ def elementary(ctx: Context, op: Operation, *operands: Register) -> Register:
 
 def _approximate(ctx: Context, op: Operation, name: str, *operands: Register) -> Register | None:
     """The function of f32 as the option fast_math allows it; None where it does not, or nothing is gained."""
-    if not ctx.kernel.options.fast_math or op.name.startswith("tt.precise"):
+    if not ctx.kernel.options.fast_math or op.has("precise"):
         return None
     matched = ctx.b.match(*operands)
     return ctx.env.approximate(name, *matched) if scalar_type(matched[0].type) == Float(32) else None

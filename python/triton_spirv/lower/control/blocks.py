@@ -94,7 +94,7 @@ class _Graph:
 
     def _successors(self, block: Block) -> list[Node]:
         op = block.operations[-1]
-        if op.name.endswith(".return"):
+        if op.has("returns"):
             return [self.end]
         if not op.successors or op.name == "cf.switch":
             raise LoweringError("ends a block and has no rule", f"{op.location}: {op.name}")

@@ -70,7 +70,7 @@ def released(ctx: Context, register: Register, element: Type, type: Type) -> Reg
 def _result_types(region: Region) -> list[Type]:
     """The types that the operation ending the region returns, in whichever block it stands."""
     return next([v.type for v in block.operations[-1].operands] for block in region.blocks
-                if block.operations[-1].name.endswith(".return"))
+                if block.operations[-1].has("returns"))
 
 
 def _register(ctx: Context, value: Any) -> Register:
