@@ -5,10 +5,10 @@
     python tools/replay.py compare before.json --show softmap    and how
 
 The corpus: the kernels of tests/ir/corpus.py, which have every operation of Triton's front end, and those
-of the tutorials, through the product's own passes for every target of TARGETS; the golden files; and what
-tests have compiled, where they ran with `--spirv-record FOLDER` and `--kernels FOLDER` names it here. A
-refactoring leaves all words as they were; anything else says in its commit what changed and why. The file
-holds the kernels' IR too, so comparing needs no Triton, and a later version of it changes nothing.
+of the tutorials, through the product's own passes for every target of TARGETS and for an H100; the golden
+files; what tests have compiled, where they ran with `--spirv-record FOLDER` and `--kernels FOLDER` names it
+here. A refactoring leaves all words as they were; anything else says in its commit what changed and why. The
+file holds the kernels' IR too, so comparing needs no Triton, and a later version of it changes nothing.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ from triton_spirv.target import Target, find_target  # noqa: E402
 #: targets by name: one work-item a program, lanes of three sizes, Intel GPUs with and without matrix units of
 #: 16 columns, a Vulkan device in software
 TARGETS = ("cpu", "cpu-simt8", "cpu-simt", "cpu-simt32", "pvc", "bmg", "dg2", "tgl", "lavapipe")
+
+#: what besides is said of a target under this name: see `h100`
+H100 = "h100"
 
 #: kernels from which on processes are worth their start
 MANY = 20
@@ -80,6 +83,17 @@ def as_tuple(value: Any) -> Any:
     return tuple(map(as_tuple, value)) if isinstance(value, list) else value
 
 
+def h100() -> Target:
+    """lavapipe with what an H100 (driver 580) reports instead, as far as words depend on it."""
+    from machine.targets import RICH
+    from triton_spirv.quirks import NVIDIA, VulkanDriver, quirks_of
+
+    return RICH.with_options(
+        sub_group_size=32, sub_group_sizes=(32,), shared_bytes=48 * 1024, loop_rounds=0,
+        capabilities=(RICH.capabilities or frozenset()) | {"FloatControls2"}, contracts="mode",
+        accurate=frozenset({"Exp2"}), quirks=quirks_of(VulkanDriver(NVIDIA)))
+
+
 def kernels(parts: list[str], folder: Path | None) -> Iterator[Kernel]:
     """The kernels whose names have one of the parts."""
     from golden.update import cases
@@ -114,18 +128,17 @@ def lowered(parts: list[str]) -> Iterator[Kernel]:
         read = signature.read(case.arguments, front.parameters(function)[0], {})
         given.append((f"tutorial-{case.name}", function, read,
                       {"num_warps": case.warps, "num_stages": case.stages}))
+    targets = [*((name, find_target(name)) for name in TARGETS), (H100, h100())]
     for name, function, types, options in given:
-        for target in map(find_target, TARGETS):
-            label = f"{name}.{target.name}"
+        for label, target in targets:
+            label = f"{name}.{label}"
             if parts and not any(part in label for part in parts):
                 continue
             try:
                 made = front.lower(function, types, target, options)
             except TritonSpirvError:
                 continue  # Triton itself refuses it
-            yield Kernel(label, made.ttgir or made.ttir, target.name,
-                         {"sub_group_size": made.target.sub_group_size} if made.target != target else {},
-                         made.options)
+            yield Kernel(label, made.ttgir or made.ttir, target.name, changes(made.target), made.options)
 
 
 def all_emitted(all_kernels: list[Kernel]) -> list[Emitted]:
