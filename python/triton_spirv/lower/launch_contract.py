@@ -74,14 +74,13 @@ class LaunchContract:
         if "overflow_buffer" in self.hidden:
             self._env.place_overflow(self.hidden["overflow_buffer"])
 
-    def asks_for_pitch(self, factor: int, parameter: Register | None, least: int) -> bool:
-        """Ask the launcher that factor * parameter, a pitch, is `least` bytes or more; can that be asked?"""
+    def of_pitch(self, factor: int, parameter: Register | None, least: int) -> tuple[Requirement, ...] | None:
+        """What the launcher must be asked for factor * parameter, a pitch, to be `least` bytes or more; None
+        where that cannot be asked."""
         if parameter is None or factor <= 0:
-            return parameter is None and least <= factor <= MOST
+            return () if parameter is None and least <= factor <= MOST else None
         number = self.parameter_number(parameter)
-        if number is not None:
-            self.requires.add(Requirement(number, factor, least))
-        return number is not None
+        return None if number is None else (Requirement(number, factor, least),)
 
     def parameter_number(self, register: Register) -> int | None:
         """Which of the kernel's parameters a register is, perhaps as it is used in addresses; None: none."""

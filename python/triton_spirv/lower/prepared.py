@@ -9,7 +9,7 @@ from ..ir.model import Block, Operation
 from ..spirv.module import Value as Register
 
 if TYPE_CHECKING:
-    from .intel.block_io import Loads
+    from .intel.block_near import Loads
     from .intel.block_resting import Resting
     from .products.cooperative import Held
 

@@ -1,4 +1,5 @@
-"""How far pointers move to where the kernel will load or store next, from the IR.
+"""How far pointers move to where the kernel will load or store next, from the IR: `Distance` says it, and
+emits nothing; `emitted` computes it.
 
 In a loop that is what a round adds (facts/motion.py). Outside of loops it is the distance to what the next
 program will load, where programs run in the order of their numbers: where a program computes on what it has
@@ -11,53 +12,45 @@ there meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from functools import reduce
 
-from ...facts.motion import FAR, UNKNOWN, Motion, Product, Program, Round, Slope, motion
-from ...ir.model import Block, Operation, Value
-from ...spirv.builder import I64
+from ...facts.lookup import next_program
+from ...facts.motion import Product, Program, Round, Slope, motion
+from ...ir.model import Operation, Value
+from ...spirv.builder import I64, to_signed
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
-from ...traversal import Asking, Known, answer
+from ...traversal import Asking, answer, every
 from ..context import Context
+from ..plan.records import Distance
 from ..values.tensor import Uniform
 
 
-def distance(ctx: Context, access: Operation) -> Register | None:
-    """Elements that the pointers of a load or store move by: from one iteration of the scf.for around it to
-    the next, or from this program to the next one where that follows from a number looked up. None where they
-    do not move, or not all alike."""
+def distance(ctx: Context, access: Operation) -> Distance | None:
+    """How far the pointers of a load or store move from one iteration of the scf.for around it to the next,
+    or from this program to the next one where that follows from a number looked up. None where they do not
+    move, or not all alike."""
     block = access.parent
     if block is None or block.parent is None or block.parent.parent is None:
         return None
     around = block.parent.parent
     if around.name == "scf.for":
-        return _emitted(ctx, motion(access.ptr, Round(block), hint=True).slope)
+        return _computable(ctx, motion(access.ptr, Round(block), hint=True).slope, "round")
     if around.name != "tt.func" or ctx.calls.names or block is not around.regions[0].entry:
         return None
-    looked_up: set[Value] = set()
-    steps: Known = {}
-
-    def source(op: Operation) -> Motion | None:
-        added = answer(_steps, op.ptr, block, known=steps) if op.name == "tt.load" else 0
-        if added == 0:
-            return None
-        if added != 1 or len(steps) > FAR or not _is_sure(ctx, op):
-            return UNKNOWN
-        looked_up.add(op.results[0])
-        return Motion(None, op.results[0])
-    slope = motion(access.ptr, Program("x"), hint=True, source=source).slope
-    return _emitted(ctx, slope, to_next, looked_up) if looked_up else None
+    slope, looked_up = next_program(access.ptr, block)
+    if not looked_up or not all(_is_sure(ctx, value) for value in looked_up):
+        return None
+    return _computable(ctx, slope, "program", looked_up)
 
 
-def to_next_program(ctx: Context, access: Operation) -> Register | None:
-    """Elements that the pointers of a load move by from this program to the next one, in the same iteration
-    of the loops around it; 0 in the last program. None where that does not follow from the program's number,
-    or they do not move."""
+def to_next_program(ctx: Context, access: Operation) -> Distance | None:
+    """How far the pointers of a load move from this program to the next one, in the same iteration of the
+    loops around it; 0 in the last program. None where that does not follow from the program's number, or they
+    do not move."""
     if ctx.calls.names:
         return None
-    return _emitted(ctx, motion(access.ptr, Program("x"), hint=True).slope, to_next)
+    return _computable(ctx, motion(access.ptr, Program("x"), hint=True).slope, "program")
 
 
 def in_reach(ctx: Context, access: Operation, moved: Register, last: Register | int = 0) -> Register:
@@ -86,63 +79,88 @@ def rounds_of(ctx: Context, store: Operation) -> tuple[Register, Register] | Non
     return ctx.b.isub(ctx.b.iadd(upper, ctx.b.isub(step, 1)), lower), step
 
 
-def _emitted(ctx: Context, slope: Slope | None, one: Callable[[Context], Register] | None = None,
-             looked_up: Collection[Value] = ()) -> Register | None:
-    """A slope as a number of 64 bits; None where it is unknown or 0. `one` emits what the mover moves by,
-    where that is not 1; of values that are looked up the slope is the next program's less this one's."""
-    if slope is None or slope == 0:
-        return None
+def _computable(ctx: Context, slope: Slope | None, mover: str,
+                looked_up: frozenset[Value] = frozenset()) -> Distance | None:
+    """This distance, where every scalar that it is made of is known where the code stands; None where it is
+    not, where the slope is unknown, or 0."""
 
-    def rule(slope: Slope) -> Asking[Register | None]:
+    def rule(slope: Slope) -> Asking[bool]:
         if isinstance(slope, Value):
-            return _looked_up(ctx, slope) if slope in looked_up else known_scalar(ctx, slope)
+            return _bound_scalar(ctx, slope) is not None
         if isinstance(slope, int):
-            unit = ctx.b.constant(I64, 1) if one is None else one(ctx)
+            return True
+        if isinstance(slope, Product):
+            known = isinstance(slope.factor, int) or _bound_scalar(ctx, slope.factor) is not None
+            return known and (yield (slope.slope,))
+        return (yield from every(slope.parts))
+
+    if slope is None or slope == 0 or not answer(rule, slope):
+        return None
+    return Distance(slope, mover, looked_up)
+
+
+def emitted(ctx: Context, distance: Distance) -> Register:
+    """A distance as a number of 64 bits; of values that are looked up it is the next program's less this
+    one's."""
+
+    def rule(slope: Slope) -> Asking[Register]:
+        if isinstance(slope, Value):
+            return _looked_up(ctx, slope) if slope in distance.looked_up else _known(ctx, slope)
+        if isinstance(slope, int):
+            unit = ctx.b.constant(I64, 1) if distance.mover == "round" else to_next(ctx)
             return unit if slope == 1 else ctx.b.imul(unit, slope)
         if isinstance(slope, Product):
             moved = yield (slope.slope,)
-            factor = slope.factor if isinstance(slope.factor, int) else known_scalar(ctx, slope.factor)
-            return None if moved is None or factor is None else ctx.b.imul(moved, factor)
+            factor = slope.factor if isinstance(slope.factor, int) else _known(ctx, slope.factor)
+            return ctx.b.imul(moved, factor)
         parts = []
         for part in slope.parts:
             parts.append((yield (part,)))
-        return None if None in parts else reduce(ctx.b.iadd, parts)
+        return reduce(ctx.b.iadd, parts)
 
-    return answer(rule, slope)
-
-
-def _is_sure(ctx: Context, load: Operation) -> bool:
-    """Can what a load of the kernel's first block reads be looked up for the next program?"""
-    pointer, now = ctx.frame.values.get(load.ptr), ctx.frame.values.get(load.results[0])
-    is_known = isinstance(pointer, Register) and isinstance(now, Register) and isinstance(now.type, Int)
-    return is_known and len(load.operands) == 1 and not load.attributes.get("isVolatile")
+    return answer(rule, distance.slope)
 
 
-def _looked_up(ctx: Context, loaded: Value) -> Register | None:
+def constant_of(ctx: Context, distance: Distance) -> int | None:
+    """The number that a distance is, where that is known when compiling."""
+
+    def rule(slope: Slope) -> Asking[int | None]:
+        if isinstance(slope, int):
+            return slope if distance.mover == "round" else None
+        if isinstance(slope, Value):
+            return None if slope in distance.looked_up else _constant(ctx, slope)
+        if isinstance(slope, Product):
+            moved = yield (slope.slope,)
+            factor = slope.factor if isinstance(slope.factor, int) else _constant(ctx, slope.factor)
+            if 0 in (moved, factor):
+                return 0
+            return None if moved is None or factor is None else to_signed(moved * factor, I64.width)
+        total = 0
+        for part in slope.parts:
+            value = yield (part,)
+            if value is None:
+                return None
+            total += value
+        return to_signed(total, I64.width)
+
+    return answer(rule, distance.slope)
+
+
+def _is_sure(ctx: Context, loaded: Value) -> bool:
+    """Is what a load of the kernel's first block has read a number, at an address at hand?"""
+    load = loaded.defining_op
+    assert load is not None
+    pointer, now = ctx.frame.values.get(load.ptr), ctx.frame.values.get(loaded)
+    return isinstance(pointer, Register) and isinstance(now, Register) and isinstance(now.type, Int)
+
+
+def _looked_up(ctx: Context, loaded: Value) -> Register:
     """What the next program will load, less what this one has."""
     load = loaded.defining_op
-    now = known_scalar(ctx, loaded)
-    assert load is not None and now is not None
+    assert load is not None
+    now = _known(ctx, loaded)
     following = ctx.env.load(ctx.env.offset(ctx.frame.values[load.ptr], to_next(ctx)), 1)
     return ctx.b.isub(ctx.b.resize(following, I64.width), now)
-
-
-def _steps(value: Value, body: Block) -> Asking[int | None]:
-    """How many times the program's number is added to make this value; None where anything else is done with
-    it."""
-    op = value.defining_op
-    if op is None or op.parent is not body:
-        return 0
-    if op.name == "tt.get_program_id":
-        return 1 if op.attributes["axis"] == "x" else 0
-    parts: list[int | None] = []
-    for operand in op.operands:
-        parts.append((yield operand, body))
-    if op.has("widens") or op.name == "arith.extui":  # of what is not negative
-        return parts[0]
-    if op.name == "tt.addptr" and parts == [0, 1]:
-        return 1
-    return 0 if op.is_pure and all(part == 0 for part in parts) else None
 
 
 def to_next(ctx: Context) -> Register:
@@ -154,9 +172,27 @@ def to_next(ctx: Context) -> Register:
 
 def known_scalar(ctx: Context, value: Value) -> Register | None:
     """A uniform value that is known where the code stands, in 64 bits."""
+    bound = _bound_scalar(ctx, value)
+    return None if bound is None else ctx.b.resize(bound, I64.width)
+
+
+def _known(ctx: Context, value: Value) -> Register:
+    found = known_scalar(ctx, value)
+    assert found is not None  # the distance was computable
+    return found
+
+
+def _bound_scalar(ctx: Context, value: Value) -> Register | None:
+    """The integer that all elements of a value are, as it is bound."""
     bound = ctx.frame.values.get(value)
     if isinstance(bound, Uniform):
         bound = bound.scalar
-    if not isinstance(bound, Register) or not isinstance(bound.type, Int):
+    return bound if isinstance(bound, Register) and isinstance(bound.type, Int) else None
+
+
+def _constant(ctx: Context, value: Value) -> int | None:
+    """The same as a number, where that is known when compiling."""
+    bound = _bound_scalar(ctx, value)
+    if bound is None or not isinstance(bound.type, Int) or not isinstance(bound.constant, int):
         return None
-    return ctx.b.resize(bound, I64.width)
+    return to_signed(bound.constant, bound.type.width)

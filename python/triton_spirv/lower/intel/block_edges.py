@@ -13,10 +13,10 @@ from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ..addresses.element_motion import dims_below, slope_along
 from ..context import Context
+from ..plan.records import Message
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Deferred, Uniform
 from ..values.types import shape_of
-from .block_message import Message
 from .block_stride import is_computable, unevaluated
 
 #: More than any index of a block.
@@ -30,20 +30,51 @@ class Edges:
     limits: tuple[tuple[Register, ...] | None, tuple[Register, ...] | None]
 
 
-def edges(ctx: Context, mask: Any, starts: Layout, message: Message) -> Edges | None:
+@dataclass(frozen=True)
+class Limit:
+    """A part of a mask that is an edge of surfaces: along a dimension of the block, indices are inside that
+    lie below `bound`, or reach it, too. index: they, under `starts`; None: all are inside if `bound`, a truth
+    value, holds."""
+
+    dim: int
+    starts: Layout
+    bound: Register
+    index: Any = None
+    reached: bool = False
+
+
+def limits_of(mask: Any, starts: Layout, message: Message) -> tuple[Limit, ...] | None:
     """The bounds that a mask stands for; None where it is more than bounds, or a row of a surface would not
     end at a multiple of 4 bytes.
     """
-    found: list[tuple[int, tuple[Register, ...]]] = []
+    found: list[Limit] = []
     for part in conjunction(mask, _made_of):
-        if not _add_bounds(ctx, part, starts, message, found):
+        if not _add_limits(part, starts, message, found):
             return None
-    limits: list[tuple[Register, ...] | None] = [None, None]
+    return tuple(found)
+
+
+def edges(ctx: Context, limits: tuple[Limit, ...]) -> Edges:
+    """How much of each block these limits leave."""
+    b = ctx.b
+    inside: list[tuple[Register, ...] | None] = [None, None]
+    found = [(limit.dim, _inside(ctx, limit)) for limit in limits]
     for dim, values in found:
-        before = limits[dim]
-        limits[dim] = values if before is None else tuple(
-            ctx.b.ext("s_min", x, y) for x, y in zip(before, values, strict=True))
-    return Edges((limits[0], limits[1]))
+        before = inside[dim]
+        inside[dim] = values if before is None else tuple(
+            b.ext("s_min", x, y) for x, y in zip(before, values, strict=True))
+    return Edges((inside[0], inside[1]))
+
+
+def _inside(ctx: Context, limit: Limit) -> tuple[Register, ...]:
+    """How many elements of each block are inside, counted from its first."""
+    b = ctx.b
+    if limit.index is None:
+        return (b.select(limit.bound, b.constant(I32, FAR), 0),) * limit.starts.registers
+    bound = b.iadd(limit.bound, 1) if limit.reached else limit.bound
+    first = ctx.registers(unevaluated(limit.index), limit.starts)
+    distance = [b.isub(bound, x) for x in first]
+    return tuple(x if x.type == I32 else b.resize(_clamped(ctx, x), 32) for x in distance)
 
 
 def _made_of(mask: Any) -> tuple[Operation, tuple[Any, ...]] | None:
@@ -51,10 +82,8 @@ def _made_of(mask: Any) -> tuple[Operation, tuple[Any, ...]] | None:
     return (mask.operation, mask.operands) if isinstance(mask, Deferred) else None
 
 
-def _add_bounds(ctx: Context, part: Part, starts: Layout, message: Message,
-                found: list[tuple[int, tuple[Register, ...]]]) -> bool:
+def _add_limits(part: Part, starts: Layout, message: Message, found: list[Limit]) -> bool:
     """Add the bounds of a part of a mask; is it nothing but bounds?"""
-    b = ctx.b
     dims: tuple[int, ...] = (0, 1)  # of the block, for each of the part's
     for view in part.views:
         views = dims_below(view)
@@ -65,8 +94,7 @@ def _add_bounds(ctx: Context, part: Part, starts: Layout, message: Message,
         starts = SOURCE_LAYOUTS[view.name](view, starts)
     if isinstance(part.mask, Uniform):
         if part.mask.scalar.constant is not True:
-            inside = b.select(part.mask.scalar, b.constant(I32, FAR), 0)
-            found.append((message.down, (inside,) * starts.registers))
+            found.append(Limit(message.down, starts, part.mask.scalar))
         return True
     op = part.comparison
     if op is None:
@@ -94,11 +122,7 @@ def _add_bounds(ctx: Context, part: Part, starts: Layout, message: Message,
         if predicate != "slt" or facts is None or limit is None or any(
                 x * message.bytes % 4 for x in (facts.divisibility[along[0][0]], limit.everywhere())):
             return False
-    bound = right.scalar if predicate == "slt" else b.iadd(right.scalar, 1)
-    first = ctx.registers(unevaluated(left), starts)
-    rest = [b.isub(bound, x) for x in first]
-    small = [x if x.type == I32 else b.resize(_clamped(ctx, x), 32) for x in rest]
-    found.append((dims[along[0][0]], tuple(small)))
+    found.append(Limit(dims[along[0][0]], starts, right.scalar, left, predicate == "sle"))
     return True
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...facts.axis import axis_facts
 from ...ir.model import Operation
@@ -13,6 +12,7 @@ from ...spirv.types import Int
 from ..addresses.access import element_offsets
 from ..addresses.element_motion import Slope
 from ..context import Context
+from ..plan.records import Message
 from ..values.tensor import Pointers
 from ..values.types import element_of, storage_bytes
 from .block_stride import is_computable, longest_run
@@ -22,31 +22,6 @@ ROWS, ROW_BYTES, ALIGNMENT = 32, 64, 64
 
 #: Bytes that a surface's rows must at least be apart.
 LEAST_PITCH = 128
-
-@dataclass(frozen=True)
-class Message:
-    """How a block is moved: `kind` "plain", "transform" (two or four rows in one word) or "transpose" (of
-    words of 32 bits); the contiguous dimension; rows, columns and blocks side by side, in elements of
-    `bytes`; what one register of the fragment holds of a block, `step` rows or columns apart; its words.
-    """
-
-    kind: str
-    across: int
-    bytes: int
-    height: int
-    width: int
-    count: int
-    step: int
-    word: Int
-    words: int
-
-    @property
-    def down(self) -> int:
-        return 1 - self.across
-
-    @property
-    def block(self) -> tuple[int, int, int]:
-        return self.width, self.height, self.count
 
 
 def message_for(ctx: Context, op: Operation, pointers: Pointers, layout: Layout) -> Message | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +15,12 @@ from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
 from ..addresses.element_motion import Slope, pointer_slope
 from ..context import Context
+from ..plan.records import Blocks, Message
 from ..values.tensor import Pointers, Uniform
 from ..values.types import shape_of
 from .block_message import (
     ALIGNMENT,
     LEAST_PITCH,
-    Message,
     addresses,
     is_loadable,
     message_for,
@@ -28,50 +28,34 @@ from .block_message import (
     starts_of,
 )
 from .block_motion import Bound, bounds, counter_step, step_of
+from .block_near import pitch_in_bytes
 from .block_stride import is_computable, pointer_divisor, unevaluated
 
+Surface = tuple[Register, ...]
 
-@dataclass(frozen=True)
-class Resting:
-    """Surfaces that stay where they are; the block lies `count` times the loop's counter further along
-    `moving`.
 
-    surfaces: (base, width, height, pitch, x, y) of each block of the first iteration; ahead: of what a warp
-    fetches ahead; turn: what an iteration adds to the counter.
+@dataclass(frozen=True, kw_only=True)
+class RestingBlocks(Blocks):
+    """The block lies `count` times the loop's counter further along `moving`.
+
+    pitch     from row to row, in elements
+    pointers  of the first iteration's tensor, not evaluated
+    limits    by dimension: the mask
+    turn      what an iteration adds to the counter
     """
 
-    message: Message
-    starts: Layout
-    surfaces: list[tuple[Register, ...]]
-    ahead: list[tuple[Register, ...]]
+    pitch: Slope
+    pointers: Pointers
+    limits: Mapping[int, Bound]
+    later: Layout | None
     moving: int
     count: int
     turn: int
     counter: Value
 
-    def surface(self, ctx: Context, first: tuple[Register, ...], later: int) -> tuple[Register, ...]:
-        """The surface with the block's place so many iterations later than this one."""
-        b, message = ctx.b, self.message
-        count = self.count
-        *rest, x, y = first
-        if self.moving == message.across and message.kind == "transpose":
-            count = count * message.bytes // 4
-        moved = b.imul(b.iadd(b.resize(ctx.value(self.counter), 32), later * self.turn), count)
-        return (*rest, b.iadd(moved, x), y) if self.moving == message.across else (*rest, x, b.iadd(moved, y))
 
-    def prefetch(self, ctx: Context) -> None:
-        """Ask for what a later iteration will load; how much later, the launch option num_stages says."""
-        distance = ctx.kernel.options.num_stages - 1
-        message = self.message
-        for first in self.ahead if distance > 0 else ():
-            *rest, x, y = self.surface(ctx, first, distance)
-            if message.kind == "transpose":
-                x = ctx.b.imul(x, 4 // message.bytes)
-            block = (message.width * message.count, message.height, 1)
-            ctx.env.prefetch_block(message.bytes, block, (*rest, x, y))
-
-
-def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequence[Value]) -> Resting | None:
+def plan_resting(ctx: Context, op: Operation, body: Block, ptr: Pointers,
+                 values: Sequence[Value]) -> RestingBlocks | None:
     """Surfaces for all iterations of a loop; None where the block, or its mask, does not move as one that
     rests would need.
     """
@@ -101,60 +85,107 @@ def rest(ctx: Context, op: Operation, body: Block, ptr: Pointers, values: Sequen
     by_dim = {limit.dim: limit for limit in limits}
     if len(by_dim) < len(limits) or any(_scalar(ctx, limit) is None for limit in limits):
         return None
-    if moving == message.across and (
-            moving not in by_dim or not _can_end(ctx, op, message, pitch, number, by_dim[moving])):
-        return None
+    requires: set[Requirement] = set()
+    if moving == message.across:
+        ends = _ending(ctx, op, message, pitch, number, by_dim[moving]) if moving in by_dim else None
+        if ends is None:
+            return None
+        requires |= ends
     fixed_edge = by_dim.get(message.across) if moving == message.down else None
     if fixed_edge is not None and not _is_even(message, fixed_edge):
         return None
     least = LEAST_PITCH if fixed_edge is None else LEAST_PITCH + ALIGNMENT
-    if not ctx.launch.asks_for_pitch(pitch.factor * message.bytes, pitch.parameter, least):
+    asked = ctx.launch.of_pitch(pitch.factor * message.bytes, pitch.parameter, least)
+    if asked is None:
         return None
-    b = ctx.b
+    ahead = ctx.kernel.options.num_stages - 1
+    return RestingBlocks(surface="resting", message=message, starts=starts_of(layout, message),
+                         edges=tuple(sorted(by_dim)), requires=tuple(sorted(requires | set(asked))),
+                         ahead=max(ahead, 0), pitch=pitch,
+                         pointers=replace(ptr, terms=tuple(map(unevaluated, ptr.terms))), limits=by_dim,
+                         later=prefetch_starts(layout, message) if ahead > 0 else None,
+                         moves=(moving, step[1]), moving=moving, count=count, turn=turn,
+                         counter=body.arguments[0])
+
+
+@dataclass(frozen=True)
+class Resting:
+    """Surfaces that stay where they are. surfaces: (base, width, height, pitch, x, y) of each block of the
+    first iteration; ahead: of what a warp fetches ahead."""
+
+    blocks: RestingBlocks
+    surfaces: list[Surface]
+    ahead: list[Surface]
+
+    @staticmethod
+    def of(ctx: Context, blocks: RestingBlocks) -> Resting:
+        """Before the loop."""
+        ctx.launch.requires |= set(blocks.requires)
+        pitch = pitch_in_bytes(ctx, blocks.pitch, blocks.message.bytes)
+        ahead = [] if blocks.later is None else _surfaces(ctx, blocks, blocks.later, pitch)
+        return Resting(blocks, _surfaces(ctx, blocks, blocks.starts, pitch), ahead)
+
+    def surface(self, ctx: Context, first: Surface, later: int) -> Surface:
+        """The surface with the block's place so many iterations later than this one."""
+        b, blocks, message = ctx.b, self.blocks, self.blocks.message
+        count = blocks.count
+        *rest, x, y = first
+        if blocks.moving == message.across and message.kind == "transpose":
+            count = count * message.bytes // 4
+        moved = b.imul(b.iadd(b.resize(ctx.value(blocks.counter), 32), later * blocks.turn), count)
+        if blocks.moving == message.across:
+            return (*rest, b.iadd(moved, x), y)
+        return (*rest, x, b.iadd(moved, y))
+
+    def prefetch(self, ctx: Context) -> None:
+        """Ask for what a later iteration will load; how much later, the launch option num_stages says."""
+        message = self.blocks.message
+        for first in self.ahead:
+            *rest, x, y = self.surface(ctx, first, self.blocks.ahead)
+            if message.kind == "transpose":
+                x = ctx.b.imul(x, 4 // message.bytes)
+            block = (message.width * message.count, message.height, 1)
+            ctx.env.prefetch_block(message.bytes, block, (*rest, x, y))
+
+
+def _surfaces(ctx: Context, blocks: RestingBlocks, starts: Layout, distance: Register) -> list[Surface]:
+    """Of the blocks of the first iteration that begin there."""
+    b, message, moving, by_dim = ctx.b, blocks.message, blocks.moving, blocks.limits
     sizes = [0, 0]
     sizes[message.down], sizes[message.across] = message.height, message.width * message.count
-    bare = replace(ptr, terms=tuple(map(unevaluated, ptr.terms)))
-    distance = b.constant(I32, pitch.factor * message.bytes) if pitch.parameter is None else b.imul(
-        b.resize(pitch.parameter, 32), pitch.factor * message.bytes)
-
-    def surfaces(starts: Layout) -> list[tuple[Register, ...]]:
-        together = _shared(ptr, message, pitch, starts, moving)
-        anchors = replace(starts, register=tuple(x for x in starts.register if x not in together))
-        reach = [x + size for x, size in zip(starts.unravel(sum(together)), sizes, strict=True)]
-        inside: list[list[Register]] = [[], []]
-        for dim, limit in by_dim.items():
-            first = ctx.registers(unevaluated(ctx.value(limit.index)),
-                                  along(anchors, dim, shape_of(limit.index.type), limit.own))
-            inside[dim] = [b.resize(b.isub(_scalar(ctx, limit), x), 32) for x in first]
-        across, down = inside[message.across], inside[message.down]
-        shift = (4 if message.kind == "transpose" else message.bytes).bit_length() - 1
-        row, one, none = (b.constant(I32, x) for x in (reach[message.across], 1, 0))
-        made: dict[int, tuple[Register, ...]] = {}
-        for i, place in enumerate(addresses(ctx, bare, anchors, message.bytes)):
-            base, width = b.iand(place, b.constant(I64, -ALIGNMENT)), b.constant(I32, 2 * ALIGNMENT)
-            before = b.iand(b.resize(place, 32), ALIGNMENT - 1)
-            height, y = b.constant(I32, MOST if moving == message.down else reach[message.down]), none
-            if moving == message.across:
-                width, before = b.imul(across[i], message.bytes), none
-            elif across:
-                base, before = b.isub(base, b.constant(I64, ALIGNMENT)), b.iadd(before, ALIGNMENT)
-                held = b.ext("s_min", b.ext("s_max", across[i], none), row)
-                width = b.iadd(before, b.imul(held, message.bytes))
-            if down:
-                height = b.ext("s_max", b.ext("s_min", down[i], height), one)
-                y = b.select(b.compare("OpSLessThan", down[i], 1), b.constant(I32, MOST), 0)
-            made[anchors.register_indices[i]] = (base, width, height, distance, b.lshr(before, shift), y)
-        placed = []
-        for index in starts.register_indices:
-            *rest, x, y = made[index & ~sum(together)]
-            further = starts.unravel(index & sum(together))
-            x = b.iadd(x, further[message.across] * message.bytes >> shift)
-            placed.append((*rest, x, b.iadd(y, further[message.down])))
-        return placed
-
-    starts = starts_of(layout, message)
-    ahead = surfaces(prefetch_starts(layout, message)) if ctx.kernel.options.num_stages > 1 else []
-    return Resting(message, starts, surfaces(starts), ahead, moving, count, turn, body.arguments[0])
+    together = _shared(blocks.pointers, message, blocks.pitch, starts, moving)
+    anchors = replace(starts, register=tuple(x for x in starts.register if x not in together))
+    reach = [x + size for x, size in zip(starts.unravel(sum(together)), sizes, strict=True)]
+    inside: list[list[Register]] = [[], []]
+    for dim, limit in by_dim.items():
+        first = ctx.registers(unevaluated(ctx.value(limit.index)),
+                              along(anchors, dim, shape_of(limit.index.type), limit.own))
+        inside[dim] = [b.resize(b.isub(_scalar(ctx, limit), x), 32) for x in first]
+    across, down = inside[message.across], inside[message.down]
+    shift = (4 if message.kind == "transpose" else message.bytes).bit_length() - 1
+    row, one, none = (b.constant(I32, x) for x in (reach[message.across], 1, 0))
+    made: dict[int, Surface] = {}
+    for i, place in enumerate(addresses(ctx, blocks.pointers, anchors, message.bytes)):
+        base, width = b.iand(place, b.constant(I64, -ALIGNMENT)), b.constant(I32, 2 * ALIGNMENT)
+        before = b.iand(b.resize(place, 32), ALIGNMENT - 1)
+        height, y = b.constant(I32, MOST if moving == message.down else reach[message.down]), none
+        if moving == message.across:
+            width, before = b.imul(across[i], message.bytes), none
+        elif across:
+            base, before = b.isub(base, b.constant(I64, ALIGNMENT)), b.iadd(before, ALIGNMENT)
+            held = b.ext("s_min", b.ext("s_max", across[i], none), row)
+            width = b.iadd(before, b.imul(held, message.bytes))
+        if down:
+            height = b.ext("s_max", b.ext("s_min", down[i], height), one)
+            y = b.select(b.compare("OpSLessThan", down[i], 1), b.constant(I32, MOST), 0)
+        made[anchors.register_indices[i]] = (base, width, height, distance, b.lshr(before, shift), y)
+    placed = []
+    for index in starts.register_indices:
+        *rest, x, y = made[index & ~sum(together)]
+        further = starts.unravel(index & sum(together))
+        x = b.iadd(x, further[message.across] * message.bytes >> shift)
+        placed.append((*rest, x, b.iadd(y, further[message.down])))
+    return placed
 
 
 def _shared(ptr: Pointers, message: Message, pitch: Slope, starts: Layout, moving: int) -> list[int]:
@@ -198,10 +229,11 @@ def along(starts: Layout, dim: int, shape: tuple[int, ...], own: int | None = No
     return starts.map(shape, lambda basis: (basis & mask) >> low << target)
 
 
-def _can_end(ctx: Context, op: Operation, message: Message, pitch: Slope, number: int | None,
-             limit: Bound) -> bool:
-    """Can a surface be as wide as the matrix? Then blocks begin at multiples of 64 bytes, and the launcher
-    sees to it that the matrix has rows of 64 bytes at least, and of not more than their distance.
+def _ending(ctx: Context, op: Operation, message: Message, pitch: Slope, number: int | None,
+            limit: Bound) -> set[Requirement] | None:
+    """What the launcher must see to for a surface to be as wide as the matrix; None where it cannot. Blocks
+    begin at multiples of 64 bytes then, and rows are of 64 bytes at least, and of not more than their
+    distance.
     """
     found = ctx.frame.values.get(limit.limit)
     end = found.scalar if isinstance(found, Uniform) else found
@@ -211,16 +243,15 @@ def _can_end(ctx: Context, op: Operation, message: Message, pitch: Slope, number
     apart, base = pointer_divisor(loop_value, (sizes[0], sizes[1]), message.bytes)
     known = ctx.frame.values.get(base) if base is not None else None
     if not isinstance(end, Register) or not isinstance(known, Register) or facts is None:
-        return False
+        return None
     if apart % ALIGNMENT or facts.everywhere() * message.bytes % 4 or number is None:
-        return False
+        return None
     last, start = ctx.launch.parameter_number(end), ctx.launch.parameter_number(known)
     if last is None or start is None:
-        return False
+        return None
     index = axis_facts(limit.index)
     if index is None or index.divisibility[limit.own] < LARGEST:  # it begins at 0
-        return False
+        return None
     factor = pitch.factor * message.bytes
-    ctx.launch.requires |= {Requirement(number, factor, 0, last, message.bytes),
-                     Requirement(last, message.bytes, ALIGNMENT), Requirement(start, 0, 0)}
-    return True
+    return {Requirement(number, factor, 0, last, message.bytes), Requirement(last, message.bytes, ALIGNMENT),
+            Requirement(start, 0, 0)}

@@ -6,23 +6,23 @@ surface, beyond which nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from ...facts.axis import axis_facts
 from ...ir.model import Operation, TensorType
-from ...layout import Layout
 from ...matrices.layout import is_matrix
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..addresses.element_motion import Slope
 from ..context import Context
-from ..values.tensor import Pointers, Tensor
+from ..plan.records import Blocks, Message
+from ..values.tensor import Fragment, Pointers, Tensor
 from ..values.types import element_of, storage_bytes
-from .block_edges import edges
-from .block_io import prepared
-from .block_message import Message, is_dense, is_loadable, starts_of
+from .block_edges import edges, limits_of
+from .block_message import is_dense, is_loadable
+from .block_near import Loads, NearBlocks, plan_near
 from .block_stride import longest_run
-from .block_whole import has_lower_edge, whole_surfaces
+from .block_whole import WholeBlocks, has_lower_edge, plan_whole, whole_surfaces
 
 #: The rows of a message, and its columns: one for each lane.
 ROWS, COLUMNS = 8, 16
@@ -47,35 +47,35 @@ def store_message(ctx: Context, op: Operation, ptr: Tensor) -> Message | None:
     return Message("plain", 1, size, ROWS, COLUMNS, 1, ROWS, Int(8 * size), ROWS)
 
 
-def block_store(ctx: Context, op: Operation, ptr: Tensor,
-                mask: Tensor | None) -> Callable[[Tensor], None] | None:
-    """What stores a value [M, N] in the layout of a product's result by 2D block messages; None where that
-    cannot be.
-    """
+def plan_block_store(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None) -> Blocks | None:
+    """How 2D block messages store a value [M, N] in the layout of a product's result; None where they
+    cannot."""
     message = store_message(ctx, op, ptr)
     if message is None:
         return None
-    layout = ctx.layout_of(op.value.type)
-    starts = starts_of(layout, message)
-    surfaces = whole_surfaces(ctx, op, layout, message) if has_lower_edge(op) else near_surfaces(
-        ctx, op, ptr, mask, layout, message)
-    if surfaces is None:
-        return None
-
-    def emit(value: Tensor) -> None:
-        registers = dict(zip(layout.register_indices, ctx.fragment(value, layout).registers, strict=True))
-        for start, surface in zip(starts.register_indices, surfaces, strict=True):
-            block = ctx.b.splat(registers[start], ROWS)
-            ctx.env.store_block(message.bytes, message.block, surface, ctx.b.bitcast(block, message.word))
-    return emit
-
-
-def near_surfaces(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, layout: Layout,
-                  message: Message) -> list[tuple[Register, ...]] | None:
-    """A surface for each block, which begins just before it."""
     assert isinstance(ptr, Pointers)
-    blocks = prepared(ctx, op, ptr, layout, message)
-    limits = None if blocks is None else edges(ctx, mask, blocks.starts, message)
-    if blocks is None or limits is None:
-        return None
-    return [blocks.surface(ctx, i, None, limits) for i in range(blocks.starts.registers)]
+    layout = ctx.layout_of(op.value.type)
+    if has_lower_edge(op):
+        return plan_whole(ctx, op, layout, message)
+    near = plan_near(ctx, op, ptr, layout, message)
+    limits = None if near is None else limits_of(mask, near.starts, message)
+    return None if near is None or limits is None else near.limited(limits, moves=False)
+
+
+def block_surfaces(ctx: Context, blocks: Blocks) -> list[tuple[Register, ...]]:
+    """Where a store's blocks go."""
+    if isinstance(blocks, WholeBlocks):
+        return whole_surfaces(ctx, blocks)
+    assert isinstance(blocks, NearBlocks)
+    loads, inside = Loads.of(ctx, blocks), edges(ctx, blocks.limits)
+    return [loads.surface(ctx, i, None, inside) for i in range(blocks.starts.registers)]
+
+
+def block_store(ctx: Context, blocks: Blocks, surfaces: Sequence[tuple[Register, ...]],
+                value: Fragment) -> None:
+    """Store a value there."""
+    registers = dict(zip(value.layout.register_indices, value.registers, strict=True))
+    for start, surface in zip(blocks.starts.register_indices, surfaces, strict=True):
+        block = ctx.b.splat(registers[start], ROWS)
+        ctx.env.store_block(blocks.message.bytes, blocks.message.block, surface,
+                            ctx.b.bitcast(block, blocks.message.word))

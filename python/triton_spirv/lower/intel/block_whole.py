@@ -9,7 +9,7 @@ messages take: a base at a multiple of 64 bytes, rows of 64 bytes at least and n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...facts.axis import axis_facts
@@ -21,9 +21,10 @@ from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
 from ..context import Context
+from ..plan.records import Blocks, Message
 from ..values.tensor import Uniform
 from ..values.types import shape_of
-from .block_message import ALIGNMENT, Message, prefetch_starts, starts_of
+from .block_message import ALIGNMENT, prefetch_starts, starts_of
 from .block_motion import counter_step
 from .block_resting import along
 from .block_stride import is_computable, unevaluated
@@ -156,10 +157,46 @@ def _is_positive(index: Value) -> bool:
 # --- surfaces -----------------------------------------------------------------------------------------------
 
 
-def whole_surfaces(ctx: Context, op: Operation, layout: Layout,
-                   message: Message) -> list[Surface] | None:
-    """(base, width, height, pitch, x, y) of the blocks of a load or store; None where the matrix is none that
-    a launcher could vouch for. In a loop, the blocks of a later iteration are fetched.
+@dataclass(frozen=True)
+class Size:
+    """A size: `value`, which is the kernel's parameter number `parameter`; None: `known`."""
+
+    value: Value | None
+    parameter: int | None
+    known: int = 0
+
+    def asked(self, factor: int, least: int) -> Requirement | None:
+        """What the launcher must see to for size * factor to be `least` or more; None where that holds."""
+        if self.parameter is None and least <= self.known * factor <= MOST:
+            return None
+        return Requirement(self.parameter if self.parameter is not None else IMPOSSIBLE, factor, least)
+
+    def register(self, ctx: Context) -> Register:
+        """In 32 bits."""
+        if self.value is None:
+            return ctx.b.constant(I32, self.known)
+        found = ctx.frame.values[self.value]
+        scalar = found.scalar if isinstance(found, Uniform) else found
+        return ctx.b.resize(scalar, 32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeBlocks(Blocks):
+    """axes: the dimensions of the matrix; base: the pointer to its first element; width, height, pitch: its
+    sizes; later: the first elements of blocks that are fetched ahead, `moved` rows and columns further on."""
+
+    axes: Mapping[int, Axis]
+    base: Value
+    width: Size
+    height: Size
+    pitch: Size
+    later: Layout | None = None
+    moved: tuple[int, int] = (0, 0)
+
+
+def plan_whole(ctx: Context, op: Operation, layout: Layout, message: Message) -> WholeBlocks | None:
+    """The blocks of a load or store on the whole matrix; None where the matrix is none that a launcher could
+    vouch for. In a loop, the blocks of a later iteration are fetched.
     """
     axes = _axes(op)
     if axes is None:
@@ -175,19 +212,39 @@ def whole_surfaces(ctx: Context, op: Operation, layout: Layout,
             return None
         if dim == message.across and facts.divisibility[dim] * message.bytes % 4:
             return None
-    extent = _extent(ctx, op, message, across.end, down)
-    if extent is None:
+    base, width, pitch = _base(ctx, op, message.bytes), _size(ctx, across.end), _size(ctx, down.stride)
+    height = Size(None, None, MOST) if down.end is None else _size(ctx, down.end)
+    if base is None or width is None or pitch is None or height is None:
         return None
-    made = [(*extent, *place) for place in _places(ctx, axes, starts_of(layout, message), message, (0, 0))]
-    later = _later(ctx, op, axes)
-    if later is not None and message.kind != "transpose":
-        for place in _places(ctx, axes, prefetch_starts(layout, message), message, later):
+    requires = _required(message, across.end, width, height, pitch)
+    if requires is None:
+        return None
+    moved = _later(ctx, op, axes) if message.kind != "transpose" else None
+    return WholeBlocks(surface="whole", message=message, starts=starts_of(layout, message), edges=(0, 1),
+                       requires=tuple(sorted({*requires, Requirement(base[1], 0, 0)})),
+                       ahead=0 if moved is None else ctx.kernel.options.num_stages - 1,
+                       axes=axes, base=base[0], width=width, height=height, pitch=pitch,
+                       later=None if moved is None else prefetch_starts(layout, message),
+                       moved=moved or (0, 0))
+
+
+def whole_surfaces(ctx: Context, blocks: WholeBlocks) -> list[Surface]:
+    """(base, width, height, pitch, x, y) of the blocks; what is to be fetched ahead is fetched."""
+    b, message = ctx.b, blocks.message
+    ctx.launch.requires |= set(blocks.requires)
+    base = ctx.env.address(ctx.frame.values[blocks.base])
+    width, pitch, height = (size.register(ctx) for size in (blocks.width, blocks.pitch, blocks.height))
+    extent = base, b.imul(width, message.bytes), height, b.imul(pitch, message.bytes)
+    made: list[Surface] = [
+        (*extent, *place) for place in _places(ctx, blocks.axes, blocks.starts, message, (0, 0))]
+    if blocks.later is not None:
+        for place in _places(ctx, blocks.axes, blocks.later, message, blocks.moved):
             block = (message.width * message.count, message.height, 1)
             ctx.env.prefetch_block(message.bytes, block, (*extent, *place))
     return made
 
 
-def _places(ctx: Context, axes: dict[int, Axis], starts: Layout, message: Message,
+def _places(ctx: Context, axes: Mapping[int, Axis], starts: Layout, message: Message,
             moved: tuple[int, int]) -> list[tuple[Register, Register]]:
     """x and y of the blocks that begin at `starts`, `moved` rows and columns further on."""
     b = ctx.b
@@ -223,30 +280,11 @@ def _later(ctx: Context, op: Operation, axes: dict[int, Axis]) -> tuple[int, int
     return (moves[0], moves[1]) if any(moves) else None
 
 
-@dataclass(frozen=True)
-class Size:
-    """A size in 32 bits: of the kernel's parameter number `parameter`, or `known`."""
-
-    register: Register
-    parameter: int | None
-    known: int = 0
-
-    def asked(self, factor: int, least: int) -> Requirement | None:
-        """What the launcher must see to for size * factor to be `least` or more; None where that holds."""
-        if self.parameter is None and least <= self.known * factor <= MOST:
-            return None
-        return Requirement(self.parameter if self.parameter is not None else IMPOSSIBLE, factor, least)
-
-
-def _extent(ctx: Context, op: Operation, message: Message, end: Value, down: Axis) -> Surface | None:
-    """(base, width, height, pitch), asked of the launcher; None where it could not know."""
-    b, bytes, facts = ctx.b, message.bytes, axis_facts(end)
-    assert down.stride is not None
-    base, width, pitch = _base(ctx, op, bytes), _size(ctx, end), _size(ctx, down.stride)
-    height = Size(b.constant(I32, MOST), None, MOST) if down.end is None else _size(ctx, down.end)
-    if base is None or width is None or pitch is None or height is None or facts is None:
-        return None
-    if facts.everywhere() * bytes % 4:
+def _required(message: Message, end: Value, width: Size, height: Size,
+              pitch: Size) -> list[Requirement] | None:
+    """What the launcher must see to for a matrix of these sizes; None where it could not."""
+    bytes, facts = message.bytes, axis_facts(end)
+    if facts is None or facts.everywhere() * bytes % 4:
         return None
     asked = [width.asked(bytes, ALIGNMENT), height.asked(1, 1), pitch.asked(bytes, width.known * bytes)]
     if width.parameter is not None:
@@ -255,24 +293,22 @@ def _extent(ctx: Context, op: Operation, message: Message, end: Value, down: Axi
         asked.append(Requirement(pitch.parameter, bytes, 0, width.parameter, bytes))
     if any(one is not None and one.parameter == IMPOSSIBLE for one in asked):
         return None
-    ctx.launch.requires |= {one for one in asked if one is not None}
-    return base, b.imul(width.register, bytes), height.register, b.imul(pitch.register, bytes)
+    return [one for one in asked if one is not None]
 
 
 def _size(ctx: Context, value: Value) -> Size | None:
     known = constant(value)
     if known is not None:
-        return Size(ctx.b.constant(I32, known), None, known)
+        return Size(None, None, known)
     found = ctx.frame.values.get(value)
     register = found.scalar if isinstance(found, Uniform) else found
     number = ctx.launch.parameter_number(register) if isinstance(register, Register) else None
-    if number is None or not isinstance(register, Register):
-        return None
-    return Size(ctx.b.resize(register, 32), number)
+    return None if number is None else Size(value, number)
 
 
-def _base(ctx: Context, op: Operation, bytes: int) -> Register | None:
-    """The address that the matrix begins at, a multiple of 64 where the kernel's argument is one."""
+def _base(ctx: Context, op: Operation, bytes: int) -> tuple[Value, int] | None:
+    """The pointer that the matrix begins at, a multiple of 64 where the kernel's argument is one, and the
+    number of that."""
     base = root = base_of(op.ptr)
     while root is not None and root.defining_op is not None:
         maker = root.defining_op
@@ -282,7 +318,6 @@ def _base(ctx: Context, op: Operation, bytes: int) -> Register | None:
         root = maker.operands[0]
     pointer, argument = (ctx.frame.values.get(x) for x in (base, root) if x is not None)
     number = ctx.launch.parameter_number(argument) if isinstance(argument, Register) else None
-    if number is None or not isinstance(pointer, Register):
+    if number is None or base is None or not isinstance(pointer, Register):
         return None
-    ctx.launch.requires.add(Requirement(number, 0, 0))
-    return ctx.env.address(pointer)
+    return base, number

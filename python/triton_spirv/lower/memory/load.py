@@ -18,7 +18,7 @@ from ...spirv.types import Bool, Int
 from ..addresses.access import AccessPointers
 from ..addresses.masks import all_true, is_refuted
 from ..context import Context, named
-from ..intel.block_io import block_load
+from ..intel.block_io import block_load, plan_block_load
 from ..lanes import elements
 from ..lanes.exchange import from_owner
 from ..plan.records import Access, Groups, Vectors
@@ -56,10 +56,10 @@ def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: An
         return _load_scalar(ctx, op, ptr, mask, other)
     natural = op.attributes.get("ts.natural")
     if natural is not None and layout == ctx.layout_of(op.results[0].type):
-        made = block_load(ctx, op, layout, ptr, mask, other)
-        if made is not None:
-            ctx.recorder.add(Access(op, "block", layout, Vectors(layout)))
-            return made
+        blocks = plan_block_load(ctx, op, layout, ptr, mask, other)
+        if blocks is not None:
+            ctx.recorder.add(Access(op, "block", layout, Vectors(layout), blocks=blocks))
+            return block_load(ctx, op, layout, ptr, blocks)
         type = op.results[0].type
         assert isinstance(type, TensorType)
         as_was = ctx.layout_of(replace(type, encoding=natural))

@@ -1,7 +1,8 @@
 """Fetching what the next iteration of a loop, or the next program, will load, while this one computes.
 
 The operands of a product in a loop are short runs of many rows, a loop over rows may take each hundredth, and
-a program may look its row up: nothing that processors foresee. pointer_motion.py knows how far pointers move.
+a program may look its row up: nothing that processors foresee. decide_fetches.py decides what is fetched, and
+what is not worth it; here it is fetched.
 """
 
 from __future__ import annotations
@@ -9,21 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...ir.model import Operation, TensorType
+from ...ir.model import Operation
 from ...layout import Layout, log2
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, some
-from ..addresses.access import AccessPointers, vectors_of
-from ..addresses.element_motion import pointer_growth
-from ..addresses.pointer_motion import distance, in_reach, to_next_program
+from ..addresses.access import AccessPointers
+from ..addresses.pointer_motion import distance, emitted, in_reach
 from ..context import Context, StepLoop
 from ..plan.records import Fetch
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import element_of, shape_of, storage_bytes
+from .decide_fetches import PAGE, plan_fetch, plan_kept, plan_touch
 
 LINE = 64  # bytes that a processor fetches at a time, at least
-PAGE = 4096  # bytes of a page of memory, at least
 PAGES_AHEAD = 4  # a walk through memory comes there after some hundred nanoseconds
 
 
@@ -87,50 +87,23 @@ def fetch_ahead(ctx: Context, load: Operation, pointers: object, layout: Layout,
         if all(load is not other for other, _ in kept.ahead):
             kept.ahead.append((load, pointers))
         return
-    moved = distance(ctx, load)
-    if not soon and (moved is None or _is_next(moved, layout)):
-        _fetch_page(ctx, load, pointers, layout)
+    fetch = plan_fetch(ctx, load, pointers, layout, soon, nearest)
+    if fetch is None:
         return
-    access = None if moved is None else _following(ctx, load, pointers, layout, moved)
-    if access is not None:
-        ctx.recorder.add(Fetch(load, "next round"))
-        _fetch(ctx, access, layout, soon and nearest)
+    ctx.recorder.add(fetch)
+    if fetch.moved is None:
+        _fetch_page(ctx, fetch, pointers)
+    else:
+        _fetch_lines(ctx, fetch, pointers)
 
 
-def _fetch_page(ctx: Context, load: Operation, pointers: object, layout: Layout) -> None:
-    """In a walk through memory, page after page: fetch the first line of a page some way ahead.
-
-    Processors foresee the next lines within a page, but wait at the beginning of each for its address to be
-    translated. One line is enough, and more take places that the walk's own lines wait for. Only for what
-    moves from program to program, and where no store walks as far: a layer norm lost a fifth by it.
-    """
-    if not isinstance(pointers, Pointers) or to_next_program(ctx, load) is None:
-        return
-    if _stores_as_much(load, layout.numel):
-        return
-    element = element_of(load.ptr.type).pointee  # type: ignore[attr-defined]
-    walked = {basis for basis in (*layout.component, *layout.register, *layout.step)
-              if pointer_growth(pointers, basis, layout) == basis}
-    along = 1
-    while along in walked:
-        along *= 2
-    if along * storage_bytes(element) < PAGE:
-        return
-    access = AccessPointers(ctx, pointers, vectors_of(ctx, pointers, layout, element, load.ptr), element)
-    ctx.recorder.add(Fetch(load, "page ahead"))
+def _fetch_page(ctx: Context, fetch: Fetch, pointers: object) -> None:
+    """The first line of a page some way ahead of what is at hand."""
+    assert isinstance(pointers, Pointers)
+    access = AccessPointers(ctx, pointers, fetch.vectors, element_of(fetch.operation.ptr.type).pointee)  # type: ignore[attr-defined]
     env = ctx.env
     ahead = ctx.b.iadd(env.address(access.pointer(0)), PAGES_AHEAD * PAGE)
-    env.prefetch(env.pointer(ctx.b.iand(ahead, -PAGE), access.pointee), soon=True)
-
-
-def _stores_as_much(load: Operation, elements: int) -> bool:
-    """Does the function of a load store so many elements at once?"""
-    function = load
-    while function.name != "tt.func" and function.parent is not None and function.parent.parent.parent:
-        function = function.parent.parent.parent
-    return any((op.has("writes") or op.has("atomic"))
-               and any(isinstance(x.type, TensorType) and x.type.numel >= elements for x in op.operands)
-               for op in function.walk())
+    env.prefetch(env.pointer(ctx.b.iand(ahead, -PAGE), access.pointee), fetch.near)
 
 
 def _kept(ctx: Context, load: Operation) -> Deferred | None:
@@ -164,14 +137,10 @@ def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
     for load, pointers in node.ahead:
         if not isinstance(pointers, Pointers) or not _is_at_hand(ctx, pointers, layout):
             continue
-        last = to_next_program(ctx, load)
-        moved = distance(ctx, load) or last
-        if moved is None:
-            continue
-        access = _following(ctx, load, pointers, layout, moved, last or 0)
-        if access is not None:
-            ctx.recorder.add(Fetch(load, "next program" if moved is last else "next round"))
-            _fetch(ctx, access, layout, soon=False)
+        fetch = plan_kept(ctx, load, pointers, layout)
+        if fetch is not None:
+            ctx.recorder.add(fetch)
+            _fetch_lines(ctx, fetch, pointers)
 
 
 def _is_at_hand(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
@@ -193,49 +162,33 @@ def _reads_array(tensor: object) -> Asking[bool]:
     return isinstance(tensor, Stored)
 
 
-def _is_next(moved: Register, layout: Layout) -> bool:
-    """Does the next iteration go on where this one ends, as processors foresee?"""
-    if not isinstance(moved.constant, int) or not layout.component:
-        return False
-    along = layout.unravel(layout.component[0])
-    return abs(moved.constant) <= max(size for size, index in zip(layout.shape, along, strict=True) if index)
-
-
 def touch_ahead(ctx: Context, store: Operation, pointers: object, layout: Layout) -> None:
     """Before a walk of a store: fetch a line of each page that the next iteration will store to.
 
     Rows that lie far apart, as in a loop over every tenth row, each begin a page whose address is to be
     translated first, and a store that waits for that holds up all others.
     """
-    if not isinstance(pointers, Pointers) or not ctx.target.optimises("prefetch") or any(
-            pointer_growth(pointers, basis, layout) != basis for basis in (*layout.register, *layout.step)):
-        return
-    moved = distance(ctx, store)
-    if moved is None or _is_next(moved, layout):
-        return
-    access = _following(ctx, store, pointers, replace(layout, register=(), step=()), moved)
-    if access is not None:
-        ctx.recorder.add(Fetch(store, "next round"))
+    fetch = plan_touch(ctx, store, pointers, layout)
+    if fetch is not None:
+        ctx.recorder.add(fetch)
+        access = _following(ctx, fetch, pointers)
         for place in (*range(0, layout.numel, PAGE // access.size), layout.numel - 1):
             ctx.env.prefetch(access.pointer(0, place), soon=False)
 
 
-def _following(ctx: Context, op: Operation, pointers: object, layout: Layout, moved: Register,
-               last: Register | int = 0) -> AccessPointers | None:
-    """The access of a load or store next time, if its components are neighbours in memory; `last`: how far it
-    moves after the last iteration."""
-    if not isinstance(pointers, Pointers):
-        return None
-    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
-    vectors = vectors_of(ctx, pointers, layout, pointee, op.ptr)
-    if not vectors.run == layout.width > 1:
-        return None
-    following = replace(pointers, base=ctx.env.offset(pointers.base, in_reach(ctx, op, moved, last)))
-    return AccessPointers(ctx, following, vectors, pointee)
+def _following(ctx: Context, fetch: Fetch, pointers: object) -> AccessPointers:
+    """The access of a load or store next time."""
+    assert isinstance(pointers, Pointers) and fetch.moved is not None
+    last = 0 if fetch.last is None else emitted(ctx, fetch.last)
+    moved = last if isinstance(last, Register) and fetch.moved is fetch.last else emitted(ctx, fetch.moved)
+    base = ctx.env.offset(pointers.base, in_reach(ctx, fetch.operation, moved, last))
+    following = replace(pointers, base=base)
+    return AccessPointers(ctx, following, fetch.vectors, element_of(fetch.operation.ptr.type).pointee)  # type: ignore[attr-defined]
 
 
-def _fetch(ctx: Context, access: AccessPointers, layout: Layout, soon: bool) -> None:
+def _fetch_lines(ctx: Context, fetch: Fetch, pointers: object) -> None:
     """Every line that the registers touch, once for registers side by side."""
+    access, layout = _following(ctx, fetch, pointers), fetch.layout
     per_line = max(1, LINE // access.size)
     along = next(d for d, i in enumerate(layout.unravel(layout.component[0])) if i)
     lines = set()
@@ -245,4 +198,4 @@ def _fetch(ctx: Context, access: AccessPointers, layout: Layout, soon: bool) -> 
         if tuple(place) not in lines:
             lines.add(tuple(place))
             for c in range(0, layout.width, per_line):
-                ctx.env.prefetch(access.pointer(r, c), soon)
+                ctx.env.prefetch(access.pointer(r, c), fetch.near)

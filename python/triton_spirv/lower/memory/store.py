@@ -15,7 +15,7 @@ from ...spirv.module import Value as Register
 from ..addresses.access import AccessPointers
 from ..addresses.masks import Idle, guarded, is_provable
 from ..context import Context, StepLoop
-from ..intel.block_store import block_store
+from ..intel.block_store import block_store, block_surfaces, plan_block_store
 from ..lanes import elements
 from ..plan.records import Access, Vectors
 from ..registry import lowers
@@ -44,12 +44,14 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
         ctx.settle(memory_only=True)
         _store_scalar(ctx, op, ptr, value, mask)
         return
-    by_blocks = block_store(ctx, op, ptr, mask)
-    if by_blocks is not None:
+    blocks = plan_block_store(ctx, op, ptr, mask)
+    if blocks is not None:
+        surfaces = block_surfaces(ctx, blocks)
         ctx.settle(memory_only=True)
-        by_blocks(value)
         layout = ctx.layout_of(op.value.type)
-        ctx.recorder.add(Access(op, "block", layout, Vectors(layout)))
+        fragment = ctx.fragment(value, layout)
+        ctx.recorder.add(Access(op, "block", layout, Vectors(layout), blocks=blocks))
+        block_store(ctx, blocks, surfaces, fragment)
         return
     tensors = [x for x in (ptr, value, mask) if x is not None]
     exchange_first(ctx, ctx.layout_of(op.ptr.type), ptr, value, mask)

@@ -66,6 +66,19 @@ def _product(x: Stride, y: Stride) -> Stride:
     return _stride(total)
 
 
+def sum_of(strides: Sequence[Stride]) -> Stride:
+    """Their sum."""
+    total: Stride = 0
+    for stride in strides:
+        total = _sum(total, stride, 1)
+    return total
+
+
+def multiple_of(stride: Stride, factor: int) -> Stride:
+    """A stride times a number."""
+    return _product(stride, factor)
+
+
 class Addresses:
     """Of one function. `caller`: where it is called, those of that function and the call's operands: its own
     arguments are those."""

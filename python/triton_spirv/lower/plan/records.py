@@ -17,8 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...ir.model import Operation
+from ...facts.motion import Slope
+from ...ir.model import Operation, Value
 from ...layout import Layout, SharedLayout
+from ...spirv.types import Int
+from ...target import Requirement
 from .moves import Moves
 
 #: How the elements of an access are moved.
@@ -72,12 +75,72 @@ class Groups:
     of: tuple[int, ...]
 
 
+#: Where the surface of a 2D block message begins.
+#:   near      just before its block
+#:   moving    the same, and a loop of the kernel moves it with the block
+#:   resting   where the block of a loop's first round is: the loop moves the block over it
+#:   whole     where the matrix does
+SURFACES = ("near", "moving", "resting", "whole")
+
+
+@dataclass(frozen=True)
+class Message:
+    """How a 2D block is moved: `kind` "plain", "transform" (two or four rows in one word) or "transpose" (of
+    words of 32 bits); the contiguous dimension; rows, columns and blocks side by side, in elements of
+    `bytes`; what one register of the fragment holds of a block, `step` rows or columns apart; its words.
+    """
+
+    kind: str
+    across: int
+    bytes: int
+    height: int
+    width: int
+    count: int
+    step: int
+    word: Int
+    words: int
+
+    @property
+    def down(self) -> int:
+        return 1 - self.across
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        return self.width, self.height, self.count
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocks:
+    """The 2D block messages that do an access.
+
+    starts     the first elements of the blocks, one register each
+    edges      dimensions along which the surface ends where the mask does
+    requires   what the launcher must see to, so that the surface is one that messages take
+    moves      on a surface that rests: the dimension that a round moves the block along, and by how many
+               elements
+    ahead      after so many rounds of the loop what is fetched meanwhile is loaded; 0: nothing is fetched
+    """
+
+    surface: str
+    message: Message
+    starts: Layout
+    edges: tuple[int, ...] = ()
+    moves: tuple[int, int] | None = None
+    requires: tuple[Requirement, ...] = ()
+    ahead: int = 0
+
+    def __post_init__(self) -> None:
+        if self.surface not in SURFACES:
+            raise ValueError(f"no surface {self.surface!r}")
+
+
 @dataclass(frozen=True)
 class Access:
     """One load, store or atomic operation, once.
 
     layout     under which its elements are asked for; None: a scalar
     vectors    how they are moved
+    blocks     the messages, where the way goes by blocks
     groups     registers that share a mask, where the way goes by them
     cold       the way where a test that the access makes itself fails; "": it makes none
     streams    is there a form that bypasses the caches, for streams that are large?
@@ -90,9 +153,10 @@ class Access:
     groups: Groups | None = None
     cold: str = ""
     streams: bool = False
+    blocks: Blocks | None = None
 
     def __post_init__(self) -> None:
-        if self.way not in WAYS or self.cold not in ("", *WAYS):
+        if self.way not in WAYS or self.cold not in ("", *WAYS) or (self.way == "block") != bool(self.blocks):
             raise ValueError(f"no way {self.way!r} {self.cold!r}")
 
 
@@ -153,13 +217,47 @@ class Overlap:
     decided: bool = False
 
 
+#: Where what is fetched ahead will be needed: in the next round of a loop of the kernel, by the next program,
+#: or by the walk at hand, some pages further on.
+AHEAD = ("next round", "next program", "page ahead")
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Elements that pointers move by: a slope, times what the mover moves by. That is 1 from "round" to round
+    of a loop of the kernel; from "program" to program it is 1, and 0 in the last one. looked_up: of these
+    values the slope is what the next program will load, less what this one has loaded."""
+
+    slope: Slope
+    mover: str
+    looked_up: frozenset[Value] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.mover not in ("round", "program"):
+            raise ValueError(f"no mover {self.mover!r}")
+
+
 @dataclass(frozen=True)
 class Fetch:
-    """Memory that a load or a store will touch later is fetched. way: "next round" of a loop of the kernel,
-    "next program", "page ahead"."""
+    """Memory that a load or a store will touch later is fetched.
+
+    layout, vectors  of the elements that are at hand now
+    moved            how far away those are that are fetched; None: pages ahead
+    last             the same in the last round of the loop; None: nothing new is fetched then
+    near             into the cache nearest to the processor
+    """
 
     operation: Operation
     way: str
+    layout: Layout
+    vectors: Vectors
+    moved: Distance | None = None
+    last: Distance | None = None
+    near: bool = False
+
+    def __post_init__(self) -> None:
+        if self.way not in AHEAD or (self.moved is None) != (self.way == "page ahead"):
+            raise ValueError(f"nothing is fetched {self.way!r} by {self.moved}")
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...facts.motion import text as slope_text
 from ...ir.model import Operation, PointerType, TensorType
 from .records import (
     Access,
     Arm,
     ArrayUse,
+    Blocks,
     Exchange,
     Fetch,
     Fused,
@@ -93,7 +95,9 @@ _Body = list[tuple[str, tuple[Node | FusedLoad, ...]]]
 def _access(printer: _Printer, node: Access) -> tuple[str, _Body]:
     way = node.way + (f" where a test holds, else {node.cold}" if node.cold else "")
     parts = [way]
-    if node.vectors is not None:
+    if node.blocks is not None:
+        parts += _blocks(node.blocks)
+    elif node.vectors is not None:
         vectors, layout = node.vectors, node.vectors.layout
         values = f"{layout.registers} of {layout.width}" if layout.registers > 1 else f"{layout.width}"
         parts.append(f"{values} x {_element(node.operation)}")
@@ -106,6 +110,25 @@ def _access(printer: _Printer, node: Access) -> tuple[str, _Body]:
     if node.streams:
         parts.append("past the caches in large streams")
     return f"{called(node.operation)}: {', '.join(parts)}", []
+
+
+#: Where the surface of block messages begins, in words.
+SURFACE = {"near": "a surface each", "moving": "a surface each, which moves",
+           "resting": "a surface that rests", "whole": "the whole matrix"}
+
+
+def _blocks(blocks: Blocks) -> Iterator[str]:
+    message = blocks.message
+    wide = f" x {message.count}" if message.count > 1 else ""
+    kind = "" if message.kind == "plain" else f" {message.kind}"
+    block = f"{blocks.starts.registers} of {message.height}x{message.width}{wide}{kind}"
+    yield f"{block} on {SURFACE[blocks.surface]}"
+    if blocks.moves is not None:
+        yield f"{blocks.moves[1]} further along {blocks.moves[0]} in each round"
+    if blocks.edges:
+        yield f"edges along {' and '.join(map(str, blocks.edges))}"
+    if blocks.ahead:
+        yield f"fetched {blocks.ahead} round{'s' * (blocks.ahead > 1)} ahead"
 
 
 def _element(operation: Operation) -> str:
@@ -125,7 +148,8 @@ def _fused_load(printer: _Printer, node: FusedLoad) -> tuple[str, _Body]:
 
 
 def _fetch(printer: _Printer, node: Fetch) -> tuple[str, _Body]:
-    return f"fetch {node.way} of {called(node.operation)}", []
+    further = "" if node.moved is None else f", {slope_text(node.moved.slope)} elements on"
+    return f"fetch {node.way} of {called(node.operation)}{further}", []
 
 
 def _use(printer: _Printer, node: ArrayUse) -> tuple[str, _Body]:

@@ -7,6 +7,9 @@ nothing that decided:
                          needs before it; no access passes another one that may meet it
     verify_arrays.py     each tensor that an array holds is written before it is read, and is not overwritten
                          while something still reads it; what a walk promises to keep it keeps
+    verify_blocks.py     2D block messages move what their accesses ask for, up to the edges of the mask
+    verify_fetches.py    what is fetched ahead is what the access will touch, and is found by no load that
+                         the kernel might not make
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from ...errors import InternalError
 from .records import Plan
 from .verify_accesses import wrong_accesses
 from .verify_arrays import wrong_arrays
+from .verify_blocks import wrong_blocks
+from .verify_fetches import wrong_fetches
 
 
 def verify_plan(plan: Plan) -> None:
@@ -28,4 +33,4 @@ def verify_plan(plan: Plan) -> None:
 
 def defects(plan: Plan) -> list[str]:
     """What does not hold; empty: it is right."""
-    return [*wrong_accesses(plan), *wrong_arrays(plan)]
+    return [*wrong_accesses(plan), *wrong_arrays(plan), *wrong_fetches(plan), *wrong_blocks(plan)]

@@ -1,0 +1,101 @@
+"""What is fetched ahead, decided before a word of it: from how pointers move, how elements lie in memory, and
+what walks and stores go through memory besides. prefetch.py does as it says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...ir.model import Operation, TensorType
+from ...layout import Layout
+from ..addresses.access import vectors_of
+from ..addresses.element_motion import pointer_growth
+from ..addresses.pointer_motion import constant_of, distance, to_next_program
+from ..context import Context
+from ..plan.records import Distance, Fetch
+from ..values.tensor import Pointers
+from ..values.types import element_of, storage_bytes
+
+PAGE = 4096  # bytes of a page of memory, at least
+
+
+def plan_fetch(ctx: Context, load: Operation, pointers: object, layout: Layout, soon: bool,
+               near: bool) -> Fetch | None:
+    """In a walk that loads under this layout: what the load will read next; `soon`: whatever it is. Where it
+    does not move, or goes on where this one ends, as processors foresee, a page further on."""
+    moved = distance(ctx, load)
+    if not soon and (moved is None or _is_next(ctx, moved, layout)):
+        return _plan_page(ctx, load, pointers, layout)
+    return None if moved is None else _plan_lines(ctx, load, pointers, layout, moved, near=soon and near)
+
+
+def plan_kept(ctx: Context, load: Operation, pointers: object, layout: Layout) -> Fetch | None:
+    """In a walk that reads the array of what was made of a load: what the load will read in the next round,
+    or by the next program."""
+    last = to_next_program(ctx, load)
+    moved = distance(ctx, load) or last
+    return None if moved is None else _plan_lines(ctx, load, pointers, layout, moved, last)
+
+
+def plan_touch(ctx: Context, store: Operation, pointers: object, layout: Layout) -> Fetch | None:
+    """Before a walk of a store: what the next round will store to, where the processor does not foresee it
+    and registers and steps go through memory in order."""
+    if not isinstance(pointers, Pointers) or not ctx.target.optimises("prefetch") or any(
+            pointer_growth(pointers, basis, layout) != basis for basis in (*layout.register, *layout.step)):
+        return None
+    moved = distance(ctx, store)
+    if moved is None or _is_next(ctx, moved, layout):
+        return None
+    return _plan_lines(ctx, store, pointers, replace(layout, register=(), step=()), moved)
+
+
+def _plan_lines(ctx: Context, op: Operation, pointers: object, layout: Layout, moved: Distance,
+                last: Distance | None = None, near: bool = False) -> Fetch | None:
+    """What an access reaches next time, if its components are neighbours in memory."""
+    if not isinstance(pointers, Pointers):
+        return None
+    vectors = vectors_of(ctx, pointers, layout, element_of(op.ptr.type).pointee, op.ptr)  # type: ignore[attr-defined]
+    if not vectors.run == layout.width > 1:
+        return None
+    return Fetch(op, f"next {moved.mover}", layout, vectors, moved, last, near)
+
+
+def _plan_page(ctx: Context, load: Operation, pointers: object, layout: Layout) -> Fetch | None:
+    """In a walk through memory, page after page: the first line of a page some way ahead.
+
+    Processors foresee the next lines within a page, but wait at the beginning of each for its address to be
+    translated. One line is enough, and more take places that the walk's own lines wait for. Only for what
+    moves from program to program, and where no store walks as far: a layer norm lost a fifth by it.
+    """
+    if not isinstance(pointers, Pointers) or to_next_program(ctx, load) is None:
+        return None
+    if stores_as_much(load, layout.numel):
+        return None
+    element = element_of(load.ptr.type).pointee  # type: ignore[attr-defined]
+    walked = {basis for basis in (*layout.component, *layout.register, *layout.step)
+              if pointer_growth(pointers, basis, layout) == basis}
+    along = 1
+    while along in walked:
+        along *= 2
+    if along * storage_bytes(element) < PAGE:
+        return None
+    return Fetch(load, "page ahead", layout, vectors_of(ctx, pointers, layout, element, load.ptr), near=True)
+
+
+def stores_as_much(load: Operation, elements: int) -> bool:
+    """Does the function of a load store so many elements at once?"""
+    function = load
+    while function.name != "tt.func" and function.parent is not None and function.parent.parent.parent:
+        function = function.parent.parent.parent
+    return any((op.has("writes") or op.has("atomic"))
+               and any(isinstance(x.type, TensorType) and x.type.numel >= elements for x in op.operands)
+               for op in function.walk())
+
+
+def _is_next(ctx: Context, moved: Distance, layout: Layout) -> bool:
+    """Does the next iteration go on where this one ends, as processors foresee?"""
+    number = constant_of(ctx, moved)
+    if number is None or not layout.component:
+        return False
+    along = layout.unravel(layout.component[0])
+    return abs(number) <= max(size for size, index in zip(layout.shape, along, strict=True) if index)
