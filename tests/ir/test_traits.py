@@ -70,10 +70,8 @@ def test_rules_are_checked_as_they_are_registered() -> None:
 LISTED = {
     "ir": "the table itself, and the reader and printer of its formats",
     "compiler.py": "what needs no rule, for the refusal of what has none",
-    "cli/operations.py": "a page for people",
     "lower/plan/text.py": "a page for people",
-    "lower/tensors/reduce.py": "the number that each combiner leaves as it is, by which its rule computes",
-    "lower/tensors/idle_turns.py": "the same, of the combiners that a turn can be left out for",
+    "lower/tensors/idle_turns.py": "what each combiner leaves as it is; one that has none runs every turn",
     "passes/checked/origins.py": "operands whose use a check watches; what has none is not watched",
     "facts/foreign_pointers.py": "operands that may be addresses; of what is not there no result is one",
 }
@@ -83,6 +81,7 @@ PARTS = {"startswith", "endswith", "partition", "rpartition", "split", "rsplit",
          "removesuffix"}
 
 DIALECTS = {name.partition(".")[0] for name in OPERATIONS}
+LAST = {name.rpartition(".")[2] for name in OPERATIONS}
 
 
 def names_in(nodes: Iterable[ast.AST | None]) -> list[str]:
@@ -107,12 +106,16 @@ def says_what_they_are(node: ast.AST) -> list[str]:
         words = re.split(r"[\s,|]+", node.value)
         return words if len(words) > 1 and all(word in OPERATIONS for word in words) else []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PARTS:
+        of = ast.unparse(node.func.value)
         asked = [x.value for x in ast.walk(node) if isinstance(x, ast.Constant) and isinstance(x.value, str)]
-        of_name = isinstance(node.func.value, ast.Attribute) and node.func.value.attr == "name"
-        return [ast.unparse(node)] * 2 if of_name and any("." in each for each in asked) else []
-    if isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.Constant):
-        dialect, dot, _ = str(node.values[0].value).partition(".")
-        return [ast.unparse(node)] * 2 if dot and dialect in DIALECTS else []
+        parts = [x for x in asked if x.rpartition(".")[2] in LAST or x.partition(".")[0] in DIALECTS]
+        if of.endswith(".name") and "." in "".join(asked) and (parts or of in ("op.name", "operation.name")):
+            return [ast.unparse(node)] * 2
+    if isinstance(node, ast.Compare):
+        starts = [str(x.values[0].value) for x in node.comparators if isinstance(x, ast.JoinedStr)
+                  and x.values and isinstance(x.values[0], ast.Constant)]
+        return [ast.unparse(node)] * 2 if any(
+            "." in start and start.partition(".")[0] in DIALECTS for start in starts) else []
     return []
 
 

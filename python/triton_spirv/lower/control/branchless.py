@@ -33,7 +33,7 @@ def _cost(block: Block, functions: Mapping[str, Operation], around: tuple[Block,
             inner = [functions[op.attributes["callee"]].regions[0].entry]
         elif op.successors and op.name != "cf.switch":
             inner = op.successors
-        elif not (op.name.endswith((".return", ".yield")) or op.name == "arith.constant"
+        elif not ((op.has("terminator") and not op.successors) or op.name == "arith.constant"
                   or (op.name in RULES and RULES[op.name].kind == "elementwise")):
             return MOST + 1
         for next_block in inner:
