@@ -71,7 +71,7 @@ walk for store
 
 
 def test_documented() -> None:
-    """docs/architecture.md shows the plan of tutorial 02 as it is. (What values are called, Triton says.)"""
+    """docs/lowering.md shows the plan of tutorial 02 as it is. (What values are called, Triton says.)"""
     from isa_cases import CASES, tutorial
 
     case = next(case for case in CASES if case.name == "softmax")
@@ -79,7 +79,7 @@ def test_documented() -> None:
     types = signature.read(case.arguments, front.parameters(function)[0], {})
     made = front.lower(function, types, CPU, {"num_warps": case.warps})
     text = compile(made.ttir, CPU, **made.options).plan
-    documented = (Path(__file__).parents[2] / "docs/architecture.md").read_text(encoding="utf-8")
+    documented = (Path(__file__).parents[2] / "docs/lowering.md").read_text(encoding="utf-8")
     assert re.sub(r"%\w+", "%", text) in re.sub(r"%\w+", "%", documented)
 
 

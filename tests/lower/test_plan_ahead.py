@@ -82,7 +82,7 @@ def fetches(change: Callable[[Fetch], list[Node]]) -> Callable[[Plan], Plan]:
 
 
 def moved(change: Callable[[Distance], Distance]) -> Callable[[Plan], Plan]:
-    return fetches(lambda node: [replace(node, moved=change(node.moved))] if node.moved else [node])
+    return fetches(lambda node: [replace(node, distance=change(node.distance))] if node.distance else [node])
 
 
 def blocks(change: Callable[[Blocks], Blocks]) -> Callable[[Plan], Plan]:
@@ -158,7 +158,7 @@ def test_a_number_that_the_next_program_may_not_look_up() -> None:
     sure = of("looked up")
     (fetch,) = [node for node in everything(sure) if isinstance(node, Fetch)]
     (load,) = [op for op in plan.kernel.walk() if op.results and op.results[0].name == "v"]
-    wrong = replace(fetch, operation=load, moved=Distance(Product(row, n), "program", frozenset({row})))
+    wrong = replace(fetch, operation=load, distance=Distance(Product(row, n), "program", frozenset({row})))
     assert "its pointers move otherwise" in defects(replace(plan, body=(*plan.body, wrong)))[-1]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from ...ir.model import PointerType, TensorType, Type
 from ...spirv.builder import I32, I64, with_width
@@ -21,7 +21,7 @@ from ..addresses.masks import guarded
 from ..context import Context, StepLoop
 from ..plan.recorder import Recorder
 from ..registry import SOURCE_LAYOUTS
-from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
+from ..values.tensor import Affine, Bound, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
 from ..values.types import register_type, storage_type
 
 
@@ -33,9 +33,9 @@ class Carrier(Protocol):
     @property
     def types(self) -> list[SpirvType]: ...
 
-    def registers(self, bound: Any) -> list[Register]: ...
+    def registers(self, bound: Bound) -> list[Register]: ...
 
-    def bound(self, registers: Sequence[Register]) -> Any: ...
+    def bound(self, registers: Sequence[Register]) -> Bound: ...
 
 
 @dataclass
@@ -54,10 +54,11 @@ class ScalarCarrier:
     def _by_address(self) -> bool:
         return isinstance(self.type, PointerType) and isinstance(self.types[0], Int)
 
-    def registers(self, bound: Any) -> list[Register]:
+    def registers(self, bound: Bound) -> list[Register]:
+        assert isinstance(bound, Register)
         return [self.ctx.env.address(bound) if self._by_address() else bound]
 
-    def bound(self, registers: Sequence[Register]) -> Any:
+    def bound(self, registers: Sequence[Register]) -> Bound:
         return self.ctx.as_scalar(registers[0], self.type) if self._by_address() else registers[0]
 
 
@@ -73,10 +74,11 @@ class FragmentCarrier:
         layout = self.ctx.layout_of(self.type)
         return [with_width(register_type(self.type.element), layout.width)] * layout.registers
 
-    def registers(self, bound: Any) -> list[Register]:
+    def registers(self, bound: Bound) -> list[Register]:
+        assert not isinstance(bound, Register)
         return list(self.ctx.fragment(bound, self.ctx.layout_of(self.type)).registers)
 
-    def bound(self, registers: Sequence[Register]) -> Any:
+    def bound(self, registers: Sequence[Register]) -> Bound:
         return Fragment(self.ctx.layout_of(self.type), self.type.element, tuple(registers))
 
 
@@ -95,14 +97,14 @@ class WordsCarrier:
     def types(self) -> list[SpirvType]:
         return [I32] * (len(self.inner.types) // (2 if self._in_pairs() else 1))
 
-    def registers(self, bound: Any) -> list[Register]:
+    def registers(self, bound: Bound) -> list[Register]:
         b, given = self.ctx.b, self.inner.registers(bound)
         if self._in_pairs():
             return [b.emit("OpBitcast", b.construct(given[i:i + 2]), type=I32)
                     for i in range(0, len(given), 2)]
         return [b.select(x, b.constant(I32, 1), 0) for x in given]
 
-    def bound(self, registers: Sequence[Register]) -> Any:
+    def bound(self, registers: Sequence[Register]) -> Bound:
         b = self.ctx.b
         if not self._in_pairs():
             return self.inner.bound([b.compare("OpINotEqual", x, 0) for x in registers])
@@ -129,10 +131,10 @@ class StoredCarrier:
     def types(self) -> list[SpirvType]:
         return []
 
-    def registers(self, bound: Any) -> list[Register]:
+    def registers(self, bound: Bound) -> list[Register]:
         return []
 
-    def bound(self, registers: Sequence[Register]) -> Any:
+    def bound(self, registers: Sequence[Register]) -> Bound:
         bound = replace(self.array)  # a new object: fragments of the old contents must not be found for it
         self.recorder.renames(self.array, bound)
         return bound
@@ -143,7 +145,7 @@ class MovingCarrier:
     """A tensor that every iteration moves by a uniform amount: one displacement, in elements."""
 
     ctx: Context
-    initial: Any
+    initial: Affine | Pointers | Uniform
 
     @property
     def types(self) -> list[SpirvType]:
@@ -153,10 +155,11 @@ class MovingCarrier:
         """No displacement."""
         return self.ctx.b.constant(self.types[0], 0)
 
-    def registers(self, bound: Any) -> list[Register]:
+    def registers(self, bound: Bound) -> list[Register]:
+        assert isinstance(bound, Register)
         return [bound]
 
-    def bound(self, registers: Sequence[Register]) -> Any:
+    def bound(self, registers: Sequence[Register]) -> Bound:
         b, moved = self.ctx.b, registers[0]
         if isinstance(self.initial, Pointers):
             base = self.ctx.env.offset(self.initial.base, moved)
@@ -171,7 +174,7 @@ def _scalar(initial: Affine | Uniform) -> Register:
     return initial.base if isinstance(initial, Affine) else initial.scalar
 
 
-def can_move(initial: Any, ctx: Context) -> bool:
+def can_move(initial: Bound, ctx: Context) -> TypeGuard[Affine | Pointers | Uniform]:
     """Can this form be displaced by a scalar? (Not an affine form that holds for addresses only.)"""
     if isinstance(initial, Affine):
         return initial.exact is None
@@ -188,15 +191,17 @@ def carrier_of(ctx: Context, type: Type) -> Carrier:
     return WordsCarrier(ctx, made) if ctx.target.has("carries_words") and WordsCarrier.takes(made) else made
 
 
-def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
+def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Tensor]]) -> None:
     """Copy large tensors into their carriers' arrays, as if all at once.
 
     Tensors that are walked in as many steps share a loop that reads everything of a step before it writes: a
     value may be computed from the arrays that it replaces, element by element. A value that reads such an
     array in any other order is computed into an array of its own first.
     """
-    there = [pair for pair in pairs if isinstance(pair[1], Stored) and pair[1].array is pair[0].array]
-    pairs = [pair for pair in pairs if not any(pair is other for other in there)]
+    there = [(array, bound) for array, bound in pairs
+             if isinstance(bound, Stored) and bound.array is array.array]
+    pairs = [(array, bound) for array, bound in pairs
+             if not (isinstance(bound, Stored) and bound.array is array.array)]
     arrays = {id(array.array): array for array, _ in pairs}
     for place, (array, bound) in enumerate(pairs):
         computed = isinstance(bound, (Pointers, Affine)) or (
@@ -224,7 +229,7 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Any]]) -> None:
         ctx.recorder.renames(bound, array)
 
 
-def _reads_elsewhere(tensor: Any, arrays: Mapping[int, Stored], shape: tuple[int, ...]) -> bool:
+def _reads_elsewhere(tensor: Tensor, arrays: Mapping[int, Stored], shape: tuple[int, ...]) -> bool:
     """Does a deferred value read one of the arrays other than element by element in its own order?"""
 
     def reads(tensor: Any, in_order: bool) -> Asking[bool]:

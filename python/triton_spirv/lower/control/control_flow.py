@@ -19,14 +19,15 @@ from ..deadline import goes_on
 from ..intel.block_io import prepare_loads
 from ..plan.records import Node
 from ..products.carried_operands import staged_carriers
-from ..products.cooperative import hold_operands, tiles_carrier, without_tiles
+from ..products.cooperative import TilesCarrier, hold_operands, tiles_carrier, without_tiles
 from ..registry import lowers
 from ..values.tensor import Uniform
 from .blocks import run_function
 from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored
 
 
-def _split(registers: Sequence[Register], carriers: Sequence[Carrier], counts: Sequence[int]) -> list[Any]:
+def _split(registers: Sequence[Register], carriers: Sequence[Carrier | TilesCarrier],
+           counts: Sequence[int]) -> list[Any]:
     """Bound values from the concatenated registers of all carriers."""
     bound, start = [], 0
     for carrier, count in zip(carriers, counts, strict=True):
@@ -36,7 +37,7 @@ def _split(registers: Sequence[Register], carriers: Sequence[Carrier], counts: S
 
 
 def _pack(
-    ctx: Context, carriers: Sequence[Carrier], values: Sequence[Any]
+    ctx: Context, carriers: Sequence[Carrier | TilesCarrier], values: Sequence[Any]
 ) -> tuple[list[Register], list[int]]:
     """All registers that cross an edge, and how many each carrier has; arrays are written last, when nothing
     reads them any more.
@@ -55,7 +56,7 @@ def for_loop(
     b = ctx.b
     ctx.settle(memory_only=False)
     body = op.regions[0].entry
-    carriers: list[Carrier] = []
+    carriers: list[Carrier | TilesCarrier] = []
     chains: list[list[Any] | None] = []
     hold_operands(ctx, op)
     staged = staged_carriers(ctx, op)

@@ -8,7 +8,6 @@ rests.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction, keeps_dims
@@ -62,7 +61,7 @@ def counter_step(loop: Operation) -> int | None:
     return constant(loop.step) if constant(loop.lower) == 0 else None
 
 
-def step_of(values: list[Value], pitch: Any, parameter: Value | None) -> tuple[bool, int] | None:
+def step_of(values: list[Value], pitch: int, parameter: Value | None) -> tuple[bool, int] | None:
     """What is added to pointers in an iteration, as (along the rows' distance?, elements); pitch: that
     distance as a number, or a factor of the kernel's `parameter`.
     """

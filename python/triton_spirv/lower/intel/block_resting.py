@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...facts.axis import axis_facts
 from ...facts.axis_info import LARGEST
@@ -160,7 +159,9 @@ def _surfaces(ctx: Context, blocks: RestingBlocks, starts: Layout, distance: Reg
     for dim, limit in by_dim.items():
         first = ctx.registers(unevaluated(ctx.value(limit.index)),
                               along(anchors, dim, shape_of(limit.index.type), limit.own))
-        inside[dim] = [b.resize(b.isub(_scalar(ctx, limit), x), 32) for x in first]
+        bound = _scalar(ctx, limit)
+        assert bound is not None
+        inside[dim] = [b.resize(b.isub(bound, x), 32) for x in first]
     across, down = inside[message.across], inside[message.down]
     shift = (4 if message.kind == "transpose" else message.bytes).bit_length() - 1
     row, one, none = (b.constant(I32, x) for x in (reach[message.across], 1, 0))
@@ -205,7 +206,7 @@ def _shared(ptr: Pointers, message: Message, pitch: Slope, starts: Layout, movin
     return found
 
 
-def _scalar(ctx: Context, limit: Bound) -> Any:
+def _scalar(ctx: Context, limit: Bound) -> Register | None:
     """The bound as a scalar; None where it is a tensor of many."""
     bound = ctx.frame.values.get(limit.limit)
     bound = bound.scalar if isinstance(bound, Uniform) else bound

@@ -258,7 +258,7 @@ def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, mas
     kind = register_type(element)
     nothing = ctx.b.constant(kind, False if isinstance(kind, Bool) else 0)
 
-    def visit(row: list[Any]) -> Register:
+    def visit(row: list[Register]) -> Register:
         address, inside, default = row
         branch = IfElse(ctx.b.module, inside)
         with branch.then():

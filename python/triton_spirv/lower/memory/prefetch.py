@@ -91,7 +91,7 @@ def fetch_ahead(ctx: Context, load: Operation, pointers: object, layout: Layout,
     if fetch is None:
         return
     ctx.recorder.add(fetch)
-    if fetch.moved is None:
+    if fetch.distance is None:
         _fetch_page(ctx, fetch, pointers)
     else:
         _fetch_lines(ctx, fetch, pointers)
@@ -178,10 +178,11 @@ def touch_ahead(ctx: Context, store: Operation, pointers: object, layout: Layout
 
 def _following(ctx: Context, fetch: Fetch, pointers: object) -> AccessPointers:
     """The access of a load or store next time."""
-    assert isinstance(pointers, Pointers) and fetch.moved is not None
-    last = 0 if fetch.last is None else emitted(ctx, fetch.last)
-    moved = last if isinstance(last, Register) and fetch.moved is fetch.last else emitted(ctx, fetch.moved)
-    base = ctx.env.offset(pointers.base, in_reach(ctx, fetch.operation, moved, last))
+    assert isinstance(pointers, Pointers) and fetch.distance is not None
+    last = None if fetch.last is None else emitted(ctx, fetch.last)
+    moved = last if last is not None and fetch.distance is fetch.last else emitted(ctx, fetch.distance)
+    reached = in_reach(ctx, fetch.operation, moved, 0 if last is None else last)
+    base = ctx.env.offset(pointers.base, reached)
     following = replace(pointers, base=base)
     return AccessPointers(ctx, following, fetch.vectors, element_of(fetch.operation.ptr.type).pointee)  # type: ignore[attr-defined]
 

@@ -150,7 +150,7 @@ def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, va
     """Store the elements whose mask is true, one after the other."""
     held = storage_type(element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
 
-    def visit(row: list[Any]) -> None:
+    def visit(row: list[Register]) -> None:
         address, put, inside = row
         with if_(ctx.b.module, inside):
             ctx.env.store(ctx.env.pointer(address, held), to_memory(ctx, put),

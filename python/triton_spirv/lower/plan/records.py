@@ -242,7 +242,7 @@ class Fetch:
     """Memory that a load or a store will touch later is fetched.
 
     layout, vectors  of the elements that are at hand now
-    moved            how far away those are that are fetched; None: pages ahead
+    distance         how far away those are that are fetched; None: pages ahead
     last             the same in the last round of the loop; None: nothing new is fetched then
     near             into the cache nearest to the processor
     """
@@ -251,13 +251,13 @@ class Fetch:
     way: str
     layout: Layout
     vectors: Vectors
-    moved: Distance | None = None
+    distance: Distance | None = None
     last: Distance | None = None
     near: bool = False
 
     def __post_init__(self) -> None:
-        if self.way not in AHEAD or (self.moved is None) != (self.way == "page ahead"):
-            raise ValueError(f"nothing is fetched {self.way!r} by {self.moved}")
+        if self.way not in AHEAD or (self.distance is None) != (self.way == "page ahead"):
+            raise ValueError(f"nothing is fetched {self.way!r} by {self.distance}")
 
 
 @dataclass(frozen=True)

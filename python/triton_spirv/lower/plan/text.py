@@ -148,7 +148,7 @@ def _fused_load(printer: _Printer, node: FusedLoad) -> tuple[str, _Body]:
 
 
 def _fetch(printer: _Printer, node: Fetch) -> tuple[str, _Body]:
-    further = "" if node.moved is None else f", {slope_text(node.moved.slope)} elements on"
+    further = "" if node.distance is None else f", {slope_text(node.distance.slope)} elements on"
     return f"fetch {node.way} of {called(node.operation)}{further}", []
 
 

@@ -58,9 +58,9 @@ class _Fetches:
         op = node.operation
         if op.parent_op not in around:
             return "is fetched where its address is not known"
-        if node.layout.width != node.vectors.run and node.moved is not None:
+        if node.layout.width != node.vectors.run and node.distance is not None:
             return "lies in no lines of memory"
-        for distance in (node.moved, node.last):
+        for distance in (node.distance, node.last):
             wrong = None if distance is None else self.wrong_distance(op, distance, around)
             if wrong is not None:
                 return wrong
