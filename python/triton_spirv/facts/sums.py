@@ -13,12 +13,20 @@ from ..ir import parse
 from ..ir.model import FloatType, Module, Operation, Value, element_type, shape_of
 from .pointers import flow, is_pointer, pointer_roots
 
-#: digits that each type of a product's operands, and of its sums, has at the least, with the leading one
-DIGITS = {"bf16": 8, "f16": 11, "f32": 24, "f64": 53}
-SUMMED = ("f32", "f64")
+#: digits that each type of a product's operands has at the least, with the leading one
+DIGITS = {"f8E5M2": 3, "f8E5M2FNUZ": 3, "f8E4M3FN": 4, "f8E4M3FNUZ": 4, "f8E4M3B11FNUZ": 4,
+          "bf16": 8, "f16": 11, "f32": 24, "f64": 53}
 
-#: half of what 24 digits hold, for all that a product adds; what it is added to is held to another quarter
-MOST_ADDED, MOST_BEFORE = 2 ** 23, 2 ** 22
+#: and those that its sums are held to: some of what f64 sums comes from f32
+SUMMED = {"bf16": 8, "f16": 11, "f32": 24, "f64": 24}
+
+#: a format of tt.dot_scaled whose elements stay as they are: so many halves, at the most
+HALVES = {"e2m1": 12}
+#: scales are made 1 or 2
+GREATEST_SCALE = 2
+
+#: formats of tt.dot_scaled -> the type of that name, in whose bits an element may come
+FORMATS = {"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "bf16": "bf16", "fp16": "f16"}
 
 
 def sums_of(text: str) -> tuple[bool, bool, frozenset[int]]:
@@ -26,21 +34,47 @@ def sums_of(text: str) -> tuple[bool, bool, frozenset[int]]:
     arguments whose memory it changes by adding floats, from any program, and does not read or change in any
     other way."""
     module = parse(text)
-    products = [op for op in module.walk() if op.has("product") and _is_float(op.operands[0])]
+    products = [op for op in module.walk() if op.has("product") and _is_float(op.c)]
     exact = all(map(greatest_operand, products)) and not _decide(module, products)
     return bool(products), exact, _added(module)
 
 
 def greatest_operand(op: Operation) -> int:
-    """A power of two: a product of integers up to it is exact. 0: this one cannot be made so."""
-    if "a_scale" in op.operand_names() or not all(map(_is_float, op.operands)):
+    """A power of two: a product of integers up to it is exact, in halves where an operand has these. 0: this
+    one cannot be made so."""
+    forms, c = operand_forms(op), element_type(op.c.type)
+    if not isinstance(c, FloatType) or c.name not in SUMMED or any(
+            form not in DIGITS and form not in HALVES for form in forms):
         return 0
-    a, b, c = (element_type(x.type).name for x in (op.a, op.b, op.c))  # type: ignore[attr-defined]
-    if not {a, b} <= DIGITS.keys() or c not in SUMMED:
-        return 0
-    terms = shape_of(op.a.type)[-1]
-    most = math.isqrt(MOST_ADDED // terms)
-    return min(1 << (most.bit_length() - 1), *(1 << (DIGITS[x] - 1) for x in (a, b))) if most else 0
+    halves = [HALVES[form] for form in forms if form in HALVES]
+    two = forms[0] in HALVES and op.attributes.get("lhs_k_pack", True)
+    terms = shape_of(op.a.type)[-1] * (2 if two else 1)
+    # half of what the digits hold is for all that a product adds
+    room = 2 ** (SUMMED[c.name] - 1) // (terms * math.prod(halves) * GREATEST_SCALE ** len(scales_of(op)))
+    most = room if halves else math.isqrt(room)
+    held = [1 << (DIGITS[form] - 1) for form in forms if form in DIGITS]
+    return min([1 << (most.bit_length() - 1), *held]) if most else 0
+
+
+def greatest_before(op: Operation) -> float:
+    """What a product is added to is held to another quarter of the digits, in the same parts of one."""
+    c = element_type(op.c.type)
+    assert isinstance(c, FloatType)
+    return float(2 ** (SUMMED[c.name] - 2)) / 2 ** sum(form in HALVES for form in operand_forms(op))
+
+
+def operand_forms(op: Operation) -> list[str]:
+    """The types of a product's elements, by name; of those that lie two in a byte, the format."""
+    if op.name == "tt.dot_scaled":
+        return [FORMATS.get(str(op.attributes[name]), str(op.attributes[name]))
+                for name in ("a_elem_type", "b_elem_type")]
+    return [str(getattr(element_type(x.type), "name", "")) for x in (op.a, op.b)]
+
+
+def scales_of(op: Operation) -> list[Value]:
+    """Those that a product has."""
+    return [getattr(op, name) for name in ("a_scale", "b_scale")
+            if name in op.operand_names() and getattr(op, name) is not None]
 
 
 def is_addition(op: Operation) -> bool:

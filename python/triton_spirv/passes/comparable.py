@@ -1,6 +1,7 @@
 """Kernels that check=compiler runs besides: of the same form, but for what they add.
 
-    exact       operands of products become small integers, so that their sums are exact in any order
+    exact       operands of products become small integers, and scales 1 or 2, so that their sums are exact in
+                any order
     magnitudes  atomic operations that add floats add their magnitudes
     counts      ... add 1
 
@@ -9,8 +10,8 @@ or two of them, as exact+counts.
 
 from __future__ import annotations
 
-from ..facts.sums import MOST_BEFORE, greatest_operand, is_addition
-from ..ir.model import Module, Operation, Value
+from ..facts.sums import HALVES, greatest_before, greatest_operand, is_addition, operand_forms
+from ..ir.model import FloatType, IntegerType, Module, Operation, Value, bits_of, element_type, like
 from .checked.sites import Before
 
 
@@ -28,9 +29,47 @@ def make_comparable(module: Module, forms: str) -> None:
 
 
 def _make_exact(op: Operation, most: int) -> None:
-    for index, name in enumerate(op.operand_names()):
-        limit, scale = (MOST_BEFORE, 1.0) if name == "c" else (most, max(1.0, most / 4))
-        op.set_operand(index, _integers(op.operands[index], float(limit), scale, Before(op)))
+    forms = dict(zip("ab", operand_forms(op), strict=True))
+    make, index = Before(op), 0
+    for name, value in op.named_operands().items():
+        if value is None:
+            continue
+        if name in ("a_scale", "b_scale"):
+            op.set_operand(index, _scales(value, make))
+        elif name == "c":
+            op.set_operand(index, _integers(value, greatest_before(op), 1.0, make))
+        elif forms[name] not in HALVES:
+            op.set_operand(index, _of_type(value, forms[name], float(most), max(1.0, most / 4), make))
+        index += 1
+
+
+def _of_type(value: Value, form: str, limit: float, scale: float, make: Before) -> Value:
+    """Such integers of a type of that name, whose bits may come as integers."""
+    type = value.type
+    held = like(type, FloatType(form))
+    floats = value if type == held else make.make("tt.bitcast", [value], held)
+    wide = bits_of(element_type(type)) > 8
+    computed = floats if wide else make.make("tt.fp_to_fp", [floats], like(type, FloatType("f32")))
+    made = _integers(computed, limit, scale, make)
+    if not wide:
+        made = make.make("tt.fp_to_fp", [made], held, rounding="rtne")
+    return made if type == held else make.make("tt.bitcast", [made], type)
+
+
+def _scales(value: Value, make: Before) -> Value:
+    """1 or 2, by the last bit of what is there: exponents with a bias of 127, or small floats."""
+    type = value.type
+    element = element_type(type)
+    bits = like(type, IntegerType(8))
+    held = value if type == bits else make.make("tt.bitcast", [value], bits)
+    last = make.make("arith.andi", [held, make.number(1, bits)], bits)
+    if isinstance(element, IntegerType) or (isinstance(element, FloatType) and element.name == "f8E8M0FNU"):
+        exponents: Value = make.make("arith.addi", [last, make.number(127, bits)], bits)
+        return exponents if type == bits else make.make("tt.bitcast", [exponents], type)
+    floats = make.make("arith.uitofp", [last], like(type, FloatType("f32")))
+    more = make.make("arith.addf", [floats, make.number(1.0, floats.type)], floats.type)
+    made: Value = make.make("tt.fp_to_fp", [more], type, rounding="rtne")
+    return made
 
 
 def _integers(value: Value, limit: float, scale: float, make: Before) -> Value:
