@@ -34,7 +34,7 @@ SITE_WORDS = 1 + SLOTS * RECORD
 LANES, PLACE_BIT = "lanes", 16
 MANY_LANES, ADDING_LANES = 0xFFFF, 0xFFFE
 #: 64-bit words of an entry in the table of global memory; how many entries there are, at most
-ENTRY_WORDS, MOST_ENTRIES = 6, 1 << 20
+ENTRY_WORDS, MOST_ENTRIES = 7, 1 << 20
 #: dimensions of a view, neighbours together, and the words of one
 VIEW_DIMENSIONS, VIEW_WORDS = 4, 9
 #: bytes of the memory that nobody uses; from NEVER_WRITTEN on it stays 0

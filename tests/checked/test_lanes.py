@@ -300,6 +300,34 @@ def test_two_values_of_one_store(dtype: str, offset: int) -> None:
 
 
 @pytest.mark.usefixtures("lanes")
-def test_stores_in_turn() -> None:
-    x, o = np.arange(256).astype(np.int32), np.zeros(512, np.int32)
-    assert not found("lanes", lambda: stored_in_turn[(2,)](*arrays(x, o), N=256))
+@pytest.mark.parametrize("size", [256, 1024])
+def test_stores_in_turn(size: int) -> None:
+    x, o = np.arange(size).astype(np.int32), np.zeros(2 * size, np.int32)
+    assert not found("lanes", lambda: stored_in_turn[(2,)](*arrays(x, o), N=size))
+
+
+@triton.jit
+def packed(x, o, N: tl.constexpr, PLACES: tl.constexpr, ROUNDS: tl.constexpr):
+    """Elements that one lane has: several registers, or neighbours."""
+    i = tl.arange(0, N)
+    for k in range(ROUNDS):
+        tl.store(o + i % PLACES, tl.load(x + i) + k)  # found here
+
+
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize("dtype", ["int8", "float16", "int32", "float64"])
+@pytest.mark.parametrize("size, places", [(4096, 2048), (4096, 1024), (8192, 2048)])
+def test_two_values_of_one_lane(dtype: str, size: int, places: int) -> None:
+    x, o = np.arange(size).astype(dtype), np.zeros(size, dtype)
+    for values in (x, x[:places], np.zeros_like(x)):
+        wide = np.resize(values, size)
+        packed.device_caches.clear()
+        given = arrays(wide, o)
+        findings = found("lanes", lambda given=given: packed[(2,)](*given, N=size, PLACES=places, ROUNDS=2))
+        differ = (wide != np.resize(wide[:places], size)).any()
+        assert bool(findings) == differ
+        for finding in findings:
+            assert {finding.line} == lines_of(packed) and "of another value there" in finding.message
+        if differ:
+            assert "by it for another element" in findings[0].message
+        assert not found("lanes", lambda: packed[(2,)](*arrays(x, o), N=size, PLACES=size, ROUNDS=2))

@@ -6,10 +6,12 @@ be missed, and nothing is found that is not so. Programs run one after the other
 how many entries there are, less one, then for each
 
     its cell    when it was written last    by whom    when it was read last    by whom    what was stored
+    by which of the lane's stores
 
 "When" is the program's number, and below it how many barriers it has passed. Two lanes often store the same
 element with the same value; another value is a finding. Barriers part the stores that may meet, so it is one
-store of the kernel that gives an element two values, or a barrier is missing.
+store of the kernel that gives an element two values, or a barrier is missing. Of one lane, which may store to
+a place again and again, it is a finding within one store alone: lanes count those that they come to.
 """
 
 from __future__ import annotations
@@ -45,8 +47,9 @@ class GlobalRaces:
         """Look at the cells of an access and mark them. Its parameters are those of `touched`; the last one
         is the bits that are stored."""
         b, m = self.b, self.b.module
-        function = m.function(f"met_{kind}", Void(), [I64, I64, I32, I32, I64, I32, I32, I32, I32, I64, I64])
-        address, size, shift, who, now, site, x, y, z, array, put = function.parameters
+        types = [I64, I64, I32, I32, I64, I32, I32, I32, I32, I64, I64, I64]
+        function = m.function(f"met_{kind}", Void(), types)
+        address, size, shift, who, now, site, x, y, z, array, put, turn = function.parameters
         m.begin(m.label())
         with if_(m, self._is_watched(array, address)):
             table = self._word(array, race_word(self._arguments))
@@ -55,7 +58,7 @@ class GlobalRaces:
             with For(m, b.lshr(address, wide), b.lshr(last, wide), step, inclusive=True) as loop:
                 place = b.imul(b.iand(loop.index, self._word(table, 0)), ENTRY_WORDS)
                 start = b.iadd(table, b.shl(b.iadd(place, 1), 3))
-                cell, written, writer, read, reader, stored = (
+                cell, written, writer, read, reader, stored, stores = (
                     self.env.pointer(b.iadd(start, 8 * at), I64) for at in range(ENTRY_WORDS))
                 with if_(m, b.compare("OpINotEqual", self._load(cell), loop.index)):
                     for word, value in ((cell, loop.index), (written, 0), (read, 0)):
@@ -64,27 +67,31 @@ class GlobalRaces:
                 bits = b.shl(b.constant(I64, 8), wide)
                 behind = b.isub(b.shl(loop.index, wide), address)
                 part = b.shl(b.lshr(put, b.iand(b.imul(behind, 8), 63)), b.isub(64, bits))
+                mine = self.shared.mark(site, b.constant(I32, ADDING_LANES) if kind == "add" else who)
 
                 def meets(when: Register, before: Register, others: str) -> None:
                     """Report what was there since the last barrier, and is no access of this lane."""
                     found = b.resize(self._load(before), 32)
                     lane = b.iand(found, (1 << PLACE_BIT) - 1)
-                    bad = b.logical_and(b.compare("OpIEqual", self._load(when), now),
-                                        b.compare("OpINotEqual", lane, who))
+                    bad = b.compare("OpINotEqual", lane, who)
                     if others:
                         is_one = b.compare(others, lane, ADDING_LANES)
                         if others == "OpIEqual":  # of elements that begin within a cell, two may share it
                             whole = b.compare("OpIEqual", b.iand(address, b.isub(b.lshr(bits, 3), 1)), 0)
                             differs = b.compare("OpINotEqual", self._load(stored), part)
-                            is_one = b.logical_or(is_one, b.logical_and(whole, differs))
-                        bad = b.logical_and(bad, is_one)
-                    with if_(m, bad):
+                            differs = b.logical_and(whole, differs)
+                            again = b.logical_and(b.compare("OpIEqual", found, mine),
+                                                  b.compare("OpIEqual", self._load(stores), turn))
+                            bad = b.logical_or(b.logical_and(bad, b.logical_or(is_one, differs)),
+                                               b.logical_and(again, differs))
+                        else:
+                            bad = b.logical_and(bad, is_one)
+                    with if_(m, b.logical_and(b.compare("OpIEqual", self._load(when), now), bad)):
                         self.shared.report(array, site, found, who, (x, y, z))
 
                 if kind != "read":
                     meets(read, reader, "")
                 meets(written, writer, {"read": "", "write": "OpIEqual", "add": "OpINotEqual"}[kind])
-                mine = self.shared.mark(site, b.constant(I32, ADDING_LANES) if kind == "add" else who)
                 if kind == "read":
                     known = b.resize(self._load(reader), 32)
                     also = b.logical_and(
@@ -95,6 +102,7 @@ class GlobalRaces:
                 self.env.store(read if kind == "read" else written, now)
                 if kind == "write":
                     self.env.store(stored, part)
+                    self.env.store(stores, turn)
         m.emit("OpReturn")
         m.end_function()
         return function
@@ -129,7 +137,14 @@ class GlobalRaces:
                             b.resize(env.program_id(axis), 64))
         self._now = b.shl(number, 32)
         self._shift = self.shared.later()
+        self._turn = b.module.variable(I64)
+        b.emit("OpStore", self._turn, b.constant(I64, 0))
         env.watch_global = self.touched
+
+    def begins_store(self) -> None:
+        """A store of the kernel is about to be made, of all of its elements."""
+        b = self.b
+        b.emit("OpStore", self._turn, b.iadd(b.emit("OpLoad", self._turn, type=I64), 1))
 
     def touched(self, pointer: Register, size: int, element: int, kind: str, value: Register | None) -> None:
         """An access to `size` bytes of global memory is about to be made; its elements have so many bytes.
@@ -150,7 +165,8 @@ class GlobalRaces:
         now = b.ior(self._now, b.resize(self.shared.epoch, 64))
         b.emit("OpFunctionCall", self._functions[kind], address, b.constant(I64, size),
                self._shift[0], self.shared.who, now, b.constant(I32, self.shared.site(kind, "global")),
-               *self.shared.program, self.shared.array, put, type=Void())
+               *self.shared.program, self.shared.array, put, b.emit("OpLoad", self._turn, type=I64),
+               type=Void())
 
     def finish(self) -> None:
         """All instructions are there: the size of a cell is known."""

@@ -179,6 +179,8 @@ class SharedMemory:
         """
         if self.ctx.lanes_of_program == 1:
             return
+        if self.races is not None and writes and not again:
+            self.races.begins_store()
         roots = ANYWHERE if self.ctx.kernel.options.overlapping else self.roots.get(op.ptr, ANYWHERE)
         self._mark(writes, Global(roots, owned(ptr, layout), releases, acquires, bool(roots & self.exposed)),
                    again)

@@ -157,6 +157,10 @@ class SharedRaces:
         env.watch = self.touched
         self._beside.begin(ctx)
 
+    def begins_store(self) -> None:
+        """A store to the memory of arguments is about to be made."""
+        self._beside.begins_store()
+
     def later(self) -> tuple[Register, Words]:
         """A number that becomes known when the kernel is complete, and the instruction that makes it."""
         zero = self.b.constant(I32, 0)
