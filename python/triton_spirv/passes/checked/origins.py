@@ -15,6 +15,7 @@ from ...facts.pointers import flow
 from ...ir.model import (
     Block,
     FloatType,
+    FunctionType,
     IntegerType,
     Module,
     Operation,
@@ -38,6 +39,9 @@ GIVEN = 0x3FFFFFFF
 #: operations that a branch or a loop takes its way by: the operands that decide
 DECIDES = {"scf.if": ("condition",), "scf.condition": ("condition",), "cf.cond_br": ("condition",),
            "scf.for": ("lower", "upper", "step")}
+
+#: where control goes on to other blocks, which are given values
+JUMPS = ("cf.br", "cf.cond_br")
 
 #: operations on i1 -> the value of either operand that decides the result
 DECIDED_BY = {"arith.andi": False, "arith.ori": True}
@@ -66,7 +70,7 @@ class Source:
         """The number of the site in a shadow."""
         return shadow
 
-    #: may arguments of the kernel, and of its blocks, be doubtful?
+    #: may arguments of the kernel be doubtful?
     argues = False
 
     def of_argument(self, value: Value, make: Before) -> Value | None:
@@ -88,36 +92,66 @@ class Source:
 
 
 class Shadows:
-    """The shadows of one function's values."""
+    """The shadows of the values of a module's functions."""
 
     def __init__(self, module: Module, sites: Sites, source: Source) -> None:
         self.module, self.sites, self.source = module, sites, source
-        self.function = module.entry
+        self.functions = [op for op in module.operation.walk() if op.name == "tt.func" and op.regions]
         self.shadows: dict[Value, Value] = {}
+        #: by function: which of its results may be doubtful
+        self.returned: dict[Operation, list[int]] = {}
         self.doubtful = self._reached()
 
     def add(self) -> None:
-        """Write the shadows, and the reports, into the function."""
-        for block in self.function.regions[0].blocks if self.source.argues else ():
-            for argument in block.arguments:
-                shadow = self.source.of_argument(argument, Before(block.operations[0]))
-                if shadow is not None:
-                    self.shadows[argument] = shadow
-        if self.doubtful:
-            for block in self.function.regions[0].blocks:
+        """Write the shadows, and the reports, into the functions."""
+        entry = self.module.entry.regions[0].entry
+        for argument in entry.arguments if self.source.argues else ():
+            shadow = self.source.of_argument(argument, Before(entry.operations[0]))
+            if shadow is not None:
+                self.shadows[argument] = shadow
+        if not self.doubtful:
+            return
+        for function in self.functions:
+            self._arguments(function)
+        for function in self.functions:
+            for block in function.regions[0].blocks:
                 self._block(block)
+        for function in self.functions:
+            self._retype(function)
+
+    def _arguments(self, function: Operation) -> None:
+        """Its blocks take the shadows of what they take, but for the kernel's entry."""
+        for block in function.regions[0].blocks:
+            if block is not self.module.entry.regions[0].entry:
+                for argument in list(block.arguments):
+                    if argument in self.doubtful:
+                        self.shadows[argument] = block.append_argument(like(argument.type, I32), "shadow")
+        self.returned[function] = sorted({
+            index for end in _returns(function) for index, value in enumerate(end.operands)
+            if value in self.doubtful})
+
+    def _retype(self, function: Operation) -> None:
+        """The function's type is what it has become."""
+        type: FunctionType = function.attributes["function_type"]
+        inputs = tuple(argument.type for argument in function.regions[0].entry.arguments)
+        ends = _returns(function)
+        results = tuple(value.type for value in ends[0].operands) if ends else type.results
+        if (inputs, results) != (type.inputs, type.results):
+            function.set_attribute("function_type", FunctionType(inputs, results))
+            said = function.attributes.get("arg_attrs") or ()
+            if said:
+                function.set_attribute("arg_attrs", (*said, *({},) * (len(inputs) - len(said))))
 
     def _reached(self) -> set[Value]:
         """The values that may be doubtful."""
-        blocks = self.function.regions[0].blocks if self.source.argues else []
-        found = {argument for block in blocks for argument in block.arguments
-                 if self.source.keeps(argument.type)}
+        arguments = self.module.entry.regions[0].entry.arguments if self.source.argues else ()
+        found = {argument for argument in arguments if self.source.keeps(argument.type)}
         targets: dict[Value, list[Value]] = {}
-        for op in self.function.walk():
-            if op.name != "tt.call" and not op.successors:  # their results are not what came from operands
+        for op in self.module.walk():
+            if op.name != "tt.func" and (not op.successors or op.name in JUMPS):
                 for source, target in flow(op, self.module):
                     targets.setdefault(source, []).append(target)
-            if self.source.makes(op):
+            if op.name not in ("tt.call", "tt.func") and self.source.makes(op):
                 found.update(result for result in op.results if self.source.keeps(result.type))
         pending = list(found)
         while pending:
@@ -135,6 +169,12 @@ class Shadows:
                 self._loop(op)
             elif op.name == "scf.while":
                 self._while(op)
+            elif op.name == "tt.call":
+                self._call(op)
+            elif op.name == "tt.return" and op.parent_op is not None:
+                self._yield(block, self.returned[op.parent_op])
+            elif op.name in JUMPS:
+                self._jump(op)
             elif op.has("maps") and not branches(op):
                 self._mapped(op)
             elif not op.regions or op.is_pure:
@@ -154,6 +194,34 @@ class Shadows:
                 made = self.source.shadow(op, result, make, shadow) if self.source.makes(op) else shadow
                 if made is not None:
                     self.shadows[result] = made
+
+    def _call(self, op: Operation) -> None:
+        callee, make = self.module.functions[op.attributes["callee"]], Before(op)
+        if callee not in self.returned:
+            return  # it has no body: the lowering refuses it
+        for value, argument in zip(list(op.operands), callee.regions[0].entry.arguments, strict=False):
+            if argument in self.doubtful:
+                op.append_operand(self._shadow(value, make))
+        for index in self.returned[callee]:
+            result = op.results[index]
+            self.shadows[result] = op.append_result(like(result.type, I32), "shadow")
+
+    def _jump(self, op: Operation) -> None:
+        """Each block is given the shadows that it takes, behind the values."""
+        make, first = Before(op), 1 if op.name == "cf.cond_br" else 0
+        operands, segments = list(op.operands[:first]), [1] * first
+        names = ("dest_operands",) if not first else ("true_dest_operands", "false_dest_operands")
+        for name, block in zip(names, op.successors, strict=True):
+            values = list(getattr(op, name))
+            taken = [argument for argument in block.arguments[:len(values)] if argument in self.doubtful]
+            shadows = [self._shadow(values[argument.index], make) for argument in taken]
+            operands += [*values, *shadows]
+            segments.append(len(values) + len(shadows))
+        if len(operands) > len(op.operands):
+            moved = Operation(op.name, operands, dict(op.attributes), [], [], op.location, tuple(segments),
+                              successors=list(op.successors))
+            make.insert(moved)
+            op.erase()
 
     def _loop(self, op: Operation) -> None:
         body = op.regions[0].entry
@@ -356,6 +424,11 @@ class Shadows:
         bad = make.both(bad, make.compare("ne", shadow, make.number(GIVEN, shadow.type)))
         fine = self.source.fine(op, make)
         make.make("ts.report", [fine, make.both(mask, bad), shadow], None, word=word)
+
+
+def _returns(function: Operation) -> list[Operation]:
+    ends = [block.terminator for block in function.regions[0].blocks]
+    return [end for end in ends if end.name == "tt.return"]
 
 
 def branches(op: Operation) -> bool:

@@ -6,7 +6,7 @@ import math
 import sys
 from typing import Any
 
-from ...ir.model import FloatType, IntegerType, Module, Operation, Type, Value, element_type, like
+from ...ir.model import FloatType, IntegerType, Module, Operation, Type, Value, element_type, like, shape_of
 from .origins import GIVEN, I32, Shadows, Source, branches
 from .sites import Before, Sites
 from .unwritten import check_unwritten
@@ -126,14 +126,15 @@ def _is_finite(value: Any) -> bool:
 
 
 class Undefined(Source):
-    """overflow: quotients by zero, shifts by the width or more, floats that no integer of the type is."""
+    """overflow: quotients by zero, shifts by the width or more, floats that no integer of the type is, what
+    tl.gather takes from outside of its axis."""
 
     check = "overflow"
 
     def makes(self, op: Operation) -> bool:
         if op.has("divides") or op.has("shifts"):
             return not _is_constant(op.rhs, op)
-        return op.has("truncates")
+        return op.has("truncates") or op.name == "tt.gather"
 
     def shadow(self, op: Operation, result: Value, make: Before, inherited: Value | None) -> Value:
         type = like(result.type, I32)
@@ -141,10 +142,11 @@ class Undefined(Source):
         wrong = self._is_wrong(op, before)
         # a compiler takes what has no meaning for what does not happen, and the test for it away: so it does
         # not happen
-        index = len(op.operands) - 1
-        changed = op.operands[index]
-        sound = before.number(1 if op.has("divides") else 0, changed.type)
-        op.set_operand(index, before.make("arith.select", [wrong, sound, changed], changed.type))
+        if op.name != "tt.gather":  # which takes some element
+            index = len(op.operands) - 1
+            changed = op.operands[index]
+            sound = before.number(1 if op.has("divides") else 0, changed.type)
+            op.set_operand(index, before.make("arith.select", [wrong, sound, changed], changed.type))
         shadow = make.make("arith.select",
                            [wrong, make.number(self.site(op), type), make.number(0, type)], type)
         return shadow if inherited is None else make.make("arith.maxui", [shadow, inherited], type)
@@ -152,10 +154,20 @@ class Undefined(Source):
     def describe(self, op: Operation) -> str:
         if op.has("divides"):
             return "a division by zero" + ", or of the least number by -1" * op.name.endswith("si")
+        if op.name == "tt.gather":
+            return f"an index that is not below {_gathered(op)}, or is below 0,"
         return "a shift by all bits or more" if op.has("shifts") else (
             "a float that the integer's type does not hold")
 
     def _is_wrong(self, op: Operation, make: Before) -> Value:
+        if op.name == "tt.gather":
+            element = element_type(op.indices.type)
+            assert isinstance(element, IntegerType)
+            most = _gathered(op) - 1
+            if most >= (1 << element.width) - 1:
+                return make.number(0, like(op.indices.type, IntegerType(1)))
+            most -= (most >> (element.width - 1)) << element.width  # the same bits, signed
+            return make.compare("ugt", op.indices, make.number(most, op.indices.type))
         element = element_type(op.result.type)
         assert isinstance(element, IntegerType)
         if op.has("divides"):
@@ -181,6 +193,12 @@ class Undefined(Source):
         high = make.make("arith.cmpf", [x, make.number(end if end <= greatest else math.inf, x.type)], mask,
                          predicate="olt")
         return make.negated(make.both(low, high))
+
+
+def _gathered(op: Operation) -> int:
+    """The size of the axis that tl.gather takes elements of."""
+    size: int = shape_of(op.src.type)[op.attributes["axis"]]
+    return size
 
 
 def _is_constant(value: Value, op: Operation) -> bool:
