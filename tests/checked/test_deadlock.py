@@ -118,10 +118,36 @@ def test_a_loop_that_reads_nothing() -> None:
     assert finding.source == "while x != 1:"
 
 
+@triton.jit
+def counted_up(x, o, n, least, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for _ in range(least, n):
+        for k in range(4):
+            total += tl.load(x + k * BLOCK + i)
+    tl.store(o + i, total)
+
+
+def test_a_counted_loop_that_is_too_long() -> None:
+    x, o = np.ones(64, np.float32), np.zeros(16, np.float32)
+    assert ends(counted_up, (1,), x, o, 3, 0, BLOCK=16) and (o == 12).all()
+    finding, = found(counted_up, (1,), x, o, 2 ** 62, -2 ** 62, BLOCK=16)
+    assert "the program goes round here, on the loop" in finding.message and not finding.argument
+    assert finding.source == "for _ in range(least, n):"
+
+
+@triton.jit
+def counted_few(x, o, n: tl.constexpr, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in range(n):
+        total += tl.load(x + k * BLOCK + tl.arange(0, BLOCK))
+    tl.store(o + tl.arange(0, BLOCK), total)
+
+
 def test_loops_that_end_are_as_they_were() -> None:
     x, o = triton_spirv.asarray(np.ones(64, np.float32)), triton_spirv.asarray(np.zeros(16, np.float32))
-    plain = counted[(1,)](x, o, 4, BLOCK=16)
-    watched = counted[(1,)](x, o, 4, BLOCK=16, check="deadlock")
+    plain = counted_few[(1,)](x, o, 4, BLOCK=16)
+    watched = counted_few[(1,)](x, o, 4, BLOCK=16, check="deadlock")
     assert plain.asm["spv"] == watched.asm["spv"]
 
 

@@ -29,7 +29,7 @@ OpUnreachable, and then does not reach the merge block; a merge block that nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -121,11 +121,14 @@ class For:
     """
 
     def __init__(self, m: Module, lower: Value, upper: Value, step: Value, carried: Sequence[Value] = (),
-                 signed: bool = True, control: Any = "None", inclusive: bool = False) -> None:
+                 signed: bool = True, control: Any = "None", inclusive: bool = False,
+                 goes_on: Callable[[Value], Value] = lambda test: test) -> None:
+        """`goes_on`: the condition of a round, of the test of the index."""
         self.module = m
         self._lower, self._upper, self._step = lower, upper, step
         self._test = f"Op{'S' if signed else 'U'}LessThan{'Equal' if inclusive else ''}"
         self._loop = _Loop(m, control, [lower, *carried])
+        self._goes_on = goes_on
         self._yielded: Sequence[Value] = ()
         self.index, *self.carried = self._loop.phis
         self.results = self.carried
@@ -133,7 +136,7 @@ class For:
     def __enter__(self) -> For:
         m = self.module
         body = m.label()
-        go_on = m.emit(self._test, self.index, self._upper, type=Bool())
+        go_on = self._goes_on(m.emit(self._test, self.index, self._upper, type=Bool()))
         self._loop.watch(go_on)
         self._loop.merge_instruction()
         m.emit("OpBranchConditional", go_on, body, self._loop.merge)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import LoweringError
 from ...facts.motion import added_each_round
+from ...facts.rounds import may_be_long
 from ...ir.model import Operation, TensorType
 from ...spirv.control import For, IfElse, While
 from ...spirv.module import Value as Register
@@ -78,7 +79,8 @@ def for_loop(
     signed = not op.attributes.get("unsignedCmp", False)
     keeps = ctx.target.has("keeps_loops") and any(inner.has("product") for inner in op.walk())
     loop = For(b.module, lower, upper, step, carried=registers, signed=signed,
-               control="DontUnroll" if keeps else "None")
+               control="DontUnroll" if keeps else "None",
+               goes_on=lambda test: goes_on(ctx, test) if may_be_long(op) else test)
     for copies in staged.values():
         if copies.turn is not None:
             ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]

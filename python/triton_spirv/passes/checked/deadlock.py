@@ -1,6 +1,7 @@
-"""deadlock: loops that may never end are ended by the launcher, and say what they wait for.
+"""deadlock: loops that may never end, or not soon, are ended by the launcher, and say what they wait for.
 
     while: v = load p, volatile       becomes      while: ts.report stopped, p; v = load p, volatile
+    for: ...                          becomes      for: ts.report stopped; ...
 
 When a launch has taken too long, the launcher writes a word. `ts.stopped` reads it: then each program that
 comes by reports where it is, and the address that it looks at. A moment later all loops end, those that wait
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from ...check_layout import stop_word
 from ...facts.pointers import is_pointer
+from ...facts.rounds import may_be_long
 from ...ir.model import IntegerType, Module, Operation, Value, like
 from .sites import I1, I64, Before, Sites
 
@@ -22,6 +24,8 @@ def check_deadlock(module: Module, sites: Sites) -> None:
             _watch_poll(op, sites)
         elif op.name == "scf.while":
             _watch_loop(op, sites)
+        elif op.name == "scf.for" and may_be_long(op):
+            _watch_rounds(op, sites)
 
 
 def _watch_loop(loop: Operation, sites: Sites) -> None:
@@ -34,8 +38,12 @@ def _watch_loop(loop: Operation, sites: Sites) -> None:
             stopped = make.spread(_stopped(make, sites), address.type)
             _report(make, op, "atomic" if op.has("atomic") else "load", stopped, address, sites)
     if not looks:
-        make = Before(loop.regions[0].entry.operations[0], loop.location)
-        _report(make, loop, "loop", _stopped(make, sites), make.number(0, I64), sites)
+        _watch_rounds(loop, sites)
+
+
+def _watch_rounds(loop: Operation, sites: Sites) -> None:
+    make = Before(loop.regions[0].entry.operations[0], loop.location)
+    _report(make, loop, "loop", _stopped(make, sites), make.number(0, I64), sites)
 
 
 def _watch_poll(op: Operation, sites: Sites) -> None:
