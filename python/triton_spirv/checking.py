@@ -76,6 +76,7 @@ class Finding:
     argument  the argument that is meant, or ""; `index`: the element of it, in its own coordinates, where
               they are known; `address`: of that element
     other     of a race: the other access
+    mask      of an access out of bounds: its mask, as the source has it, or ""
     """
 
     check: str
@@ -90,6 +91,7 @@ class Finding:
     index: tuple[int, ...] = ()
     address: int = 0
     other: Place | None = None
+    mask: str = ""
 
     @property
     def source(self) -> str:
@@ -100,7 +102,9 @@ class Finding:
         times = f"; {self.count} elements in all" if self.count > 1 else ""
         text = f"{self.file}:{self.line}:{self.column}: {self.check}: {self.message}"
         text += f"\n    {self.source}" if self.source else ""
-        text = f"{text}\n    in {self.kernel}, program {self.program}{times}"
+        at = f", address {self.address:#x}" if self.check in ("bounds", VIEW_NAME) else ""
+        text = f"{text}\n    in {self.kernel}, program {self.program}{at}{times}"
+        text += f"\n    mask: {self.mask}" if self.mask else ""
         return text if self.other is None else f"{text}\nand {self.other}"
 
     def to_json(self) -> dict[str, Any]:

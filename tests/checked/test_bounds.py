@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import triton.language as tl
 import triton_spirv
 from checked import launches
 from triton_spirv import CheckError
+from triton_spirv.runtime.mask_text import mask_of
 
 pytestmark = pytest.mark.usefixtures("device")
 MODES = ["vector", "simt", pytest.param("vulkan", marks=pytest.mark.vulkan)]
@@ -75,6 +77,42 @@ def test_what_is_right_is_silent() -> None:
         copy[(4,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 1000, BLOCK=256)
         copy[(0,)](triton_spirv.asarray(x), triton_spirv.asarray(o), 1000, BLOCK=256)
     np.testing.assert_array_equal(o, x)
+
+
+@triton.jit
+def masks(x, o, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    inside = i < n - 1
+    inside = (i < n) & (
+        i >= 0)
+    tl.store(o + i, tl.load(x + i, mask=inside, other=0).to(tl.float32))
+    tl.store(o + i, tl.load(x + i, i < n + 1), i < n)
+    tl.atomic_add(o + i, 1, mask=i <= n)
+    tl.store(o + n, 1)
+    tl.atomic_xchg(x + n, 1)
+
+
+def test_the_mask_is_shown() -> None:
+    x, o = np.zeros(10, np.float32), np.zeros(10, np.float32)
+    findings = found(lambda: masks[(1,)](*map(triton_spirv.asarray, (x, o)), 12, BLOCK=16))
+    assigned = "inside = (i < n) & (i >= 0)"
+    shown = [(finding.message.split()[0], finding.mask) for finding in findings]
+    assert shown == [("load", assigned), ("store", ""), ("load", "i < n + 1"), ("store", "i < n"),
+                     ("atomic", "i <= n"), ("store", ""), ("atomic", "")]
+    text = str(findings[0])
+    assert text.endswith(f"; 2 elements in all\n    mask: {assigned}") and "mask: " not in str(findings[1])
+    assert f"program (0, 0, 0), address {findings[0].address:#x}; 2" in text
+    assert findings[0].to_json()["mask"] == assigned
+
+
+def test_masks_of_other_sources(tmp_path: Path) -> None:
+    """Block pointers, which older Triton has, and what is no call, or no Python."""
+    place = tmp_path / "kernel.py"
+    place.write_text("def kernel(p, q):\n    v = tl.load(p, boundary_check=(0, 1)).to(q)\n    tl.store(p, *q)\n")
+    assert mask_of(str(place), 2, 9, "load") == "boundary_check=(0, 1)"
+    assert not mask_of(str(place), 3, 5, "store") and not mask_of(str(place), 2, 8, "load")
+    place.with_name("kernel.ttir").write_text("tt.load %p, %m")
+    assert not mask_of(str(place.with_name("kernel.ttir")), 1, 1, "load") and not mask_of("", 0, 0, "load")
 
 
 @triton.jit

@@ -32,6 +32,7 @@ from ..check_layout import (
 )
 from ..checking import Finding, Place, registered, report, require_settings, timeout
 from .elements import coordinates, element_at, form, memory_of, view_of
+from .mask_text import mask_of
 from .races import Races, Report
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ class Watch:
             value -= self._moved[found]
             index, message = _beyond(site, value, argument, name)
         return Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column, (x, y, z),
-                       count, name, index, value)
+                       count, name, index, value, mask=mask_of(site.file, site.line, site.column, site.what))
 
     def _meeting(self, site: Site, count: int, program: tuple[int, int, int], lane: int,
                  other: int) -> Finding:
@@ -230,9 +231,10 @@ class Watch:
         lanes = {MANY_LANES: "several lanes", ADDING_LANES: "a lane"}
         who = other & (1 << PLACE_BIT) - 1
         if site == before and site.what == "store":
-            message = (f"store of {site.kind} memory by lane {lane}, and of another value there by lane "
-                       f"{who}: which of them stays is not defined. If the kernel never stores two elements "
-                       "of one tensor in one place, this is a defect of triton-spirv: please report it")
+            whose = f"lane {who}" if lane != who else "it for another element"
+            message = (f"store of {site.kind} memory by lane {lane}, and of another value there by {whose}: "
+                       "which of them stays is not defined. If the kernel never stores two elements of one "
+                       "tensor in one place, this is a defect of triton-spirv: please report it")
         else:
             message = (f"{site.what} of {site.kind} memory by lane {lane}, and {before.what} there by "
                        f"{lanes.get(who, f'lane {who}')}: no barrier is between them. This is a defect of "
