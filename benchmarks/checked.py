@@ -1,13 +1,14 @@
 """What checked mode costs: kernels with each check, times the kernel without, in one run and in turns, the
 fastest launch of each (others may use the machine); and what other tools take for the same launches.
 
-    python benchmarks/checked.py [--quick] [--markdown] [--viz PYTHON]
+    python benchmarks/checked.py [--quick] [--markdown] [--processor-time] [--viz PYTHON]
 
 `uninit` is run twice: on memory that is all written, and ("new") with an output that nobody has written, as
 the first launch after torch.empty has it; filling that is not counted. "proven" says at how many of the
 kernel's accesses `bounds` compares two addresses for a whole block, and looks at single elements only where
 one of these lies outside. `--viz`: the Python of an environment that has triton-viz, and a Triton that it
-takes.
+takes. `--processor-time`: the time that one core worked, and the median of all launches, for a machine that
+others use; it is not compared with other tools then.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import statistics
 import subprocess
 import sys
 import time
@@ -32,23 +35,27 @@ from triton_spirv_backend.targets import current_target, emitter_target
 CHECKS = ("bounds", "uninit", "uninit, new", "race", "overflow", "nan", "all")
 
 
-def measured(case: Case, seconds: float) -> dict[str, float]:
-    """Check -> its time over that without, of the fastest launches; "ms": that without."""
+def measured(case: Case, seconds: float, processor: bool) -> dict[str, float]:
+    """Check -> its time over that without, of the fastest launches, or the median of the processor's; "ms":
+    that without."""
+    clock = time.process_time if processor else time.perf_counter
+
     def action(check: str) -> Callable[[], Any]:
         return lambda: case.launch(check=check)
 
     actions = {check: action(check) for check in CHECKS if check != "uninit, new"}
-    times = interleaved({"": action(""), **actions}, seconds)
-    ratios = {check: times[check].least / times[""].least for check in actions}
+    times = interleaved({"": action(""), **actions}, seconds, processor=processor)
+    taken = {check: sample.median if processor else sample.least for check, sample in times.items()}
+    ratios = {check: taken[check] / taken[""] for check in actions}
     fresh = []
     if case.output.dtype.is_floating_point:  # what is counted up has to be given first
         for _ in range(max(3, times["uninit"].count // 4)):
             triton_spirv.mark_uninitialised(case.output)
-            start = time.perf_counter()
+            start = clock()
             actions["uninit"]()
-            fresh.append((time.perf_counter() - start) * 1e3)
-        ratios["uninit, new"] = min(fresh) / times[""].least
-    return {"ms": times[""].least, **ratios}
+            fresh.append((clock() - start) * 1e3)
+        ratios["uninit, new"] = (statistics.median(fresh) if processor else min(fresh)) / taken[""]
+    return {"ms": taken[""], **ratios}
 
 
 def proven(case: Case) -> str:
@@ -90,16 +97,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small arrays, fewer calls")
     parser.add_argument("--markdown", action="store_true", help="the tables as docs/checking.md has them")
+    parser.add_argument("--processor-time", action="store_true", help="of one core, instead of the clock's")
     parser.add_argument("--viz", metavar="PYTHON", help="measure triton-viz' sanitizer with this Python")
     options = parser.parse_args()
+    if options.processor_time:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])  # before anything has started threads
     listed = cases(options.quick)
-    rows = [(case.name, measured(case, 1.0 if options.quick else 4.0)) for case in listed]
+    rows = [(case.name, measured(case, 1.0 if options.quick else 4.0, options.processor_time))
+            for case in listed]
     mean = {check: math.exp(math.fsum(map(math.log, held)) / len(held)) for check in CHECKS
             if (held := [row[check] for _, row in rows if check in row])}
     cells = [[name, f"{row['ms']:.2f}", *(f"{row[check]:.1f}" if check in row else "" for check in CHECKS)]
              for name, row in rows]
     cells.append(["geometric mean", "", *(f"{mean[check]:.1f}" for check in CHECKS)])
-    tools = {"interpreter": elsewhere("interpreter", sys.executable, options.quick)}
+    tools = {}
+    if not options.processor_time:
+        tools["interpreter"] = elsewhere("interpreter", sys.executable, options.quick)
     if options.viz:
         tools["triton-viz"] = elsewhere("triton-viz", options.viz, options.quick)
     others = []
