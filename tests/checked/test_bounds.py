@@ -108,7 +108,8 @@ def test_the_mask_is_shown() -> None:
 def test_masks_of_other_sources(tmp_path: Path) -> None:
     """Block pointers, which older Triton has, and what is no call, or no Python."""
     place = tmp_path / "kernel.py"
-    place.write_text("def kernel(p, q):\n    v = tl.load(p, boundary_check=(0, 1)).to(q)\n    tl.store(p, *q)\n")
+    place.write_text("def kernel(p, q):\n    v = tl.load(p, boundary_check=(0, 1)).to(q)\n"
+                     "    tl.store(p, *q)\n")
     assert mask_of(str(place), 2, 9, "load") == "boundary_check=(0, 1)"
     assert not mask_of(str(place), 3, 5, "store") and not mask_of(str(place), 2, 8, "load")
     place.with_name("kernel.ttir").write_text("tt.load %p, %m")
