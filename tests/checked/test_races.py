@@ -510,6 +510,52 @@ def test_a_store_of_repeated_places() -> None:
     assert "more than once" in finding.message and finding.source.startswith("tl.store(o + r")
 
 
+@triton.jit
+def strided(o, heights, widths, rows, columns, SAME: tl.constexpr, H: tl.constexpr, W: tl.constexpr):
+    r, c = tl.arange(0, H)[:, None], tl.arange(0, W)[None, :]
+    v = (r + c) * 0 if SAME else r * W + c
+    tl.store(o + 64 + r * heights + c * widths, v, mask=(r < rows) & (c < columns))
+
+
+@pytest.mark.parametrize("heights, widths, rows, columns, count", [
+    (16, 1, 8, 16, 0), (10, 1, 8, 10, 0), (1, 8, 8, 16, 0), (-16, 1, 4, 16, 0), (16, -1, 8, 16, 0),
+    (3, 5, 5, 3, 0), (10, 1, 8, 11, 7), (16, 0, 8, 2, 8), (0, 1, 2, 16, 16), (0, 1, 1, 16, 0),
+    (5, 1, 8, 10, 35)])
+def test_strides_that_give_two_elements_one_place(heights: int, widths: int, rows: int, columns: int,
+                                                  count: int) -> None:
+    def launch(same: bool = False) -> None:
+        strided[(1,)](zeros(320, "int32"), heights, widths, rows, columns, SAME=same, H=8, W=16)
+
+    strided.device_caches.clear()
+    findings = found(launch)
+    assert [finding.count for finding in findings] == [count] * (count > 0)
+    if findings:
+        assert "more than once" in findings[0].message and findings[0].source.startswith("tl.store(o + 64")
+        assert not found(lambda: launch(True))
+
+
+@triton.jit
+def of_one_axis(o, step, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(o + i * step, i)
+
+
+@triton.jit
+def of_three_axes(o, x, y, z, N: tl.constexpr):
+    i = tl.arange(0, N)
+    a, b, c = i[:, None, None], i[None, :, None], i[None, None, :]
+    tl.store(o + a * x + b * y + c * z, a * N * N + b * N + c)
+
+
+def test_strides_of_other_ranks() -> None:
+    for step, count in ((2, 0), (1, 0), (-1, 0), (0, 1)):
+        o = zeros(256, "int32")[128:]
+        assert len(found(lambda step=step, o=o: of_one_axis[(1,)](o, step, BLOCK=64))) == count
+    for strides, count in (((64, 8, 1), 0), ((1, 64, 8), 0), ((8, 64, 1), 0), ((64, 4, 1), 1),
+                           ((60, 8, 1), 1)):
+        assert len(found(lambda s=strides: of_three_axes[(1,)](zeros(512, "int32"), *s, N=8))) == count
+
+
 # ---- with the other checks
 
 

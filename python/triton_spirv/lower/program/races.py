@@ -10,6 +10,8 @@ at a time: `ts.lock`, `ts.unlock`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import permutations
 from typing import Any
 
 from ... import race_layout as words
@@ -22,7 +24,7 @@ from ..context import Context, StepLoop
 from ..lanes.elements import guarded, visit_elements, visited_layout
 from ..memory.load import to_memory
 from ..registry import lowers
-from ..values.tensor import Tensor
+from ..values.tensor import Pointers, Tensor
 from ..values.types import element_of, storage_type
 from .checks import record
 from .race_cells import Accesses, State
@@ -107,8 +109,8 @@ def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> No
 
 @lowers("ts.twice")
 def twice(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor | None) -> None:
-    """Behind a store to places that are no range: does each hold what was stored there, and not another
-    element's value?"""
+    """Behind a store to places that are not known to be different: does each hold what was stored there, and
+    not another element's value?"""
     b, env, accesses = ctx.b, ctx.env, Accesses(ctx, op)
     held = storage_type(element_of(op.value.type))
     assert isinstance(held, (Int, Float))
@@ -133,4 +135,37 @@ def twice(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor 
             visit_elements(ctx, layout, given, one)
         ctx.finish(walk)
 
-    briefly(ctx, accesses.watched(), look)
+    apart = _are_apart(ctx, ptr)
+    if apart is not True:
+        watched = accesses.watched()
+        briefly(ctx, watched if apart is False else b.logical_and(watched, b.logical_not(apart)), look)
+
+
+def _are_apart(ctx: Context, ptr: Tensor) -> Register | bool:
+    """Do the strides alone say that elements have places of their own? So it is where, in some order of the
+    axes, each stride goes beyond all that those before it reach."""
+    if not isinstance(ptr, Pointers) or ptr.terms or ptr.affine is None:
+        return False
+    b = ctx.b
+    strides = [abs(stride) if isinstance(stride, int) else ctx.env.math("s_abs", b.resize(stride, 64))
+               for stride in ptr.affine.strides]
+    wide = [(stride, extent) for stride, extent in zip(strides, ptr.affine.shape, strict=True) if extent > 1]
+    orders = list(permutations(wide)) if len(wide) <= 3 else [tuple(wide), tuple(wide[::-1])]
+    found: list[Register] = []
+    for order in orders:
+        reach: Register | int = 0
+        tests: list[Register] = []
+        for stride, extent in order:
+            if isinstance(stride, int) and isinstance(reach, int):
+                if stride <= reach:
+                    break
+                reach += stride * (extent - 1)
+                continue
+            big, small = (b.constant(I64, x) if isinstance(x, int) else x for x in (stride, reach))
+            tests.append(b.compare("OpSGreaterThan", big, small))
+            reach = b.iadd(small, b.imul(big, extent - 1))
+        else:
+            if not tests:
+                return True
+            found.append(reduce(b.logical_and, tests))
+    return reduce(b.logical_or, found) if found else False

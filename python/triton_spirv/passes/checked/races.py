@@ -8,7 +8,8 @@ them.
 
 Accesses are held against those before them in shadow memory (race_layout.py), whichever order the programs
 run in. A store to places that need not be different is looked at again when it is done (`ts.twice`): does
-each place hold the value that was stored there?
+each place hold the value that was stored there? Of sums of ranges, the strides may say when the kernel runs
+that places are different.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class _Races:
             _insert(Before(op), "ts.touch", (op.ptr, mask), attributes)
         else:
             self._order(op, mask, sem, attributes)
-        if op.name == "tt.store" and isinstance(op.ptr.type, TensorType) and not _is_range(op.ptr):
+        if op.name == "tt.store" and isinstance(op.ptr.type, TensorType) and not _are_apart(op.ptr):
             word = self.sites.add(op, "race", "store", **{**more, "kind": "twice"})
             self.count += 1
             _insert(_behind(op), "ts.twice", (op.ptr, op.value, mask), {**attributes, "word": word})
@@ -138,12 +139,12 @@ def _exchanged(op: Operation, make: Before) -> Value:
     return make.make("arith.cmpi", list(values), like(op.cmp.type, I1), predicate="eq")
 
 
-def _is_range(pointers: Value) -> bool:
-    """Is each element's offset the sum of ranges, one for each axis, times what is the same for all?"""
+def _are_apart(pointers: Value) -> bool:
+    """Is each element's offset a range along the only axis, times a number that is not 0?"""
     known: dict[Any, Any] = {}
 
     def axes(value: Value) -> Asking[frozenset[int] | None]:
-        """The axes along which the value steps; None: it is no such sum."""
+        """The axes along which the value steps; None: it is no sum of ranges, each times such a number."""
         op, type = value.defining_op, value.type
         if not isinstance(type, TensorType):
             return frozenset()
@@ -168,6 +169,8 @@ def _is_range(pointers: Value) -> bool:
         if not is_sum and op.name != "arith.muli":
             return None
         first, second = parts
+        if not is_sum and not all(part or _is_nonzero(x) for part, x in zip(parts, op.operands, strict=True)):
+            return None if first or second else frozenset()
         return first | second if not first & second and (is_sum or not first or not second) else None
 
     def carried(value: Value) -> Asking[frozenset[int] | None]:
@@ -193,4 +196,16 @@ def _is_range(pointers: Value) -> bool:
     found = answer(axes, pointers, known=known)
     type = pointers.type
     assert isinstance(type, TensorType)
-    return found is not None and all(axis in found for axis, extent in enumerate(type.shape) if extent > 1)
+    wide = [axis for axis, extent in enumerate(type.shape) if extent > 1]
+    return not wide or (len(wide) == 1 and found is not None and wide[0] in found)
+
+
+def _is_nonzero(value: Value) -> bool:
+    """Is it the same number for all elements, known, and not 0?"""
+    op = value.defining_op
+    while op is not None and op.name in ("tt.splat", "tt.broadcast"):
+        op = op.operands[0].defining_op
+    if op is None or op.name != "arith.constant":
+        return False
+    held = op.attributes["value"]
+    return bool(getattr(held, "values", held)) if getattr(held, "splat", True) else False
