@@ -317,5 +317,5 @@ def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[i
         where = f"{far} element{'s' * (far != 1)} beyond its end"
     whole = f" of shape {tuple(shape)}" if shape is not None else ""
     whole += f" and strides {tuple(strides)}" if strides is not None else ""
-    return index, (f"{site.what} at {name}[{shown}], {where} ({name} is{whole or ' memory'}, {size} bytes an "
-                   "element)")
+    return index, (f"{site.what} at {name}[{shown}], {where} ({name} is{whole or ' memory'}, {size} "
+                   f"byte{'s' * (size != 1)} an element)")
