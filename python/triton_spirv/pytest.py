@@ -21,7 +21,7 @@ from typing import Any
 from . import plugin
 from .checking import COMPILER, LANES, NAMES, VARIABLE, VIEW, CheckError, at_least_0
 from .errors import InternalError, LoweringError, MissingCapability, UnsupportedOperation
-from .torch_as_cuda import where_torch_is
+from .torch_as_cuda import capability, where_torch_is
 
 #: what the option may say -> the variables that mean it
 MODES: dict[str, dict[str, str]] = {
@@ -85,6 +85,8 @@ def pytest_addoption(parser: Any) -> None:
     group.addoption("--triton-spirv-cuda", action="store_true",
                     help="torch.cuda.is_available() and Tensor.is_cuda say True, for tests that skip "
                          "themselves otherwise")
+    group.addoption("--triton-spirv-capability", type=capability, default=(0, 0), metavar="8.0",
+                    help="what torch.cuda.get_device_capability() says (default: 0.0)")
     group.addoption("--triton-spirv-strict", action="store_true",
                     help="a kernel that is refused fails its test")
 
@@ -103,7 +105,8 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
     plugin.front_end("compilations").listen(_tally.note)
     asked, stack = options.triton_spirv_cuda, ExitStack()
     early_config.add_cleanup(stack.close)
-    stack.enter_context(where_torch_is(available=asked, is_cuda=asked))
+    stack.enter_context(where_torch_is(available=asked, is_cuda=asked,
+                                       capability=options.triton_spirv_capability))
 
 
 def refusal(error: BaseException | None) -> BaseException | None:

@@ -3,6 +3,9 @@
 A tensor that is asked for on "cuda" is made on the CPU, `.to("cuda")` and `.cuda()` give the tensor itself,
 and torch.cuda's streams, events and waits are those of the device that kernels run on. Nothing is computed.
 `torch.cuda.is_available()` stays False unless asked, so that libraries do not take the paths of one vendor.
+
+Libraries that take the name of Triton's backend for a device of torch's find that, too: device "spirv" and
+`torch.spirv`.
 """
 
 from __future__ import annotations
@@ -17,6 +20,9 @@ from . import plugin
 
 #: what stands for an attribute that was not there
 _ABSENT = object()
+
+#: devices whose tensors are made on the CPU; the second is the name of Triton's backend in lane modes
+_DEVICES = ("cuda", "spirv")
 
 
 @contextmanager
@@ -37,6 +43,12 @@ def torch_cpu_as_cuda(*, available: bool = False, is_cuda: bool = False,
         yield
 
 
+def capability(text: str) -> tuple[int, int]:
+    """"8.0" -> (8, 0)."""
+    major, _, minor = text.partition(".")
+    return int(major), int(minor or 0)
+
+
 def where_torch_is(**settings: Any) -> AbstractContextManager[None]:
     """`torch_cpu_as_cuda`, or nothing where torch is not installed."""
     if importlib.util.find_spec("torch") is None:
@@ -49,7 +61,8 @@ def _replacements(available: bool, is_cuda: bool,
     """(owner, attribute, what it is for a while)."""
     import torch
 
-    device = plugin.front_end("targets").current_interface()
+    targets = plugin.front_end("targets")
+    device = targets.current_interface()
     facts = device.get_device_properties()
     facts.__dict__.update(
         major=capability[0], minor=capability[1], warp_size=32, shared_memory_per_block_optin=1 << 20,
@@ -68,6 +81,16 @@ def _replacements(available: bool, is_cuda: bool,
                "is_available": available, "device_count": int(available), "is_initialized": available}
     for name, value in answers.items():
         yield torch.cuda, name, answer(value)
+    if available:
+        for name, value in {"is_available": True, "device_count": 1, "current_device_index": 0,
+                            "set_device_index": None, "empty_cache": None,
+                            "current_accelerator": torch.device("cuda")}.items():
+            yield torch.accelerator, name, answer(value)
+        for name in ("current_stream", "synchronize"):
+            yield torch.accelerator, name, getattr(device, name)
+    if targets.current_target().backend == "spirv" and _is_a_device("spirv"):
+        yield torch, "spirv", torch.cuda
+        yield torch.cuda, "get_amp_supported_dtype", answer([torch.float16, torch.bfloat16])
     for name in ("device", "device_of"):
         yield torch.cuda, name, lambda *arguments: nullcontext()
     for name in ("Event", "Stream", "current_stream", "default_stream", "stream", "synchronize"):
@@ -77,6 +100,15 @@ def _replacements(available: bool, is_cuda: bool,
     yield torch.Tensor, "record_stream", answer(None)
     if is_cuda:
         yield torch.Tensor, "is_cuda", property(lambda tensor: True)
+
+
+def _is_a_device(name: str) -> bool:
+    """Does torch know a device of that name? It has one name to give away, once in a process."""
+    import torch
+
+    if torch._C._get_privateuse1_backend_name() == "privateuseone":
+        torch.utils.rename_privateuse1_backend(name)
+    return torch._C._get_privateuse1_backend_name() == name
 
 
 @contextmanager
@@ -100,21 +132,25 @@ def _on_cpu(device: Any) -> Any:
         return device
     if isinstance(device, int):
         return "cpu"
-    named = isinstance(device, (str, torch.device)) and str(device).partition(":")[0] == "cuda"
+    named = isinstance(device, (str, torch.device)) and str(device).partition(":")[0] in _DEVICES
     return "cpu" if named else device
 
 
 def _redirected() -> Any:
     """The mode in which torch's functions take "cuda" for the CPU."""
     from torch.overrides import TorchFunctionMode
+    from torch.utils import _device
 
     class OnCpu(TorchFunctionMode):
 
         def __torch_function__(self, function: Any, kinds: Any, arguments: Any = (),
                                named: Any = None) -> Any:
             named = dict(named or {})
-            if "device" in named:
+            default = _device.CURRENT_DEVICE  # torch.set_default_device("cuda")
+            if named.get("device") is not None:
                 named["device"] = _on_cpu(named["device"])
+            elif default is not None and function in _device._device_constructors():
+                named["device"] = _on_cpu(default)
             if named.get("pin_memory"):
                 named["pin_memory"] = False
             if getattr(function, "__name__", "") == "to" and len(arguments) > 1:

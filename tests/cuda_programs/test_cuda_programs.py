@@ -55,7 +55,7 @@ def test_that_is_wrong():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_that_asks():
-    assert torch.ones(1, device="cuda").is_cuda
+    assert torch.ones(1, device="cuda").is_cuda and torch.cuda.get_device_capability() == (8, 6)
 """
 
 
@@ -89,7 +89,8 @@ def test_the_plugin_in_workers(tmp_path: Path) -> None:
 
 def test_the_plugin_as_asked(tmp_path: Path) -> None:
     """CUDA is there for those who ask, what is refused fails; and without the option, nothing happens."""
-    printed = run_tests(tmp_path, "-n", "0", "--triton-spirv", "--triton-spirv-cuda", "--triton-spirv-strict")
+    printed = run_tests(tmp_path, "-n", "0", "--triton-spirv", "--triton-spirv-cuda", "--triton-spirv-strict",
+                        "--triton-spirv-capability=8.6")
     assert "2 failed, 3 passed" in printed, printed
     printed = run_tests(tmp_path, "-n", "0", "-k", "asks")
     assert "1 skipped" in printed and "triton-spirv," not in printed, printed
@@ -150,3 +151,61 @@ def test_ways_to_name_the_device() -> None:
     torch.cuda.current_stream().wait_stream(torch.cuda.Stream())
     with pytest.raises(RuntimeError):
         torch.zeros(1, device="no such device")
+
+
+@torch_cpu_as_cuda()
+def test_a_default_device() -> None:
+    """torch puts it in behind all modes."""
+    torch.set_default_device("cuda")
+    try:
+        made = torch.zeros(3), torch.tensor([1.0]), torch.randn(2, device=None)
+        assert {tensor.device.type for tensor in made} == {"cpu"}
+        assert torch.zeros(3, device="meta").device.type == "meta"
+    finally:
+        torch.set_default_device(None)
+
+
+def test_accelerators() -> None:
+    """What torch calls an accelerator is there for those who ask."""
+    with torch_cpu_as_cuda():
+        assert not torch.accelerator.is_available()
+    with torch_cpu_as_cuda(available=True):
+        assert torch.accelerator.current_accelerator() == torch.device("cuda")
+        assert torch.zeros(1, device=torch.accelerator.current_accelerator()).device.type == "cpu"
+        torch.accelerator.synchronize()
+    assert not torch.accelerator.is_available()
+
+
+def test_the_name_of_the_backend(tmp_path: Path) -> None:
+    """In lane modes Triton calls it "spirv", and libraries take that for a device of torch's."""
+    (tmp_path / "test_library.py").write_text(KERNELS + """
+from functools import partial
+name = triton.runtime.driver.active.get_current_target().backend
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    @partial(torch.amp.custom_fwd, device_type=name)
+    def forward(ctx, x):
+        out = torch.empty_like(x)
+        with getattr(torch, name).device(x.device.index):
+            double[(1,)](x, out, x.numel(), BLOCK=256)
+        return out
+
+    @staticmethod
+    @partial(torch.amp.custom_bwd, device_type=name)
+    def backward(ctx, d):
+        return 2 * d
+
+def test_double():
+    x = torch.arange(5.0, device=name, requires_grad=True)
+    Double.apply(x).sum().backward()
+    assert x.grad.sum() == 10
+    device = torch.device(name, getattr(torch, name).current_device())
+    assert torch.zeros(1, device=device).device.type == "cpu"
+    torch.manual_seed(0)
+""")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TRITON_SPIRV")}
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "triton_spirv.pytest",
+               "-p", "no:cacheprovider", "--triton-spirv=simt", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .. import switch
 from ..errors import UsageError
-from ..torch_as_cuda import where_torch_is
+from ..torch_as_cuda import capability, where_torch_is
 from .output import Output
 
 EXAMPLES = ("run train.py --steps 10", "run --cuda -m benchmarks.softmax")
@@ -33,12 +33,6 @@ def program_arguments(parser: argparse.ArgumentParser) -> None:
                         help="PROGRAM is a module, as for python -m")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="its arguments")
-
-
-def capability(text: str) -> tuple[int, int]:
-    """"8.0" -> (8, 0)."""
-    major, _, minor = text.partition(".")
-    return int(major), int(minor or 0)
 
 
 def run(options: argparse.Namespace, out: Output) -> int:
