@@ -213,6 +213,45 @@ def test_early_return(run):
 
 
 @triton.jit
+def return_amid_branches(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """Ways meet with a tensor each, and some have returned before; two end by the same store, which Triton
+    then writes once, above blocks that lead to it."""
+    pid, i = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + pid * BLOCK + i)
+    out = out_ptr + pid * BLOCK + i
+    if pid == 1:
+        tl.store(out, x + 1)
+        return
+    y = x * x
+    if tl.sum(x) > n:
+        tl.store(out, y)
+        if pid % 4 == 2:
+            tl.store(out, y + x)
+            return
+    else:
+        if pid % 4 == 3:
+            return
+        y = y ^ x
+    tl.store(out_ptr + pid * BLOCK + (BLOCK - 1 - i), y - 5)
+
+
+@pytest.mark.parametrize("block", (1, 16, 512, 2048))
+def test_return_amid_branches(run, block):
+    x, out = numeric.random((12, block), "i32", low=-9, high=9), numeric.poisoned((12, block), "i32")
+    expected = out.numpy().copy()
+    for pid, row in enumerate(x):
+        more, y = row.sum() > 0, row * row
+        if pid == 1:
+            expected[pid] = row + 1
+        elif more and pid % 4 == 2:
+            expected[pid] = y + row
+        elif more or pid % 4 != 3:
+            expected[pid] = ((y if more else y ^ row) - 5)[::-1]
+    run(return_amid_branches, 12, numeric.tensor(x, "i32"), out, 0, block)
+    numeric.assert_same(out, expected)
+
+
+@triton.jit
 def until_full(x_ptr, out_ptr, limit, BLOCK: tl.constexpr):
     """A while loop whose condition is computed from a tensor that it carries."""
     x = tl.load(x_ptr + tl.arange(0, BLOCK))

@@ -119,8 +119,28 @@ def nested(k: Kernel) -> None:
     k.read_element(k.number)
 
 
+def way_that_was_taken(k: Kernel, first: int = 3, asked: int = 3) -> Value:
+    """One of three ways has not written, and says so."""
+    selector = k.m.variable(I32)
+    outer, inner = IfElse(k.m, k.condition), None
+    with outer.then():
+        k.write(0)
+        k.m.emit("OpStore", selector, k.m.constant(I32, first))
+    with outer.otherwise():
+        inner = IfElse(k.m, k.condition)
+        with inner.then():
+            k.write(0)
+            k.m.emit("OpStore", selector, k.m.constant(I32, 3))
+        with inner.otherwise():
+            k.m.emit("OpStore", selector, k.m.constant(I32, 5))
+    with if_(k.m, k.b.compare("OpIEqual", k.m.emit("OpLoad", selector, type=I32), asked)):
+        k.read(0)
+    return selector
+
+
 @pytest.mark.parametrize("make", (
-    straight, walk_then_read, read_in_another_order, backwards, both_arms, this_turn, nested))
+    straight, walk_then_read, read_in_another_order, backwards, both_arms, this_turn, nested,
+    way_that_was_taken))
 def test_written(make: Callable[[Kernel], None]) -> None:
     kernel = Kernel()
     make(kernel)
@@ -198,7 +218,30 @@ def anywhere(k: Kernel) -> None:
     k.array = array
 
 
+def way_that_did_not_write(k: Kernel) -> None:
+    way_that_was_taken(k, asked=5)
+
+
+def way_of_two_numbers(k: Kernel) -> None:
+    """Whoever puts 5 there has not always written."""
+    way_that_was_taken(k, first=5, asked=5)
+
+
+def any_number(k: Kernel) -> None:
+    k.m.emit("OpStore", way_that_was_taken(k), k.number)
+
+
+def way_of_another_round(k: Kernel) -> None:
+    selector = k.m.variable(I32)
+    k.m.emit("OpStore", selector, k.m.constant(I32, 5))
+    with k.loop(k.number):
+        with if_(k.m, k.b.compare("OpIEqual", k.m.emit("OpLoad", selector, type=I32), 3)):
+            k.read(1)
+        k.m.emit("OpStore", selector, k.m.constant(I32, 3))
+
+
 @pytest.mark.parametrize("make", (
+    way_that_did_not_write, way_of_two_numbers, any_number, way_of_another_round,
     nothing, another_part, one_arm, one_arm_of_a_walk, a_part_of_each_turn, half_of_the_turns,
     no_turn_perhaps, each_second, not_from_zero, the_turn_before, anywhere))
 def test_refused(make: Callable[[Kernel], None]) -> None:

@@ -22,6 +22,7 @@ from ...spirv.types import Pointer
 from ...traversal import Asking, answer
 from ..context import Context
 from ..plan.records import Node as Planned
+from ..values.tensor import Stored
 from .carry import Carrier, StoredCarrier, carrier_of, write_stored
 
 #: A block by its position in the function; the end of the function behind the last one.
@@ -50,6 +51,11 @@ class _Join:
         self.variables = [[ctx.b.module.variable(I64 if isinstance(type, Pointer) else type)
                            for type in carrier.types] for carrier in self.carriers]
 
+    @property
+    def arrays(self) -> list[Stored]:
+        """Those of large tensors."""
+        return [each.array for each in self.carriers if isinstance(each, StoredCarrier)]
+
     def arrive(self, values: Sequence[Any]) -> None:
         """Put the arguments where `bound` finds them."""
         ctx = self.ctx
@@ -57,6 +63,7 @@ class _Join:
         parts = [carrier.registers(value) for carrier, value in pairs]
         write_stored(ctx, [(carrier.array, value) for carrier, value in pairs
                            if isinstance(carrier, StoredCarrier)])
+        ctx.recorder.arrives(self.arrays)
         for variables, registers in zip(self.variables, parts, strict=True):
             for variable, register in zip(variables, registers, strict=True):
                 held = ctx.env.address(register) if ctx.is_pointer(register) else register
@@ -64,6 +71,7 @@ class _Join:
 
     def bound(self) -> list[Any]:
         """The arguments, behind the place where the edges meet."""
+        self.ctx.recorder.meets(self.arrays)
         return [carrier.bound([self._load(variable, type)
                                for variable, type in zip(variables, carrier.types, strict=True)])
                 for carrier, variables in zip(self.carriers, self.variables, strict=True)]

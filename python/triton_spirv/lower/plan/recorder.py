@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ..values.tensor import Stored
-from .records import Arm, ArrayUse, Node, Overlap, Plan, Region, Renamed, Turns, Versions
+from .records import Arm, ArrayUse, Arrives, Meets, Node, Overlap, Plan, Region, Renamed, Turns, Versions
 
 
 class Recorder:
@@ -20,6 +20,7 @@ class Recorder:
         self._contents: dict[int, int] = {}  # id of a Stored -> number of the tensor that it holds
         self._names: list[str] = []
         self._known: list[Stored] = []  # keeps those ids unique
+        self._places: dict[int, int] = {}  # id of the first of its arrays' registers -> number of a place
 
     def add(self, node: Node) -> None:
         """A leaf, or a group that is complete."""
@@ -92,6 +93,19 @@ class Recorder:
     def renames(self, before: Stored, after: Stored) -> None:
         """What an array holds is another tensor from here on."""
         self.add(Renamed(self.array(before), self.content(before), self.content(after)))
+
+    def arrives(self, arrays: Sequence[Stored]) -> None:
+        """A way goes on where it meets others, at the place that takes these arrays."""
+        if arrays:
+            self.add(Arrives(self._place(arrays), tuple(map(self.array, arrays))))
+
+    def meets(self, arrays: Sequence[Stored]) -> None:
+        """This is the place."""
+        if arrays:
+            self.add(Meets(self._place(arrays)))
+
+    def _place(self, arrays: Sequence[Stored]) -> int:
+        return self._places.setdefault(arrays[0].array.id, len(self._places))
 
     def finish(self, kernel: Operation, target: str) -> Plan:
         """The whole."""

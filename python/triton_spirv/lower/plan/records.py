@@ -282,6 +282,22 @@ class Renamed:
 
 
 @dataclass(frozen=True)
+class Arrives:
+    """A way through the blocks of a function goes on at `place`, where it meets others; `arrays` hold what it
+    takes there."""
+
+    place: int
+    arrays: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Meets:
+    """The place: only ways that have arrived go on here, whatever ways lead to the code around."""
+
+    place: int
+
+
+@dataclass(frozen=True)
 class Kept:
     """A value that a walk writes to an array besides, under the layout in which it comes to the value. over:
     the value whose array it takes over, None: a new array."""
@@ -398,8 +414,8 @@ class Region:
     loops: bool = False
 
 
-Node = (Access | Fused | Fetch | ArrayUse | Renamed | Product | Exchange | Overflow | Turns | Walk | Versions
-        | Region)
+Node = (Access | Fused | Fetch | ArrayUse | Renamed | Arrives | Meets | Product | Exchange | Overflow | Turns
+        | Walk | Versions | Region)
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,14 @@ from .records import (
     Access,
     Arm,
     ArrayUse,
+    Arrives,
     Blocks,
     Exchange,
     Fetch,
     Fused,
     FusedLoad,
     Kept,
+    Meets,
     Node,
     Overflow,
     Plan,
@@ -160,6 +162,18 @@ def _renamed(printer: _Printer, node: Renamed) -> tuple[str, _Body]:
     return f"array {node.array} goes on{printer.content(node.after)}", []
 
 
+def _arrives(printer: _Printer, node: Arrives) -> tuple[str, _Body]:
+    return f"go to place {node.place} with {_arrays(node.arrays)}", []
+
+
+def _arrays(numbers: Sequence[int]) -> str:
+    return f"{'array' if len(numbers) == 1 else 'arrays'} {', '.join(map(str, numbers))}"
+
+
+def _meets(printer: _Printer, node: Meets) -> tuple[str, _Body]:
+    return f"place {node.place}", []
+
+
 def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
     rows, columns, depth = node.tile
     form = f", {node.form}" if node.form else ""
@@ -205,6 +219,6 @@ def _arms(arms: Sequence[Arm]) -> _Body:
 
 PRINT: dict[type, Callable[[_Printer, Any], tuple[str, _Body]]] = {
     Access: _access, Fused: _fused, FusedLoad: _fused_load, Fetch: _fetch, ArrayUse: _use,
-    Renamed: _renamed, Product: _product, Exchange: _exchange, Overflow: _overflow, Turns: _turns,
-    Walk: _walk, Versions: _versions, Region: _region,
+    Renamed: _renamed, Arrives: _arrives, Meets: _meets, Product: _product, Exchange: _exchange,
+    Overflow: _overflow, Turns: _turns, Walk: _walk, Versions: _versions, Region: _region,
 }

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ...ir.model import Operation, Region, Value
+from ...ir.model import Block, Operation, Region, Value
+from ...traversal import Asking, Known, answer
 from .addresses import Addresses
 from .records import Access, Fused, Node, Plan, Turns, Versions, Walk
 from .records import Region as Inner
@@ -32,20 +33,20 @@ def wrong_accesses(plan: Plan) -> list[str]:
 class _State:
     """What has happened on the ways to a place; what it does not know itself the state `around` knows, so
     that arms cost what they change. made: how often each access was made, at least and at most. last,
-    last_write: of the accesses on some way the one that stands last in its block, and of those that write or
-    are atomic.
+    last_writes: of the accesses on some way those that stand before no other in the kernel, and of those that
+    write or are atomic. They are several where no way leads from one's block to another's.
     fused: how walks of stores are justified. ready: values all loads of which are made."""
 
     around: _State | None = None
     made: dict[Operation, tuple[int, int]] = field(default_factory=dict)
     fused: dict[Operation, Fused] = field(default_factory=dict)
     ready: set[Value] = field(default_factory=set)
-    last: Operation | None = None
-    last_write: Operation | None = None
+    last: tuple[Operation, ...] = ()
+    last_writes: tuple[Operation, ...] = ()
 
     def arm(self) -> _State:
         """One of several ways that go on from here."""
-        return _State(self, last=self.last, last_write=self.last_write)
+        return _State(self, last=self.last, last_writes=self.last_writes)
 
     def count(self, op: Operation) -> tuple[int, int]:
         """How often an access was made."""
@@ -80,6 +81,7 @@ class _Region:
         self.blocks = region.reached()
         self.places = {op: (b, i) for b, block in enumerate(self.blocks)
                        for i, op in enumerate(block.operations)}
+        self.behind: Known = {}
         self.entered: set[Operation] = set()
 
     def verify(self, body: tuple[Node, ...]) -> None:
@@ -129,14 +131,29 @@ class _Region:
         state.ready |= set.intersection(*(each.ready for each in counting))
         state.fused |= states[0].fused
         for each in states:
-            state.last = self.later(state.last, each.last)
-            state.last_write = self.later(state.last_write, each.last_write)
+            state.last = self.latest(state.last, each.last)
+            state.last_writes = self.latest(state.last_writes, each.last_writes)
 
-    def later(self, op: Operation | None, other: Operation | None) -> Operation | None:
-        """The one that stands behind the other in the kernel."""
-        if op is None or other is None:
-            return op or other
-        return op if self.places[op] >= self.places[other] else other
+    def latest(self, ops: tuple[Operation, ...], others: tuple[Operation, ...]) -> tuple[Operation, ...]:
+        """Those of both that stand before no other."""
+        if ops == others:
+            return ops
+        both = tuple(dict.fromkeys(ops + others))
+        return tuple(op for op in both if not any(self.before(op, other) for other in both))
+
+    def before(self, op: Operation, other: Operation) -> bool:
+        """Does an access stand before another in the kernel? Blocks stand in any order in its text."""
+        (block, place), (other_block, other_place) = self.places[op], self.places[other]
+        if block == other_block:
+            return place < other_place
+        return bool(answer(self._reached, self.blocks[block], known=self.behind) >> other_block & 1)
+
+    def _reached(self, block: Block) -> Asking[int]:
+        """The blocks that a way leads to from one: a bit for each."""
+        bits = 0
+        for successor in block.operations[-1].successors:
+            bits |= 1 << self.blocks.index(successor) | (yield (successor,))
+        return bits
 
     def inner(self, node: Inner, state: _State) -> None:
         """A branch between blocks, or an operation with regions of its own."""
@@ -178,12 +195,12 @@ class _Region:
         """Does it come behind what it should come before?"""
         if not reads and not orders:
             return
-        other = state.last if orders else state.last_write
-        if other is not None and self.places[other] > self.places[op]:
-            self.found.append(f"{called(op)} is made behind {called(other)}")
-        state.last = self.later(state.last, op)
+        for other in state.last if orders else state.last_writes:
+            if self.before(op, other):
+                self.found.append(f"{called(op)} is made behind {called(other)}")
+        state.last = self.latest(state.last, (op,))
         if orders:
-            state.last_write = self.later(state.last_write, op)
+            state.last_writes = self.latest(state.last_writes, (op,))
 
     def turns(self, node: Turns, state: _State) -> None:
         """A loop over steps; a turn stores before the next one loads."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .records import ArrayUse, Node, Plan, Region, Renamed, Turns, Versions, Walk
+from .records import ArrayUse, Arrives, Meets, Node, Plan, Region, Renamed, Turns, Versions, Walk
 
 #: The tensors that an array may hold.
 Tensors = frozenset[int | None]
@@ -52,6 +52,7 @@ class _Arrays:
         self.contents = plan.contents
         self.found: list[str] = []
         self.overwritten: list[dict[int, set[tuple[int, ...]]]] = []  # by the walks around: array -> steps
+        self.arrived: dict[int, dict[int, Tensors]] = {}  # by places where ways meet: array -> what it holds
 
     def body(self, nodes: tuple[Node, ...], state: _State) -> None:
         for node in nodes:
@@ -60,6 +61,13 @@ class _Arrays:
             elif isinstance(node, Renamed):
                 self.expect(node.array, node.before, state, "goes on with")
                 state.set(node.array, frozenset([node.after]))
+            elif isinstance(node, Arrives):
+                ways = self.arrived.setdefault(node.place, {})
+                for array in node.arrays:
+                    ways[array] = ways.get(array, frozenset()) | state.get(array)
+            elif isinstance(node, Meets):
+                for array, held in self.arrived.pop(node.place, {}).items():
+                    state.set(array, held)
             elif isinstance(node, Walk):
                 self.walk(node, state)
             elif isinstance(node, Turns):

@@ -13,6 +13,7 @@ and leave nothing behind.
 
 One pass over the blocks does: they come after those that lead to them, but for the way back of a loop, and
 that brings nothing, since nothing is ever taken back, and what is known of a turn is not known of the next.
+What a selector says of the way that was taken counts, too (selectors.py).
 
 A place that is not linear (a number from memory) is no write that counts, and a read of all that the function
 writes at any linear place. Arrays whose pointers go where the analysis does not follow are left out.
@@ -39,6 +40,7 @@ from .places import (
     further,
     scalar_bytes,
 )
+from .selectors import Selectors, Told
 
 Known = dict[tuple[int, Bases], int]  # array, bases of this turn's bits -> the elements that are written
 
@@ -132,6 +134,7 @@ class _Definite:
         for words in pointers:
             if words[3] in self.places:
                 self.places[words[2]] = self._place(words[0] & OPCODE, words)
+        self.selectors = Selectors(self.graph, self.module, [*pointers, *others])
         for words in others:
             for word in words[1:]:
                 if word in self.places:
@@ -239,16 +242,22 @@ class _Definite:
 
     def run(self) -> None:
         """Follow all ways through the blocks."""
+        selectors = self.selectors
         arriving: dict[int, Known] = {}
+        telling: dict[int, Told] = {}
         ways: dict[int, int] = {}
         for block, events in zip(self.graph.blocks, self.events, strict=True):
             known = arriving.pop(block.label, None) if block.number else {}
             if known is None:
                 continue
             line: Words = []
+            told = telling.pop(block.label, {})
             for op, words in events:
                 if op == LINE:
                     line = words
+                    continue
+                if op == STORE and words[1] in selectors.variables:
+                    selectors.store(words, known, told)
                     continue
                 found = self._elements(words[1 if op == STORE else 3])
                 if found is None:
@@ -258,15 +267,21 @@ class _Definite:
                 elif found.whole:
                     key = found.array, found.bases
                     known[key] = known.get(key, 0) | found.mask
+            chosen = selectors.told_by(block, told)
             for after in block.after:
                 to = after.label
                 if after.number <= block.number:
                     self._leave_loop(to, known, arriving, ways)
                     continue
+                besides, telling_here = chosen.get(to, ({}, told))
+                if selectors.variables:
+                    telling[to] = selectors.arriving(to, telling_here,
+                                                     telling.get(to, {} if to in ways else None))
                 ways[to] = ways.get(to, 0) + 1
                 before = arriving.get(to)
-                arriving[to] = dict(known) if before is None else {
-                    key: both for key, mask in before.items() if (both := mask & known.get(key, 0))}
+                here = _with(known, besides) if besides else known
+                arriving[to] = dict(here) if before is None else {
+                    key: both for key, mask in before.items() if (both := mask & here.get(key, 0))}
 
     def _require_written(self, found: Elements, known: Known, line: Words) -> None:
         if not self._is_written(found, known):
@@ -303,6 +318,11 @@ class _Definite:
             if array == found.array and have <= bases and not closed(mask, bases - have) & ~written:
                 return True
         return False
+
+
+def _with(known: Known, besides: Known) -> Known:
+    """What is known by either."""
+    return {**known, **{key: known.get(key, 0) | mask for key, mask in besides.items()}}
 
 
 def _ends_of(block: Block, tests: list[Words]) -> list[tuple[int, Words, Words, int]]:
