@@ -44,15 +44,15 @@ def test_modules_are_there_and_nothing_remains(tmp_path: Path) -> None:
 
 
 def test_settings_that_modules_read_have_a_process_of_their_own() -> None:
-    plain = {"PATH": "", "TRITON_X": "1", "OMP_NUM_THREADS": "1"}
-    processes = [prepared._server(("json",), variables) for variables in
-                 (plain, plain | {"HOME": "x", "TRITON_CACHE_DIR": "y"}, plain | {"TRITON_X": "2"})]
+    plain = {"PATH": "", "TRITON_SPIRV_BACKEND": "1", "OMP_NUM_THREADS": "1"}
+    processes = [prepared._server(("json",), {**plain, **variables}) for variables in
+                 ({}, {"HOME": "x", "TRITON_CACHE_DIR": "y"}, {"TRITON_SPIRV_BACKEND": "0"})]
     assert processes[0] is processes[1] is not processes[2]
 
 
 def test_torch_alone_reads_no_settings_of_triton(tmp_path: Path) -> None:
-    """What `imports=["torch"]` takes for granted."""
+    """What `imports=TORCH` takes for granted."""
     pytest.importorskip("torch")
     script = tmp_path / "script.py"
     script.write_text("import sys\nprint('torch' in sys.modules, 'triton' in sys.modules)\n")
-    assert prepared.run(script, imports=["torch"]).stdout == "True False\n"
+    assert prepared.run(script, imports=prepared.TORCH).stdout == "True False\n"

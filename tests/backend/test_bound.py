@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import weakref
 
 import numpy as np
+import prepared
 import pytest
 import triton
 import triton.language as tl
@@ -438,5 +437,5 @@ bound(o, 1 << 30)
 
 def test_a_crash_names_the_kernel(tmp_path) -> None:
     (tmp_path / "script.py").write_text(CRASH)
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    done = prepared.python(["script.py"], folder=tmp_path)
     assert done.returncode == -11 and "wild, script.py" in done.stderr.replace(str(tmp_path) + "/", "")

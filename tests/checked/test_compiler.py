@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import prepared
 import pytest
 import triton
 import triton.language as tl
@@ -166,8 +165,7 @@ def test_a_defect_is_found_recorded_and_bisected(
     assert finding.source == "def copied(x, o, n, BLOCK: tl.constexpr):"
     recorded = next(place for place in tmp_path.iterdir() if str(place) in finding.message)
     assert json.loads((recorded / "launch.json").read_text())["entry"] == "copied"
-    again = subprocess.run([sys.executable, "-m", "triton_spirv", "replay", str(recorded)],
-                           capture_output=True, text=True, check=False)
+    again = prepared.python(["-m", "triton_spirv", "replay", str(recorded)])
     assert again.returncode == 1, again.stdout + again.stderr
     monkeypatch.delenv("TRITON_SPIRV_RECORD")
     guilty = []

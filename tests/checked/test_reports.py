@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
+import prepared
 import pytest
 import triton
 import triton.language as tl
@@ -179,10 +178,10 @@ def test_tests_fail(tmp_path: Path) -> None:
     (tmp_path / "test_copy.py").write_text(TESTS)
 
     def failed(*options: str) -> set[str]:
-        words = [sys.executable, "-m", "pytest", "-p", "triton_spirv.pytest", "-p", "no:cacheprovider", "-rf",
-                 *options, "test_copy.py"]
+        words = ["-m", "pytest", "-p", "triton_spirv.pytest", "-p", "no:cacheprovider", "-rf", *options,
+                 "test_copy.py"]
         env = {name: value for name, value in os.environ.items() if name != "TRITON_SPIRV_CHECK"}
-        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=env, check=False)
+        done = prepared.python(words, environment=env, folder=tmp_path)
         lines = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
         assert all("CheckError" in line for line in lines), done.stdout
         return {line.split("[")[1].split("]")[0] for line in lines}

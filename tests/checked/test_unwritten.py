@@ -3,14 +3,13 @@ used, and only there; whoever writes it, kernels, torch or numpy."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import prepared
 import pytest
 import torch
 import triton
@@ -305,7 +304,6 @@ copy[(1,)](torch.ones(64), x, BLOCK=64)
 copy[(1,)](x, o, BLOCK=64)
 copy[(1,)](torch.empty(64), o, BLOCK=64)
 """)
-    done = subprocess.run([sys.executable, "-m", "triton_spirv", "check", "--checks", "uninit", str(program)],
-                          capture_output=True, text=True, check=False)
+    done = prepared.python(["-m", "triton_spirv", "check", "--checks", "uninit", str(program)])
     assert done.returncode == 1 and "\n1 finding" in done.stdout, done.stdout + done.stderr
     assert "program.py:6:21: uninit: what this load reads of x" in done.stdout

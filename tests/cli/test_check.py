@@ -6,10 +6,10 @@ import argparse
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import prepared
 import pytest
 from triton_spirv.checking import Finding
 from triton_spirv.cli import check as command
@@ -40,8 +40,7 @@ def check(tmp_path: Path, *arguments: str, text: str = PROGRAM) -> subprocess.Co
     file.write_text(text)
     where = arguments.index("PROGRAM")
     arguments = (*arguments[:where], str(file), *arguments[where + 1:])
-    command = [sys.executable, "-m", "triton_spirv", "check", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    return prepared.python(["-m", "triton_spirv", "check", *arguments], folder=tmp_path)
 
 
 def test_findings(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import prepared
 import pytest
 
 pytest.importorskip("triton")
@@ -59,20 +60,23 @@ def test_that_asks():
 """
 
 
-def run_tests(folder: Path, *options: str) -> str:
-    """What pytest prints for TESTS."""
+def run_tests(folder: Path, *options: str, prepares: bool = True) -> str:
+    """What pytest prints for TESTS. prepares: in a process that has imported torch before."""
     (folder / "test_project.py").write_text(TESTS)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_SPIRV")}
-    command = [sys.executable, "-m", "pytest", "-p", "triton_spirv.pytest", "-p", "no:cacheprovider", "-rs",
-               *options]
+    words = ["-m", "pytest", "-p", "triton_spirv.pytest", "-p", "no:cacheprovider", "-rs", *options]
     environment.update(TRITON_CACHE_DIR=str(folder / "cache"), PYTEST_ADDOPTS="")
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=250, env=environment)
+    if prepares:
+        done = prepared.python(words, imports=prepared.TORCH, environment=environment, folder=folder)
+    else:
+        done = subprocess.run([sys.executable, *words], cwd=folder, capture_output=True, text=True,
+                              timeout=250, env=environment)
     return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("mode", ["vector", "simt", pytest.param("vulkan", marks=pytest.mark.vulkan)])
 def test_the_plugin(mode: str, tmp_path: Path) -> None:
-    printed = run_tests(tmp_path, "-n", "0", f"--triton-spirv={mode}", ".")
+    printed = run_tests(tmp_path, "-n", "0", f"--triton-spirv={mode}", ".", prepares=mode != "vector")
     assert "1 failed, 2 passed, 2 skipped" in printed, printed
     assert "test_that_is_wrong" in printed
     assert re.search(r"refused in 1 tests: .*tt.elementwise_inline_asm", printed), printed
@@ -113,16 +117,16 @@ print(out.sum().item(), x.is_cuda, sys.argv)
 sys.exit(3)
 """)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_SPIRV")}
-    base = [sys.executable, "-m", "triton_spirv", "run"]
+    base = ["-m", "triton_spirv", "run"]
     named = [str(tmp_path / "program.py"), "--steps", "1"]
-    done = subprocess.run([*base, "--cuda", "--capability", "8.0", *named],
+    done = subprocess.run([sys.executable, *base, "--cuda", "--capability", "8.0", *named],
                           capture_output=True, text=True, env=environment)
     assert done.returncode == 3, done.stderr
     assert done.stdout == f"90.0 True {named}\n"
-    done = subprocess.run([*base, "--cuda", "--capability", "8.0", "-m", "program"], cwd=tmp_path,
-                          capture_output=True, text=True, env=environment)
+    done = prepared.python([*base, "--cuda", "--capability", "8.0", "-m", "program"], imports=prepared.TORCH,
+                           environment=environment, folder=tmp_path)
     assert done.returncode == 3 and done.stdout.startswith("90.0 True"), done.stderr
-    done = subprocess.run([*base, "nothing.py"], capture_output=True, text=True, env=environment)
+    done = prepared.python([*base, "nothing.py"], imports=prepared.TORCH, environment=environment)
     assert done.returncode == 2 and done.stderr == "triton-spirv run: there is no file nothing.py\n"
 
 

@@ -11,10 +11,10 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import sysconfig
 from pathlib import Path
 
+import prepared
 import pytest
 from triton_spirv.runtime import loader
 
@@ -45,10 +45,9 @@ PROGRAMS = [pytest.param(code, printed, id=f"{page.stem}-{at}")
 def test_program(code: str, printed: str, tmp_path: Path) -> None:
     path = tmp_path / "test_example.py"
     path.write_text(code)
-    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if "import pytest" in code else []
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if "import pytest" in code else []
     environment = {**CLEAN, "TRITON_CACHE_DIR": str(tmp_path / "cache")}
-    done = subprocess.run([sys.executable, *command, str(path)], capture_output=True, text=True, cwd=tmp_path,
-                          env=environment, timeout=120)
+    done = prepared.python([*words, str(path)], environment=environment, folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert not printed or done.stdout == printed
 

@@ -65,6 +65,6 @@ def script(tmp_path: Path) -> Script:
         if variables or "sys.modules" in text or "sys.path" in text:  # what is imported when is in question
             command = [sys.executable, str(path)]
             return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
-        return prepared.run(path, imports=["torch._inductor.compile_fx"], environment=environment)
+        return prepared.run(path, imports=prepared.INDUCTOR, environment=environment)
 
     return run

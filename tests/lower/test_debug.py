@@ -6,14 +6,13 @@ from __future__ import annotations
 import functools
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import device_print_child
 import family
 import numeric
 import numpy as np
+import prepared
 import pytest
 import simulated_gpu
 import triton
@@ -202,9 +201,8 @@ LINE = re.compile(r"pid \((\d+), (\d+), (\d+)\)(?: idx \(([\d, ]*)\))? ?(.*)")
 @functools.cache
 def lines_of_child(mode: str) -> list[tuple[str, ...]]:
     """Every line that the child printed: three numbers of the program, index or None, text."""
-    command = [sys.executable, device_print_child.__file__]
     more = simulated_gpu.for_children() if mode in simulated_gpu.MODES else {}
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **more})
+    result = prepared.python([device_print_child.__file__], environment={**os.environ, **more})
     assert result.returncode == 0, result.stderr
     return [m.groups() for line in result.stdout.splitlines() if (m := LINE.match(line.strip()))]
 

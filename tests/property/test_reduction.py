@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import prepared
 import pytest
 
 from property.modes import environment
@@ -48,7 +47,7 @@ def test_the_file_of_a_program_runs(change, wrong, tmp_path):
     program.evaluate = lambda: expected  # type: ignore[method-assign]
     path = Path(tmp_path, "kernel.py")
     path.write_text(standalone(program, "a reason", "a command", environment("vector")))
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True,
-                          env={**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")})
+    done = prepared.run(path, imports=prepared.KERNELS,
+                        environment={**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")})
     said = f"{name}: {wrong} of {len(expected[name].data)} wrong"
     assert said in done.stdout, done.stdout + done.stderr[-2000:]

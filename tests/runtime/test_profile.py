@@ -9,9 +9,9 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+import prepared
 import pytest
 from triton_spirv.runtime import profile
 from triton_spirv.runtime.profile import Profile, Timing
@@ -46,8 +46,7 @@ def run(tmp_path: Path, script: str, setting: str | None) -> subprocess.Complete
     environment.pop(profile.VARIABLE, None)
     if setting is not None:
         environment[profile.VARIABLE] = setting
-    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120,
-                          env=environment)
+    done = prepared.run(path, imports=prepared.KERNELS, environment=environment)
     assert done.returncode == 0, done.stderr
     return done
 

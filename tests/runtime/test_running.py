@@ -61,7 +61,7 @@ flag, o = torch.zeros(1, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
 def run(tmp_path: Path, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     file = tmp_path / "script.py"
     file.write_text(HEAD + textwrap.dedent(script))
-    return prepared.run(file, imports=["torch"], environment={**os.environ, **environment})
+    return prepared.run(file, imports=prepared.KERNELS, environment={**os.environ, **environment})
 
 
 MESSAGE = "triton-spirv: the process crashes"

@@ -4,10 +4,9 @@ call of OpenCL was wrong. Asked for by `--spirv-modes` and a GPU's mode."""
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import prepared
 import pytest
 import simulated_gpu
 
@@ -28,7 +27,6 @@ def test_checks_pass_on_a_simulated_gpu(number: str, pytestconfig: pytest.Config
     script = next(FOLDER.glob(f"{number}-*.py"))
     environment = {**os.environ, **simulated_gpu.MODES[asked[0]], **simulated_gpu.for_children(),
                    "TRITON_SPIRV_BACKEND": "1"}
-    done = subprocess.run([sys.executable, str(script), "--quick"], capture_output=True, text=True,
-                          timeout=880, env=environment)
+    done = prepared.run(script, ["--quick"], imports=prepared.KERNELS, environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "checks passed" in done.stdout and simulated_gpu.SPOKEN not in done.stderr, done.stderr

@@ -20,7 +20,7 @@ LIGHT = [name for name in TUTORIALS if name[:2] in ("01", "02", "04", "05", "06"
 
 def run(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     variables = {**os.environ, **environment}
-    return prepared.run(FOLDER / name, arguments, imports=["torch"], environment=variables)
+    return prepared.run(FOLDER / name, arguments, imports=prepared.KERNELS, environment=variables)
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
@@ -67,8 +67,7 @@ def test_a_wrong_result_is_a_failure(tmp_path):
     for path in FOLDER.glob("*.py"):
         text = path.read_text()
         (tmp_path / path.name).write_text(text.replace("x + y, mask=inside", "x - y, mask=inside"))
-    command = [sys.executable, str(tmp_path / "01-vector-add.py"), "--quick"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    result = prepared.run(tmp_path / "01-vector-add.py", ["--quick"], imports=prepared.KERNELS)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "FAILED" in result.stdout
 

@@ -6,10 +6,9 @@ the time."""
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import prepared
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "tutorials"
@@ -25,7 +24,6 @@ def test_checks_pass_on_a_vulkan_device(number: str, pytestconfig: pytest.Config
     device = os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")
     environment = {"LP_NATIVE_VECTOR_WIDTH": "512", **os.environ, "TRITON_SPIRV_BACKEND": "1",
                    "TRITON_SPIRV_DEVICE": device}
-    done = subprocess.run([sys.executable, str(script), "--quick"], capture_output=True, text=True,
-                          timeout=880, env=environment)
+    done = prepared.run(script, ["--quick"], imports=prepared.KERNELS, environment=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "checks passed" in done.stdout

@@ -1,0 +1,25 @@
+"""Imports what a process imports until it has launched a kernel, and hashes Triton's files (prepared.py)."""
+
+import os
+import tempfile
+from unittest import mock
+
+import torch  # noqa: F401
+import triton.compiler.code_generator
+import triton.experimental.gluon
+import triton.language.extra.libdevice  # noqa: F401
+import triton_spirv.compiler
+import triton_spirv.runtime.checking
+import triton_spirv.runtime.launch
+import triton_spirv.runtime.program  # noqa: F401
+import triton_spirv_backend.autotuning
+import triton_spirv_backend.float8
+import triton_spirv_backend.launcher
+import triton_spirv_backend.libdevice
+import triton_spirv_backend.stages  # noqa: F401
+from triton.runtime import cache
+from triton_spirv_backend import installation_key
+
+with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, TRITON_CACHE_DIR=folder):
+    installation_key.keep()
+    cache.triton_key()
