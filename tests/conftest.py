@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -45,6 +46,10 @@ if not INTERPRETED:
     os.environ.setdefault("TRITON_SPIRV_BACKEND", "1")  # Triton reads the switch when it is imported
 
 os.environ.setdefault("TRITON_SPIRV_DEBUG", "verify")  # the IR behind each pass
+
+# a shell's background jobs ignore Ctrl-C, and so would the processes that tests start and interrupt
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Mesa's software Vulkan device compiles a kernel of 8000 elements four times as fast without its optimiser
 os.environ.setdefault("GALLIVM_PERF", "nopt")
@@ -405,14 +410,14 @@ def assert_valid(compiled: Any) -> None:
     digest = hashlib.sha256(words).hexdigest()
     if digest in _validated:
         return
-    from triton_spirv.tools import spirv_tools
+    import valid
 
     version = int.from_bytes(words[4:8], "little")
     if is_shader(words):
-        spirv_tools.validate(words, VULKAN_ENVIRONMENTS[version])
+        valid.validate(words, VULKAN_ENVIRONMENTS[version])
     else:
         beyond = version > 0x00010200 or BEYOND_ENVIRONMENT in compiled.asm["spvasm"]
-        spirv_tools.validate(words, None if beyond else VALIDATION_ENVIRONMENT)
+        valid.validate(words, None if beyond else VALIDATION_ENVIRONMENT)
     _validated.add(digest)
 
 

