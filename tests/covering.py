@@ -32,7 +32,7 @@ import pytest
 from seed import SEED
 
 MOST = 12
-PARTNERS = 3
+PARTNERS = 2
 
 Row = tuple[Hashable, ...]
 

@@ -25,6 +25,7 @@ def figures(file: Path, script: str, *arguments: str) -> dict[str, dict[str, dic
     return json.loads(file.read_text())
 
 
+@pytest.mark.takes_turns(2, 0)
 def test_sweeps(tmp_path: Path) -> None:
     found = figures(tmp_path / "figures.json", "sweep.py", "--plot", str(tmp_path / "growth.svg"))
     assert found["run"]["add"].keys() == {"256", "4096"}
@@ -34,6 +35,7 @@ def test_sweeps(tmp_path: Path) -> None:
     assert (tmp_path / "growth.svg").exists()
 
 
+@pytest.mark.takes_turns(2, 1)
 def test_scaling(tmp_path: Path) -> None:
     found = figures(tmp_path / "figures.json", "scaling.py", "--only", "saxpy", "--seconds", "0.01",
                     "--cores", "1,1", "--plot", str(tmp_path / "scaling.svg"))
@@ -41,6 +43,7 @@ def test_scaling(tmp_path: Path) -> None:
     assert (tmp_path / "scaling.svg").exists()
 
 
+@pytest.mark.takes_turns(2, 1)
 def test_parallel_compilation(tmp_path: Path) -> None:
     found = figures(tmp_path / "figures.json", "parallel_compile.py", "--processes", "0,2")
     assert all(seconds > 0 for task in ("aot", "precompile") for seconds in found[task].values())

@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 RUN = """
@@ -57,6 +59,7 @@ def test_the_key_is_of_all_files(tmp_path: Path) -> None:
     assert len(set(keys)) == 3 and keys[-1] == own_key(tmp_path)
 
 
+@pytest.mark.takes_turns(2, 1)
 def test_workers_compile(script: Script) -> None:
     """In processes of their own, which find the backend by its entry point, and never load a driver."""
     done = script("""

@@ -77,6 +77,7 @@ assert counting.launched
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.takes_turns(2, 0)
 def test_nothing_changes_unless_asked(script: Script) -> None:
     """With the distribution installed, Inductor's C++ backend and AOTInductor go on as before."""
     done = script(MODEL + """

@@ -21,6 +21,7 @@ TESTS = ("test_dot.py::test_products", "test_dot.py::test_random_values", "test_
 SETTINGS = ("core-avx2", "corei7-avx", "skx")
 
 
+@pytest.mark.takes_turns(3)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_driver_compiles_for_an_older_processor(setting: str, tmp_path: Path) -> None:
     """In a process of their own: the driver reads its settings once. Each test runs with one of the settings,

@@ -1,4 +1,4 @@
-"""Generated kernels: some that are always the same, and a minute of others, from the tests' seed.
+"""Generated kernels: some that are always the same, and half a minute of others, from the tests' seed.
 
 `python -m tests.property.run` is the long run.
 """
@@ -14,8 +14,8 @@ from seed import SEED
 
 TREE = Path(__file__).parents[2]
 #: Kernels, and the seconds after which a busy machine begins no more.
-DRAWN = {"vector": (75, 25), "simt8": (40, 15), "simt": (25, 10), "simt32": (25, 10), "vulkan": (30, 10)}
-FIXED = {"vector": 20, "simt8": 10, "simt32": 10}  # kernels
+DRAWN = {"vector": (40, 25), "simt8": (20, 15), "simt": (15, 10), "simt32": (15, 10), "vulkan": (15, 10)}
+FIXED = {"vector": 10, "simt8": 5, "simt32": 5}  # kernels
 
 
 def run(mode: str, folder: Path, *arguments: str) -> None:

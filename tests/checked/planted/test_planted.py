@@ -52,6 +52,7 @@ def test_nothing_is_found_without_mistakes(file: str, kernel: str, tmp_path: Pat
         assert not findings(tmp_path / f"{file}_sound.py", text_of(file), kernel, checks)
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.usefixtures("unoptimised")
 @pytest.mark.parametrize("bug", BUGS, ids=str)
 def test_found(bug: Bug, tmp_path: Path) -> None:
