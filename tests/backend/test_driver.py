@@ -195,10 +195,12 @@ def test_host_descriptors() -> None:
 
 def test_events_and_streams() -> None:
     first, second = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
+    began = time.perf_counter()
     first.record()
     time.sleep(0.01)
     second.record(interface.current_stream())
-    assert 5 < first.elapsed_time(second) < 1000 and first.query()
+    passed = 1e3 * (time.perf_counter() - began)
+    assert 5 < first.elapsed_time(second) <= passed + 1 and first.query()
     with pytest.raises(RuntimeError, match="has not been recorded"):
         first.elapsed_time(interface.Event())
     with interface.stream(interface.Stream()), interface.device("cpu"), interface.Stream() as stream:
