@@ -209,7 +209,7 @@ def test_double():
     torch.manual_seed(0)
 """)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TRITON_SPIRV")}
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "triton_spirv.pytest",
-               "-p", "no:cacheprovider", "--triton-spirv=simt", "."]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+    words = ["-m", "pytest", "-q", "-n", "0", "-p", "triton_spirv.pytest", "-p", "no:cacheprovider",
+             "--triton-spirv=simt", "."]
+    done = prepared.python(words, imports=prepared.TORCH, environment=environment, folder=tmp_path)
     assert done.returncode == 0, done.stdout
