@@ -95,6 +95,26 @@ def test_edges(run: Callable[..., Any], mode: str, m: int, n: int, k: int, row: 
 
 
 @triton.jit
+def up_to_the_last(a_ptr, b_ptr, c_ptr, last, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    x = tl.load(a_ptr + m[:, None] * K + k[None, :], mask=m[:, None] <= last, other=0.0)
+    y = tl.load(b_ptr + k[:, None] * N + n[None, :])
+    tl.store(c_ptr + m[:, None] * N + n[None, :], tl.dot(x, y), mask=m[:, None] <= last)
+
+
+@pytest.mark.parametrize("last", [-1, 0, 18, 63, 2 ** 31 - 1])
+def test_a_bound_that_is_reached(run: Callable[..., Any], mode: str, last: int) -> None:
+    """The greatest number has none behind it."""
+    a, b = operand((64, 64), "float16", 5), operand((64, 64), "float16", 6)
+    c = torch.full((64, 64), 99, dtype=torch.float32)
+    made = run(up_to_the_last, 1, a, b, c, last, 64, 64, 64)
+    assert ("ts_store_" in made.asm["spvasm"]) == (mode == "xe")
+    rows = min(64, last + 1)
+    assert torch.equal(c[:rows], (a.double() @ b.double()).to(torch.float32)[:rows])
+    assert (c[rows:] == 99).all()
+
+
+@triton.jit
 def told_by_the_counter(a_ptr, b_ptr, c_ptr, K, a_row, b_row,
                         M: tl.constexpr, N: tl.constexpr, BK: tl.constexpr):
     """The mask's index is a row of numbers, to which the loop's counter is added."""

@@ -71,9 +71,10 @@ def _inside(ctx: Context, limit: Limit) -> tuple[Register, ...]:
     b = ctx.b
     if limit.index is None:
         return (b.select(limit.bound, b.constant(I32, FAR), 0),) * limit.starts.registers
-    bound = b.iadd(limit.bound, 1) if limit.reached else limit.bound
     first = ctx.registers(unevaluated(limit.index), limit.starts)
-    distance = [b.isub(bound, x) for x in first]
+    distance = [b.isub(limit.bound, x) for x in first]
+    if limit.reached:  # there need be no number behind the bound itself
+        distance = [b.iadd(b.ext("s_min", x, b.constant(x.type, FAR)), 1) for x in distance]
     return tuple(x if x.type == I32 else b.resize(_clamped(ctx, x), 32) for x in distance)
 
 
