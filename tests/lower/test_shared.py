@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+from triton_spirv.errors import InternalError
 from triton_spirv.lower.addresses.ownership import Owned
 from triton_spirv.lower.lanes.meeting import Global, LaneMeetings
 from triton_spirv.lower.values.allocation import Apart, Range, Turn
 from triton_spirv.spirv import Function, FunctionType, Module, Void
-from triton_spirv.spirv.passes.barriers import Place, needed_barriers
+from triton_spirv.spirv.passes.barriers import OF_WARP, Place, needed_barriers
 from triton_spirv.spirv.passes.graph import Graph, instruction
+from triton_spirv.spirv.passes.verify_barriers import require_kept, require_separated
 
 LOW, HIGH, BOTH = Range(0, 16), Range(16, 32), Range(8, 24)
 
@@ -33,10 +36,22 @@ class Program:
         ends = {0: ("OpReturn",), 1: ("OpBranch", *to), 2: ("OpBranchConditional", 99, *to)}
         self.code.append(instruction(*ends[len(to)]))
 
-    def found(self) -> dict[int, int]:
+    def graph(self) -> Graph:
         function = Function(98, FunctionType(Void(), ()), "kernel")
         function.instructions, function.variables_at = [instruction("OpFunction"), *self.code], 2
-        return needed_barriers(Graph(Module(), function), self.places, LaneMeetings(), self.headers)
+        return Graph(Module(), function)
+
+    def found(self) -> dict[int, int]:
+        """What is found is enough, and nothing of it is too much."""
+        found = needed_barriers(self.graph(), self.places, LaneMeetings(), self.headers)
+        self.verify(found)
+        for place in found:
+            with pytest.raises(InternalError, match=r"no barrier separates them|asks for is dropped"):
+                self.verify({other: width for other, width in found.items() if other != place})
+        return found
+
+    def verify(self, kept: dict[int, int]) -> None:
+        require_separated(self.graph(), self.places, kept, LaneMeetings(), self.headers)
 
     def needed(self) -> str:
         return " ".join(self.names[place] for place in self.found())
@@ -122,3 +137,20 @@ def test_parts_of_warps() -> None:
     p.block(1, ("a", "w", mine), ("b", "r", mine), ("c", "w", mine), ("d", "r", others), ("e", "w", LOW))
     assert p.needed() == "b c d e"
     assert p.widths() == [1, 1, 2, 2]
+
+
+def test_a_barrier_that_a_pass_has_lost_is_missed() -> None:
+    p = Program()
+    p.block(1, ("a", "w", LOW), ("b", "r", LOW))
+    kept, graph = p.found(), p.graph()
+    require_kept(graph, p.places, kept)
+    graph.blocks[0].instructions.remove(p.places[1].barrier)
+    with pytest.raises(InternalError, match="separates two accesses is dropped"):
+        require_kept(graph, p.places, kept)
+
+
+def test_a_narrow_barrier_does_not_do_for_all_lanes() -> None:
+    p = Program()
+    p.block(1, ("a", "w", LOW), ("b", "r", LOW))
+    with pytest.raises(InternalError, match="no barrier separates them"):
+        p.verify(dict.fromkeys(p.found(), OF_WARP))

@@ -20,6 +20,7 @@ from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ...spirv.passes.barriers import Place, drop_barriers, needed_barriers
 from ...spirv.passes.graph import Graph
+from ...spirv.passes.verify_barriers import require_kept, require_separated
 from ...spirv.types import Bool
 from ...traversal import Asking, every, question
 from ..addresses.ownership import owned
@@ -192,9 +193,10 @@ class SharedMemory:
         if len(code) > length:  # nothing where one work-item runs the program
             self.places.append(Place(code[-1], writes, bytes, again))
 
-    def finish(self, graph: Graph) -> bool:
+    def finish(self, graph: Graph, verified: bool = False) -> bool:
         """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
-        meet in shared memory only. Would more be needed if arguments overlapped?"""
+        meet in shared memory only. Would more be needed if arguments overlapped? `verified`: follow every
+        access to see that those who have to wait for it do."""
         if not self.ctx.target.optimises("barriers"):
             return False
         needed = self._needed(graph, self.places)
@@ -205,7 +207,11 @@ class SharedMemory:
         if private:
             self.ctx.env.keep_global_private(graph)
         assumes_disjoint = self._assumes_disjoint(graph, needed, private)
+        if verified:
+            require_separated(graph, self.places, needed, MEETINGS, self.headers)
         drop_barriers(graph, self.places, needed, self.ctx.env.narrow_barrier)
+        if verified:
+            require_kept(graph, self.places, needed)
         return assumes_disjoint
 
     @property

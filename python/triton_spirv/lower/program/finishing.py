@@ -20,10 +20,12 @@ class Finishing:
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.live_bytes = 0
+        self.verified = False
         self.assumes_disjoint = False
 
     def run(self, verified: bool = False, printed: frozenset[str] = frozenset()) -> None:
         """All of them, over the module's last function."""
+        self.verified = verified
         module = self.ctx.b.module
         kernel = module.functions[-1]
         run_passes(module, kernel, self.passes(), verified, printed)
@@ -44,7 +46,7 @@ class Finishing:
         require_definite(graph, self.ctx.b.module)
 
     def _barriers(self, graph: Graph) -> None:
-        self.assumes_disjoint = self.ctx.shared.finish(graph)
+        self.assumes_disjoint = self.ctx.shared.finish(graph, self.verified)
 
     def _pressure(self, graph: Graph) -> None:
         ctx, target = self.ctx, self.ctx.target
