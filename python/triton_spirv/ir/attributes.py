@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from . import numbers
 from .lexer import END, tokenize
+from .tokens import is_number, shown, split_top, unescape
 from .types import (
     FLOAT_WIDTHS,
     DenseAttr,
@@ -36,41 +37,12 @@ from .types import (
 
 _I1 = IntegerType(1)
 _INTEGER = re.compile(r"([su]?)i(\d+)\Z")
-_NUMBER = re.compile(r"0x[0-9A-Fa-f]+\Z|-?\d+(?:\.\d*(?:[eE][-+]?\d+)?)?\Z")
 _SHAPED = re.compile(r"((?:\d+x)*)(.+)\Z", re.DOTALL)
-_ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 
 
 MAX_DEPTH = 64  # of types in types, lists in lists, layouts in layouts
 TOO_DEEP = f"types and attributes are nested more than {MAX_DEPTH} deep"
-MAX_DIGITS = 400  # of a number: f64 has no more in front of its point
 
-
-def unescape(token: str) -> str:
-    """The str of a quoted token; MLIR writes other bytes than printable ASCII as \\XX."""
-    if "\\" not in token:
-        return token[1:-1]
-    special = {"n": "\n", "t": "\t"}
-    raw = _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else special.get(m[2], m[2]), token[1:-1])
-    if any(ord(c) > 255 for c in raw):
-        return raw
-    return raw.encode("latin-1").decode("utf-8", "surrogateescape")
-
-
-def split_top(text: str, separator: str = ",") -> list[str]:
-    """Cut at the separators outside brackets; parts are stripped."""
-    parts, depth, begin = [], 0, 0
-    for match in re.finditer(rf"[<({{\[\])}}>]|->|{re.escape(separator)}", text):
-        token = match[0]
-        if token in "<({[":
-            depth += 1
-        elif token in ">)}]":
-            depth -= 1
-        elif token == separator and depth == 0:
-            parts.append(text[begin : match.start()].strip())
-            begin = match.end()
-    parts.append(text[begin:].strip())
-    return parts
 
 
 class Reader:
@@ -467,16 +439,6 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, dict):
         return Encoding("", "", tuple((key, _frozen(v)) for key, v in value.items()))
     return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
-
-
-def shown(token: str) -> str:
-    """A token for an error message."""
-    return "the end of the text" if token == END else repr(token if len(token) < 200 else token[:200] + "...")
-
-
-def is_number(token: str) -> bool:
-    """Does it spell a number, of a length that numbers have?"""
-    return len(token) <= MAX_DIGITS and _NUMBER.match(token) is not None
 
 
 def _is_dictionary(text: str) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .attributes import is_number, shown
 from .lexer import END
 from .model import Block, Operation, Region, Value
+from .tokens import is_number, shown
 from .types import Type
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .attributes import is_number, shown, unescape
 from .dialects import OperationSpec
 from .inference import flat, keywords, result_types, segments_of
 from .model import Operation, Value
+from .tokens import is_number, shown, unescape
 from .types import (
     Type,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .attributes import unescape
 from .dialects import OPERATIONS, OperationSpec
 from .inference import keywords, result_types
 from .model import Block, Operation, Region, Value
+from .tokens import unescape
 
 if TYPE_CHECKING:
     from .parser import Parser

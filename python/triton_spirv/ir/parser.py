@@ -15,11 +15,12 @@ from ..deep_stack import deepened
 from ..errors import ParseError
 from . import format as formats
 from . import generic, syntax
-from .attributes import Reader, shown
+from .attributes import Reader
 from .dialects import OPERATIONS
 from .lexer import END, position, scan_aliases, tokenize
 from .locations import Locations
 from .model import UNKNOWN_LOCATION, Block, Location, Module, Operation, Region, Value
+from .tokens import shown
 from .types import Type
 from .verify import verify
 from .verify_types import check_type

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import control_syntax as control
-from .attributes import is_number, shown, unescape
 from .lexer import END
 from .model import Block, Operation, Region, Value
+from .tokens import is_number, shown, unescape
 from .types import DenseAttr, FunctionType, IntegerType, Type
 
 if TYPE_CHECKING:
