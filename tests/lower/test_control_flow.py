@@ -252,6 +252,49 @@ def test_return_amid_branches(run, block):
 
 
 @triton.jit
+def copies(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """Variables that are, before the loop and behind its first round, what others were before it."""
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    before = x
+    oldest = before
+    older = before
+    for k in range(n):
+        older = before
+        if k == 1:
+            before = x + 0
+        before = x
+        x = x * 2 + 1
+    turns = n + 3
+    last = turns
+    while turns > 2:
+        last = turns
+        for _ in range(2):
+            turns -= 1
+    tl.store(out_ptr + i, x)
+    tl.store(out_ptr + BLOCK + i, before)
+    tl.store(out_ptr + 2 * BLOCK + i, older)
+    tl.store(out_ptr + 3 * BLOCK + i, oldest)
+    tl.store(out_ptr + 4 * BLOCK, turns)
+    tl.store(out_ptr + 4 * BLOCK + 1, last)
+
+
+@pytest.mark.parametrize("block", (16, 1024))
+@pytest.mark.parametrize("n", (0, 1, 2, 5))
+def test_copies_are_carried(run, n, block):
+    x, out = numeric.random(block, "i32", low=0, high=9), numeric.poisoned(4 * block + 2, "i32")
+    rounds = [x]
+    for _ in range(n):
+        rounds.append(rounds[-1] * 2 + 1)
+    turns = last = n + 3
+    while turns > 2:
+        turns, last = turns - 2, turns
+    run(copies, 1, numeric.tensor(x, "i32"), out, n, block)
+    numeric.assert_same(out, np.concatenate(
+        [rounds[n], rounds[max(n - 1, 0)], rounds[max(n - 2, 0)], x, [turns, last]]).astype(np.int32))
+
+
+@triton.jit
 def until_full(x_ptr, out_ptr, limit, BLOCK: tl.constexpr):
     """A while loop whose condition is computed from a tensor that it carries."""
     x = tl.load(x_ptr + tl.arange(0, BLOCK))
