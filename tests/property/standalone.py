@@ -65,7 +65,7 @@ def standalone(program: Program, why: str, how: str, variables: dict[str, str]) 
         grid, options = (1,), f"{options}, BLOCK={program.tile}"
     if ASSERTION in program.source():
         options = f"{options}, debug=True, sanitize_overflow=False"
-    lines.append(f"kernel[{grid}]({', '.join(named)}, {options})")
+    lines.append(f"kernel[{grid}]({', '.join([*named, options])})")
     for buffer in program.own():
         value = expected[buffer.name]
         error = "0"

@@ -38,6 +38,11 @@ def integers(program: Program) -> list[str]:
     return [b.name for b in program.own() if b.name in stored and b.dtype == "i32"]
 
 
+def test_the_file_of_a_program_of_nothing():
+    """To which everything shrinks where whatever runs fails."""
+    compile(standalone(Program(), "a reason", "a command", {}), "kernel", "exec")
+
+
 @pytest.mark.parametrize("change, wrong", [(0, 0), (1, 1)])
 def test_the_file_of_a_program_runs(change, wrong, tmp_path):
     """It launches the kernel and compares: with what is expected, or with one element of it changed."""
