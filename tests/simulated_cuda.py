@@ -92,7 +92,7 @@ class Gpu:
     def is_capturing(self, stream: int) -> bool:
         return self.capturing
 
-    def is_idle(self, stream: int, within: int) -> bool:
+    def is_idle(self, stream: int) -> bool:
         self.asked.append("is_idle")
         return not self.busy
 

@@ -313,7 +313,7 @@ def test_streams_keep_their_own(simulated: Any, by_semaphores: None, monkeypatch
 def test_needless_semaphores(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the stream has nothing to do and the kernel ends soon, none is touched; else both sides, or the
     one that has to, wait for what the other does."""
-    x, out = simulated.tensor(random()), simulated.tensor(np.zeros(COUNT, np.float32))
+    x, out = simulated.tensor(random(), True), simulated.tensor(np.zeros(COUNT, np.float32), True)
     launched, stream, gpu = kernel(simulated.context), simulated.context.stream, simulated.gpu
     launched.launch(*GRID, (x, x, out, COUNT))
     monkeypatch.setattr(bridge, "PATIENCE", 10**10)  # however busy this machine is
@@ -338,9 +338,9 @@ def test_needless_semaphores(simulated: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_looks_in_vain_become_rare(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Long work does not cost the host a look in each launch; short work is found to be so again."""
-    x, out = simulated.tensor(random()), simulated.tensor(np.zeros(COUNT, np.float32))
-    launched, gpu = kernel(simulated.context), simulated.gpu
+    """Long kernels do not cost the host a look in each launch; short ones are found to be so again."""
+    x, out = simulated.tensor(random(), True), simulated.tensor(np.zeros(COUNT, np.float32), True)
+    launched, gpu, stream = kernel(simulated.context), simulated.gpu, simulated.context.stream
     simulated.bridge.channel(0).looked(in_vain=False)
     monkeypatch.setattr(bridge, "PATIENCE", 10**10)
     monkeypatch.setattr(bridge, "IMPATIENT", 4)
@@ -350,42 +350,27 @@ def test_looks_in_vain_become_rare(simulated: Any, monkeypatch: pytest.MonkeyPat
         launched.launch(*GRID, (x, x, out, COUNT))
         return gpu.asked.count("is_idle") > before
 
-    monkeypatch.setattr(gpu, "busy", True)
-    assert [number for number in range(20) if looks()] == [0, 2, 5, 10, 15]
-    monkeypatch.setattr(gpu, "busy", False)
+    with monkeypatch.context() as patched:
+        patched.setattr(stream, "is_done", lambda submission, within: False)
+        patched.setattr(stream, "wait_for", stream.sleep_for)
+        assert [number for number in range(20) if looks()] == [0, 2, 5, 10, 15]
     assert [number for number in range(4) if looks()] == [0, 1, 2, 3]
+    monkeypatch.setattr(gpu, "busy", True)
+    assert [number for number in range(4) if looks()] == [0, 1, 2, 3]  # nothing was waited for
 
 
-def test_the_default_stream_is_asked_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is launched there waits for other streams, so an event in it is asked; questions stand beside
-    captures."""
-    asked: list[tuple[Any, ...]] = []
+def test_questions_stand_beside_captures() -> None:
+    """Of other streams; what CUDA cannot answer is not idle."""
+    asked: list[Any] = []
     answers: list[int] = []
-
-    def call(name: str, *given: Any) -> None:
-        asked.append((name,))
-
-    def query(name: str) -> Any:
-        return lambda what: (asked.append((name, what)), answers.pop(0) if answers else 0)[1]
-
-    library = SimpleNamespace(call=call, cuStreamQuery=query("stream"), cuEventQuery=query("event"),
-                              cuEventRecord=lambda event, stream: asked.append(("record", stream)) or 0)
+    library = SimpleNamespace(call=lambda name, *_: asked.append(name),
+                              cuStreamQuery=lambda stream: (asked.append(stream), answers.pop())[1])
     gpu = cuda.Gpu(library, 0)  # type: ignore[arg-type]
-    gpu.__dict__["_context"], gpu.__dict__["_event"] = 1, 5
-    beside = ("cuThreadExchangeStreamCaptureMode",)
-    with gpu.current():
+    beside = "cuThreadExchangeStreamCaptureMode"
+    for answer, idle in ((0, True), (600, False), (700, False), (906, False)):
+        answers.append(answer)
         asked.clear()
-        assert gpu.is_idle(7, 10**10) and asked == [beside, ("stream", 7), beside]
-        asked.clear()
-        answers[:] = [600, 0, 600, 0]
-        assert gpu.is_idle(0, 10**10)
-        assert asked == [beside, ("stream", 0), ("stream", 0), ("record", 0), ("event", 5), ("event", 5),
-                         beside]
-        for failing in ([700], [0, 906]):
-            answers[:] = failing
-            assert not gpu.is_idle(0, 10**10)
-        answers[:] = [600] * 1000
-        assert not gpu.is_idle(7, 0)
+        assert gpu.is_idle(7) == idle and asked == [beside, 7, beside]
 
 
 @pytest.mark.parametrize("where", ["copy", "is_idle", "signal", "record", "is_done", "wait"])

@@ -7,11 +7,11 @@ to be gone; the import keeps the memory in use, so each look-up also looks after
 
 Order: a launch stands between two points of a CUDA stream. The stream signals a number of a timeline
 semaphore of its own (streams overtake each other, numbers may only grow), Vulkan's submission waits for it
-and signals the same number of another one, and the stream waits for that. Each of these two waits holds up
-the GPU for longer than a short kernel runs, so the host looks first, for as long as both would take
-(`PATIENCE`): if the stream has nothing to do, the submission waits for nobody; if the submission is done, the
-stream does not wait either. What takes longer is not looked at in the launches that follow. Where memory
-changes hands outside of that order the host does wait:
+and signals the same number of another one, and the stream waits for that. For each of these two waits the GPU
+changes from one driver's work to the other's, which takes longer than a short kernel. So the host looks
+first: if the stream has nothing to do, the submission waits for nobody; if the submission is done then before
+the semaphores would be (`PATIENCE`), the stream does not wait either. What takes longer is not looked at in
+the launches that follow. Where memory changes hands outside of that order the host does wait:
 for Vulkan's work before CUDA is given memory that it has not seen (earlier launches may still run there), and
 for CUDA's before a part that was shared is handed out again, or its block goes back to the driver.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 IMPORTS = 1024
 #: bytes of copies on the device that a CUDA stream keeps for its next launch
 KEPT_BYTES = 1 << 30
-#: nanoseconds that the host looks, before a launch and after it, whether semaphores are needed: their cost
+#: nanoseconds that the host looks whether a launch is done, where semaphores may not be needed: their cost
 PATIENCE = 300_000
 #: launches at most that follow one in which it has looked in vain, and do not look
 IMPATIENT = 64
@@ -111,15 +111,15 @@ class Channel:
         self._in_vain = self._blind = 0
 
     def patience(self) -> int:
-        """Nanoseconds for which the host looks, in this launch, whether semaphores are needed; 0: it does not
-        look."""
+        """Nanoseconds for which the host looks whether this launch is done, if the stream is idle; 0: it does
+        not look at either."""
         if not self._blind:
             return PATIENCE
         self._blind -= 1
         return 0
 
     def looked(self, in_vain: bool) -> None:
-        """It did, and they were needed, or not."""
+        """It did, and the launch was done, or not."""
         self._in_vain = min(max(2 * self._in_vain, 1), IMPATIENT) if in_vain else 0
         self._blind = self._in_vain
 

@@ -12,7 +12,6 @@ import ctypes
 import functools
 import os
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -31,8 +30,8 @@ FUNCTIONS = {
     "cuMemFree_v2": "q", "cuImportExternalSemaphore": "pp", "cuSignalExternalSemaphoresAsync": "ppup",
     "cuWaitExternalSemaphoresAsync": "ppup", "cuMemcpyDtoDAsync_v2": "qqzp",
     "cuMemGetAllocationPropertiesFromHandle": "pq", "cuMemRetainAllocationHandle": "pq",
-    "cuMemExportToShareableHandle": "pqiq", "cuMemRelease": "q", "cuEventCreate": "pu", "cuEventRecord": "pp",
-    "cuEventQuery": "p", "cuThreadExchangeStreamCaptureMode": "p",
+    "cuMemExportToShareableHandle": "pqiq", "cuMemRelease": "q",
+    "cuThreadExchangeStreamCaptureMode": "p",
 }
 NOT_READY = 600  # CUDA_ERROR_NOT_READY
 CAPTURES = range(900, 910)  # CUDA_ERROR_STREAM_CAPTURE_...: something is refused while a graph is captured
@@ -40,9 +39,7 @@ BUFFER_ID = 7  # CU_POINTER_ATTRIBUTE_BUFFER_ID
 OPAQUE_FD = 1  # CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, and CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 ON_DEVICE = 1  # CU_MEM_LOCATION_TYPE_DEVICE
 TIMELINE_FD = 9  # CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
-NO_TIMING = 2  # CU_EVENT_DISABLE_TIMING
 RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
-LEGACY = (0, 1)  # the default stream, and CU_STREAM_LEGACY
 
 #: `gpu`: whose context this thread has made its own last
 _thread = threading.local()
@@ -241,44 +238,15 @@ class Gpu:
         self.call("cuStreamIsCapturing", stream, ctypes.byref(status))
         return status.value != 0
 
-    @functools.cached_property
-    def _event(self) -> ctypes.c_void_p:
-        event = ctypes.c_void_p()
-        with self.current():
-            self.call("cuEventCreate", ctypes.byref(event), NO_TIMING)
-        return event
-
-    @contextmanager
-    def _beside_captures(self) -> Iterator[None]:
-        """In the block, questions do not end another stream's capture into a graph."""
+    def is_idle(self, stream: int) -> bool:
+        """Is all done that the stream's next work would wait for? Of the default stream, other streams' work
+        as well (seen with driver 580). Asked so that a capture of another stream goes on. In `current()`."""
         mode = ctypes.c_int(RELAXED)
         self.call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
         try:
-            yield
+            code: int = self.cuda.cuStreamQuery(stream)  # type: ignore[attr-defined]
         finally:
             self.call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
-
-    def is_idle(self, stream: int, within: int) -> bool:
-        """Is all done that the stream's next work would wait for, `within` nanoseconds from now? The default
-        stream waits for other streams, of which an event in it knows. One caller at a time, in
-        `current()`."""
-        deadline = time.perf_counter_ns() + within
-        with self._beside_captures():
-            if not self._is_done("cuStreamQuery", stream, deadline):
-                return False
-            if stream not in LEGACY:
-                return True
-            event = self._event
-            return (self.cuda.cuEventRecord(event, stream) == 0  # type: ignore[attr-defined]
-                    and self._is_done("cuEventQuery", event, deadline))
-
-    def _is_done(self, query: str, what: Any, deadline: int) -> bool:
-        ask = getattr(self.cuda, query)
-        code = NOT_READY
-        while code == NOT_READY:
-            code = ask(what)
-            if time.perf_counter_ns() > deadline:
-                break
         return code == 0
 
     def synchronize(self) -> None:

@@ -127,7 +127,7 @@ class CudaMemory:
             for region in copies:
                 gpu.copy(region.pointer, region.begin, region.end - region.begin, channel.stream)
             number, patience = bridge.next_number(), channel.patience()
-            idle = patience > 0 and gpu.is_idle(channel.stream, patience)
+            idle = patience > 0 and gpu.is_idle(channel.stream)
             if not idle:
                 gpu.signal(channel.signals, number, channel.stream)
             stream.meeting = channel.meeting.at(number, waits=not idle)
@@ -145,7 +145,7 @@ class CudaMemory:
             for region in copies:
                 if region.written:
                     gpu.copy(region.begin, region.pointer, region.end - region.begin, channel.stream)
-            if patience:
+            if idle:
                 channel.looked(in_vain=not done)
         for region in copies:
             assert region.copy is not None
