@@ -51,7 +51,7 @@ def measure(case: Case, name: str, form: str, grf: str) -> Row:
     import triton_spirv
     from triton_spirv.errors import TritonSpirvError
     from triton_spirv.isa import statistics
-    from triton_spirv.target import OCLOC_DEVICES, find_target
+    from triton_spirv.target import find_target, ocloc_device
 
     target = find_target(name)
     row = Row(case.name, name, form)
@@ -62,7 +62,7 @@ def measure(case: Case, name: str, form: str, grf: str) -> Row:
         if form == "fma":
             target = target.with_options(matrix=None, block_2d=False)
         made = triton_spirv.compile(text, target, num_stages=case.stages)
-        known = statistics(made.words, OCLOC_DEVICES[name], made.entry, num_warps=made.num_warps,
+        known = statistics(made.words, ocloc_device(name), made.entry, num_warps=made.num_warps,
                            grf_mode=grf, expected_grf=made.grf_mode)
         native, whole, hot = known.native, known.whole, known.hot
         if native.simd_size != made.sub_group_size or whole is None:

@@ -147,7 +147,8 @@ def test_tile_registers_are_a_fact_of_the_processor() -> None:
 @pytest.mark.parametrize(("name", "family", "device"), [
     ("acm-g11", "dg2", "acm-g11"), ("mtl-u", "mtl", "mtl-u"), ("arl-h", "arl", "arl-h"),
     ("adl-s", "tgl", "adl-s"), ("bmg-g31", "bmg", "bmg-g31"), ("ptl-u", "ptl", "ptl-u"),
-    ("xe-hpg", "dg2", "acm-g10"), ("xe2-lpg", "lnl", "lnl-m"),
+    ("nvl-s", "ptl", "nvl-s"), ("nvl-p-b0", "nvl-p", "nvl-p-b0"), ("cri-a0", "cri", "cri-a0"),
+    ("xe-hpg", "dg2", "acm-g10"), ("xe2-lpg", "lnl", "lnl-m"), ("xe3p-lpg", "nvl-p", "nvl-p"),
 ])
 def test_names_that_ocloc_knows(name: str, family: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A device gets the target of its family under a name of its own, a family's name ours."""
@@ -160,7 +161,7 @@ def test_names_that_ocloc_knows(name: str, family: str, device: str, monkeypatch
     assert find_target(found.name).name == found.name
 
 
-@pytest.mark.parametrize("name", ["xe", "cri", "abacus"])
+@pytest.mark.parametrize("name", ["xe", "xe3p", "abacus"])
 def test_names_of_no_family_of_ours(name: str) -> None:
     """Of several of ours, of none, of nothing."""
     with pytest.raises(UsageError, match=r"there are .*names of devices that 'ocloc compile --help' lists"):

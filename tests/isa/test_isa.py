@@ -43,6 +43,9 @@ def one(line: str):
     ("(W)     send.gtwy (1|M0)  null r3 null:0 0x0 0x02000004 {$1} // wr:1+0, rd:0; signal barrier",
      "barrier"),
     ("(W)     send.gtwy (8|M0)  null r240 null:0 0x0 0x02000010 {EOT} // wr:1+0, rd:0; end of thread", "end"),
+    ("sendg.ugm (1|M0)  r67 r99:1  null:0  0x8803 {$2} // load_block2d.ugm.d16.a64 [src0] // $3", "load"),
+    ("sendg.ugm (1|M0)  null r99:1  null:0  0x8803 {$2} // load_block2d.ugm.d16.a64 [src0]", "prefetch"),
+    ("sendg.ugm (1|M0)  null r57:1  r229:4  0x8807 {$5} // rd:0 B; store_block2d.ugm.d16.a64", "store"),
     ("(W&f0.0) jmpi  _0_010 // $10", "branch"),
     ("(W)     sync.nop  null {Compacted,A@1} // $3", "wait"),
 ])
@@ -61,6 +64,8 @@ def test_parts_of_an_instruction() -> None:
     ("load.ugm.d32.a64 (16|M0)  r235:1 [r132:2] {$1} // ex_desc:0x0; desc:0x4100580", "load.ugm.d32.a64"),
     ("send.ugm (1|M0)  r3 r117 null:0 0x0 0x03F00283 {$7} // wr:1+0, rd:31; load_block2d.ugm.d16v.a64",
      "load_block2d.ugm.d16v.a64"),
+    ("sendg.ugm (1|M0)  r67 r99:1  null:0  0x8803 {$2} // load_block2d.ugm.d16.a64 [src0] // $330",
+     "load_block2d.ugm.d16.a64"),
     ("send.gtwy (1|M0)  null r3 null:0 0x0 0x02000004 {$1} // wr:1+0, rd:0; signal barrier", "send.gtwy"),
 ])
 def test_messages(line: str, name: str) -> None:

@@ -14,7 +14,8 @@ MEANING = {
     "cpu-simt": "GPU-style code on a CPU, to try it without a GPU", "opencl-gpu": "any OpenCL GPU",
     "pvc": "Intel Data Center GPU Max", "dg2": "Intel Arc A series", "bmg": "Intel Arc B series",
     "arl": "Intel Core Ultra 200 (Arrow Lake H)", "mtl": "Intel Core Ultra 100 (Meteor Lake)",
-    "lnl": "Intel Core Ultra 200V", "ptl": "Intel Panther Lake", "tgl": "Intel Core of 2020 (Tiger Lake)",
+    "lnl": "Intel Core Ultra 200V", "ptl": "Intel Panther Lake", "nvl-p": "Intel Nova Lake P",
+    "cri": "Intel Crescent Island", "tgl": "Intel Core of 2020 (Tiger Lake)",
     "vulkan": "any Vulkan 1.2 device", "lavapipe": "Mesa's software Vulkan device",
 }
 

@@ -41,8 +41,9 @@ class Instruction:
 
     @property
     def message(self) -> str:
-        """Its name, or what a `send` says of itself behind its operands: "load_block2d.ugm.d16.a64"."""
-        said = _SENT.search(self.comment) if self.base == "send" else None
+        """Its name, or what a `send` (of Xe3p: `sendg`) says of itself behind its operands:
+        "load_block2d.ugm.d16.a64"."""
+        said = _SENT.search(self.comment) if self.base.startswith("send") else None
         return said[1] if said else self.name
 
     @property
@@ -74,7 +75,7 @@ def _message(instruction: Instruction) -> str:
                         ("atomic", ("atomic",)), ("shared", (".slm",))):
         if any(mark in said for mark in marks):
             return kind
-    if "prefetch" in said or (instruction.base.startswith("load")
+    if "prefetch" in said or (instruction.message.startswith("load")
                               and instruction.operands.startswith("null")):
         return "prefetch"
     return "store" if "store" in said or "write" in said else "load"

@@ -119,6 +119,8 @@ INTEL_GPUS = (
     PVC.with_options(name="bmg"),
     PVC.with_options(name="lnl"),
     PVC.with_options(name="ptl"),
+    PVC.with_options(name="nvl-p"),
+    PVC.with_options(name="cri"),
     PVC.with_options(name="pvc-2022", matrix=Matrix(16), matrix_builtins=True, block_2d=False,
                      predicated=False, clock_builtin=True),
     INTEL.with_options(name="dg2-2022", matrix=Matrix(8), matrix_builtins=True, shared_blocks=True,
@@ -132,11 +134,12 @@ INTEL_GPUS = (
 
 #: The names that ocloc has for these targets.
 OCLOC_DEVICES = {"pvc": "pvc", "dg2": "acm-g10", "bmg": "bmg", "lnl": "lnl-m", "ptl": "ptl-h", "tgl": "tgllp",
+                 "nvl-p": "nvl-p", "cri": "cri",
                  "arl": "arl-h", "mtl": "mtl-h", "tgl-32": "tgllp", "pvc-2022": "pvc", "dg2-2022": "acm-g10"}
 
 #: Targets of devices by their IP versions, as ocloc tells them: architecture, first release, the target.
 FAMILIES = ((12, 0, "tgl"), (12, 55, "dg2"), (12, 60, "pvc"), (12, 70, "mtl"), (12, 74, "arl"),
-            (20, 0, "bmg"), (20, 4, "lnl"), (30, 0, "ptl"))
+            (20, 0, "bmg"), (20, 4, "lnl"), (30, 0, "ptl"), (35, 10, "nvl-p"), (35, 11, "cri"))
 
 
 def family_of(version: tuple[int, int]) -> str:
