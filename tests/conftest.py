@@ -65,6 +65,8 @@ MODES: dict[str, dict[str, str]] = {
     "simple-simt": {"TRITON_SPIRV_OPTIMISE": "none", "TRITON_SPIRV_TARGET": "simt"},
     # the CPU device as one of another driver: no f16, and nothing of Intel's
     "other-cpu": {"TRITON_SPIRV_TARGET": "opencl-cpu:double:atomics"},
+    # that driver: tools/with_pocl.sh runs pytest on a machine that has it
+    "pocl": {"TRITON_SPIRV_DEVICE": "portable"},
     "vulkan": {"TRITON_SPIRV_DEVICE": os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")},
 }
 #: the same device, its narrow types hidden

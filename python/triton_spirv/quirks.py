@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 NVIDIA, LLVMPIPE, MESA, VULKAN = "NVIDIA", "llvmpipe", "Mesa", "every Vulkan driver"
-INTEL_CPU, IGC = "Intel's OpenCL CPU runtime", "Intel's GPU compiler"
+INTEL_CPU, IGC, POCL = "Intel's OpenCL CPU runtime", "Intel's GPU compiler", "PoCL"
 
 Version = tuple[int, ...]
 
@@ -211,6 +211,19 @@ TABLE = (
           "Such stores are volatile, of which it makes none.",
           ("lower/memory/store.py",),
           "tests/lower/test_scattered_rows.py::test_for_intels_avx512"),
+    Quirk("traps_on_division", POCL, "6.0",
+          "It makes the processor's own division of one of integers. By 0, or of the least number by -1, "
+          "that ends the process, also for elements that a mask leaves out.",
+          "Such divisors become 1, on CPU devices of other drivers than Intel's.",
+          ("environment/opencl/division.py",),
+          "tests/lower/test_elementwise.py::test_undefined_results_harm_nobody", told=True),
+    Quirk("drops_wide_calls", POCL, "6.0",
+          "It takes a call of a function of OpenCL's with vectors of more than 64 bytes (`max` of 16 "
+          "integers of 64 bits) for one that never returns, and leaves out what follows, all stores: the "
+          "function in its library has these vectors in memory.",
+          "Vectors have 8 components on CPU devices of other drivers than Intel's (`Target.vector_width`).",
+          ("target/known.py",),
+          "tests/lower/test_quotients.py::test_differences_beside_a_remainder"),
     Quirk("exchanged_numbers", IGC, "2.40",
           "It makes reductions of its own of `x + shuffle_xor(x)`, and crashes where one step takes its x "
           "from another reduction, or from a shorter one with the same beginning.",

@@ -282,7 +282,8 @@ def _described_cpu(name: str) -> Target:
         raise DeviceError(f"target {name!r}: a CPU device cannot have {', '.join(unknown)}; it can have "
                           f"{', '.join(CPU_REPORTED)}")
     return CPU.with_options(
-        name=name, masked_access=False, float64="double" in words, quirks=frozenset(),
+        name=name, masked_access=False, float64="double" in words, quirks=frozenset({"traps_on_division"}),
+        vector_width=8,  # of 64 bits each: the quirk drops_wide_calls
         capabilities=least | {CPU_REPORTED[word][1] for word in words})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...spirv import grammar
-from ...spirv.builder import I32, I64, Builder, scalar_type, width_of
+from ...spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of
 from ...spirv.module import Function, Module, Value
 from ...spirv.operands import opcode
 from ...spirv.passes.contraction import fuse_in_hardware, second_products
@@ -21,6 +21,7 @@ from ...spirv.types import Array, Float, Int, Pointer, Struct, Type, Vector, Voi
 from ...target import Target
 from ..base import Parameter
 from ..memory_types import PARAMETER_TYPES, type_bytes
+from .division import DIVISIONS, harmless_divisor
 from .lanes import SCOPES
 from .memory import GLOBAL, PRIVATE
 from .tile_registers import OpenCLTileRegisters
@@ -230,6 +231,12 @@ class OpenCL(OpenCLTileRegisters):
         b = self.b
         whole = b.compare("OpFOrdEqual", b.ext("fabs", remainder), b.ext("fabs", y))
         return b.select(whole, b.ext("copysign", 0.0, x), remainder)
+
+    def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
+        if self.target.has("traps_on_division") and opcode in DIVISIONS:
+            x, y = self.b.match(x, y)
+            y = harmless_divisor(self.b, x, y, DIVISIONS[opcode])
+        return super().integer(opcode, x, y)
 
     def approximate(self, name: str, *operands: Value) -> Value | None:
         if name == "exp":  # with an error that grows with the argument: 4000 ulp of native_exp, 100 this way

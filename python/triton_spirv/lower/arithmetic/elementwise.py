@@ -150,7 +150,7 @@ def rounded_division(ctx: Context, op: Operation, lhs: Register, rhs: Register) 
     b = ctx.b
     lhs, rhs = b.match(lhs, rhs)
     unsigned = op.name.endswith("ui")
-    quotient = b.binary("OpUDiv" if unsigned else "OpSDiv", lhs, rhs)
+    quotient = ctx.env.integer("OpUDiv" if unsigned else "OpSDiv", lhs, rhs)
     rest = b.isub(lhs, b.imul(quotient, rhs))
     inexact = b.compare("OpINotEqual", rest, 0)
     if unsigned:
