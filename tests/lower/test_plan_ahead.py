@@ -13,7 +13,9 @@ import pytest
 from lower.plans import changed, plan_of
 from triton_spirv import plugin
 from triton_spirv.aot import signature
+from triton_spirv.facts import lookup
 from triton_spirv.facts.motion import Product
+from triton_spirv.lower.intel import block_store
 from triton_spirv.lower.plan.records import Access, Blocks, Distance, Fetch, Node, Plan, Region
 from triton_spirv.lower.plan.text import plan_text
 from triton_spirv.lower.plan.verify import defects
@@ -160,6 +162,22 @@ def test_a_number_that_the_next_program_may_not_look_up() -> None:
     (load,) = [op for op in plan.kernel.walk() if op.results and op.results[0].name == "v"]
     wrong = replace(fetch, operation=load, distance=Distance(Product(row, n), "program", frozenset({row})))
     assert "its pointers move otherwise" in defects(replace(plan, body=(*plan.body, wrong)))[-1]
+
+
+def test_a_decision_that_looks_up_what_a_mask_guards(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = LOOKED_UP.replace("%row = tt.load %place :", "%yes = arith.cmpi slt, %id, %n : i32\n"
+                             "    %row = tt.load %place, %yes :")
+    with monkeypatch.context() as wrong:
+        wrong.setattr(lookup, "_is_sure", lambda load: True)
+        plan = plan_of(text)
+    assert any("its pointers move otherwise" in found for found in defects(plan)), defects(plan)
+
+
+def test_a_decision_that_forgets_a_mask(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as wrong:
+        wrong.setattr(block_store, "limits_of", lambda mask, starts, message: ())
+        plan = tutorial_plan.__wrapped__("matmul", "pvc")
+    assert any("have no edge along dimension" in found for found in defects(plan)), defects(plan)
 
 
 def everything(plan: Plan) -> list[Node]:

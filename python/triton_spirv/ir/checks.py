@@ -87,3 +87,4 @@ _FAMILIES: dict[str, str] = {
 
 #: operation -> the words of its checks
 CHECKS: dict[str, str] = {name: words for names, words in _FAMILIES.items() for name in names.split()}
+assert len(CHECKS) == sum(len(names.split()) for names in _FAMILIES), "two lines of checks for one operation"
