@@ -203,7 +203,7 @@ def _are_apart(pointers: Value) -> bool:
 def _is_nonzero(value: Value) -> bool:
     """Is it the same number for all elements, known, and not 0?"""
     op = value.defining_op
-    while op is not None and op.name in ("tt.splat", "tt.broadcast"):
+    while op is not None and op.has("view"):
         op = op.operands[0].defining_op
     if op is None or op.name != "arith.constant":
         return False
