@@ -278,6 +278,31 @@ def test_elements_without_a_type_are_named() -> None:
             with_a_mode[(1,)]("mode", *arguments, zeros(1))
 
 
+@triton.jit
+def with_a_constant(out, x, C: tl.constexpr):
+    tl.store(out, tl.load(x) * C)
+    if C is True:
+        tl.store(out, 5.0)
+
+
+def test_constants_that_are_equal_are_told_apart() -> None:
+    """2**24 + 1 times 1.0 is a float, which rounds it. 0 times -0.0 is -0.0."""
+    x = triton_spirv.asarray(np.array([2**24 + 1, 0], np.int32))
+    cases = [(1, 2.0**24 + 1), (1.0, 2.0**24), (True, 5.0), (1, 2.0**24 + 1), (1.0, 2.0**24)]
+    bound = triton_spirv.bind(with_a_constant, (1,), zeros(1, np.float64), x, 1)
+    zero = triton_spirv.bind(with_a_constant, (1,), zeros(1, np.float64), zeros(1), 0.0)
+    for launch in (with_a_constant[(1,)], bound):
+        for constant, expected in cases:
+            out = np.zeros(1)
+            launch(triton_spirv.asarray(out), x, constant)
+            assert out[0] == expected, constant
+    for launch in (with_a_constant[(1,)], zero):
+        for constant in (0.0, -0.0, 0.0, 0):
+            out = np.ones(1)
+            launch(triton_spirv.asarray(out), zeros(1), constant)
+            assert out[0] == 0 and np.signbit(out[0]) == np.signbit(constant), constant
+
+
 def test_other_arguments_are_read_as_before() -> None:
     out = zeros(1)
     with pytest.raises(TypeError, match=r"failed to specialize argument of type: object$"):

@@ -1,13 +1,19 @@
-"""Arguments that Triton's front end cannot take: its message names their type, this one the way out. Of
-elements without a type in Triton it gives a KeyError.
+"""How Triton's front end reads arguments, and where that is not enough.
 
-Triton asks no backend about such an argument, so the function by which it reads a kernel's arguments is
-wrapped, for kernels of this backend only.
+Arguments that it cannot take: its message names their type, this one the way out. Of elements without a type
+in Triton it gives a KeyError.
+
+Constants: it looks a kernel up by what constants equal, and 2, 2.0 and, of 1, True are equal, as 0.0 and -0.0
+are. A launch with one got the kernel that was compiled for the other, in every Triton from 3.6 to 3.9.
+
+Triton asks no backend about either, so the function by which it reads a kernel's arguments is wrapped, for
+kernels of this backend only.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -40,10 +46,19 @@ def explain_refused_arguments() -> None:
 
 def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) -> Callable[..., Any]:
     """`read`, whose TypeError about an argument's type says which argument it is and what to pass;
-    LaunchError for an array of elements without a type."""
+    LaunchError for an array of elements without a type. Constants that equal others of another kind are told
+    apart."""
+    places = [at for at, name in enumerate(names) if name in constants]
+
     def read_arguments(*arguments: Any, **options: Any) -> Any:
         try:
-            return read(*arguments, **options)
+            found = read(*arguments, **options)
+            known = found[1]
+            for at in places:
+                kind = known[at][1].__class__
+                if kind is float or kind is bool:
+                    known[at] = known[at][0], told_apart(known[at][1])
+            return found
         except RuntimeError as error:
             if "doesn't have storage" not in str(error):
                 raise
@@ -59,6 +74,31 @@ def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) 
             passed = {name: given[name] for name in names if name in given and name not in constants}
             raise TypeError(f"{error}{advice(passed)}") from None
     return read_arguments
+
+
+class Constant:
+    """A constant, equal to itself only; it is written as its value is."""
+
+    def __init__(self, value: Any) -> None:
+        self.text = repr(value)
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+#: a value, its sign -> the one that stands for it
+_constants: dict[tuple[Any, float], Constant] = {}
+TRUE, FALSE = Constant(True), Constant(False)
+
+
+def told_apart(value: Any) -> Any:
+    """What equals no constant of another kind: an integer equals no float but a whole one."""
+    if value is True or value is False:
+        return TRUE if value else FALSE
+    if not value.is_integer():
+        return value
+    key = value, math.copysign(1.0, value)
+    return _constants.get(key) or _constants.setdefault(key, Constant(value))
 
 
 def require_dtypes(given: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from triton_spirv.errors import UsageError
 from .bound_text import Parameter, written
 from .compiler import SPIRVBackend
 
-#: values that are the same where they are equal and of one type
+#: values that are the same where they are of one type and written in the same way, which 0.0 and -0.0 are not
 PLAIN = int, float, bool, str, type(None)
 
 TUNED = "the kernel's configuration depends on the arguments, and these have another"
@@ -113,4 +113,4 @@ def _config(autotuner: Autotuner, arguments: Sequence[Any], given: Mapping[str, 
 
 def same(one: Any, other: Any) -> bool:
     """Are they the same, as constants of a kernel?"""
-    return one is other or (type(one) is type(other) and isinstance(one, PLAIN) and one == other)
+    return one is other or (type(one) is type(other) and isinstance(one, PLAIN) and repr(one) == repr(other))

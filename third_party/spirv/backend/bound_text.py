@@ -241,6 +241,8 @@ def _other_number(one: Parameter, names: dict[str, Any]) -> str:
             return f"type({one.text}) is not type{one.at}"
         return f"{another} and {_specialised(one, names)}"
     plain = type(one.value) in (*NUMBERS, str)
+    if plain and one.value == 0 and type(one.value) is float:  # 0.0 equals -0.0
+        another += f" or str({one.text}) != str(v{one.at})"
     return f"{one.text} is not v{one.at}{f' and ({another})' if plain else ''}"
 
 
