@@ -139,7 +139,7 @@ def test_tile_registers_are_a_fact_of_the_processor() -> None:
     assert not cpu_target("x86_64-v4", features - {"amx_tile"}).tile_registers
     assert not cpu_target("x86_64-v4").tile_registers and not CPU.tile_registers
     named = find_target("cpu:sapphirerapids")
-    assert named.tile_registers == {"i8", "bf16"} == named.products and named.accumulators == (8, 2)
+    assert named.tile_registers == {"i8", "bf16"} == named.products and named.accumulators == (4, 4)
     assert targets.named(named.name) == named and named.name in targets.names()
     assert find_target("cpu:x86_64-v4") == cpu_target("x86_64-v4").with_options(name="cpu:x86_64-v4")
 

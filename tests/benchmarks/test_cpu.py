@@ -59,3 +59,14 @@ def test_unknown(arguments: tuple[str, ...], message: str) -> None:
     done = run(*arguments)
     assert done.returncode != 0
     assert message in done.stderr
+
+
+def test_forced_tiles(tmp_path: Path) -> None:
+    """Each variant has a line, and its result was compared with torch's."""
+    script, samples = SCRIPT.with_name("tiles.py"), tmp_path / "samples.txt"
+    command = [sys.executable, str(script), "--sizes", "33x48x40", "--blocks", "32x32x32", "--tiles",
+               "chosen,3x2", "--left", ",staged", "--seconds", "0.01", "--profile", str(samples)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" of torch") == 5 and done.stdout.count("staged") == 2
+    assert "no samples" in done.stdout or samples.read_text().startswith("# f32 33x48x40 torch")

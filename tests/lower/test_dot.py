@@ -266,13 +266,16 @@ def uncached(monkeypatch, tmp_path):
     dot2d.device_caches.clear()
 
 
-@pytest.fixture(params=("instructions", "multiply-add"))
+@pytest.fixture(params=("instructions", "multiply-add", "pairs of 16 bits"))
 def products(request, monkeypatch, uncached):
     """With the processor's instructions for sums of products, where it has some, and without."""
     from triton_spirv.target import known
 
     if request.param == "multiply-add":
         monkeypatch.setattr(known, "PRODUCTS", {})
+        monkeypatch.setattr(known, "TILE_PRODUCTS", {})
+    elif request.param == "pairs of 16 bits":  # what processors with AVX2 alone have, and others have as well
+        monkeypatch.setattr(known, "PRODUCTS", {"avx2": "i16", "avx512f": "i16"})
         monkeypatch.setattr(known, "TILE_PRODUCTS", {})
 
 

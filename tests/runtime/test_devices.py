@@ -116,7 +116,7 @@ def test_architecture_levels(flags: set[str], name: str) -> None:
 @pytest.mark.parametrize(("setting", "architecture", "products"), [
     (None, "x86_64-v4", {"i8", "bf16"}), ("nobody-knows-it", "x86_64-v4", {"i8", "bf16"}),
     ("sapphirerapids", "x86_64-v4", {"i8", "bf16"}), ("icelake-server", "x86_64-v4", {"i8"}),
-    ("skx", "x86_64-v4", set()), ("core-avx2", "x86_64-v3", set()), ("corei7-avx", "x86_64-v2", set()),
+    ("skx", "x86_64-v4", set()), ("core-avx2", "x86_64-v3", {"i16"}), ("corei7-avx", "x86_64-v2", set()),
     ("corei7", "x86_64-v2", set())])
 def test_a_driver_that_compiles_for_an_older_processor(
         setting: str | None, architecture: str, products: set[str], monkeypatch: pytest.MonkeyPatch) -> None:

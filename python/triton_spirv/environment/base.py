@@ -349,8 +349,9 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         """A float as a narrower one, rounded to nearest even (RTE), to zero (RTZ), up (RTP) or down (RTN)."""
 
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
-        """z + the products of what the 32-bit components of x and y hold: two bf16 ("bf16"), or four bytes,
-        those of x unsigned, those of y signed ("i8"). For a target that names the form in `products`.
+        """z + the products of what the 32-bit components of x and y hold: two bf16 ("bf16"), two signed
+        numbers of 16 bits ("i16"), or four bytes, those of x unsigned, those of y signed ("i8"). For a target
+        that names the form in `products`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no instruction that sums products of {form}")
 

@@ -158,7 +158,7 @@ class Products:
 
     accumulators     rows x vectors of a product that are summed in registers; as many as hide the latency
                      of a multiply-add and leave registers for the operands
-    products         operands for which one instruction sums several products: "bf16", "i8"
+    products         forms of operands of which one instruction sums several products: "bf16", "i8", "i16"
     tile_registers   operands that the processor's tile registers multiply (AMX): "bf16", "i8"
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes

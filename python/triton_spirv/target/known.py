@@ -12,8 +12,11 @@ from .device import Target
 CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20,
              quirks=frozenset({"vectorises_atomics", "parts_contractions"}))
 
-#: What the registers of an instruction set hold: 32 of a whole vector, against 16 of half a vector.
-ACCUMULATORS = {"x86_64-v4": (8, 2)}
+#: What the registers of an instruction set hold: 32 of a whole vector, or 16 of half a vector. Two units of
+#: four cycles want at least eight sums, better ten: eight vectors for sixteen multiply-adds are loaded in the
+#: first tile, eight for twelve in the second, less than the units take meanwhile. Of tiles of sixteen the
+#: square one loads least, and passes by the left operand half as often as 8 x 2.
+ACCUMULATORS = {"x86_64-v4": (4, 4), "x86_64-v3": (6, 1)}
 
 #: The same device running sub-groups, for SIMT mode without a GPU. A lane moves 8 bytes at once: with 16,
 #: this compiler takes 42 s for a product of 64x64x32 bytes instead of 0.8 s, and 9 s instead of 0.8 for f16.
@@ -196,7 +199,7 @@ EXCHANGES = "exchanges"
 CHOOSING = ("x86_64-v4",)
 
 #: Features of processors with instructions that sum products: what they multiply.
-PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16"}
+PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16", "avx2": "i16"}
 
 #: The feature of processors with tile registers, and those that say what they multiply.
 TILES = "amx_tile"
@@ -214,6 +217,8 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
     name."""
     architecture, own = PROCESSORS.get(architecture, (architecture, frozenset()))
     has = features | own
+    if architecture == "x86_64-v4":
+        has -= {"avx2"}  # its multiply-adds are as wide as two of these sums
     return CPU.with_options(
         accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
         # without the instruction, fma is a function 50 times as slow

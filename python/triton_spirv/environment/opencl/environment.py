@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...spirv import grammar
-from ...spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of
+from ...spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of, with_width
 from ...spirv.module import Function, Module, Value
 from ...spirv.operands import opcode
 from ...spirv.passes.contraction import fuse_in_hardware, second_products
@@ -288,10 +288,24 @@ class OpenCL(OpenCLTileRegisters):
         return made
 
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
+        if form == "i16":
+            return self.b.iadd(z, self._sums_of_pairs(x, y))
         instruction = {"bf16": "avx512bf16.dpbf16ps", "i8": "avx512.vpdpbusd"}[form]
         name = f"llvm.x86.{instruction}.512"
         callee = self.b.module.import_function(name, z.type, (z.type, x.type, y.type))
         return self.b.emit("OpFunctionCall", callee, z, x, y, type=z.type)
+
+    def _sums_of_pairs(self, x: Value, y: Value) -> Value:
+        """Of 16-bit numbers, eight sums at a time, as AVX2 has it."""
+        b, half = self.b, with_width(I32, 8)
+        words = with_width(Int(16), 16)
+        callee = b.module.import_function("llvm.x86.avx2.pmadd.wd", half, (words, words))
+        made = []
+        for start in (0, 8):
+            halves = [b.shuffle(side, side, list(range(start, start + 8))) for side in (x, y)]
+            pairs = [b.emit("OpBitcast", each, type=words) for each in halves]
+            made.append(b.emit("OpFunctionCall", callee, *pairs, type=half))
+        return b.shuffle(made[0], made[1], list(range(16)))
 
     # --- printing, clocks -----------------------------------------------------------------------------------
 

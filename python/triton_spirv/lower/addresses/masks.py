@@ -259,7 +259,7 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], masks: Sequen
             if idle is None or nothing is None:
                 return _turn(ctx, body)
             if idle.body is not None:
-                return _one_of(ctx, nothing, "is the mask false in all of this window?",
+                return one_of(ctx, nothing, "is the mask false in all of this window?",
                                ("nothing", idle.body), ("some", lambda: _turn(ctx, body)), may_skip=True)
             with if_(ctx.b.module, ctx.b.logical_not(nothing)):
                 ctx.scopes.open()
@@ -270,7 +270,7 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], masks: Sequen
             ctx.recorder.versions("is anything stored?", [("some", some), ("nothing", ())], may_skip=True)
             return []
 
-    return _one_of(ctx, test, "do all masks hold in this window?", ("hot", hot), ("cold", cold))
+    return one_of(ctx, test, "do all masks hold in this window?", ("hot", hot), ("cold", cold))
 
 
 def _turn(ctx: Context, body: Callable[[], Sequence[Register]]) -> Sequence[Register]:
@@ -280,7 +280,7 @@ def _turn(ctx: Context, body: Callable[[], Sequence[Register]]) -> Sequence[Regi
     return registers
 
 
-def _one_of(ctx: Context, test: Register, question: str, first: tuple[str, Callable[[], Sequence[Register]]],
+def one_of(ctx: Context, test: Register, question: str, first: tuple[str, Callable[[], Sequence[Register]]],
             second: tuple[str, Callable[[], Sequence[Register]]], may_skip: bool = False) -> list[Register]:
     """The first way where the test holds, else the second, of every turn of the walk around it."""
     branch = IfElse(ctx.b.module, test)

@@ -43,7 +43,7 @@ PRODUCT_WAYS = ("arrays", "lanes", "matrix unit", "matrices", "tile registers")
 IN_SQUARES = ", transposed in squares"
 
 #: Where an operand of a product lies while it is multiplied; "": that is not decided yet.
-STAGINGS = ("", "where it is", "by rows", f"by rows{IN_SQUARES}", "by columns", "panels",
+STAGINGS = ("", "in memory", "where it is", "by rows", f"by rows{IN_SQUARES}", "by columns", "panels",
             f"panels{IN_SQUARES}", "registers", "shared memory", "matrices")
 
 

@@ -31,21 +31,29 @@ SLICE = 4
 # --- one work-item ------------------------------------------------------------------------------------------
 
 
-def plan_in_arrays(ctx: Context, op: Operation, left: Operand, form: str = "") -> Product:
-    """Of operands in arrays; `form`: that of the groups that they are in."""
+def plan_in_arrays(ctx: Context, op: Operation, left: Operand, form: str = "", added: bool = True,
+                   most: int = 0) -> Product:
+    """Of operands in arrays; `form`: that of the groups that they are in; added: to sums that are there;
+    most: vectors of a tile, at most, if any."""
     shape = shape_of(op.results[0].type)
     width = min(shape[-1], ctx.target.vector_width)
-    rows, vectors = micro_tile(ctx.target, shape[-2], shape[-1] // width, bits_of(left.target))
+    vectors = min(shape[-1] // width, most or shape[-1])
+    rows, vectors = micro_tile(ctx.target, shape[-2], vectors, bits_of(left.target), added)
     turn = min(left.shape[-1], UNROLLED)
     return Product(op, "arrays", (rows, vectors * width, turn), form=form, turn=turn)
 
 
-def micro_tile(target: Target, rows: int, vectors: int, bits: int) -> tuple[int, int]:
-    """Rows and vectors of the result that are summed in registers at a time."""
+def micro_tile(target: Target, rows: int, vectors: int, bits: int, added: bool = True) -> tuple[int, int]:
+    """Rows and vectors of the result that are summed in registers at a time. Rows are shared out evenly among
+    tiles. Where tiles are the first to write the result (not `added`), they are a power of two: so definite
+    assignment follows them (spirv/passes/definite_assignment.py)."""
     budget = max(1, target.accumulators[0] * target.accumulators[1] * 32 // max(bits, 32))
     height = min(rows, target.accumulators[0], budget)
-    across = min(vectors, budget // height)
-    return min(rows, budget // across), across
+    across = min(vectors, 1 << (budget // height).bit_length() - 1)
+    height = min(rows, budget // across)
+    if not added:
+        height = 1 << height.bit_length() - 1
+    return -(-rows // -(-rows // height)), across
 
 
 def staging_of_left(operand: Operand) -> str:

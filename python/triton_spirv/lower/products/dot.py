@@ -15,16 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 from ...ir.model import FloatType, IntegerType, Operation, Type, Value, bits_of
 from ...layout import Layout
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
+from ..addresses.masks import one_of
 from ..context import Context, StepLoop
 from ..intel.matrix_unit import product_on_matrix_unit
 from ..memory.prefetch import SpreadFetches
-from ..plan.records import Product
+from ..plan.records import Access, Product, Vectors
 from ..registry import RULES, lowers
 from ..values.tensor import Deferred, Fragment, Stored, Tensor, Uniform
 from ..values.types import element_of, shape_of
@@ -32,10 +34,11 @@ from .cooperative import grid_of, product_in_matrices
 from .decide import plan_in_arrays, staging_by_rows, staging_of_left, staging_of_right
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped, grouped_for_tiles
+from .in_memory import InMemory, in_memory
 from .micro_kernel import Kernel, multiply
-from .operand import Block, Operand, Plain, stage_left, stage_right
+from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import NormalSums, either_way, pairs
-from .tile_registers import Tiling, is_sum_from_zero
+from .tile_registers import COLUMNS, Tiling, is_sum_from_zero
 
 F32 = FloatType("f32")
 
@@ -76,24 +79,55 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, 
     that the operands are in."""
     if ctx.layout_of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
-    plan = plan_in_arrays(ctx, op, left, form)
+    plan = plan_in_arrays(ctx, op, left, form, added=not _is_zero(c))
     kernel = kernel_of(ctx, plan, left)
-    plan, a, b = staged(ctx, plan, left, right)
+    fetches = _fetches(kernel, op)
+    found = in_memory(ctx, op, left)
+    if found is not None:
+        return product_in_memory(ctx, plan, kernel, left, right, c, fetches, *found)
+    plan, a, b = staged(ctx, plan, left, right, fetches)
     result = Result.of(ctx, op, kernel, c)
     ctx.recorder.add(plan)
-    return result.bound(result.compute(ctx, kernel, a, b))
+    return result.bound(result.compute(ctx, kernel, a, b, fetches))
+
+
+def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand, right: Operand, c: Any,
+                      fetches: SpreadFetches | None, a: InMemory, whole: Register | None) -> Any:
+    """The same for a left operand that is multiplied where it lies in memory, if `whole` holds."""
+    op = plan.operation
+    layout = ctx.default_layout(left.shape)
+    inputs = left.inputs(layout)
+    compute_before(ctx, op, inputs)
+    if fetches is not None:
+        fetches.takes(ctx, inputs, len(layout.step))
+    second = staging_of_right(ctx, right)
+    b = stage_right(ctx, op, right, second, panel_of(plan, kernel.width), fetches)
+    result = Result.of(ctx, op, kernel, c)
+    ctx.recorder.add(replace(plan, staging=("in memory", second)))
+
+    def in_place() -> list[Register]:
+        ctx.recorder.add(Access(a.load, "one by one", layout, Vectors(layout)))
+        return result.compute(ctx, kernel, a, b, fetches)
+
+    def by_rows() -> list[Register]:
+        return result.compute(ctx, kernel, stage_left(ctx, op, left, "by rows", fetches, tested=True), b)
+    if whole is None:
+        return result.bound(in_place())
+    return result.bound(one_of(ctx, whole, "is all of the left operand in memory?",
+                               ("hot", in_place), ("cold", by_rows)))
 
 
 def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Tensor) -> Any:
     """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
     something, pairs are taken apart."""
-    plan = plan_in_arrays(ctx, op, watched[0], "bf16")
+    plan = plan_in_arrays(ctx, op, watched[0], "bf16", added=not _is_zero(c))
     kernel = kernel_of(ctx, plan, watched[0])
-    plan, a, b = staged(ctx, plan, *watched)
+    fetches = _fetches(kernel, op)
+    plan, a, b = staged(ctx, plan, *watched, fetches)
     result = Result.of(ctx, op, kernel, c)
     ctx.recorder.add(plan)
     fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
-    return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b),
+    return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b, fetches),
                                    lambda: result.compute(ctx, exact, a, b)))
 
 
@@ -108,11 +142,11 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: An
     watched = pairs(ctx, left, right) if exact else (left, right)
     if watched is None:
         return None
-    plan = plan_in_arrays(ctx, op, left, form)
+    zero = _is_zero(c)
+    plan = plan_in_arrays(ctx, op, left, form, added=not zero, most=COLUMNS)
     kernel = kernel_of(ctx, plan, left)
     first, second = staging_by_rows(ctx, watched[0]), staging_of_right(ctx, watched[1])
     panel = plan.tile[1]
-    zero = isinstance(c, Uniform) and c.scalar.constant == 0
     normal = NormalSums.of(ctx) if exact and not zero and is_sum_from_zero(op) else None
     tiling = Tiling.of(left, form, panel, exact and normal is None)
     fetches = SpreadFetches(tiling.passes(c.shape, panel))
@@ -143,6 +177,18 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: An
     return result
 
 
+def _fetches(kernel: Kernel, op: Operation) -> SpreadFetches | None:
+    """What the loops of the product fetch for the next round; None where each walk does it itself."""
+    shape = shape_of(op.results[0].type)
+    in_registers = prod(shape) == kernel.rows * kernel.vectors * kernel.width
+    shares = kernel.shares(shape)
+    return SpreadFetches(shares) if shares > 1 and not in_registers else None
+
+
+def _is_zero(tensor: Tensor) -> bool:
+    return isinstance(tensor, Uniform) and tensor.scalar.constant == 0
+
+
 def kernel_of(ctx: Context, plan: Product, left: Operand) -> Kernel:
     """The innermost loop of a product."""
     shape, element = shape_of(plan.operation.results[0].type), element_of(plan.operation.results[0].type)
@@ -153,14 +199,23 @@ def kernel_of(ctx: Context, plan: Product, left: Operand) -> Kernel:
                   plan.form)
 
 
-def staged(ctx: Context, plan: Product, left: Operand, right: Operand) -> tuple[Product, Block, Block]:
+def staged(ctx: Context, plan: Product, left: Operand, right: Operand,
+           fetches: SpreadFetches | None) -> tuple[Product, Block, Block]:
     """Both operands as the innermost loop reads them, and the plan with where they lie."""
     op = plan.operation
     first = staging_of_left(left)
-    a = stage_left(ctx, op, left, first)
+    a = stage_left(ctx, op, left, first, fetches)
     second = staging_of_right(ctx, right)
-    b = stage_right(ctx, op, right, second, plan.tile[1])
+    width = min(shape_of(op.results[0].type)[-1], ctx.target.vector_width)
+    b = stage_right(ctx, op, right, second, panel_of(plan, width), fetches)
     return replace(plan, staging=(first, second)), a, b
+
+
+def panel_of(plan: Product, width: int) -> int:
+    """Columns of a panel of the right operand: those of a tile where they are a power of two, else one
+    vector, and a tile reads several panels."""
+    columns = plan.tile[1]
+    return columns if columns & columns - 1 == 0 else width
 
 
 @dataclass(frozen=True)
@@ -178,7 +233,7 @@ class Result:
     def of(ctx: Context, op: Operation, kernel: Kernel, c: Tensor) -> Result:
         """For a product of these tiles on top of c."""
         shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
-        zero = isinstance(c, Uniform) and c.scalar.constant == 0
+        zero = _is_zero(c)
         layout = ctx.default_layout(shape)
         one_tile = layout.registers == kernel.rows * kernel.vectors and layout.width == kernel.width
         if one_tile and layout.steps == 1:
@@ -187,18 +242,21 @@ class Result:
         array = ctx.arrays.allocate(shape, element) if zero else accumulator(ctx, op, c)
         return Result(layout, element, array, None, not zero)
 
-    def compute(self, ctx: Context, kernel: Kernel, a: Block, b: Block) -> list[Register]:
+    def compute(self, ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block,
+                fetches: SpreadFetches | None = None) -> list[Register]:
         """Multiply; the registers, if it goes there."""
         for operand in (a, b):
-            ctx.recorder.reads(operand.stored, None)
+            if isinstance(operand, Block):
+                ctx.recorder.reads(operand.stored, None)
         if self.array is not None:
             if self.accumulate:
                 ctx.recorder.reads(self.array, None)
             ctx.recorder.writes(self.array, None)
-            multiply(ctx, kernel, a, b, self.array, self.accumulate)
+            multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches)
             return []
         origin = ctx.b.constant(I32, 0)
-        return kernel.run(ctx, a, b, origin, origin, self.old, kernel.offsets(ctx, b, origin))
+        left = a.origin(ctx, origin, origin)
+        return kernel.run(ctx, a, b, left, origin, self.old, kernel.offsets(ctx, b, origin))
 
     def bound(self, registers: Sequence[Register]) -> Stored | Fragment:
         """The tensor."""

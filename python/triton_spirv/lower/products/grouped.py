@@ -7,7 +7,9 @@ The instructions: VDPBF16PS sums two products into an f32, and takes denormal nu
 where the option fast_math is given, and where operands turn out to hold nothing that it would clear
 (pairs.py). VPDPBUSD sums
 four products of an unsigned and a signed byte into an i32: the left operand gets 128 added, and 128 times the
-sum over each column of the right one is taken off again. Tile registers (tile_registers.py) take the same
+sum over each column of the right one is taken off again. VPMADDWD, which AVX2 has, sums two products of
+16 bits into an i32, twice as many as a multiply-add of f32: bytes are extended for it (VPMADDUBSW, of bytes,
+saturates). Tile registers (tile_registers.py) take the same
 groups, sixteen along K at a time.
 """
 
@@ -25,8 +27,8 @@ from ..values import fragment as fragments
 from ..values.tensor import Fragment, Tensor
 from .operand import Operand, Plain, Shape
 
-#: The form of a group by the operands' type: how many elements one has.
-GROUPS = {"bf16": 2, "i8": 4}
+#: How many elements a group has, by its form: the type that they have in it.
+GROUPS = {"bf16": 2, "i8": 4, "i16": 2}
 
 #: Words that the instructions take.
 VECTOR = 16
@@ -48,12 +50,16 @@ def grouped_for_tiles(ctx: Context, a: Any, b: Any, result: Type) -> tuple[Group
 def _in_groups(ctx: Context, forms: frozenset[str], a: Any, b: Any, result: Type,
                flipped: int) -> tuple[Grouped, Grouped, str] | None:
     form = str(a.element)
-    if form not in forms or str(b.element) != form or str(result) not in ("f32", "i32"):
+    if str(b.element) != form or str(result) not in ("f32", "i32"):
+        return None
+    if form == "i8" and form not in forms:
+        form = "i16"
+    if form not in forms:
         return None
     columns, depth = b.shape[-1], b.shape[-2]
     if columns < VECTOR or ctx.target.vector_width != VECTOR or depth < GROUPS[form] ** 2:
         return None
-    element = FloatType("bf16") if form == "bf16" else IntegerType(8)
+    element = FloatType("bf16") if form == "bf16" else IntegerType(int(form[1:]))
     rank = len(a.shape)
     left = Grouped(Plain(a, element), GROUPS[form], rank - 1, flipped if form == "i8" else 0)
     return left, Grouped(Plain(b, element), GROUPS[form], rank - 2), form

@@ -1,10 +1,12 @@
-"""The loops of a product on private arrays: tile by tile of the result, each in registers over the whole of
-K."""
+"""The micro kernel: a tile of a product, in registers over the whole of K, and the loops around it.
+
+Rows of a pass and vectors of a panel that tiles do not divide are left to smaller ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ...ir.model import IntegerType, Type
@@ -12,8 +14,10 @@ from ...spirv.builder import I32, with_width
 from ...spirv.module import Value as Register
 from ..arithmetic.cast import to_float
 from ..context import Context
+from ..memory.prefetch import SpreadFetches
 from ..values.tensor import Stored
 from ..values.types import register_type
+from .in_memory import InMemory
 from .loops import counted
 from .operand import Block
 from .pairs import halves
@@ -22,31 +26,62 @@ from .pairs import halves
 EXACT_PRODUCTS = 1024
 
 
-def multiply(ctx: Context, kernel: Kernel, a: Block, b: Block, result: Stored, accumulate: bool) -> None:
+def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
+             fetches: SpreadFetches | None = None) -> None:
     """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
-    the rows of a pass by."""
+    the rows of a pass by. What whole tiles leave over is computed in smaller ones. A share of the fetches is
+    made for each tile, where all are alike, else for each panel."""
+    rows, columns = result.shape[-2:]
+    shares = 1 if fetches is None else fetches.shares
+
+    def fetch(number: Register) -> None:
+        if fetches is not None and shares > 1:
+            fetches.fetch(ctx, number)
+    with counted(ctx, prod(result.shape[:-2])) as batch:
+        for vectors, start, count in parts(columns // kernel.width, kernel.vectors):
+            across = replace(kernel, vectors=vectors)
+            first = start * kernel.width
+            with counted(ctx, count) as loop:
+                panel = ctx.b.iadd(ctx.b.imul(batch.index, count), loop.index)
+                by_panels = rows % kernel.rows != 0
+                if by_panels:
+                    fetch(panel)
+                column = ctx.b.iadd(ctx.b.imul(loop.index, vectors * kernel.width), first)
+                right = ctx.b.iadd(ctx.b.imul(batch.index, b.batch), b.column(ctx, column))
+                offsets = across.offsets(ctx, b, right)
+                for height, above, passes in parts(rows, kernel.rows):
+                    tile = replace(across, rows=height)
+                    with counted(ctx, passes) as down:
+                        if not by_panels:
+                            fetch(ctx.b.iadd(ctx.b.imul(panel, passes), down.index))
+                        row = ctx.b.iadd(ctx.b.imul(down.index, height), above)
+                        _tile(ctx, tile, a, b, result, accumulate, (batch.index, row, column), right, offsets)
+
+
+def parts(size: int, step: int) -> list[tuple[int, int, int]]:
+    """A size in steps, and what they leave over: (step, start, how many)."""
+    whole, left = divmod(size, step)
+    found = [(step, 0, whole)] if whole else []
+    return [*found, (left, whole * step, 1)] if left else found
+
+
+def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
+          place: tuple[Register, Register, Register], right: Register, offsets: Sequence[Register]) -> None:
+    """One tile of the result, at (batch, row, column); right: where its columns begin in b."""
     builder, env = ctx.b, ctx.env
     rows, columns = result.shape[-2:]
     width, element = kernel.width, register_type(result.element)
-    panel = kernel.vectors * width
-
-    def at(index: Register, stride: int, base: Register | int = 0) -> Register:
-        return builder.iadd(builder.imul(index, stride), base)
-
-    with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as across:
-        right = at(batch.index, b.batch, at(across.index, b.outer))
-        offsets = kernel.offsets(ctx, b, right)
-        with counted(ctx, rows // kernel.rows) as down:
-            row = at(down.index, kernel.rows)
-            first = at(batch.index, rows * columns, at(row, columns, at(across.index, panel)))
-            places = [builder.iadd(first, i * columns + j * width)
-                      for i in range(kernel.rows) for j in range(kernel.vectors)]
-            old = [env.private_load(result.array, result.width, element, place, width) for place in places] \
-                if accumulate else None
-            left = at(batch.index, a.batch, at(row, a.outer))
-            made = kernel.run(ctx, a, b, left, right, old, offsets)
-            for place, value in zip(places, made, strict=True):
-                env.private_store(result.array, result.width, place, value)
+    batch, row, column = place
+    above = builder.iadd(builder.imul(batch, rows * columns), builder.imul(row, columns))
+    first = builder.iadd(above, column)
+    places = [builder.iadd(first, i * columns + j * width)
+              for i in range(kernel.rows) for j in range(kernel.vectors)]
+    old = [env.private_load(result.array, result.width, element, each, width) for each in places] \
+        if accumulate else None
+    left = a.origin(ctx, batch, row)
+    made = kernel.run(ctx, a, b, left, right, old, offsets)
+    for each, value in zip(places, made, strict=True):
+        env.private_store(result.array, result.width, each, value)
 
 
 @dataclass(frozen=True)
@@ -72,7 +107,15 @@ class Kernel:
     apart: bool = False
     split: bool = False
 
-    def run(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
+    def shares(self, shape: tuple[int, ...]) -> int:
+        """In how many shares `multiply` makes fetches, for a result [..., M, N]; 1: in none."""
+        columns = shape[-1] // self.width
+        if columns % self.vectors:
+            return 1
+        panels = prod(shape[:-2]) * (columns // self.vectors)
+        return panels if shape[-2] % self.rows else panels * (shape[-2] // self.rows)
+
+    def run(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
             old: Sequence[Register] | None, offsets: Sequence[Register]) -> list[Register]:
         """The tile, in vectors of the result's type, on top of `old`, and of `offsets` in every row; left and
         right: where k = 0 is."""
@@ -108,10 +151,10 @@ class Kernel:
     def _vectors(self, ctx: Context, b: Block, first: Register) -> list[Register]:
         """The panel's vectors of one k."""
         element = register_type(self.held)
-        places = [ctx.b.iadd(first, j * self.width) for j in range(self.vectors)]
+        places = [ctx.b.iadd(first, j * b.across) for j in range(self.vectors)]
         return [ctx.env.private_load(b.array, b.width, element, place, self.width) for place in places]
 
-    def _run_exactly(self, ctx: Context, a: Block, b: Block, left: Register, right: Register,
+    def _run_exactly(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
                      old: Sequence[Register] | None, zeros: Sequence[Register]) -> list[Register]:
         """Integers: sums as floats for as long as they are exact, added up as integers."""
         builder = ctx.b
@@ -122,32 +165,31 @@ class Kernel:
             return whole if old is None else [builder.iadd(x, y) for x, y in zip(whole, old, strict=True)]
         nothing = builder.constant(with_width(integer, self.width), 0)
         with counted(ctx, self.depth, EXACT_PRODUCTS, carried=old or [nothing] * len(zeros)) as loop:
-            from_left = builder.iadd(left, builder.imul(loop.index, a.depth))
+            from_left = a.along(ctx, left, loop.index)
             from_right = builder.iadd(right, builder.imul(loop.index, b.depth))
             sums = self._sum(ctx, a, b, from_left, from_right, EXACT_PRODUCTS, zeros)
             loop.yield_([builder.iadd(builder.convert("OpConvertFToS", x, integer), y)
                          for x, y in zip(sums, loop.carried, strict=True)])
         return list(loop.results)
 
-    def _sum(self, ctx: Context, a: Block, b: Block, left: Register, right: Register, depth: int,
+    def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register, depth: int,
              start: Sequence[Register]) -> list[Register]:
         """The loop over k; its accumulators are phis."""
-        builder, env = ctx.b, ctx.env
-        element = register_type(self.held)
+        builder = ctx.b
         with counted(ctx, depth, self.turn, carried=start) as loop:
             sums = list(loop.carried)
-            row = builder.iadd(left, builder.imul(loop.index, a.depth))
+            row = a.along(ctx, left, loop.index)
             vector = builder.iadd(right, builder.imul(loop.index, b.depth))
             for k in range(self.turn):
                 vectors = self._vectors(ctx, b, builder.iadd(vector, k * b.depth))
                 for i in range(self.rows):
-                    place = builder.iadd(row, i * a.outer + k * a.depth)
-                    factor = builder.splat(env.private_load(a.array, a.width, element, place, 1), self.width)
+                    factor = builder.splat(a.element(ctx, row, i, k), self.width)
                     for j, y in enumerate(vectors):
                         n = i * self.vectors + j
                         sums[n] = self._multiply_add(ctx, factor, y, sums[n])
             loop.yield_(sums)
         return list(loop.results)
+
 
     def _multiply_add(self, ctx: Context, x: Register, y: Register, z: Register) -> Register:
         """x * y + z; floats are fused."""

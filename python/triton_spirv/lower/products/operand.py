@@ -39,13 +39,16 @@ class Block:
     """An operand in a private array of vectors of `width` components.
 
     Element (batch, row, k) of a left operand, or the first one of (batch, panel, k) of a right operand, is at
-    the sum of the indices times their strides.
+    the sum of the indices times their strides. panel: columns of a panel of a right operand; across: from one
+    vector of a tile to the next.
     """
 
     stored: Stored
     batch: int
     outer: int
     depth: int
+    panel: int = 1
+    across: int = 0
 
     @property
     def array(self) -> Register:
@@ -54,6 +57,23 @@ class Block:
     @property
     def width(self) -> int:
         return self.stored.width
+
+    def origin(self, ctx: Context, batch: Register, row: Register) -> Register:
+        """Where k = 0 of a row of a left operand is."""
+        return ctx.b.iadd(ctx.b.imul(batch, self.batch), ctx.b.imul(row, self.outer))
+
+    def along(self, ctx: Context, origin: Register, k: Register) -> Register:
+        """Where k is."""
+        return ctx.b.iadd(origin, ctx.b.imul(k, self.depth))
+
+    def element(self, ctx: Context, place: Register, row: int, k: int) -> Register:
+        """The one so many rows and steps along K behind a place."""
+        at = ctx.b.iadd(place, row * self.outer + k * self.depth)
+        return ctx.env.private_load(self.array, self.width, register_type(self.stored.element), at, 1)
+
+    def column(self, ctx: Context, column: Register) -> Register:
+        """Where the panel that begins with this column begins."""
+        return ctx.b.imul(ctx.b.lshr(column, log2(self.panel)), self.outer)
 
 
 class Operand(Protocol):
@@ -129,8 +149,8 @@ def converted(ctx: Context, register: Register, source: Type, target: Type) -> R
 
 
 def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
-               fetches: SpreadFetches | None = None) -> Block:
-    """The left operand [..., M, K], as decide.py says."""
+               fetches: SpreadFetches | None = None, tested: bool = False) -> Block:
+    """The left operand [..., M, K], as decide.py says. tested: its masks are known not to hold everywhere."""
     rows, depth = operand.shape[-2:]
     known = operand.stored() if staging == "where it is" else None
     flipped = staging == "by columns"
@@ -143,7 +163,7 @@ def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
         _copy(ctx, op, operand, _flip(natural), stored, lambda made: replace(made, layout=natural))
     else:
         stored = ctx.arrays.allocate(operand.shape, operand.target)
-        _copy_by_rows(ctx, op, operand, stored, staging, lambda made: made, fetches)
+        _copy_by_rows(ctx, op, operand, stored, staging, lambda made: made, fetches, tested)
     strides = (1, rows) if flipped else (depth, 1)
     return Block(stored, rows * depth, *strides)
 
@@ -152,9 +172,10 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
                 fetches: SpreadFetches | None = None) -> Block:
     """The right operand [..., K, N], as decide.py says; panels have `panel` columns."""
     depth, columns = operand.shape[-2:]
+    side = min(columns, ctx.target.vector_width)
     known = operand.stored() if staging == "where it is" else None
     if known is not None:
-        return Block(known[0], depth * columns, panel, columns)
+        return Block(known[0], depth * columns, panel, columns, panel, side)
     packed = (prod(operand.shape[:-2]), columns // panel, depth, panel)
     stored = ctx.arrays.allocate(packed, operand.target)
 
@@ -162,15 +183,17 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
         moved = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
         return replace(made, layout=moved)
     _copy_by_rows(ctx, op, operand, stored, staging, place, fetches)
-    return Block(stored, depth * columns, depth * panel, panel)
+    across = depth * panel if panel == side else side
+    return Block(stored, depth * columns, depth * panel, panel, panel, across)
 
 
 def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored, staging: str,
-                  place: Callable[[Fragment], Fragment], fetches: SpreadFetches | None) -> None:
+                  place: Callable[[Fragment], Fragment], fetches: SpreadFetches | None,
+                  tested: bool = False) -> None:
     """Walk the operand along its rows and write it to the array; `place` says where each fragment goes. One
     that is found column by column is read so, and transposed in squares."""
     if not staging.endswith(IN_SQUARES):
-        _copy(ctx, op, operand, ctx.default_layout(operand.shape), stored, place, fetches)
+        _copy(ctx, op, operand, ctx.default_layout(operand.shape), stored, place, fetches, tested)
         return
     side = ctx.target.vector_width
     layout = _squares(operand.shape, side)
@@ -183,7 +206,8 @@ def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored,
 
 
 def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored: Stored,
-          place: Callable[[Fragment], Fragment], fetches: SpreadFetches | None = None) -> None:
+          place: Callable[[Fragment], Fragment], fetches: SpreadFetches | None = None,
+          tested: bool = False) -> None:
     """Walk the operand under `layout` and write it to the array; `place` says where each fragment goes. What
     the next round will read is fetched here, or by who takes that over."""
     inputs = operand.inputs(layout)
@@ -196,7 +220,10 @@ def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored:
             if not later:
                 prefetch_next(ctx, inputs)
     ctx.fetches_later = later
-    proven_whole(ctx, inputs, walk)
+    if tested:
+        walk()
+    else:
+        proven_whole(ctx, inputs, walk)
     ctx.fetches_later = False
 
 

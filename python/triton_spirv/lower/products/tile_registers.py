@@ -35,6 +35,9 @@ from .operand import Block
 #: Rows of a tile register, and 32-bit words of a row; how many registers hold sums.
 SIDE, SUMS = 16, 4
 
+#: Tiles of sums side by side, of a panel.
+COLUMNS = 2
+
 #: Tiles along K in one turn of the innermost loop.
 UNROLLED = 2
 

@@ -1,0 +1,79 @@
+"""A left operand that is read where it lies in global memory.
+
+The innermost loop reads it one element at a time, whatever array that is in. To copy a block of it costs
+a tenth of a product's time, most of it for the second cache. So a block of f32 or f64 that a load has, whose
+rows are contiguous and whose address is linear in the indices, is multiplied where it is, by programs whose
+masks are true everywhere. Others stage it (operand.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+from ...ir.model import FloatType, Operation
+from ...spirv.builder import I64
+from ...spirv.module import Value as Register
+from ..addresses.masks import all_true, is_proven
+from ..context import Context, named
+from ..values.tensor import Affine, Deferred, Pointers
+from .operand import Operand, Plain
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Element (batch, row, k) is the one so many elements behind `pointer` as the indices times their strides
+    add up to."""
+
+    load: Operation
+    pointer: Register
+    batch: Register | int
+    outer: Register | int
+    depth: Register | int
+
+    def origin(self, ctx: Context, batch: Register, row: Register) -> Register:
+        """Where k = 0 of a row is."""
+        moved = [_times(ctx, index, stride) for index, stride in ((batch, self.batch), (row, self.outer))]
+        return ctx.env.offset(self.pointer, reduce(ctx.b.iadd, moved))
+
+    def along(self, ctx: Context, origin: Register, k: Register) -> Register:
+        """Where k is."""
+        return ctx.env.offset(origin, _times(ctx, k, self.depth))
+
+    def element(self, ctx: Context, place: Register, row: int, k: int) -> Register:
+        """The one so many rows and steps along K behind a place."""
+        moved = [_times(ctx, ctx.b.constant(I64, index), stride)
+                 for index, stride in ((row, self.outer), (k, self.depth))]
+        return ctx.env.load(ctx.env.offset(place, reduce(ctx.b.iadd, moved)), 1)
+
+
+def _times(ctx: Context, index: Register, stride: Register | int) -> Register:
+    return ctx.b.imul(ctx.b.resize(index, I64.width), stride)
+
+
+def in_memory(ctx: Context, op: Operation, operand: Operand) -> tuple[InMemory, Register | None] | None:
+    """The left operand of `op` where it lies, and what must hold when the kernel runs, if anything; None for
+    one that is staged."""
+    if not isinstance(operand, Plain) or not isinstance(operand.target, FloatType):
+        return None
+    load = operand.tensor
+    if not isinstance(load, Deferred) or load.stored is not None or load.operation.name != "tt.load":
+        return None
+    pointers, mask, _ = named(load.operation, load.operands)
+    if load.element != operand.target or load.operation.attributes.get("isVolatile") or \
+            not ctx.target.optimises("tiles") or ctx.needed_later(load, op):
+        return None
+    if not isinstance(pointers, Pointers) or pointers.terms or not isinstance(pointers.affine, Affine):
+        return None
+    strides = pointers.affine.strides
+    if strides[-1] != 1 or load.shape[-1] == 1:
+        return None
+    test = None
+    layout = ctx.default_layout(load.shape)
+    if not is_proven(ctx, mask, layout):
+        test = all_true(ctx, mask, layout.without_steps())
+        if test is None:
+            return None
+    first = ctx.env.offset(pointers.base, pointers.affine.base)
+    batch = 0 if len(strides) == 2 else strides[0]
+    return InMemory(load.operation, first, batch, strides[-2], strides[-1]), test
