@@ -91,8 +91,9 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, 
     return result.bound(result.compute(ctx, kernel, a, b, fetches))
 
 
-def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand, right: Operand, c: Any,
-                      fetches: SpreadFetches | None, a: InMemory, whole: Register | None) -> Any:
+def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand, right: Operand,
+                      c: Tensor, fetches: SpreadFetches | None, a: InMemory,
+                      whole: Register | None) -> Stored | Fragment:
     """The same for a left operand that is multiplied where it lies in memory, if `whole` holds."""
     op = plan.operation
     layout = ctx.default_layout(left.shape)
