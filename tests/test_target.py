@@ -144,6 +144,14 @@ def test_tile_registers_are_a_fact_of_the_processor() -> None:
     assert find_target("cpu:x86_64-v4") == cpu_target("x86_64-v4").with_options(name="cpu:x86_64-v4")
 
 
+def test_avx2_sums_pairs_of_bytes() -> None:
+    """By its name or by the processor's features; what has AVX-512 multiplies and adds as fast without."""
+    named = find_target("cpu:x86_64-v3")
+    assert named.products == {"i16"} and named.accumulators == (6, 1)
+    assert cpu_target("x86_64-v3", frozenset({"avx2"})).products == {"i16"}
+    assert not cpu_target("x86_64-v4", frozenset({"avx2"})).products
+
+
 @pytest.mark.parametrize(("name", "family", "device"), [
     ("acm-g11", "dg2", "acm-g11"), ("mtl-u", "mtl", "mtl-u"), ("arl-h", "arl", "arl-h"),
     ("adl-s", "tgl", "adl-s"), ("bmg-g31", "bmg", "bmg-g31"), ("ptl-u", "ptl", "ptl-u"),

@@ -18,7 +18,7 @@ import triton.language as tl
 from triton_spirv import compile as compile_text
 from triton_spirv.errors import DeviceError
 from triton_spirv.runtime import program
-from triton_spirv.runtime.processor import TILES, processor
+from triton_spirv.runtime.processor import TILES, Processor, processor
 from triton_spirv.target import CPU, cpu_target, find_target
 from triton_spirv.tools import spirv_tools
 
@@ -273,4 +273,14 @@ def test_a_processor_without_them_refuses() -> None:
         program.require_processor(words)
         return
     with pytest.raises(DeviceError, match="compiled for a processor with amx_tile, which this one lacks"):
+        program.require_processor(words)
+
+
+@pytest.mark.parametrize(("target", "feature"), [("cpu:x86_64-v3", "avx2"),
+                                                 ("cpu:sapphirerapids", "amx_tile")])
+def test_older_processors_refuse(target: str, feature: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What sums products is no instruction of every processor."""
+    words = compile_text(dot_text("i8"), find_target(target)).words
+    monkeypatch.setattr(program, "processor", lambda: Processor("x86_64", "some", frozenset({"sse4_2"})))
+    with pytest.raises(DeviceError, match=f"compiled for a processor with {feature}, which this one lacks"):
         program.require_processor(words)

@@ -216,9 +216,9 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
     """CPU for a processor of an architecture and with features, as runtime/processor.py spells them, or of a
     name."""
     architecture, own = PROCESSORS.get(architecture, (architecture, frozenset()))
-    has = features | own
-    if architecture == "x86_64-v4":
-        has -= {"avx2"}  # its multiply-adds are as wide as two of these sums
+    has = (features | own) - {"avx2"}
+    if architecture == "x86_64-v3":  # later levels have multiply-adds as wide as two of its sums of products
+        has |= {"avx2"}
     return CPU.with_options(
         accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
         # without the instruction, fma is a function 50 times as slow
