@@ -162,7 +162,7 @@ TABLE = (
           "they are no longer one operation. Whether it does depends on the code around, so the same kernel "
           "gave other last bits in checked mode.",
           "A product and its sum are one operation, `fma`, before the driver sees them; but for those of "
-          "`tl.dot`, which stand alone in their loops, and of f16.",
+          "f16.",
           ("spirv/passes/contraction.py", "environment/opencl/environment.py"),
           "tests/lower/test_contraction.py::test_driver_still_parts_them", told=True),
     Quirk("permuted_phis", INTEL_CPU, "2026.22, asked not to optimise",

@@ -8,6 +8,7 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
+from machine import arithmetic
 from triton_spirv.target import find_target
 
 SPIRV_MODES = ("vector",)  # one work-item runs the program
@@ -82,6 +83,17 @@ def twice_on_a_way(x, y, o, n):
     tl.store(o + 1, a - high)
 
 
+@triton.jit
+def rows_alike(x, y, o, M: tl.constexpr, N: tl.constexpr):
+    """All rows of the left operand are one: a driver computes each product once, and no sum takes it in."""
+    i, j = tl.arange(0, M)[:, None], tl.arange(0, N)[None, :]
+    one = tl.arange(0, 1)[:, None] + tl.arange(0, 1)[None, :]
+    left = tl.broadcast_to(tl.load(x + one), [M, 1])
+    right = tl.load(y + tl.arange(0, 1)[:, None] * N + j)
+    sums = tl.load(o + i * N + j)
+    tl.store(o + i * N + j, tl.dot(left, right, sums, out_dtype=sums.dtype, input_precision="ieee"))
+
+
 def exact(x, y, z):
     """x * y + z, rounded once."""
     return (x.astype(np.float64) * y.astype(np.float64) + z).astype(np.float32)
@@ -142,6 +154,17 @@ def test_products_that_are_added_twice_are_rounded(run):
     product = np.float32(4097) * x[0]
     high = product - (product - x[0])
     numeric.assert_same(o, np.array([high, x[0] - high]))
+
+
+@pytest.mark.parametrize("shape", [(4, 64), (4, 16), (16, 16), (64, 64)])
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_matrices_of_equal_rows(run, dtype, shape):
+    x, y = numeric.random(1, dtype), numeric.random(shape[1], dtype)
+    sums = numeric.random(shape, dtype)
+    o = numeric.tensor(sums.copy(), dtype)
+    run(rows_alike, 1, numeric.tensor(x, dtype), numeric.tensor(y, dtype), o, *shape)
+    rows, columns = np.broadcast_to(x, shape), np.broadcast_to(y, shape)
+    numeric.assert_same(o, arithmetic.fma(rows, columns, sums))
 
 
 def test_driver_still_parts_them(run):

@@ -10,7 +10,7 @@ import numpy as np
 from triton_spirv.spirv.decode import Decoded
 from triton_spirv.spirv.types import Void
 
-from . import tile_registers
+from . import arithmetic, tile_registers
 from .arithmetic import from_bfloat16
 from .findings import Unsupported
 from .memory_steps import check_alignment, gather, scatter, storage_of
@@ -89,6 +89,15 @@ def _range(p: Program, it: Decoded, number: int, found: Any) -> Run:
     return run
 
 
+def _fma(p: Program, it: Decoded, number: int, found: Any) -> Run:
+    x, y, z = it.words[1:]
+    result = it.result
+
+    def run(w: Any) -> None:
+        w.put(result, arithmetic.fma(w.v[x], w.v[y], w.v[z]), w.origins(x, y, z))
+    return run
+
+
 def _sum_products(p: Program, it: Decoded, number: int, found: Any) -> Run:
     total, x, y = it.words[1:]
     result, is_bytes = it.result, found[1] == "avx512.vpdpbusd"
@@ -135,6 +144,7 @@ def _clock(p: Program, it: Decoded, number: int, found: Any) -> Run:
 FUNCTIONS: dict[str, Callable[[Program, Decoded, int, Any], Run]] = {
     r"llvm\.sideeffect": _nothing,
     r"llvm\.prefetch\..*": _nothing,
+    r"llvm\.fma\..*": _fma,
     r"llvm\.masked\.load\..*": _masked_load,
     r"llvm\.masked\.store\..*": _masked_store,
     r"llvm\.x86\.avx512\.mask\.range\.ps\..*": _range,

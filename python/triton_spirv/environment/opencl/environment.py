@@ -13,7 +13,7 @@ from ...spirv import grammar
 from ...spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of, with_width
 from ...spirv.module import Function, Module, Value
 from ...spirv.operands import opcode
-from ...spirv.passes.contraction import fuse_in_hardware, second_products
+from ...spirv.passes.contraction import HARDWARE, fuse_in_hardware, second_products
 from ...spirv.passes.graph import Graph
 from ...spirv.passes.permuted_phis import separate_phis
 from ...spirv.passes.pipeline import Pass
@@ -55,7 +55,6 @@ class OpenCL(OpenCLTileRegisters):
         self._drawn: tuple[Value, Value, Value] | None = None
         self._local_size = 1
         self._contractible: set[int] = set()
-        self._left_to_driver: set[int] = set()
         self._of_one_sum: set[int] = set()
         self._lane = self._warp = b.constant(I32, 0)
         self._shared: Value | None = None
@@ -130,7 +129,7 @@ class OpenCL(OpenCLTileRegisters):
         """Which product a sum takes in is not the driver's choice."""
         m, left = self.b.module, self._contractible
         if self.target.has("parts_contractions"):
-            decided = fuse_in_hardware(m, graph, left - self._left_to_driver, self._of_one_sum)
+            decided = fuse_in_hardware(m, graph, left, self._of_one_sum)
             m.undecorate(decided, *CONTRACT)
             left = left - decided
         m.undecorate(second_products(graph, left), *CONTRACT)
@@ -273,13 +272,16 @@ class OpenCL(OpenCLTileRegisters):
         return value
 
     def multiply_add(self, x: Value, y: Value, z: Value) -> Value:
-        """Products of matrices have thousands of these, and this compiler takes longer over calls."""
-        if isinstance(scalar_type(z.type), Int):
+        """One operation, where processors have it for the type. By LLVM's own name: products of matrices have
+        thousands of these, and this compiler takes longer over functions of OpenCL's."""
+        type, element = z.type, scalar_type(z.type)
+        if isinstance(element, Int):
             return super().multiply_add(x, y, z)
-        product = self.contract(self.b.binary("OpFMul", x, y))
-        total = self.contract(self.b.binary("OpFAdd", product, z))
-        self._left_to_driver.update((product.id, total.id))
-        return total
+        if not (self.target.has("parts_contractions") and element in HARDWARE):
+            return self.contract(self.b.binary("OpFAdd", self.contract(self.b.binary("OpFMul", x, y)), z))
+        form = f"v{type.count}f{element.width}" if isinstance(type, Vector) else f"f{element.width}"
+        callee = self.b.module.import_function(f"llvm.fma.{form}", type, (type, type, type))
+        return self.b.emit("OpFunctionCall", callee, x, y, z, type=type)
 
     def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
         made = self.b.convert("OpFConvert", value, element)
