@@ -82,6 +82,7 @@ def _replacements(available: bool, is_cuda: bool,
     for name, value in answers.items():
         yield torch.cuda, name, answer(value)
     if available:
+        yield torch.cuda, "default_generators", (torch.default_generator,)
         for name, value in {"is_available": True, "device_count": 1, "current_device_index": 0,
                             "set_device_index": None, "empty_cache": None,
                             "current_accelerator": torch.device("cuda")}.items():
@@ -91,6 +92,9 @@ def _replacements(available: bool, is_cuda: bool,
     if targets.current_target().backend == "spirv" and _is_a_device("spirv"):
         yield torch, "spirv", torch.cuda
         yield torch.cuda, "get_amp_supported_dtype", answer([torch.float16, torch.bfloat16])
+    # the first of these libraries hand to functions of their own, the second torch asks when it traces
+    for name in ("_cuda_getCurrentRawStream", "_cuda_getDevice"):
+        yield torch._C, name, answer(0)
     for name in ("device", "device_of"):
         yield torch.cuda, name, lambda *arguments: nullcontext()
     for name in ("Event", "Stream", "current_stream", "default_stream", "stream", "synchronize"):

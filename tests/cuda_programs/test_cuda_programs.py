@@ -177,6 +177,10 @@ def test_accelerators() -> None:
         assert torch.accelerator.current_accelerator() == torch.device("cuda")
         assert torch.zeros(1, device=torch.accelerator.current_accelerator()).device.type == "cpu"
         torch.accelerator.synchronize()
+        assert torch._C._cuda_getCurrentRawStream(torch.cuda.current_device()) == 0
+        torch.cuda.manual_seed(1)
+        with torch.random.fork_rng():  # asks each device for its generator
+            torch.rand(1, device="cuda")
     assert not torch.accelerator.is_available()
 
 
