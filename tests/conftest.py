@@ -80,6 +80,8 @@ MODES[scarce.VULKAN] = {**MODES["vulkan"], "TRITON_SPIRV_TARGET": scarce.VULKAN}
 #: of their own version alone
 VALIDATION_ENVIRONMENT = "opencl2.2"
 BEYOND_ENVIRONMENT = "Int64Atomics"
+#: folders of tests that take seconds each
+LONG = ("benchmarks", "cuda_programs", "inductor", "property", "tutorials")
 #: the same for Vulkan, by the version of SPIR-V in the header
 VULKAN_ENVIRONMENTS = {0x00010500: "vulkan1.2", 0x00010600: "vulkan1.3"}
 
@@ -211,8 +213,10 @@ def draw(name: str, count: int) -> int:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A sample that covers each test; or --spirv-sample: of the combinations of one test, every Nth; where to
-    start depends on its name and on the tests' seed."""
+    start depends on its name and on the tests' seed. Long tests come first: at the end of a run in several
+    processes one of them would keep the others waiting."""
     covering.apply(config, items)
+    items.sort(key=lambda item: item.path.parent.name not in LONG)
     sample = config.getoption("--spirv-sample")
     if not sample:
         return
