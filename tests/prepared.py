@@ -79,6 +79,9 @@ else:
     runpy.run_path(first, run_name="__main__")
 '''
 
+#: so many processes at a time: each takes some hundred megabytes
+KEPT = 3
+
 _servers: dict[tuple[str, ...], subprocess.Popen[str]] = {}
 
 
@@ -116,11 +119,15 @@ def _server(imports: tuple[str, ...], variables: Mapping[str, str]) -> subproces
     begins = READ if imports == TORCH else READ_BY_PARTS
     read = {name: value for name, value in variables.items() if name.startswith(begins) and name not in LATER}
     key = (*imports, json.dumps(read, sort_keys=True))
-    if key not in _servers or _servers[key].poll() is not None:
+    server = _servers.pop(key, None)
+    if server is None or server.poll() is not None:
+        while len(_servers) >= KEPT:
+            _kill(_servers.pop(next(iter(_servers))))
         command = [sys.executable, "-c", SERVER, ",".join(imports), str(Path(__file__).parent)]
-        _servers[key] = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         env=dict(variables), start_new_session=True)
-    return _servers[key]
+        server = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  env=dict(variables), start_new_session=True)
+    _servers[key] = server  # behind those that were used before
+    return server
 
 
 def _kill(server: subprocess.Popen[str]) -> None:

@@ -50,6 +50,12 @@ def test_settings_that_modules_read_have_a_process_of_their_own() -> None:
     assert processes[0] is processes[1] is not processes[2]
 
 
+def test_the_longest_unused_ends() -> None:
+    settings = [{"OMP_NUM_THREADS": str(number)} for number in range(prepared.KEPT + 1)]
+    first, *_, last = [prepared._server(("json",), variables) for variables in settings]
+    assert first.poll() is not None and last.poll() is None
+
+
 def test_torch_alone_reads_no_settings_of_triton(tmp_path: Path) -> None:
     """What `imports=TORCH` takes for granted."""
     pytest.importorskip("torch")
