@@ -127,7 +127,22 @@ def has_vulkan() -> bool:
     return True
 
 
+@functools.cache
+def steady_hypothesis() -> None:
+    """Its examples come from the tests' seed, too, and a busy machine may take its time for one."""
+    import hypothesis.core
+
+    hypothesis.core.global_force_seed = SEED
+    hypothesis.settings.register_profile("steady", deadline=None)
+    hypothesis.settings.load_profile("steady")
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    # what tests draw without a seed of their own comes from the tests' seed
+    if (generator := getattr(sys.modules.get("torch"), "default_generator", None)) is not None:
+        generator.manual_seed(SEED)
+    if "hypothesis" in sys.modules:
+        steady_hypothesis()
     cell = getattr(item, "callspec", None) and item.callspec.params.get("cell")  # type: ignore[attr-defined]
     runs_there = cell is not None and cell.mode in ("vulkan", family.NARROW, scarce.VULKAN)
     if (runs_there or item.get_closest_marker("vulkan")) and not has_vulkan():

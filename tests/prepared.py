@@ -41,8 +41,8 @@ end_with_parent[0](*end_with_parent[1:])
 sys.path.insert(0, sys.argv[2])
 for module in sys.argv[1].split(","):
     importlib.import_module(module)
-    if module.startswith("prepared_"):
-        del sys.modules[module]
+    for mine in ("seed", module) if module.startswith("prepared_") else ():
+        sys.modules.pop(mine, None)
 del sys.path[0]
 gc.collect()
 gc.freeze()

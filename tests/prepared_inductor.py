@@ -9,6 +9,7 @@ import torch._inductor.codegen.cpp
 import torch._inductor.codegen.triton
 import torch._inductor.runtime.triton_heuristics
 import torch._inductor.tiling_utils
+from seed import SEED
 from torch._inductor import codecache, compile_fx
 from torch._inductor.fx_passes import post_grad
 
@@ -26,3 +27,4 @@ torch._dynamo.reset()
 torch._dynamo.utils.counters.clear()
 post_grad.lazy_init()
 codecache.torch_key()
+torch.manual_seed(SEED)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import prepared
 import pytest
+from seed import SEED
 
 SAID = """
 import os, sys
@@ -48,6 +49,14 @@ def test_settings_that_modules_read_have_a_process_of_their_own() -> None:
     processes = [prepared._server(("json",), {**plain, **variables}) for variables in
                  ({}, {"HOME": "x", "TRITON_CACHE_DIR": "y"}, {"TRITON_SPIRV_BACKEND": "0"})]
     assert processes[0] is processes[1] is not processes[2]
+
+
+@pytest.mark.parametrize("imports", [prepared.KERNELS, prepared.INDUCTOR])
+def test_random_numbers_are_of_the_tests_seed(imports: tuple[str, ...]) -> None:
+    torch = pytest.importorskip("torch")
+    drawn = torch.rand(3, generator=torch.Generator().manual_seed(SEED)).tolist()
+    done = prepared.python(["-c", "import torch; print(torch.rand(3).tolist())"], imports=imports)
+    assert done.stdout == f"{drawn}\n", done.stderr
 
 
 def test_the_longest_unused_ends() -> None:

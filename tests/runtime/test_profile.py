@@ -13,6 +13,7 @@ from pathlib import Path
 
 import prepared
 import pytest
+from triton_spirv import racing
 from triton_spirv.runtime import profile
 from triton_spirv.runtime.profile import Profile, Timing
 
@@ -107,7 +108,8 @@ def test_tuning_is_told_apart(tmp_path: Path) -> None:
     of_kind = {kind: [event for event in events if event["cat"] == kind]
                for kind in ("compile", "build", "tune", "tuning", "launch", "idle")}
     assert len(of_kind["tune"]) == 2 and len(of_kind["launch"]) == 3 and len(of_kind["compile"]) >= 2
-    assert len(of_kind["tuning"]) >= 2 * 2 * 10 and of_kind["build"] and of_kind["idle"]
+    # on a busy machine the time is soon over: the winner has its least rounds, the other may leave after one
+    assert len(of_kind["tuning"]) >= 2 * (racing.LEAST_ROUNDS + 1) and of_kind["build"] and of_kind["idle"]
     for event in of_kind["tuning"]:
         assert any(span["ts"] <= event["ts"] and event["ts"] + event["dur"] <= span["ts"] + span["dur"]
                    for span in of_kind["tune"])

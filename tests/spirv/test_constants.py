@@ -55,7 +55,7 @@ def test_rounding_is_numpys(number: float) -> None:
                 assert bits == numpy_type(number).tobytes()
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.one_of(doubles, st.floats(-1e-38, 1e-38), ties_of_bfloat16))
 def test_bfloat16_is_the_nearest_even(number: float) -> None:
     bits = float_bits(BF16, number)
