@@ -7,8 +7,10 @@
 ratio   the C++ backend's time over ours: above 1 we are faster
 first   the same of the first call, which compiles: processor time, C++ compilers included, with empty caches
 
-Both run in one process for each model, their calls in turns. `--processor` takes the time that the process
-had cores for instead of the clock's, for machines that others use too; it says most with `--threads 1`.
+Both run in one process for each model, ten calls in turns, as in cpu.py: a model that is called again finds
+its memory in the caches as far as it fits. With `--turn 1` the other backend's call lies between any two.
+`--processor` takes the time that the process had cores for instead of the clock's, for machines that others
+use too; it says most with `--threads 1`.
 Results are compared before they are timed.
 """
 
@@ -25,10 +27,13 @@ from typing import Any
 
 from measure import interleaved, machine, processor_time
 
+#: calls in a row
+TURN = 10
+
 BACKENDS = {"ours": "triton-spirv", "C++": "inductor"}
 
 
-def measure(name: str, seconds: float, processor: bool) -> dict[str, Any]:
+def measure(name: str, seconds: float, processor: bool, turn: int) -> dict[str, Any]:
     """Run in a child: times of one model with each backend, in milliseconds."""
     import torch
     from inductor_models import MODELS
@@ -50,7 +55,7 @@ def measure(name: str, seconds: float, processor: bool) -> dict[str, Any]:
                for ours, value in results.items() if value is not None}
     if results:
         torch.testing.assert_close(results["ours"], results["C++"], rtol=2e-2, atol=1e-2)
-    times = interleaved(actions, seconds, processor=processor)
+    times = interleaved(actions, seconds, processor=processor, turn=turn)
     return {"model": name, "times": {ours: vars(sample) for ours, sample in times.items()}, "first": first}
 
 
@@ -98,7 +103,8 @@ def child(name: str, options: argparse.Namespace) -> dict[str, Any] | None:
         environment["OMP_NUM_THREADS"] = str(options.threads)
         environment.pop("TRITON_CACHE_DIR", None)
         command = [sys.executable, "-W", "ignore", __file__, "--child", name]
-        command += ["--seconds", str(options.seconds), *(["--processor"] if options.processor else [])]
+        command += ["--seconds", str(options.seconds), "--turn", str(options.turn),
+                    *(["--processor"] if options.processor else [])]
         allowed = sorted(os.sched_getaffinity(0))[:options.threads]
         try:
             done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900,
@@ -119,13 +125,14 @@ def main() -> None:
     parser.add_argument("--only", help="names of models, with commas, _ for a space")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="cores to use")
     parser.add_argument("--seconds", type=float, default=3.0, help="of timing for each model")
+    parser.add_argument("--turn", type=int, default=TURN, help="calls in a row of each backend")
     parser.add_argument("--processor", action="store_true", help="processor time instead of the clock's")
     parser.add_argument("--json", help="a file for the results")
     parser.add_argument("--markdown", action="store_true", help="print a table for a page")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        print(json.dumps(measure(options.child, options.seconds, options.processor)))
+        print(json.dumps(measure(options.child, options.seconds, options.processor, options.turn)))
         return
     from inductor_models import MODELS
 
@@ -134,7 +141,7 @@ def main() -> None:
     if unknown:
         parser.error(f"no such model: {', '.join(sorted(unknown))}; there are {', '.join(MODELS)}")
     clock = "processor" if options.processor else "wall"
-    facts = machine() | {"threads": str(options.threads), "clock": clock}
+    facts = machine() | {"threads": str(options.threads), "clock": clock, "turn": str(options.turn)}
     print(*(f"{name}: {value}" for name, value in facts.items()), sep="\n", flush=True)
     results = []
     for name in wanted:

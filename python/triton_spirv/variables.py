@@ -49,6 +49,10 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_INDUCTOR", "`0`, `1`", "`0`",
                  "`1`: torch.compile compiles for the CPU with this package, as after "
                  "`triton_spirv.inductor.enable()`. Needs the extra `inductor`.", FLAG),
+        Variable("TRITON_SPIRV_INDUCTOR_KEEP", "MB; `0`: none",
+                 "1024, or a 16th of the memory if that is less",
+                 "How much memory of results and intermediate values models compiled by torch.compile keep "
+                 "for their next calls.", COUNT),
         Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "

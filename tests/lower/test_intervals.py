@@ -26,6 +26,13 @@ def by_rows(p, to, n, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def by_bits(p, to, n, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK) - 128  # some are negative
+    x = tl.load(p + (i >> 6) * 64 + (i & 63) + 128, i < n - 128, other=0.0)
+    tl.store(p + to + i + 128, x * 2, i < n - 128)
+
+
+@triton.jit
 def scattered_rows(p, to, n, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(p + to + i % WIDTH + i // WIDTH * WIDTH, tl.load(p + i, i < n, other=0.0) * 2, i < n)
@@ -68,7 +75,7 @@ def sources(kernel: object, n: int, width: int) -> np.ndarray:
     return i
 
 
-KERNELS = by_rows, scattered_rows, backwards, clamped, wrapping
+KERNELS = by_rows, by_bits, scattered_rows, backwards, clamped, wrapping
 
 
 @pytest.mark.parametrize("to", (-1024, -700, -1, 0, 1, 17, 699, 700, 1024, 5000))
@@ -195,6 +202,8 @@ def text(body: str, n: int = BLOCK) -> str:
 KNOWN = {
     "quotient": "%j = arith.divsi %i, %c28 : INDICES",
     "remainder": "%j = arith.remsi %i, %c784 : INDICES",
+    "shift": "%j = arith.shrsi %i, %c1 : INDICES",
+    "bits": "%j = arith.andi %c784, %i : INDICES",
     "product": "%a = arith.remsi %i, %c28 : INDICES\n %j = arith.muli %a, %c784 : INDICES",
     "choice": "%a = arith.remsi %i, %c28 : INDICES\n %b = arith.divsi %i, %c28 : INDICES\n"
               " %m = arith.cmpi slt, %a, %b : INDICES\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 from triton_spirv.errors import UnsupportedOperation
 
-from . import choices, concatenation, masking, small_integers
+from . import choices, concatenation, indexing, masking, memory, small_integers
 
 #: what is said to AOTInductor
 NO_LAUNCHER = (
@@ -28,7 +28,9 @@ def register() -> None:
     """Once in a process."""
     choices.install()
     concatenation.install()
+    indexing.install()
     masking.install()
+    memory.install()
     small_integers.install()
     _name_ourselves_in_caches()
     _name_the_processor()

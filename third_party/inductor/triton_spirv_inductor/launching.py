@@ -26,9 +26,12 @@ def install() -> None:
     build = CachingAutotuner._build_fast_launcher
 
     def build_fast_launcher(self: Any, launcher: Any) -> Any:
-        if getattr(self.device_props, "type", "") == "cpu":
-            return written(launcher, self.inductor_meta)
-        return build(self, launcher)
+        if getattr(self.device_props, "type", "") != "cpu":
+            return build(self, launcher)
+        made = written(launcher, self.inductor_meta)
+        if made is not None and "run" not in vars(self):
+            self.run = at_once(made, self.run)
+        return made
 
     CachingAutotuner._build_fast_launcher = build_fast_launcher
 
@@ -57,25 +60,58 @@ def written(launcher: Any, facts: dict[str, Any]) -> Callable[..., None] | None:
     ours = {"ordinary": launcher, "entering": hooks[0], "leaving": hooks[1], "recorders": recorders,
             "quick": quick, "pack": quick.pack, "threads": quick.threads,
             "misfits": (struct.error, OverflowError, TypeError, AttributeError)}
-    text = function_text(given, list(passed), pointers, quick.local_size, grid)
+    body = body_text(given, list(passed), pointers, quick.local_size, grid)
     names = {**known, **{OURS + name: value for name, value in ours.items()}}
-    exec(text, names)
+    exec(f"{head_text(given)}\n{body}", names)
     made: Callable[..., None] = names["launcher"]
     made.__dict__.update(launcher.__dict__)
+    names.update({OURS + "given": given, OURS + "body": body})
     return made
 
 
-def function_text(given: tuple[str, ...], passed: list[str], pointers: list[str],
-                  local_size: tuple[int, int, int], grid: Any) -> str:
-    """The function's text. given: the launcher's parameters; passed: those that the kernel has."""
-    ordinary = f"return {OURS}ordinary({', '.join([*given[:-1], 'stream=stream'])})"
+def at_once(made: Callable[..., None], run: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of a kernel, to be called by Inductor's code itself: with what torch's `run` asks before
+    it calls a launcher. `run` is called where a profiler or a debug mode is on, or more is passed."""
+    from torch.autograd import profiler
+    from torch.utils import _debug_mode
+
+    mode = getattr(_debug_mode, "_mode", None)
+    if not hasattr(profiler, "_is_profiler_enabled") or not hasattr(mode, "_ACTIVE_DEBUG_MODE_COUNT"):
+        return run
+    names = {**made.__globals__, OURS + "profiler": profiler, OURS + "mode": mode, OURS + "run": run}
+    exec(f"{head_of_run_text(names[OURS + 'given'])}\n{names[OURS + 'body']}", names)
+    found: Callable[..., Any] = names["launcher"]
+    return found
+
+
+def head_text(given: tuple[str, ...]) -> str:
+    """Of a launcher: its parameters, and what is launched by torch's, which tells who watches."""
+    return "\n".join([f"def launcher({', '.join(given)}):",
+                      f"    if {OURS}entering or {OURS}leaving or {OURS}recorders:",
+                      f"        {ordinary_text(given)}"])
+
+
+def head_of_run_text(given: tuple[str, ...]) -> str:
+    """The same of what stands for torch's `run`."""
+    return "\n".join([f"def launcher({', '.join(given)}, **{OURS}more):",
+                      f"    if {OURS}more or {OURS}profiler._is_profiler_enabled or "
+                      f"{OURS}mode._ACTIVE_DEBUG_MODE_COUNT \\",
+                      f"            or {OURS}entering or {OURS}leaving or {OURS}recorders:",
+                      f"        return {OURS}run({', '.join([*given[:-1], 'stream=stream'])}, **{OURS}more)"])
+
+
+def ordinary_text(given: tuple[str, ...]) -> str:
+    return f"return {OURS}ordinary({', '.join([*given[:-1], 'stream=stream'])})"
+
+
+def body_text(given: tuple[str, ...], passed: list[str], pointers: list[str],
+              local_size: tuple[int, int, int], grid: Any) -> str:
+    """The function's body. given: the launcher's parameters; passed: those that the kernel has."""
+    ordinary = ordinary_text(given)
     unusual = " or ".join(f"{name}.is_neg() or not {name}.is_cpu" for name in pointers)
     values = ", ".join(f"{name}.data_ptr()" if name in pointers else name for name in passed)
     sizes = ", ".join(f"grid_{axis} * {size}" for axis, size in enumerate(local_size))
-    lines = [f"def launcher({', '.join(given)}):",
-             f"    if {OURS}entering or {OURS}leaving or {OURS}recorders:",
-             f"        {ordinary}",
-             *[f"    {line}" for line in grid.prefix],
+    lines = [*[f"    {line}" for line in grid.prefix],
              f"    grid_0 = {grid.x_grid}",
              f"    grid_1 = {grid.y_grid}",
              f"    grid_2 = {grid.z_grid}",

@@ -29,10 +29,14 @@ def enable() -> None:
 
 
 def disable() -> None:
-    """torch.compile uses Inductor's C++ backend for CPU tensors from here on; what is compiled stays."""
+    """torch.compile uses Inductor's C++ backend for CPU tensors from here on; what is compiled stays. Memory
+    that was kept for it is given back."""
     from torch._inductor import config
 
     config.cpu_backend = "cpp"
+    memory = sys.modules.get(f"{__package__}.memory")
+    if memory is not None:
+        memory.pool.clear()
 
 
 def is_enabled() -> bool:

@@ -295,6 +295,25 @@ def _remainder(b: Builder, x: Interval, y: Interval) -> Interval | None:
     return Interval(low, b.constant(I64, by - 1), by)
 
 
+def _shifted(b: Builder, x: Interval, y: Interval) -> Interval | None:
+    """To the right, with the sign, by a constant."""
+    by = y.low.constant
+    if y.low is not y.high or not isinstance(by, int) or not 0 <= by < 32:
+        return None
+    low, high = (b.constant(I64, end.constant >> by) if isinstance(end.constant, int)
+                 else b.binary("OpShiftRightArithmetic", end, by) for end in (x.low, x.high))
+    return Interval(low, high, (x.most >> by) + 1)
+
+
+def _masked(b: Builder, x: Interval, y: Interval) -> Interval | None:
+    """By a constant that is not negative, on either side."""
+    for side in (x, y):
+        mask = side.low.constant
+        if side.low is side.high and isinstance(mask, int) and mask >= 0:
+            return Interval(b.constant(I64, 0), b.constant(I64, mask), mask)
+    return None
+
+
 def _choice(b: Builder, x: Interval, y: Interval) -> Interval:
     return Interval(_least(b, x.low, y.low), _greatest(b, x.high, y.high), max(x.most, y.most))
 
@@ -310,5 +329,5 @@ def _maximum(b: Builder, x: Interval, y: Interval) -> Interval:
 RULES: dict[str, Callable[..., Interval | None]] = {
     "arith.addi": _sum, "arith.subi": _difference, "arith.muli": _product, "arith.divsi": _quotient,
     "arith.remsi": _remainder, "arith.select": _choice, "arith.minsi": _minimum, "arith.maxsi": _maximum,
-    "arith.extsi": lambda b, x: x,
+    "arith.shrsi": _shifted, "arith.andi": _masked, "arith.extsi": lambda b, x: x,
 }
