@@ -304,7 +304,6 @@ def total(x, o, n, BLOCK: tl.constexpr):
 
 def test_bounds_of_sums_that_programs_make() -> None:
     """n additions, of magnitudes that are added up: counted for each element."""
-
     x, o = normal(1000), normal(7)
     start, seen = o.copy(), []
     original = comparing._bounds

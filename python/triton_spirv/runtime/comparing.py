@@ -43,7 +43,7 @@ Again = Callable[..., "Launch"]
 #: memory by its name -> how far results may differ, for each element
 Bounds = dict[str, "numpy.ndarray"]
 
-#: how often a difference must be there again: the compiler's is always there, that of the order of programs not
+#: how often a difference must be there again: that of the order of programs comes and goes
 REPEATED = 3
 
 #: half a unit in the last place, of the largest number below 2
