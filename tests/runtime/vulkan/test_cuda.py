@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -317,10 +318,11 @@ def test_needless_semaphores(simulated: Any, monkeypatch: pytest.MonkeyPatch) ->
     launched, stream, gpu = kernel(simulated.context), simulated.context.stream, simulated.gpu
     launched.launch(*GRID, (x, x, out, COUNT))
     monkeypatch.setattr(bridge, "PATIENCE", 10**10)  # however busy this machine is
+    monkeypatch.setattr(bridge, "CHANGE", 10**10)
     channel = simulated.bridge.channel(0)
 
     def order(busy: bool, done: bool) -> list[str]:
-        channel.looked(in_vain=False)
+        channel._in_vain = channel._blind = 0
         monkeypatch.setattr(gpu, "busy", busy)
         out.numbers[...] = 0
         gpu.order.clear()
@@ -341,8 +343,9 @@ def test_looks_in_vain_become_rare(simulated: Any, monkeypatch: pytest.MonkeyPat
     """Long kernels do not cost the host a look in each launch; short ones are found to be so again."""
     x, out = simulated.tensor(random(), True), simulated.tensor(np.zeros(COUNT, np.float32), True)
     launched, gpu, stream = kernel(simulated.context), simulated.gpu, simulated.context.stream
-    simulated.bridge.channel(0).looked(in_vain=False)
+    simulated.bridge.channel(0)._blind = 0
     monkeypatch.setattr(bridge, "PATIENCE", 10**10)
+    monkeypatch.setattr(bridge, "CHANGE", 10**10)
     monkeypatch.setattr(bridge, "IMPATIENT", 4)
 
     def looks() -> bool:
@@ -357,6 +360,48 @@ def test_looks_in_vain_become_rare(simulated: Any, monkeypatch: pytest.MonkeyPat
     assert [number for number in range(4) if looks()] == [0, 1, 2, 3]
     monkeypatch.setattr(gpu, "busy", True)
     assert [number for number in range(4) if looks()] == [0, 1, 2, 3]  # nothing was waited for
+
+
+def test_launches_in_turns_with_other_work(simulated: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first look may take a change from CUDA's work to ours. If the next one does as well, CUDA had other
+    work in between; else there is no change in a row of launches."""
+    channel = simulated.bridge.channel(0)
+
+    def looks(launches: int, took: Callable[[bool], int]) -> list[int]:
+        """took: nanoseconds of a look, by whether the launch before was looked at."""
+        found, row = list[int](), False
+        for number in range(launches):
+            if channel.patience():
+                found.append(number)
+                channel.looked(in_vain=False, took=took(row))
+                row = True
+            else:
+                channel.met()
+                row = False
+        return found
+
+    change, short = 3 * bridge.CHANGE // 2, bridge.CHANGE // 4
+    monkeypatch.setattr(bridge, "PATIENCE", 1)
+    monkeypatch.setattr(bridge, "IMPATIENT", 4)
+    assert looks(20, lambda row: short if row else change) == list(range(20))
+    assert looks(20, lambda row: change) == [0, 2, 3, 6, 7, 12, 13, 18, 19]
+    assert looks(8, lambda row: short if row else change) == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["memory with descriptors", "torch's own memory"])
+def test_what_cuda_copies_is_not_looked_at(simulated: Any, monkeypatch: pytest.MonkeyPatch,
+                                           shared: bool) -> None:
+    x, out = simulated.tensor(random(), shared), simulated.tensor(np.zeros(COUNT, np.float32), shared)
+    launched, gpu = kernel(simulated.context), simulated.gpu
+    launched.launch(*GRID, (x, x, out, COUNT))
+    simulated.bridge.channel(0)._blind = 0
+    monkeypatch.setattr(bridge, "PATIENCE", 10**10)  # however busy this machine is
+    monkeypatch.setattr(bridge, "CHANGE", 10**10)
+    before = gpu.asked.count("is_idle")
+    for _ in range(3):
+        launched.launch(*GRID, (x, x, out, COUNT))
+    assert gpu.asked.count("is_idle") - before == (3 if shared else 0)
+    assert (simulated.values(out) == 2 * random()).all()
 
 
 def test_questions_stand_beside_captures() -> None:
@@ -376,11 +421,12 @@ def test_questions_stand_beside_captures() -> None:
 @pytest.mark.parametrize("where", ["copy", "is_idle", "signal", "record", "is_done", "wait"])
 def test_launches_that_fail_half_way(simulated: Any, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of them is left running or for the next submission, which is not disturbed."""
-    x, out = simulated.tensor(random()), simulated.tensor(np.zeros(COUNT, np.float32))
+    shared = where in ("is_idle", "is_done")  # what is copied is not looked at
+    x, out = simulated.tensor(random(), shared), simulated.tensor(np.zeros(COUNT, np.float32), shared)
     launched, stream = kernel(simulated.context), simulated.context.stream
     launched.launch(*GRID, (x, x, out, COUNT))
     monkeypatch.setattr(bridge, "PATIENCE", 0 if where in ("signal", "wait") else 10**9)
-    simulated.bridge.channel(0).looked(in_vain=False)
+    simulated.bridge.channel(0)._blind = 0
 
     def fail(*arguments: Any) -> None:
         raise KeyboardInterrupt

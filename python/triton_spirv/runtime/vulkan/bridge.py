@@ -11,9 +11,10 @@ and signals the same number of another one, and the stream waits for that. For e
 changes from one driver's work to the other's, which takes longer than a short kernel. So the host looks
 first: if the stream has nothing to do, the submission waits for nobody; if the submission is done then before
 the semaphores would be (`PATIENCE`), the stream does not wait either. What takes longer is not looked at in
-the launches that follow. Where memory changes hands outside of that order the host does wait:
-for Vulkan's work before CUDA is given memory that it has not seen (earlier launches may still run there), and
-for CUDA's before a part that was shared is handed out again, or its block goes back to the driver.
+the launches that follow, and neither are launches between which CUDA has work. Where memory changes hands
+outside of that order the host does wait: for Vulkan's work before CUDA is given memory that it has not seen
+(earlier launches may still run there), and for CUDA's before a part that was shared is handed out again, or
+its block goes back to the driver.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ IMPORTS = 1024
 KEPT_BYTES = 1 << 30
 #: nanoseconds that the host looks whether a launch is done, where semaphores may not be needed: their cost
 PATIENCE = 300_000
+#: nanoseconds from which on a short launch has waited for the GPU to change from CUDA's work, 150,000 on an
+#: H100
+CHANGE = 100_000
 #: launches at most that follow one in which it has looked in vain, and do not look
 IMPATIENT = 64
 ALL_STAGES = 0x10000  # VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
@@ -109,6 +113,8 @@ class Channel:
         self.kept: list[Allocation] = []
         #: launches without a look: after the last look in vain, and left of these
         self._in_vain = self._blind = 0
+        #: the launch before was looked at, and done: CUDA has had nothing of ours to do since
+        self._in_a_row = False
 
     def patience(self) -> int:
         """Nanoseconds for which the host looks whether this launch is done, if the stream is idle; 0: it does
@@ -118,10 +124,18 @@ class Channel:
         self._blind -= 1
         return 0
 
-    def looked(self, in_vain: bool) -> None:
-        """It did, and the launch was done, or not."""
-        self._in_vain = min(max(2 * self._in_vain, 1), IMPATIENT) if in_vain else 0
-        self._blind = self._in_vain
+    def met(self) -> None:
+        """It did not look: CUDA waits for the launch."""
+        self._in_a_row = False
+
+    def looked(self, in_vain: bool, took: int = 0) -> None:
+        """It did, for `took` nanoseconds, and the launch was done, or not. If it took the GPU a change from
+        CUDA's work, torch's operations and launches come in turns: semaphores cost less then."""
+        in_a_row, self._in_a_row = self._in_a_row, not in_vain
+        if in_vain or (in_a_row and took > CHANGE):
+            self._in_vain = self._blind = min(max(2 * self._in_vain, 1), IMPATIENT)
+        elif in_a_row:
+            self._in_vain = 0
 
 
 class Bridge:

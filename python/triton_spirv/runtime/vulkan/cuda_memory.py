@@ -9,6 +9,7 @@ none of them; what it waits for is memory for new copies (bridge.py).
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -126,14 +127,15 @@ class CudaMemory:
             stream.flush()  # earlier work waits for nobody, and `record` fits into one submission
             for region in copies:
                 gpu.copy(region.pointer, region.begin, region.end - region.begin, channel.stream)
-            number, patience = bridge.next_number(), channel.patience()
+            # the stream copies before and behind the launch: it is not idle then, or will not be
+            number, patience = bridge.next_number(), 0 if copies else channel.patience()
             idle = patience > 0 and gpu.is_idle(channel.stream)
             if not idle:
                 gpu.signal(channel.signals, number, channel.stream)
             stream.meeting = channel.meeting.at(number, waits=not idle)
             try:
                 record()
-                submission = stream.flush()
+                submission, begin = stream.flush(), time.perf_counter_ns()
                 done = idle and stream.is_done(submission, patience)
                 if not done:
                     gpu.wait(bridge.awaited, number, channel.stream)
@@ -146,7 +148,9 @@ class CudaMemory:
                 if region.written:
                     gpu.copy(region.begin, region.pointer, region.end - region.begin, channel.stream)
             if idle:
-                channel.looked(in_vain=not done)
+                channel.looked(in_vain=not done, took=time.perf_counter_ns() - begin)
+            else:
+                channel.met()
         for region in copies:
             assert region.copy is not None
             bridge.keep(channel, region.copy)
