@@ -216,23 +216,24 @@ def test_a_fork_while_a_kernel_runs_on_that_nobody_waits_for(tmp_path: Path) -> 
 
 
 def test_copies_are_kept_for_a_kernel_that_runs_on(tmp_path: Path) -> None:
-    """Where memory is copied for a launch the copies are freed when the kernel has ended."""
+    """Where memory is copied for a launch no other launch has the copies before the kernel has ended."""
     done = run(tmp_path, """
-        from triton_spirv.runtime import devices
+        from triton_spirv.runtime.copies import Copies
         increment[(1,)](o, N=64)
-        library, freed = devices.choose("cpu").library, []
-        free = library.clSVMFree
-        library.clSVMFree = lambda context, address: freed.append(address) or free(context, address)
+        taken, given, take, give = [], [], Copies.take, Copies.give
+        Copies.take = lambda self, size: (taken.append(take(self, size)), taken[-1])[1]
+        Copies.give = lambda self, address: given.append(address) or give(self, address)
         press(0.2)
         try:
             waiting[(1,)](flag, o)
         except KeyboardInterrupt:
-            print("interrupted", len(freed))
+            print("interrupted", len(given))
+        running_on = set(taken)
         increment[(1,)](o, N=64)
-        print(len(freed), o.unique().tolist())
+        print(len(running_on) > 1, len(given), running_on.isdisjoint(given), o.unique().tolist())
         raise SystemExit(7)
     """, TRITON_SPIRV_SHARED_MEMORY="0")
-    assert (done.stdout, done.returncode) == ("interrupted 0\n1 [2]\n", 7), done.stderr
+    assert (done.stdout, done.returncode) == ("interrupted 0\nTrue 1 True [2]\n", 7), done.stderr
 
 
 def test_second_interruption_ends_the_process(tmp_path: Path) -> None:
