@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import verdicts
 
 VERDICTS = Path(os.environ.get("LIBRARY_VERDICTS", os.devnull))
 MOST = int(os.environ.get("LIBRARY_MOST") or 0)
@@ -78,17 +79,9 @@ def pytest_runtest_logstart(nodeid: str, location: Any) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logreport(report: Any) -> None:
-    if report.when != "call" and report.outcome == "passed":
+    if not verdicts.settles(report):
         return
-    reason = ""
-    if hasattr(report, "wasxfail"):
-        reason = f"expected to fail: {report.wasxfail}"
-    elif report.outcome == "skipped" and isinstance(report.longrepr, tuple):
-        reason = str(report.longrepr[2])
-    elif report.outcome == "failed":
-        crash = getattr(report.longrepr, "reprcrash", None)
-        reason = str(getattr(crash, "message", report.longrepr))
-    note(test=report.nodeid, outcome=report.outcome, reason=reason[:1000],
+    note(test=report.nodeid, outcome=report.outcome, reason=verdicts.reason(report)[:1000],
          launches=_launches - int(_began["launches"]), seconds=round(time.process_time() - _began["at"], 3))
 
 

@@ -60,10 +60,11 @@ def run(file: str, out: Path, options: argparse.Namespace) -> Counter[str]:
         **os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tools, kernels))), "OMP_NUM_THREADS": "1",
         "TRITON_CACHE_DIR": str(out / "cache"), "UPSTREAM_RESULTS": str(results), "MPLBACKEND": "Agg",
         "UPSTREAM_EVERY": str(options.every), "UPSTREAM_NOTHING": str(int(options.nothing)),
-        "TRITON_INTERPRET" if options.interpret else "TRITON_SPIRV_BACKEND": "1",
+        "TRITON_SPIRV_PRINT_EACH_THREAD": "1",  # tests count a GPU's lines
+        "TRITON_INTERPRET": str(int(options.interpret)),
     }
-    environment.pop("TRITON_SPIRV_BACKEND" if options.interpret else "TRITON_INTERPRET", None)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "upstream_plugin", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "triton_spirv.pytest", "--triton-spirv"]
+    command += ["--triton-spirv-strict", "-p", "upstream_plugin", "-p", "no:cacheprovider"]
     command += ["--device", "cpu", "--timeout", str(options.timeout), "-o", "addopts=--tb=short"]
     command += [str(UNIT / file)]
     command += ["-m", "interpreter"] if options.interpret else []

@@ -78,6 +78,7 @@ def test_counts(tmp_path: Path) -> None:
 def test_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same ones each time, others for another file, and all where there are few."""
     monkeypatch.setenv("LIBRARY_MOST", "3")
+    monkeypatch.syspath_prepend(str(TOOL.parent))
     drawn = runpy.run_path(str(TOOL.with_name("library_plugin.py")))["drawn"]
     assert drawn("a", 1000) == drawn("a", 1000) != drawn("b", 1000)
     assert len(set(drawn("a", 1000))) == 3
