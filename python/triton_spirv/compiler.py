@@ -158,8 +158,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
         has_atomics=not with_trait("atomic").isdisjoint([op.name for op in module.walk()]),
         stop_word=stop_word_of(sites, len(kernel.regions[0].entry.arguments)),
-        across=across))
-    ctx.budget = budget
+        across=across), budget)
     budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module)
@@ -171,7 +170,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     hidden = ctx.launch.hidden_parameters(module)
     bound = env.begin_kernel(name, parameters + hidden, local_size)
     for value, register in zip(kernel.regions[0].entry.arguments, bound, strict=False):
-        ctx.bind(value, register)
+        ctx.bindings.bind(value, register)
     ctx.launch.parameters = {register.id: i for i, register in enumerate(bound)}
     ctx.launch.bind_hidden(hidden, bound[len(parameters):])
     if target.loop_rounds and "assert_buffer" in ctx.launch.hidden:

@@ -330,7 +330,7 @@ def _half_compared(right: Any) -> Any:
     return apart
 
 
-NEVER_SETTLED = mistake("walk.walking", "Walking.settle",
+NEVER_SETTLED = mistake("walk.pending", "Pending.settle",
                         lambda right: lambda self, memory_only, op=None: None)
 
 #: two loads, one of which the test forgets

@@ -14,8 +14,10 @@ import triton.language as tl
 from triton_spirv import compile, compiler
 from triton_spirv.errors import InternalError
 from triton_spirv.lower.values.tensor import Deferred
+from triton_spirv.lower.walk.open_walks import OpenWalks
 from triton_spirv.lower.walk.requests import Asked, Requests
 from triton_spirv.lower.walk.scopes import Scopes
+from triton_spirv.lower.walk.walking import Walks
 
 FILL = -7
 SIZES = (16, 512, 1024, 8192)
@@ -255,11 +257,11 @@ def test_kept_in_an_arm(run, size, use):
 
 def promise_what_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(self: Requests, inputs: Any, optional: Any = ()) -> Asked:
-        found = [(node, layout) for node, layouts in self.requests(inputs) for layout in layouts]
+        found = [(node, layout) for node, layouts in self.of(inputs) for layout in layouts]
         return Asked({node: layout for node, layout in found if isinstance(node, Deferred)})
 
     monkeypatch.setattr(Requests, "asked", asked)
-    monkeypatch.setattr(Requests, "complete", lambda self: None)
+    monkeypatch.setattr(Walks, "complete", lambda self: None)
 
 
 def forget_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +290,7 @@ def test_noticed(run, monkeypatch, defect, kernel, use, pointers, numbers):
     if defect is promise_what_may_be_asked_for:
         with pytest.raises(InternalError, match="does not, on one of its ways"):
             compile(text, "cpu")
-        monkeypatch.setattr(Requests, "is_written", lambda self, plan, node: True)
+        monkeypatch.setattr(OpenWalks, "is_written", lambda self, plan, node: True)
     monkeypatch.delenv("TRITON_SPIRV_DEBUG")  # users are told as well
     with pytest.raises(InternalError, match=f"the plan of {kernel.fn.__name__} is wrong"):
         compile(text, "cpu")

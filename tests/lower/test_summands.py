@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from triton_spirv import compile
 from triton_spirv.errors import InternalError
-from triton_spirv.lower.walk.walking import Walking
+from triton_spirv.lower.walk.later_uses import LaterUses
 
 SPIRV_MODES = ("vector", "simt")
 
@@ -138,6 +138,6 @@ def test_an_array_overwritten_too_early_is_refused(run, monkeypatch):
     table, out, totals = (numeric.poisoned(size + 16, "i32") for _ in range(3))
     text = run(overwriting, 1, index, table, out, totals, size).asm["ttir"]
     monkeypatch.delenv("TRITON_SPIRV_DEBUG")
-    monkeypatch.setattr(Walking, "_feeds_only", lambda self, value, node: True)
+    monkeypatch.setattr(LaterUses, "feeds_only", lambda self, value, node: True)
     with pytest.raises(InternalError, match=r"the plan of overwriting is wrong: array .* is read for"):
         compile(text, "cpu")

@@ -9,15 +9,15 @@ from property.planting import Bug, Set, entry, like, nothing, on, rule, swapped,
 
 def _late_loads(put: Set) -> None:
     """Loads that wait are not executed before a store."""
-    from triton_spirv.lower.walk.walking import Walking
+    from triton_spirv.lower.walk.pending import Pending
 
-    right = Walking.settle
+    right = Pending.settle
 
     def settle(self: Any, memory_only: bool, op: Any = None) -> None:
         if not memory_only:
             right(self, memory_only, op)
 
-    put(Walking, "settle", settle)
+    put(Pending, "settle", settle)
 
 
 def _one_too_far(put: Set) -> None:

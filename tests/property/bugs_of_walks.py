@@ -90,12 +90,12 @@ def _loads_beyond_atomics(put: Set) -> None:
     right = atomic.each
 
     def each(ctx: Any, *arguments: Any, **named: Any) -> Any:
-        settle = ctx.settle
-        ctx.settle = lambda *a, **n: None
+        settle = ctx.pending.settle
+        ctx.pending.settle = lambda *a, **n: None
         try:
             return right(ctx, *arguments, **named)
         finally:
-            ctx.settle = settle
+            ctx.pending.settle = settle
 
     put(atomic, "each", each)
 
@@ -148,24 +148,25 @@ def _untransposed(right: Any) -> Any:
 
 
 WALKS = "walk.walking"
-HELD = "walk.evaluation"
+LATER = "walk.later_uses"
+KEPT = "walk.open_walks"
 
 BUGS: tuple[Bug, ...] = (
     # mends taken back
     Bug("a mask is proven by one end of a window", _one_end, ("mask=", WRAPS, *LARGE)),
     Bug("a by-product that a path does not ask for is not written there",
-        within(HELD, "Evaluation.complete", _always(None)), LARGE),
-    Bug("a by-product is written on one path only", within(HELD, "Evaluation._in_every_turn", _always(True)),
+        within(WALKS, "Walks.complete", _always(None)), LARGE),
+    Bug("a by-product is written on one path only", within(KEPT, "OpenWalks.in_every_turn", _always(True)),
         LARGE),
     Bug("what an arm has kept counts as kept behind it", _kept_memo, (WITHIN,)),
     # what is kept, and where
-    Bug("a by-product is never written", within(HELD, "Evaluation.write_by_product", lambda right: (
-        lambda self, walk, node, made: self.scopes.innermost.written.add((walk, node)))), LARGE),
+    Bug("a by-product is never written", within(KEPT, "OpenWalks.write", lambda right: (
+        lambda self, walk, node, made: self._scopes.innermost.written.add((walk, node)))), LARGE),
     Bug("an array is taken over while something reads it", within(
-        WALKS, "Walking._feeds_only", _always(True)), LARGE),
-    Bug("an array that is needed later is taken over", within(WALKS, "Walking.needed_later", _always(False)),
+        LATER, "LaterUses.feeds_only", _always(True)), LARGE),
+    Bug("an array that is needed later is taken over", within(LATER, "LaterUses.needs", _always(False)),
         LARGE),
-    Bug("a value dies with its first reader", within(WALKS, "Walking._is_done", _always(True)), LARGE),
+    Bug("a value dies with its first reader", within(LATER, "LaterUses.is_done", _always(True)), LARGE),
     Bug("carried arrays are replaced one by one", within("control.carry", "_reads_elsewhere", _always(False)),
         ("for |while ", *LARGE)),
     Bug("values are computed in the order of another's walk",

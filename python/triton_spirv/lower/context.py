@@ -1,168 +1,118 @@
-"""`Context`: what a rule is given. It lowers operations one by one and binds their results.
+"""`Context`: what a rule is given.
 
-It is made of parts with types of their own: `launch` (what the launcher must know), `indices` (what step,
-lane and warp add), `arrays` (large tensors in private memory), `shared` (memory that lanes share), `prepared`
-(made before a loop), `recorder` (the plan). Evaluating a tensor may need all of them, and a walk evaluates
-tensors: state (bound values, layouts, scopes), evaluation (tensors to registers), requests and walking (loops
-over large tensors) are layers, each a file of its own. """
+It has no methods: each of its parts is an object of one subject, and knows only those of the others that it
+is made of. What parts need of rooms above them stands in `walk/above.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
-from ..errors import InternalError, LoweringError, TritonSpirvError, is_interruption
-from ..ir.model import Block, Operation, TensorType
-from ..layout import Layout
-from ..spirv.module import Value as Register
-from .registry import RULES, SYMBOLIC
-from .state import named
-from .values.tensor import DEEP, Deferred, Uniform, depth_of
-from .values.types import element_of
-from .walk.requests import CHEAP
+from ..environment.base import Environment
+from ..spirv.builder import Builder
+from ..target import Target
+from .answers import Answers
+from .bindings import Bindings
+from .budget import Budget
+from .convergence import Convergence
+from .kernel import Kernel
+from .known_masks import KnownMasks
+from .lanes.shared import SharedMemory
+from .launch_contract import LaunchContract
+from .layouts import Layouts
+from .operations import Operations
+from .plan.recorder import Recorder
+from .prepared import Prepared
+from .registry import named
+from .walk.above import Above
+from .walk.arrays import Arrays
+from .walk.evaluation import Evaluation
+from .walk.indices import Indices
+from .walk.later_uses import LaterUses
+from .walk.open_walks import OpenWalks
+from .walk.pending import Pending
+from .walk.requests import CHEAP, Requests
+from .walk.scopes import Scopes
 from .walk.step_loop import StepLoop
-from .walk.walking import Walking
+from .walk.walking import Walks
 
 __all__ = ["CHEAP", "Context", "StepLoop", "named"]
 
 
-def _place(op: Operation) -> str:
-    """`softmax.py:15:13: tt.scan on tensor<8x128xf16>`"""
-    return f"{op.location}: {op.name} on {', '.join(str(v.type) for v in op.operands) or 'nothing'}"
+class Context:
+    """What is compiled, and for what:
+
+    b            builds instructions
+    env          knows the environment
+    target       the device
+    kernel       with what the user asks of it
+    budget       the time
+
+    What holds at the code at hand:
+
+    bindings     what values of the function are bound to
+    scopes       what has been evaluated
+    masks        that a test has shown to hold
+    convergence  of lanes
+    open_walks   walks around it, and what they keep
+    indices      what step, lane and warp add to an index
+
+    Tensors:
+
+    layouts      under which they are held
+    evaluation   their registers under a layout
+    requests     what a walk over them asks for
+    walks        loops over the steps of large ones
+    pending      those that are computed before code that they may not move across
+    later_uses   whether anything asks for one again
+    arrays       private memory
+    shared       memory that lanes share
+    answers      to questions about them
+
+    What the kernel as a whole comes to:
+
+    operations   lowers them, one by one
+    recorder     the plan, as far as it is carried out
+    launch       what the launcher must know
+    prepared     what was made before a loop
+    """
+
+    def __init__(self, b: Builder, env: Environment, target: Target, kernel: Kernel,
+                 budget: Budget | None = None) -> None:
+        self.b, self.env, self.target, self.kernel = b, env, target, kernel
+        self.budget = budget or Budget()
+        self.recorder = Recorder()
+        self.launch = LaunchContract(b.module, env, target)
+        self.prepared = Prepared()
+        self.answers = Answers()
+        self.convergence = Convergence()
+        self.masks = KnownMasks()
+        self.bindings = Bindings(self.convergence, self.recorder)
+        self.layouts = Layouts(kernel, target)
+        self.scopes = Scopes()
+        self.indices = Indices(b, env)
+        self.arrays = Arrays(b, env, target.vector_width, self.indices, self.scopes, self.recorder)
+        self.shared = SharedMemory(self)
+        self.open_walks = OpenWalks(self.arrays, self.scopes)
+        self.later_uses = LaterUses(self.bindings)
+        above = _above(self)
+        self.requests = Requests(self.layouts, above)
+        self.evaluation = Evaluation(b, env, self.budget, self.masks, self.scopes, self.indices, self.arrays,
+                                     self.open_walks, self.requests, above)
+        self.walks = Walks(b, target, self.layouts, self.recorder, self.indices, self.scopes, self.arrays,
+                           self.open_walks, self.requests, self.later_uses, self.evaluation, above)
+        self.pending = Pending(self.bindings, self.scopes, self.later_uses, self.walks)
+        self.operations = Operations(self)
 
 
-#: What evaluating a load takes of Python's stack, in operations element by element.
-LOAD_DEPTH = 3
-
-
-class Context(Walking):
-    """Everything a rule may ask, and the lowering of operations."""
-
-    def lower_block(self, block: Block) -> Operation:
-        """Lower every operation; the terminator is returned, not lowered."""
-        for op in block.operations[:-1]:
-            self.lower(op)
-        self.load_waiting()
-        return block.operations[-1]
-
-    def leave(self, terminator: Operation) -> None:
-        """The block of `terminator` is done and its values are passed on: nothing pending in it can be asked
-        for any more.
-        """
-        self.frame.lowered.add(terminator)
-        self.frame.pending = [
-            node for node in self.frame.pending if node.operation.parent is not terminator.parent
-        ]
-
-    def lower(self, op: Operation) -> None:
-        """Bind the results of `op`. A refusal gets the operation, its types and the user's line, once; any
-        exception that is not of this package is a defect of it: InternalError, with the same place.
-        """
-        self.b.module.location = op.location
-        self.budget.check(op)
-        try:
-            self._lower(op)
-        except LoweringError as error:
-            error.place = error.place or _place(op)
-            raise
-        except (TritonSpirvError, MemoryError, RecursionError):
-            raise
-        except Exception as error:
-            if is_interruption(error):
-                raise
-            raise InternalError(f"{_place(op)}: {type(error).__name__}: {error}") from error
-        self.frame.lowered.add(op)
-        self.shared.passed(op)
-
-    def _lower(self, op: Operation) -> None:
-        entry = RULES[op.name]
-        operands = [self.value(v) for v in op.operands]
-        if self.waiting and (
-                entry.kind == "lowers" or any(x is node for x in operands for node in self.waiting)):
-            self.load_waiting()
-        if entry.kind == "lowers":
-            results = entry.function(self, op, *named(op, operands))
-            results = results if isinstance(results, (tuple, list)) else (results,) if op.results else ()
-            for value, bound in zip(op.results, results, strict=True):
-                self.bind(value, bound)
-            return
-        result = op.results[0]
-        if not isinstance(result.type, TensorType) and entry.kind == "elementwise":
-            self.bind(result, entry.function(self, op, *operands))
-            return
-        for value, bound in zip(op.results, self._defer(op, operands, entry.weight), strict=True):
-            self.bind(value, bound)
-
-    def load_waiting(self) -> None:
-        """Lanes load where the first value is used, or something has an effect: what was asked for under one
-        mask until then is loaded behind one branch.
-        """
-        if not self.waiting:
-            return
-        from .memory.load import load_together
-        groups: dict[tuple[int, Layout], list[Deferred]] = {}
-        for node in self.waiting:
-            mask = named(node.operation, node.operands)[1]
-            groups.setdefault((id(mask), self.layout_of(node.operation.results[0].type)), []).append(node)
-        self.waiting.clear()
-        location = self.b.module.location
-        for (_, layout), nodes in groups.items():
-            self.b.module.location = nodes[0].operation.location
-            for node, made in zip(nodes, load_together(self, nodes, layout), strict=True):
-                self.scopes.keep(node, made)
-        self.b.module.location = location
-
-    def _defer(self, op: Operation, operands: list[Any], weight: int) -> Sequence[Any]:
-        """The cheapest form of tensor results: symbolic, deferred, or registers where that is no longer
-        cheap.
-        """
-        form = SYMBOLIC.get(op.name)
-        if form is not None:
-            known = form(self, op, *named(op, operands))
-            if known is not None:
-                return (known,)
-        type = op.results[0].type
-        entry = RULES[op.name]
-        if not isinstance(type, TensorType):
-            made = entry.function(self, op, None, *named(op, operands))
-            return made if isinstance(made, tuple) else (made,)
-        if entry.kind == "elementwise" and all(isinstance(x, (Uniform, Register)) for x in operands):
-            scalars = [x.scalar if isinstance(x, Uniform) else x for x in operands]
-            return (Uniform(type.shape, type.element, entry.function(self, op, *scalars)),)
-        below = [x for x in operands if isinstance(x, Deferred) and x.stored is None]
-        total = weight + sum(x.weight for x in below)
-        reads = op.name == "tt.load" or op.has("watches") or any(x.reads_memory for x in below)
-        nodes: list[Deferred] = []
-        for index, result in enumerate(op.results):
-            nodes.append(
-                Deferred(
-                    type.shape,
-                    element_of(result.type),
-                    op,
-                    tuple(operands),
-                    index,
-                    total,
-                    reads,
-                    siblings=nodes,
-                    depth=LOAD_DEPTH * (op.name == "tt.load") + 1 + max(map(depth_of, operands), default=0),
-                    scope=self.scopes.innermost,
-                )
-            )
-        layout = self.layout_of(type)
-        if "ts.rests" in op.attributes:
-            from .intel.operand_blocks import rested
-            resting = rested(self, op, nodes[0])
-            if resting is not None:
-                return (resting,)
-        if "ts.waits" in op.attributes:
-            return nodes
-        volatile = bool(op.attributes.get("isVolatile"))
-        if op.name == "tt.load" and layout.lane and not volatile and "ts.natural" not in op.attributes:
-            self.waiting.append(nodes[0])
-        elif layout.steps == 1 and (reads or total > CHEAP):
-            for node in nodes:
-                self.scopes.keep(node, self.fragment(node, layout))
-        elif volatile or nodes[0].depth > DEEP or (  # a volatile load is made once, and where it stands
-                (reads or total > CHEAP) and not self.target.optimises("chains")):
-            self.precompute(nodes)
-        return nodes
+def _above(ctx: Context) -> Above:
+    """Rooms that import this module are imported when a context is made."""
+    from .addresses.access import addresses, asks_for_all
+    from .addresses.masks import guarded
+    from .addresses.runs import without_repeats
+    from .memory.prefetch import fetch_kept
+    from .tensors.convert_layout import convert
+    return Above(ctx, without_repeats=partial(without_repeats, ctx), asks_for_all=partial(asks_for_all, ctx),
+                 addresses=partial(addresses, ctx), guarded=partial(guarded, ctx),
+                 converted=partial(convert, ctx), from_shared=ctx.shared.read,
+                 fetch_kept=partial(fetch_kept, ctx))

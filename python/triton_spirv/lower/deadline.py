@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..check_layout import Site, stop_word
 from ..spirv.builder import I64
 from ..spirv.module import Value as Register
-from .state import State
+from .context import Context
 
 #: what the launcher writes: programs report where they are; and they leave their loops
 REPORTS, LEAVES = 1, 2
@@ -18,13 +18,13 @@ def stop_word_of(sites: Iterable[Site], arguments: int) -> int | None:
     return stop_word(arguments) if any(site.check == "deadlock" for site in sites) else None
 
 
-def stage(ctx: State, word: int) -> Register:
+def stage(ctx: Context, word: int) -> Register:
     """The word that the launcher writes, as it is now."""
     b, array = ctx.b, ctx.launch.hidden["check_buffer"]
     return ctx.env.load(ctx.env.offset(array, b.constant(I64, word)), 1, volatile=True)
 
 
-def goes_on(ctx: State, condition: Register) -> Register:
+def goes_on(ctx: Context, condition: Register) -> Register:
     """The condition of a loop that may never end: false, too, when loops are to end."""
     word = ctx.kernel.stop_word
     if word is None:

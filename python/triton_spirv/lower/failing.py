@@ -7,10 +7,10 @@ from ..spirv.builder import I32
 from ..spirv.control import if_
 from ..spirv.module import SourceLocation
 from ..spirv.module import Value as Register
-from .state import State
+from .context import Context
 
 
-def fail(ctx: State, number: int, index: Register | None = None) -> None:
+def fail(ctx: Context, number: int, index: Register | None = None) -> None:
     """Write the number of an assertion, the program and the element, i32, unless another one has failed."""
     b, env, words = ctx.b, ctx.env, ctx.launch.hidden["assert_buffer"]
     free = b.constant(I32, 0)
@@ -21,7 +21,7 @@ def fail(ctx: State, number: int, index: Register | None = None) -> None:
             env.store(env.offset(words, b.constant(I32, place)), field)
 
 
-def record(ctx: State, place: Location | SourceLocation | None, function: str, message: str,
+def record(ctx: Context, place: Location | SourceLocation | None, function: str, message: str,
            shape: tuple[int, ...] = ()) -> int:
     """The number of a new assertion. shape: of its condition."""
     file, line = (place.file, place.line) if place else ("?", 0)

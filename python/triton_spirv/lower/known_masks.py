@@ -14,9 +14,9 @@ Asked = tuple[int, Layout]
 class KnownMasks:
     """holding: masks that are true for all elements, a set for each test; failing: one that is not."""
 
-    def __init__(self, failing: Asked | None = None) -> None:
+    def __init__(self) -> None:
         self.holding: list[set[Asked]] = []
-        self.failing = failing
+        self.failing: Asked | None = None
 
     def holds(self, mask: object, layout: Layout) -> bool:
         """Has a test shown that it is true for all elements?"""
@@ -44,3 +44,12 @@ class KnownMasks:
         around, self.failing = self.failing, next(iter(masks)) if len(masks) == 1 else None
         yield
         self.failing = around
+
+    @contextmanager
+    def none_holding(self) -> Iterator[None]:
+        """Code for which no test around has shown that a mask holds."""
+        around, failing, self.holding = self.holding, self.failing, []
+        try:
+            yield
+        finally:
+            self.holding, self.failing = around, failing

@@ -16,11 +16,12 @@ tried before the others.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..ir.dialects import OPERATIONS
+from ..ir.model import Operation
 
 Rule = Callable[..., Any]
 
@@ -119,3 +120,17 @@ def symbolic(*names: str) -> Callable[[Rule], Rule]:
             SYMBOLIC[name] = function
         return function
     return add
+
+
+def named(op: Operation, bound: Sequence[Any]) -> list[Any]:
+    """Bound operands by the dialect's names, as rules take them: None for an absent one, a tuple for a
+    variadic one."""
+    if op.segments is None:
+        return list(bound)
+    result: list[Any] = []
+    start = 0
+    for operand, count in zip(OPERATIONS[op.name].operands, op.segments, strict=True):
+        part = tuple(bound[start:start + count])
+        result.append(part if operand.quantity == "*" else part[0] if part else None)
+        start += count
+    return result

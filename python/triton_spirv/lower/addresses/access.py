@@ -18,7 +18,7 @@ from ...spirv.module import Value as Register
 from ..context import Context
 from ..plan.records import Vectors
 from ..values import fragment as fragments
-from ..values.tensor import Affine, Pointers, Tensor, Uniform
+from ..values.tensor import Affine, Fragment, Pointers, Tensor, Uniform
 from ..values.types import storage_bytes, storage_type
 from .element_motion import pointer_growth
 from .pointer_motion import rounds_of
@@ -26,11 +26,21 @@ from .pointer_motion import rounds_of
 STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
 
 
+def addresses(ctx: Context, pointers: Pointers, layout: Layout) -> Fragment:
+    """64-bit addresses of a tensor of pointers."""
+    b = ctx.b
+    size = ctx.env.pointee_bytes(pointers.base)
+    base = b.splat(ctx.env.address(pointers.base), layout.width)
+    offsets = element_offsets(ctx, pointers, layout)
+    return Fragment(layout, pointers.element, tuple(
+        base if o is None else b.iadd(base, b.imul(b.splat(o, layout.width), size)) for o in offsets))
+
+
 def element_offsets(ctx: Context, pointers: Pointers, layout: Layout) -> list[Register | None]:
     """Per register the offsets from the base, in elements (i64); None for zero."""
     b = ctx.b
     parts = [
-        ctx.fragment(part, layout).registers
+        ctx.evaluation.fragment(part, layout).registers
         for part in (pointers.affine, *pointers.terms)
         if part is not None
     ]
@@ -164,7 +174,7 @@ class AccessPointers:
                 return
             self.offsets = element_offsets(ctx, ptr, layout)
         else:
-            self.offsets = list(ctx.fragment(ptr, layout).registers)
+            self.offsets = list(ctx.evaluation.fragment(ptr, layout).registers)
 
     def _firsts(self, pointers: Pointers) -> list[Register]:
         """The offset of component 0 of each register."""
@@ -175,7 +185,7 @@ class AccessPointers:
         heads = replace(self.layout, component=())
         for term in pointers.terms:
             self.steps = [None] * count
-            added = self.ctx.fragment(term, heads).registers
+            added = self.ctx.evaluation.fragment(term, heads).registers
             firsts = [b.iadd(x, b.resize(y, 64)) for x, y in zip(firsts, added, strict=True)]
         return firsts
 

@@ -210,7 +210,7 @@ def is_proven(ctx: Context, mask: Tensor | None, layout: Layout) -> bool:
 def is_refuted(ctx: Context, mask: Tensor | None, layout: Layout) -> bool:
     """Is it of no use to ask whether the mask is true everywhere: because it is not, or the code hardly ever
     runs?"""
-    return (ctx.masks.fails(mask, layout) or (ctx.brief and ctx.target.masked_access)
+    return (ctx.masks.fails(mask, layout) or (ctx.layouts.brief and ctx.target.masked_access)
             or not ctx.target.optimises("masks"))
 
 
@@ -231,7 +231,7 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], masks: Sequen
     The masks are those given and those of the deferred loads below `inputs`. Without such masks the body is
     emitted once, and in code that hardly ever runs.
     """
-    if ctx.brief:
+    if ctx.layouts.brief:
         return list(body())
     wanted = [
         (mask, layout)
@@ -276,7 +276,7 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], masks: Sequen
 def _turn(ctx: Context, body: Callable[[], Sequence[Register]]) -> Sequence[Register]:
     """All that a step has to do, on the way that is being emitted."""
     registers = body()
-    ctx.complete()
+    ctx.walks.complete()
     return registers
 
 
@@ -330,7 +330,7 @@ def is_predicated(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
 
 def _load_masks(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[tuple[Tensor, Layout]]:
     found = []
-    for node, layouts in ctx.requests(inputs):
+    for node, layouts in ctx.requests.of(inputs):
         if isinstance(node, Deferred) and node.operation.name == "tt.load":
             ptr, mask, _ = named(node.operation, node.operands)
             found += [(mask, layout) for layout in layouts

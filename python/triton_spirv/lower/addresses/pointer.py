@@ -14,7 +14,7 @@ from ..arithmetic.symbolic import as_affine, combined
 from ..context import Context
 from ..registry import elementwise, pulled, symbolic
 from ..values.tensor import Affine, Bound, Deferred, Fragment, Pointers, Tensor, Uniform
-from ..values.types import element_of
+from ..values.types import as_scalar, element_of, is_pointer
 
 INDEX = IntegerType(64)
 
@@ -82,8 +82,8 @@ def addptr(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, offset: Ten
     b = ctx.b
     element = element_of(op.results[0].type)
     size = max(1, (_pointee_bits(element) + 7) // 8)
-    addresses = ctx.fragment(ptr, layout).registers
-    offsets = ctx.registers(offset, layout)
+    addresses = ctx.evaluation.fragment(ptr, layout).registers
+    offsets = ctx.evaluation.registers(offset, layout)
     moved = [b.iadd(a, b.imul(b.resize(o, 64), size)) for a, o in zip(addresses, offsets, strict=True)]
     return Fragment(layout, element, tuple(moved))
 
@@ -96,10 +96,10 @@ def _pointee_bits(pointer: Type) -> int:
 @elementwise("tt.int_to_ptr")
 def int_to_ptr(ctx: Context, op: Operation, src: Register) -> Register:
     if isinstance(op.results[0].type, PointerType):
-        return ctx.as_scalar(src, op.results[0].type)
+        return as_scalar(ctx.env, src, op.results[0].type)
     return src
 
 
 @elementwise("tt.ptr_to_int")
 def ptr_to_int(ctx: Context, op: Operation, src: Register) -> Register:
-    return ctx.env.address(src) if ctx.is_pointer(src) else src
+    return ctx.env.address(src) if is_pointer(src) else src

@@ -36,7 +36,7 @@ def distance(ctx: Context, access: Operation) -> Distance | None:
     around = block.parent.parent
     if around.name == "scf.for":
         return _computable(ctx, motion(access.ptr, Round(block), hint=True).slope, "round")
-    if around.name != "tt.func" or ctx.calls.names or block is not around.regions[0].entry:
+    if around.name != "tt.func" or ctx.bindings.names or block is not around.regions[0].entry:
         return None
     slope, looked_up = next_program(access.ptr, block)
     if not looked_up or not all(_is_sure(ctx, value) for value in looked_up):
@@ -48,7 +48,7 @@ def to_next_program(ctx: Context, access: Operation) -> Distance | None:
     """How far the pointers of a load move from this program to the next one, in the same iteration of the
     loops around it; 0 in the last program. None where that does not follow from the program's number, or they
     do not move."""
-    if ctx.calls.names:
+    if ctx.bindings.names:
         return None
     return _computable(ctx, motion(access.ptr, Program("x"), hint=True).slope, "program")
 
@@ -150,7 +150,7 @@ def _is_sure(ctx: Context, loaded: Value) -> bool:
     """Is what a load of the kernel's first block has read a number, at an address at hand?"""
     load = loaded.defining_op
     assert load is not None
-    pointer, now = ctx.frame.values.get(load.ptr), ctx.frame.values.get(loaded)
+    pointer, now = ctx.bindings.frame.values.get(load.ptr), ctx.bindings.frame.values.get(loaded)
     return isinstance(pointer, Register) and isinstance(now, Register) and isinstance(now.type, Int)
 
 
@@ -159,7 +159,7 @@ def _looked_up(ctx: Context, loaded: Value) -> Register:
     load = loaded.defining_op
     assert load is not None
     now = _known(ctx, loaded)
-    following = ctx.env.load(ctx.env.offset(ctx.frame.values[load.ptr], to_next(ctx)), 1)
+    following = ctx.env.load(ctx.env.offset(ctx.bindings.frame.values[load.ptr], to_next(ctx)), 1)
     return ctx.b.isub(ctx.b.resize(following, I64.width), now)
 
 
@@ -184,7 +184,7 @@ def _known(ctx: Context, value: Value) -> Register:
 
 def _bound_scalar(ctx: Context, value: Value) -> Register | None:
     """The integer that all elements of a value are, as it is bound."""
-    bound = ctx.frame.values.get(value)
+    bound = ctx.bindings.frame.values.get(value)
     if isinstance(bound, Uniform):
         bound = bound.scalar
     return bound if isinstance(bound, Register) and isinstance(bound.type, Int) else None

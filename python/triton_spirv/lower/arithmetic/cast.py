@@ -16,7 +16,7 @@ from ..registry import elementwise
 from ..values.float8 import float8_to_float, float_to_float8, is_float8
 from ..values.float16 import f32_to_f16, is_bits16
 from ..values.numbers import F32, bool_to_int, f32_to_bf16, int_to_bool, is_bf16, is_bool, to_arithmetic
-from ..values.types import element_of, register_type
+from ..values.types import as_scalar, element_of, is_pointer, register_type
 
 F64 = Float(64)
 SINGLE = FloatType("f32")
@@ -180,7 +180,7 @@ def bitcast(ctx: Context, op: Operation, value: Register) -> Register:
     b = ctx.b
     target = element_of(op.results[0].type)
     if isinstance(target, PointerType):
-        return ctx.as_scalar(ctx.env.address(value), target) if ctx.is_pointer(value) else value
+        return as_scalar(ctx.env, ctx.env.address(value), target) if is_pointer(value) else value
     if target == IntegerType(1) or isinstance(scalar_type(value.type), Bool):
         return value
     return b.bitcast(value, register_type(target))

@@ -125,7 +125,7 @@ def both_results(ctx: Context, op: Operation, layout: Layout | None, operands: t
     """The two results of a formula on registers, for scalars (no layout) or register by register."""
     if layout is None:
         return formula(*operands)
-    rows = zip(*[ctx.registers(operand, layout) for operand in operands], strict=True)
+    rows = zip(*[ctx.evaluation.registers(operand, layout) for operand in operands], strict=True)
     columns = zip(*[formula(*row) for row in rows], strict=True)
     made = []
     for result, column in zip(op.results, columns, strict=True):

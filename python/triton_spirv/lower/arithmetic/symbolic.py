@@ -67,7 +67,7 @@ def make_range_symbolic(ctx: Context, op: Operation) -> Affine:
 @pulled("tt.make_range")
 def make_range(ctx: Context, op: Operation, layout: Layout) -> Fragment:
     """start, start + 1, ... (always symbolic; this is the form for consumers that ask for registers)."""
-    return ctx.fragment(make_range_symbolic(ctx, op), layout)
+    return ctx.evaluation.fragment(make_range_symbolic(ctx, op), layout)
 
 
 def as_affine(tensor: object) -> Affine | None:

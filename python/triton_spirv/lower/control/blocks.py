@@ -23,6 +23,7 @@ from ...traversal import Asking, answer
 from ..context import Context
 from ..plan.records import Node as Planned
 from ..values.tensor import Stored
+from ..values.types import is_pointer
 from .carry import Carrier, StoredCarrier, carrier_of, write_stored
 
 #: A block by its position in the function; the end of the function behind the last one.
@@ -35,8 +36,8 @@ def run_function(ctx: Context, region: Region, result_types: Sequence[Type]) -> 
     Its parameters are bound already.
     """
     if len(region.blocks) == 1:
-        terminator = ctx.lower_block(region.entry)
-        return [ctx.value(v) for v in terminator.operands]
+        terminator = ctx.operations.block(region.entry)
+        return [ctx.bindings.value(v) for v in terminator.operands]
     graph = _Graph(ctx, region, result_types)
     graph.emit(0)
     return graph.results
@@ -66,7 +67,7 @@ class _Join:
         ctx.recorder.arrives(self.arrays)
         for variables, registers in zip(self.variables, parts, strict=True):
             for variable, register in zip(variables, registers, strict=True):
-                held = ctx.env.address(register) if ctx.is_pointer(register) else register
+                held = ctx.env.address(register) if is_pointer(register) else register
                 ctx.b.emit("OpStore", variable, held)
 
     def bound(self) -> list[Any]:
@@ -169,10 +170,10 @@ class _Graph:
         for child in inner:
             types = self.result_types if child == self.end else [a.type for a in self.blocks[child].arguments]
             self.joins[child] = _Join(ctx, types)
-        terminator = ctx.lower_block(block)
-        ctx.settle(memory_only=False)
+        terminator = ctx.operations.block(block)
+        ctx.pending.settle(memory_only=False)
         self._leave(node, terminator)
-        ctx.frame.lowered.add(terminator)
+        ctx.bindings.frame.lowered.add(terminator)
         for child in inner:
             if self._always(node, child):
                 self._enter(child)
@@ -188,7 +189,7 @@ class _Graph:
     def _enter(self, child: Node) -> None:
         if child != self.end:
             for argument, bound in zip(self.blocks[child].arguments, self.joins[child].bound(), strict=True):
-                self.ctx.bind(argument, bound)
+                self.ctx.bindings.bind(argument, bound)
         self.emit(child)
 
     @contextmanager
@@ -201,14 +202,14 @@ class _Graph:
         ctx = self.ctx
 
         def values(operands: Sequence[Value]) -> list[Any]:
-            return [ctx.value(v) for v in operands]
+            return [ctx.bindings.value(v) for v in operands]
 
         if op.name != "cf.cond_br":
             self._go(self.successors[node][0], values(op.operands))
             return
         # What both ways pass on is fetched before they part.
         arguments = [values(op.true_dest_operands), values(op.false_dest_operands)]
-        branch = IfElse(ctx.b.module, ctx.value(op.operands[0]))
+        branch = IfElse(ctx.b.module, ctx.bindings.value(op.operands[0]))
         arms: list[tuple[str, tuple[Planned, ...]]] = []
         for arm, target, given in zip((branch.then, branch.otherwise), self.successors[node], arguments,
                                       strict=True):
@@ -227,7 +228,7 @@ class _Graph:
                 ctx.b.emit("OpStore", self.selector, ctx.b.constant(I32, target))
             return
         for argument, bound in zip(self.blocks[target].arguments, values, strict=True):
-            ctx.bind(argument, bound)
+            ctx.bindings.bind(argument, bound)
         self.emit(target)
 
     def _selects(self) -> bool:

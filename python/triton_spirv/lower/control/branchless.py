@@ -45,27 +45,27 @@ def _cost(block: Block, functions: Mapping[str, Operation], around: tuple[Block,
 
 def run_branchless(ctx: Context, block: Block, arguments: Sequence[Register]) -> list[Register]:
     """What the region, or the function, returns from this block on; arguments of any width."""
-    ctx.frame.values.update(zip(block.arguments, arguments, strict=True))
+    ctx.bindings.frame.values.update(zip(block.arguments, arguments, strict=True))
     for op in block.operations[:-1]:
         if op.name == "scf.if":
             _bind(ctx, op.results, _if(ctx, op))
         elif op.name == "tt.call":
             _bind(ctx, op.results, _call(ctx, op))
         else:
-            ctx.lower(op)
+            ctx.operations.lower(op)
     end = block.operations[-1]
     if end.name == "cf.br":
         return run_branchless(ctx, end.successors[0], _values(ctx, end.operands))
     if end.name != "cf.cond_br":
         return _values(ctx, end.operands)
     ways = [_values(ctx, given) for given in (end.true_dest_operands, end.false_dest_operands)]
-    condition = ctx.value(end.operands[0])
+    condition = ctx.bindings.value(end.operands[0])
     return _selected(ctx, condition, *(run_branchless(ctx, successor, given)
                                        for successor, given in zip(end.successors, ways, strict=True)))
 
 
 def _if(ctx: Context, op: Operation) -> list[Register]:
-    condition = ctx.value(op.operands[0])
+    condition = ctx.bindings.value(op.operands[0])
     return _selected(ctx, condition, *(run_branchless(ctx, region.entry, []) if region.blocks else []
                                        for region in op.regions))
 
@@ -73,7 +73,7 @@ def _if(ctx: Context, op: Operation) -> list[Register]:
 def _call(ctx: Context, op: Operation) -> list[Register]:
     arguments = _values(ctx, op.operands)
     name = op.attributes["callee"]
-    with ctx.calls.entered(name):
+    with ctx.bindings.entered(name):
         return run_branchless(ctx, ctx.kernel.functions[name].regions[0].entry, arguments)
 
 
@@ -83,8 +83,8 @@ def _selected(ctx: Context, condition: Register, then: list[Register],
 
 
 def _values(ctx: Context, operands: Sequence[Value]) -> list[Register]:
-    return [ctx.value(value) for value in operands]
+    return [ctx.bindings.value(value) for value in operands]
 
 
 def _bind(ctx: Context, results: Sequence[Value], registers: Sequence[Register]) -> None:
-    ctx.frame.values.update(zip(results, registers, strict=True))
+    ctx.bindings.frame.values.update(zip(results, registers, strict=True))

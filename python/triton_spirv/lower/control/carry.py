@@ -22,7 +22,7 @@ from ..context import Context, StepLoop
 from ..plan.recorder import Recorder
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Bound, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
-from ..values.types import register_type, storage_type
+from ..values.types import as_scalar, is_pointer, register_type, storage_type
 
 
 class Carrier(Protocol):
@@ -59,7 +59,7 @@ class ScalarCarrier:
         return [self.ctx.env.address(bound) if self._by_address() else bound]
 
     def bound(self, registers: Sequence[Register]) -> Bound:
-        return self.ctx.as_scalar(registers[0], self.type) if self._by_address() else registers[0]
+        return as_scalar(self.ctx.env, registers[0], self.type) if self._by_address() else registers[0]
 
 
 @dataclass
@@ -71,15 +71,15 @@ class FragmentCarrier:
 
     @property
     def types(self) -> list[SpirvType]:
-        layout = self.ctx.layout_of(self.type)
+        layout = self.ctx.layouts.of(self.type)
         return [with_width(register_type(self.type.element), layout.width)] * layout.registers
 
     def registers(self, bound: Bound) -> list[Register]:
         assert not isinstance(bound, Register)
-        return list(self.ctx.fragment(bound, self.ctx.layout_of(self.type)).registers)
+        return list(self.ctx.evaluation.fragment(bound, self.ctx.layouts.of(self.type)).registers)
 
     def bound(self, registers: Sequence[Register]) -> Bound:
-        return Fragment(self.ctx.layout_of(self.type), self.type.element, tuple(registers))
+        return Fragment(self.ctx.layouts.of(self.type), self.type.element, tuple(registers))
 
 
 @dataclass
@@ -179,13 +179,13 @@ def can_move(initial: Bound, ctx: Context) -> TypeGuard[Affine | Pointers | Unif
     if isinstance(initial, Affine):
         return initial.exact is None
     return isinstance(initial, (Pointers, Uniform)) and not (
-        isinstance(initial, Uniform) and ctx.is_pointer(initial.scalar)
+        isinstance(initial, Uniform) and is_pointer(initial.scalar)
     )
 
 
 def carrier_of(ctx: Context, type: Type) -> Carrier:
     """The carrier for a value of an IR type; large tensors get a new array."""
-    if isinstance(type, TensorType) and ctx.layout_of(type).steps > 1:
+    if isinstance(type, TensorType) and ctx.layouts.of(type).steps > 1:
         return StoredCarrier(ctx.arrays.allocate(type.shape, type.element), ctx.recorder)
     made: Carrier = FragmentCarrier(ctx, type) if isinstance(type, TensorType) else ScalarCarrier(ctx, type)
     return WordsCarrier(ctx, made) if ctx.target.has("carries_words") and WordsCarrier.takes(made) else made
@@ -207,24 +207,24 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Tensor]]) -> None:
         computed = isinstance(bound, (Pointers, Affine)) or (
             isinstance(bound, Deferred) and bound.stored is None)
         if computed and _reads_elsewhere(bound, arrays, array.shape):
-            pairs[place] = array, ctx.stored(bound)
+            pairs[place] = array, ctx.walks.stored(bound)
     groups: dict[tuple[int, int], list[tuple[Stored, Tensor]]] = {}
     for array, bound in pairs:
-        walked = ctx.default_layout(array.shape)
+        walked = ctx.layouts.default(array.shape)
         groups.setdefault((walked.numel, walked.steps), []).append((array, bound))
     for group in groups.values():
-        layouts = [ctx.default_layout(array.shape) for array, _ in group]
+        layouts = [ctx.layouts.default(array.shape) for array, _ in group]
         inputs = [(bound, layout) for (_, bound), layout in zip(group, layouts, strict=True)]
-        walk = ctx.plan_walk(None, inputs)
+        walk = ctx.walks.plan(None, inputs)
         walk.keep_nothing()
-        with StepLoop(ctx, len(layouts[0].step)):
+        with StepLoop(ctx.walks, len(layouts[0].step)):
             def write(group: Any = group, inputs: Any = inputs) -> list[Register]:
-                made = [ctx.fragment(bound, layout) for bound, layout in inputs]
+                made = [ctx.evaluation.fragment(bound, layout) for bound, layout in inputs]
                 for (array, _), fragment in zip(group, made, strict=True):
                     ctx.arrays.write(array, fragment)
                 return []
             guarded(ctx, inputs, [], write)
-        ctx.finish(walk)
+        ctx.walks.finish(walk)
     for array, bound in there:
         ctx.recorder.renames(bound, array)
 

@@ -1,6 +1,6 @@
 """scf and cf: loops, branches, blocks, calls.
 
-Everything that an operation inside a region may need is computed before the region opens (`Context.settle`);
+Everything that an operation inside a region may need is computed before the region opens (`Pending.settle`);
 what is computed inside is forgotten when it closes.
 """
 
@@ -55,7 +55,7 @@ def for_loop(
 ) -> Any:
     """A counted loop with carried values."""
     b = ctx.b
-    ctx.settle(memory_only=False)
+    ctx.pending.settle(memory_only=False)
     body = op.regions[0].entry
     carriers: list[Carrier | TilesCarrier] = []
     chains: list[list[Any] | None] = []
@@ -87,20 +87,20 @@ def for_loop(
     with loop:
         ctx.scopes.open()
         ctx.recorder.open()
-        ctx.bind(body.arguments[0], loop.index)
+        ctx.bindings.bind(body.arguments[0], loop.index)
         for argument, bound in zip(body.arguments[1:], _split(loop.carried, carriers, counts), strict=True):
-            ctx.bind(argument, bound)
-        terminator = ctx.lower_block(body)
+            ctx.bindings.bind(argument, bound)
+        terminator = ctx.operations.block(body)
         values = []
         offset = 0
         for chain, count, operand in zip(chains, counts, terminator.operands, strict=True):
             if chain is None:
-                values.append(ctx.value(operand))
+                values.append(ctx.bindings.value(operand))
             else:
                 values.append(_moved(ctx, loop.carried[offset], chain))
             offset += count
         following, _ = _pack(ctx, carriers, values)
-        ctx.leave(terminator)
+        ctx.operations.leave(terminator)
         ctx.scopes.close()
         loop.yield_(following)
     ctx.recorder.region(op, ("body", ctx.recorder.close()), loops=True)
@@ -114,7 +114,7 @@ def _moved(ctx: Context, displacement: Register, chain: Sequence[Any]) -> Regist
     """The displacement after one more iteration."""
     b = ctx.b
     for value in chain:
-        bound = ctx.value(value)
+        bound = ctx.bindings.value(value)
         scalar = bound.scalar if isinstance(bound, Uniform) else bound
         displacement = b.iadd(displacement, b.resize(scalar, displacement.type.width))  # type: ignore[attr-defined]
     return displacement
@@ -123,7 +123,7 @@ def _moved(ctx: Context, displacement: Register, chain: Sequence[Any]) -> Regist
 @lowers("scf.if")
 def if_(ctx: Context, op: Operation, condition: Register) -> Any:
     """A branch on a scalar, with results from either side."""
-    ctx.settle(memory_only=False)
+    ctx.pending.settle(memory_only=False)
     carriers = [carrier_of(ctx, value.type) for value in op.results]
     branch = IfElse(ctx.b.module, condition)
     counts: list[int] = []
@@ -136,9 +136,9 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
             ctx.recorder.open()
             if region is not None and region.blocks:
                 ctx.scopes.open()
-                terminator = ctx.lower_block(region.entry)
-                registers, counts = _pack(ctx, carriers, [ctx.value(v) for v in terminator.operands])
-                ctx.leave(terminator)
+                terminator = ctx.operations.block(region.entry)
+                registers, counts = _pack(ctx, carriers, [ctx.bindings.value(v) for v in terminator.operands])
+                ctx.operations.leave(terminator)
                 ctx.scopes.close()
                 branch.yield_(registers)
             arms.append(("otherwise" if arms else "then", ctx.recorder.close()))
@@ -149,7 +149,7 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
 @lowers("scf.while")
 def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
     """`before` computes the condition and what it forwards; `after` computes the next iteration's values."""
-    ctx.settle(memory_only=False)
+    ctx.pending.settle(memory_only=False)
     before, after = (region.entry for region in op.regions)
     carriers = [carrier_of(ctx, value.type) for value in op.init]
     registers, counts = _pack(ctx, carriers, init)
@@ -159,9 +159,9 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
     ctx.recorder.open()
     with loop.before():
         for argument, bound in zip(before.arguments, _split(loop.carried, carriers, counts), strict=True):
-            ctx.bind(argument, bound)
-        condition = ctx.lower_block(before)
-        go_on, *values = [ctx.value(v) for v in condition.operands]
+            ctx.bindings.bind(argument, bound)
+        condition = ctx.operations.block(before)
+        go_on, *values = [ctx.bindings.value(v) for v in condition.operands]
         forwarded, forward_counts = _pack(ctx, forward, values)
         loop.condition(goes_on(ctx, go_on), forwarded)
     before_body = ctx.recorder.close()
@@ -170,11 +170,11 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
         for argument, bound in zip(
             after.arguments, _split(loop.arguments, forward, forward_counts), strict=True
         ):
-            ctx.bind(argument, bound)
-        terminator = ctx.lower_block(after)
-        following, _ = _pack(ctx, carriers, [ctx.value(v) for v in terminator.operands])
-        ctx.leave(condition)
-        ctx.leave(terminator)
+            ctx.bindings.bind(argument, bound)
+        terminator = ctx.operations.block(after)
+        following, _ = _pack(ctx, carriers, [ctx.bindings.value(v) for v in terminator.operands])
+        ctx.operations.leave(condition)
+        ctx.operations.leave(terminator)
         loop.yield_(following)
     ctx.recorder.region(op, ("before", before_body), ("after", ctx.recorder.close()), loops=True)
     ctx.scopes.close()
@@ -185,9 +185,9 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
 def execute_region(ctx: Context, op: Operation) -> Any:
     """A region run once, in place."""
     ctx.recorder.open()
-    terminator = ctx.lower_block(op.regions[0].entry)
+    terminator = ctx.operations.block(op.regions[0].entry)
     ctx.recorder.region(op, ("body", ctx.recorder.close()))
-    return tuple(ctx.value(v) for v in terminator.operands)
+    return tuple(ctx.bindings.value(v) for v in terminator.operands)
 
 
 # --- calls --------------------------------------------------------------------------------------------------
@@ -202,22 +202,22 @@ def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
     """A function is lowered in place, so two calls of one that calls another twice are four of that; a
     recursive one is refused, and too many."""
     name = op.attributes["callee"]
-    if name in ctx.calls.names:
+    if name in ctx.bindings.names:
         raise LoweringError(f"{name} calls itself; recursion has no rule: write a loop",
                             f"{op.location}: tt.call")
     function = ctx.kernel.functions[name]
     if not function.regions:
         raise LoweringError(f"{name} has no body in this module")
-    ctx.calls.operations += sum(len(block.operations) for block in function.regions[0].blocks)
-    if ctx.calls.operations > MOST_CALLED:
+    ctx.bindings.operations += sum(len(block.operations) for block in function.regions[0].blocks)
+    if ctx.bindings.operations > MOST_CALLED:
         raise LoweringError(f"calls are inlined, which gives more than {MOST_CALLED} operations here: call "
                             f"{name} less often, or in a loop; or do so with the function that calls it")
-    ctx.settle(memory_only=False)
-    with ctx.calls.entered(name):
+    ctx.pending.settle(memory_only=False)
+    with ctx.bindings.entered(name):
         ctx.recorder.open()
         for parameter, bound in zip(function.regions[0].entry.arguments, arguments, strict=True):
-            ctx.bind(parameter, bound)
+            ctx.bindings.bind(parameter, bound)
         results = run_function(ctx, function.regions[0], [value.type for value in op.results])
-        ctx.settle(memory_only=True)  # the caller's writes wait for its own loads only, not for these
+        ctx.pending.settle(memory_only=True)  # the caller's writes wait for its own loads only, not for these
         ctx.recorder.region(op, (name, ctx.recorder.close()))
     return tuple(results)

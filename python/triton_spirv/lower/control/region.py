@@ -13,6 +13,7 @@ from ..context import Context
 from ..registry import RULES
 from ..values.float16 import is_bits16
 from ..values.numbers import from_arithmetic, is_bf16, to_arithmetic
+from ..values.types import as_scalar, is_pointer
 from .blocks import run_function
 from .branchless import is_branchless, run_branchless
 
@@ -31,7 +32,7 @@ def combine(ctx: Context, region: Region, arguments: Sequence[Register]) -> list
         columns = [combine(ctx, region, [ctx.b.extract(x, c) for x in arguments]) for c in range(width)]
         return [ctx.b.construct(list(row)) for row in zip(*columns, strict=True)]
     for value, bound in zip(region.entry.arguments, arguments, strict=True):
-        ctx.frame.values[value] = ctx.as_scalar(bound, value.type) if width == 1 else bound
+        ctx.bindings.frame.values[value] = as_scalar(ctx.env, bound, value.type) if width == 1 else bound
     types = _result_types(region)
     with ctx.convergence.apart():
         results = [_register(ctx, value) for value in run_function(ctx, region, types)]
@@ -74,7 +75,7 @@ def _result_types(region: Region) -> list[Type]:
 
 
 def _register(ctx: Context, value: Any) -> Register:
-    return ctx.env.address(value) if ctx.is_pointer(value) else value
+    return ctx.env.address(value) if is_pointer(value) else value
 
 
 def is_elementwise(region: Region) -> bool:

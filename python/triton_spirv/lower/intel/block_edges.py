@@ -71,7 +71,7 @@ def _inside(ctx: Context, limit: Limit) -> tuple[Register, ...]:
     b = ctx.b
     if limit.index is None:
         return (b.select(limit.bound, b.constant(I32, FAR), 0),) * limit.starts.registers
-    first = ctx.registers(unevaluated(limit.index), limit.starts)
+    first = ctx.evaluation.registers(unevaluated(limit.index), limit.starts)
     distance = [b.isub(limit.bound, x) for x in first]
     if limit.reached:  # there need be no number behind the bound itself
         distance = [b.iadd(b.ext("s_min", x, b.constant(x.type, FAR)), 1) for x in distance]

@@ -58,7 +58,7 @@ def plan_block_load(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, ma
 
 def plan_load_near(ctx: Context, op: Operation, ptr: Pointers, in_loop: bool = False) -> NearBlocks | None:
     """Messages on surfaces of their own, without the mask; None where messages cannot load it."""
-    layout = ctx.layout_of(op.result.type)
+    layout = ctx.layouts.of(op.result.type)
     message = message_for(ctx, op, ptr, layout) if is_loadable(ctx, layout, ptr) else None
     return None if message is None else plan_near(ctx, op, ptr, layout, message, in_loop)
 
@@ -114,7 +114,7 @@ def prepare_loads(ctx: Context, body: Block, initial: Sequence[Bound],
         facts = [axis_facts(value) for value in values]
         if any(fact is None or fact.everywhere() * size % ALIGNMENT for fact in facts):
             continue
-        known = [ctx.frame.values.get(value) for value in values]
+        known = [ctx.bindings.frame.values.get(value) for value in values]
         step = None
         for bound in known:
             scalar = bound.scalar if isinstance(bound, Uniform) else bound

@@ -60,7 +60,7 @@ def plan_resting(ctx: Context, op: Operation, body: Block, ptr: Pointers,
     """
     loop = body.parent.parent
     limits = bounds(op.mask, body)
-    layout = ctx.layout_of(op.result.type)
+    layout = ctx.layouts.of(op.result.type)
     turn = None if loop is None else counter_step(loop)
     if not turn or limits is None or not is_loadable(ctx, layout, ptr):
         return None
@@ -69,7 +69,7 @@ def plan_resting(ctx: Context, op: Operation, body: Block, ptr: Pointers,
     if message is None or pitch is None:
         return None
     known = ctx.launch.parameters
-    parameters = {known.get(register.id): value for value, register in ctx.frame.values.items()
+    parameters = {known.get(register.id): value for value, register in ctx.bindings.frame.values.items()
                   if isinstance(register, Register)}
     number = None if pitch.parameter is None else ctx.launch.parameter_number(pitch.parameter)
     if pitch.parameter is not None and number is None:
@@ -131,7 +131,7 @@ class Resting:
         *rest, x, y = first
         if blocks.moving == message.across and message.kind == "transpose":
             count = count * message.bytes // 4
-        moved = b.imul(b.iadd(b.resize(ctx.value(blocks.counter), 32), later * blocks.turn), count)
+        moved = b.imul(b.iadd(b.resize(ctx.bindings.value(blocks.counter), 32), later * blocks.turn), count)
         if blocks.moving == message.across:
             return (*rest, b.iadd(moved, x), y)
         return (*rest, x, b.iadd(moved, y))
@@ -157,7 +157,7 @@ def _surfaces(ctx: Context, blocks: RestingBlocks, starts: Layout, distance: Reg
     reach = [x + size for x, size in zip(starts.unravel(sum(together)), sizes, strict=True)]
     inside: list[list[Register]] = [[], []]
     for dim, limit in by_dim.items():
-        first = ctx.registers(unevaluated(ctx.value(limit.index)),
+        first = ctx.evaluation.registers(unevaluated(ctx.bindings.value(limit.index)),
                               along(anchors, dim, shape_of(limit.index.type), limit.own))
         bound = _scalar(ctx, limit)
         assert bound is not None
@@ -208,9 +208,9 @@ def _shared(ptr: Pointers, message: Message, pitch: Slope, starts: Layout, movin
 
 def _scalar(ctx: Context, limit: Bound) -> Register | None:
     """The bound as a scalar; None where it is a tensor of many."""
-    bound = ctx.frame.values.get(limit.limit)
+    bound = ctx.bindings.frame.values.get(limit.limit)
     bound = bound.scalar if isinstance(bound, Uniform) else bound
-    return bound if isinstance(bound, Register) and is_computable(ctx.value(limit.index)) else None
+    return bound if isinstance(bound, Register) and is_computable(ctx.bindings.value(limit.index)) else None
 
 
 def _is_even(message: Message, limit: Bound) -> bool:
@@ -236,13 +236,13 @@ def _ending(ctx: Context, op: Operation, message: Message, pitch: Slope, number:
     begin at multiples of 64 bytes then, and rows are of 64 bytes at least, and of not more than their
     distance.
     """
-    found = ctx.frame.values.get(limit.limit)
+    found = ctx.bindings.frame.values.get(limit.limit)
     end = found.scalar if isinstance(found, Uniform) else found
     facts, sizes = axis_facts(limit.limit), {message.down: message.height,
                                             message.across: message.width * message.count}
     loop_value = op.ptr.owner.parent.parent.init[op.ptr.index - 1]
     apart, base = pointer_divisor(loop_value, (sizes[0], sizes[1]), message.bytes)
-    known = ctx.frame.values.get(base) if base is not None else None
+    known = ctx.bindings.frame.values.get(base) if base is not None else None
     if not isinstance(end, Register) or not isinstance(known, Register) or facts is None:
         return None
     if apart % ALIGNMENT or facts.everywhere() * message.bytes % 4 or number is None:

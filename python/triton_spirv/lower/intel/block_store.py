@@ -33,7 +33,7 @@ def store_message(ctx: Context, op: Operation, ptr: Tensor) -> Message | None:
     type = op.value.type
     if not isinstance(type, TensorType) or not is_matrix(type.encoding) or not isinstance(ptr, Pointers):
         return None
-    layout, facts = ctx.layout_of(type), axis_facts(op.ptr)
+    layout, facts = ctx.layouts.of(type), axis_facts(op.ptr)
     size = storage_bytes(element_of(type))
     if type.encoding["operand"] != "c" or size not in (2, 4) or facts is None:
         return None
@@ -54,7 +54,7 @@ def plan_block_store(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | No
     if message is None:
         return None
     assert isinstance(ptr, Pointers)
-    layout = ctx.layout_of(op.value.type)
+    layout = ctx.layouts.of(op.value.type)
     if has_lower_edge(op):
         return plan_whole(ctx, op, layout, message)
     near = plan_near(ctx, op, ptr, layout, message)

@@ -175,7 +175,7 @@ class Size:
         """In 32 bits."""
         if self.value is None:
             return ctx.b.constant(I32, self.known)
-        found = ctx.frame.values[self.value]
+        found = ctx.bindings.frame.values[self.value]
         scalar = found.scalar if isinstance(found, Uniform) else found
         return ctx.b.resize(scalar, 32)
 
@@ -208,7 +208,7 @@ def plan_whole(ctx: Context, op: Operation, layout: Layout, message: Message) ->
         facts = axis_facts(axis.index)
         if facts is None or facts.contiguity[dim] < shape_of(axis.index.type)[dim]:
             return None
-        if not (axis.from_zero or facts.nonnegative) or not is_computable(ctx.value(axis.index)):
+        if not (axis.from_zero or facts.nonnegative) or not is_computable(ctx.bindings.value(axis.index)):
             return None
         if dim == message.across and facts.divisibility[dim] * message.bytes % 4:
             return None
@@ -232,7 +232,7 @@ def whole_surfaces(ctx: Context, blocks: WholeBlocks) -> list[Surface]:
     """(base, width, height, pitch, x, y) of the blocks; what is to be fetched ahead is fetched."""
     b, message = ctx.b, blocks.message
     ctx.launch.requires |= set(blocks.requires)
-    base = ctx.env.address(ctx.frame.values[blocks.base])
+    base = ctx.env.address(ctx.bindings.frame.values[blocks.base])
     width, pitch, height = (size.register(ctx) for size in (blocks.width, blocks.pitch, blocks.height))
     extent = base, b.imul(width, message.bytes), height, b.imul(pitch, message.bytes)
     made: list[Surface] = [
@@ -251,7 +251,8 @@ def _places(ctx: Context, axes: Mapping[int, Axis], starts: Layout, message: Mes
     coordinates = []
     for dim in (message.across, message.down):
         index = axes[dim].index
-        values = ctx.registers(unevaluated(ctx.value(index)), along(starts, dim, shape_of(index.type)))
+        values = ctx.evaluation.registers(unevaluated(ctx.bindings.value(index)),
+                                          along(starts, dim, shape_of(index.type)))
         if moved[dim]:
             values = [b.iadd(x, moved[dim]) for x in values]
         small = [x if x.type == I32 else b.resize(_within(ctx, x), 32) for x in values]
@@ -300,7 +301,7 @@ def _size(ctx: Context, value: Value) -> Size | None:
     known = constant(value)
     if known is not None:
         return Size(None, None, known)
-    found = ctx.frame.values.get(value)
+    found = ctx.bindings.frame.values.get(value)
     register = found.scalar if isinstance(found, Uniform) else found
     number = ctx.launch.parameter_number(register) if isinstance(register, Register) else None
     return None if number is None else Size(value, number)
@@ -316,7 +317,7 @@ def _base(ctx: Context, op: Operation, bytes: int) -> tuple[Value, int] | None:
         if facts is None or facts.everywhere() * bytes % ALIGNMENT:
             return None
         root = maker.operands[0]
-    pointer, argument = (ctx.frame.values.get(x) for x in (base, root) if x is not None)
+    pointer, argument = (ctx.bindings.frame.values.get(x) for x in (base, root) if x is not None)
     number = ctx.launch.parameter_number(argument) if isinstance(argument, Register) else None
     if number is None or base is None or not isinstance(pointer, Register):
         return None

@@ -28,7 +28,7 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Tensor, b: Tensor, c:
     """a [M, K] x b [K, N] + c [M, N] under the layouts that matrix_placement.py has given them."""
     unit = ctx.target.matrix
     assert unit is not None
-    layout, element = ctx.layout_of(op.result.type), element_of(op.result.type)
+    layout, element = ctx.layouts.of(op.result.type), element_of(op.result.type)
     operand = element_of(op.a.type)
     bits, form = bits_of(operand), FORMS[str(operand)][0]
     (m, n), k = shape_of(op.result.type), shape_of(op.a.type)[-1]
@@ -37,7 +37,7 @@ def product_on_matrix_unit(ctx: Context, op: Operation, a: Tensor, b: Tensor, c:
     plan = Product(op, "matrix unit", (unit.rows, unit.columns, depth), form=str(operand))
     with ExitStack() as stack:
         (first, left), (second, right) = operands(ctx, stack, op, a, b)
-        sums = [ctx.b.splat(x, layout.width) for x in ctx.registers(c, layout)]
+        sums = [ctx.b.splat(x, layout.width) for x in ctx.evaluation.registers(c, layout)]
         ctx.recorder.add(replace(plan, staging=(first, second)))
         arrays = [x.array for x in (left, right) if isinstance(x, Waiting)]
         for array in arrays:
@@ -81,7 +81,7 @@ def operands(ctx: Context, stack: ExitStack, op: Operation, a: Tensor,
     for tensor, value, layout in tensors:
         wait = wait_of(ctx, tensor, value, layout)
         if wait is None:
-            held = ctx.fragment(tensor, layout)
+            held = ctx.evaluation.fragment(tensor, layout)
             splat = tuple(ctx.b.splat(x, layout.width) for x in held.registers)
             found.append(("registers", Held(Fragment(layout, held.element, splat))))
         else:

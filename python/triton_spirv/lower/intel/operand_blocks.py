@@ -83,15 +83,15 @@ def wait_of(ctx: Context, tensor: Tensor, value: Value, layout: Layout) -> Wait 
     if ctx.target.block_2d or is_anywhere(tensor):
         return None
     below: Bound | None = tensor
-    source, held = fragments.flat(ctx.layout_of(value.type)), layout
+    source, held = fragments.flat(ctx.layouts.of(value.type)), layout
     if isinstance(tensor, Deferred) and tensor.operation.name == "tt.trans" and tensor.stored is None:
         (below,), value = tensor.operands, tensor.operation.src
     if isinstance(below, Shared):
         maker = value.defining_op
         rests = maker is not None and maker.name == "tt.load"  # others lie there in rows
-        return Wait(below, source, None, ctx.layout_of(value.type)) if rests else None
+        return Wait(below, source, None, ctx.layouts.of(value.type)) if rests else None
     if _is_load(below):
-        tensor, held = below, ctx.layout_of(value.type)
+        tensor, held = below, ctx.layouts.of(value.type)
         source = _staged(ctx, tensor.operation, held)
     memory = _memory(ctx, tensor.element, source, held)
     if memory is None or memory.size * storage_bytes(tensor.element) > ctx.shared.free:
@@ -105,7 +105,7 @@ def waiting(ctx: Context, stack: ExitStack, wait: Wait, layout: Layout) -> Waiti
     if wait.memory is None:
         assert isinstance(wait.tensor, Shared)
         return _read(ctx, wait.tensor, layout, wait.held)
-    made = ctx.fragment(wait.tensor, wait.source)
+    made = ctx.evaluation.fragment(wait.tensor, wait.source)
     array = stack.enter_context(ctx.shared.scratch(wait.tensor.element, wait.memory.size))
     view = replace(array, shape=wait.source.shape, layout=wait.memory)
     ctx.shared.writes(array)
@@ -120,12 +120,12 @@ def rested(ctx: Context, op: Operation, tensor: Tensor) -> Shared | None:
     if op.name != "tt.load" or not _is_load(tensor):
         return None
     value = op.results[0]
-    held = ctx.layout_of(value.type)
+    held = ctx.layouts.of(value.type)
     source = _staged(ctx, op, held)
     memory = _memory(ctx, tensor.element, source, held)
     if memory is None or memory.size * storage_bytes(tensor.element) * ROOM > ctx.shared.free:
         return None
-    made = ctx.fragment(tensor, source)
+    made = ctx.evaluation.fragment(tensor, source)
     view = replace(ctx.shared.buffer(value, tensor.element, memory), shape=source.shape)
     ctx.shared.writes(view)
     ctx.shared.store(view, made)
@@ -157,7 +157,7 @@ def _staged(ctx: Context, op: Operation, held: Layout) -> Layout:
     """The layout in which lanes load an operand: neighbours in memory, as many as a lane moves, then what
     lies beside them in a block, then lanes and warps along memory; as it was where it is too small for that.
     """
-    natural = ctx.layout_of(replace(op.results[0].type, encoding=op.attributes["ts.natural"]))  # type: ignore[type-var]
+    natural = ctx.layouts.of(replace(op.results[0].type, encoding=op.attributes["ts.natural"]))  # type: ignore[type-var]
     order = op.attributes["ts.natural"]["order"]
     along, other = natural.dim_bits[order[0]], natural.dim_bits[order[1]]
     fast = [1 << along[0] + i for i in range(along[1])]

@@ -20,7 +20,7 @@ from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Bound, Fragment, Pointers, Uniform
-from ..values.types import register_type
+from ..values.types import is_pointer, register_type
 from .shared import from_shared
 
 #: Up to so many elements are visited by straight-line code.
@@ -78,14 +78,14 @@ def lookup(ctx: Context, tensor: Any, type: Type) -> Iterator[Callable[[Register
     The tensor stands where every lane that holds a part of it can read all of it: in a private array, or in
     shared memory while the `with` block is emitted.
     """
-    layout = ctx.layout_of(type)
+    layout = ctx.layouts.of(type)
     if not layout.lane:
-        stored = ctx.stored(tensor)
+        stored = ctx.walks.stored(tensor)
         ctx.recorder.reads(stored, None)
         kind = register_type(stored.element)
         yield lambda place: ctx.env.private_load(stored.array, stored.width, kind, place, 1)
         return
-    made = ctx.fragment(tensor, layout)
+    made = ctx.evaluation.fragment(tensor, layout)
     with ctx.shared.scratch(made.element, layout.numel) as scratch:
         array = replace(scratch, shape=layout.shape, layout=SharedLayout.row_major(layout.shape))
         ctx.shared.writes(array)
@@ -143,9 +143,9 @@ def _column(ctx: Context, operand: Bound | None, layout: Layout, straight: bool)
     if isinstance(operand, Uniform):
         operand = operand.scalar
     if isinstance(operand, Register):
-        scalar = env.address(operand) if ctx.is_pointer(operand) else operand
+        scalar = env.address(operand) if is_pointer(operand) else operand
         return lambda _: scalar
-    registers = ctx.fragment(operand, layout).registers
+    registers = ctx.evaluation.fragment(operand, layout).registers
     if straight:
         return lambda i: b.extract(registers[i // layout.width], i % layout.width)  # type: ignore[operator]
     element = register_type(operand.element)
@@ -157,7 +157,7 @@ def _column(ctx: Context, operand: Bound | None, layout: Layout, straight: bool)
 
 def visited_layout(ctx: Context, type: Type) -> Layout:
     """The layout under which elements are visited: each once, but for lanes and warps that hold the same."""
-    layout = fragments.without_broadcast(ctx.layout_of(type))
+    layout = fragments.without_broadcast(ctx.layouts.of(type))
     return layout if layout.holds_once else bit_by_bit(layout)
 
 

@@ -87,7 +87,7 @@ def from_owner(ctx: Context, value: Register, lane_bits: int, warp_bits: int) ->
 def anywhere(ctx: Context, value: Register) -> Register:
     """Is a Bool true in any lane of the program? The same answer in all of them; all of them are here."""
     b, env = ctx.b, ctx.env
-    if ctx.lanes_of_program == 1:
+    if ctx.layouts.lanes == 1:
         return value
     found = b.select(value, b.constant(I32, 1), 0)
     for bit in range(log2(ctx.target.sub_group_size)):

@@ -46,7 +46,7 @@ def local_alloc(ctx: Context, op: Operation, src: Any) -> Shared:
     assert isinstance(type, MemDescType)
     array = ctx.shared.buffer(op.results[0], type.element, described(type))
     if src is not None:
-        _put(ctx, ctx.fragment(src, ctx.layout_of(op.src.type)), array)
+        _put(ctx, ctx.evaluation.fragment(src, ctx.layouts.of(op.src.type)), array)
     return array
 
 
@@ -58,7 +58,7 @@ def local_dealloc(ctx: Context, op: Operation, src: Shared) -> None:
 @lowers("ttg.local_store")
 def local_store(ctx: Context, op: Operation, src: Any, dst: Shared) -> None:
     """src [...] into the buffer `dst`."""
-    _put(ctx, ctx.fragment(src, ctx.layout_of(op.src.type)), dst)
+    _put(ctx, ctx.evaluation.fragment(src, ctx.layouts.of(op.src.type)), dst)
 
 
 def _put(ctx: Context, fragment: Fragment, array: Shared) -> None:
@@ -75,7 +75,7 @@ def local_load(ctx: Context, op: Operation, src: Shared, token: Any) -> Any:
     if not type.mutable and feeds_products(op.results[0]):
         return src
     ctx.shared.reads(src)
-    return ctx.shared.load(src, ctx.layout_of(op.results[0].type))
+    return ctx.shared.load(src, ctx.layouts.of(op.results[0].type))
 
 
 # --- views --------------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ class SharedMemory:
         `releases`, `acquires`: see `Global`. Where tensors are evaluated between this and the access,
         barriers of theirs may stand in between: say so once more right behind the access, with `again`.
         """
-        if self.ctx.lanes_of_program == 1:
+        if self.ctx.layouts.lanes == 1:
             return
         if self.races is not None and writes and not again:
             self.races.begins_store()
@@ -251,6 +251,11 @@ class SharedMemory:
         places = offsets(ctx, array, layout)
         for run in runs:
             ctx.env.shared_store_pieces(array.array, places[run[0]], [wide.registers[r] for r in run])
+
+    def read(self, array: Shared, layout: Layout) -> Fragment:
+        """`load`, behind what may have to be waited for."""
+        self.reads(array)
+        return self.load(array, layout)
 
     def load(self, array: Shared, layout: Layout) -> Fragment:
         """The tensor that the array holds, under a layout."""

@@ -142,7 +142,7 @@ class SharedRaces:
         """At the kernel's first instruction: no cell has been written or read."""
         b, m, env = self.b, self.b.module, self.env
         self._ctx = ctx
-        lanes = ctx.lanes_of_program
+        lanes = ctx.layouts.lanes
         self._epoch = m.variable(I32)
         b.emit("OpStore", self._epoch, b.constant(I32, 1))
         self._shift, self._cells = self.later(), self.later()
@@ -203,7 +203,7 @@ class SharedRaces:
         if ctx.launch.overflow_bytes:
             raise LoweringError("check=lanes: arrays of the kernel that shared memory has no room for lie in "
                                 "global memory, where they are not watched; use smaller blocks")
-        lanes = ctx.lanes_of_program
+        lanes = ctx.layouts.lanes
         cells = -(-ctx.launch.shared_bytes // self._bytes // lanes) * lanes + lanes
         needed = ctx.launch.shared_bytes + 4 * PLANES * cells
         if needed > ctx.target.shared_bytes:

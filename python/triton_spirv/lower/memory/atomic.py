@@ -27,7 +27,7 @@ from ..plan.records import Access
 from ..registry import lowers
 from ..values.numbers import from_arithmetic, is_bits, to_arithmetic
 from ..values.tensor import Bound, Fragment
-from ..values.types import element_of, register_type, storage_type
+from ..values.types import element_of, is_pointer, register_type, storage_type
 from .decide import plan_atomic
 
 #: Ticks of the clock per nanosecond of a timeout: up to 4 GHz it may last longer than asked, not shorter.
@@ -96,7 +96,7 @@ class Place:
         b = self.ctx.b
         if isinstance(value.type, Bool):
             return b.select(value, b.constant(self.stored, 1), 0)
-        return self.ctx.env.address(value) if self.ctx.is_pointer(value) else b.bitcast(value, self.stored)
+        return self.ctx.env.address(value) if is_pointer(value) else b.bitcast(value, self.stored)
 
     def from_bits(self, bits: Register) -> Register:
         b = self.ctx.b
@@ -150,8 +150,8 @@ def each(ctx: Context, op: Operation, operands: tuple[Bound, ...], mask: Bound |
 
     What action returns, of IR element type `result`, is the operation's result; 0 where the mask is false.
     """
-    ctx.settle(memory_only=True)
-    ptr = ctx.value(op.ptr)
+    ctx.pending.settle(memory_only=True)
+    ptr = ctx.bindings.value(op.ptr)
     plan = plan_atomic(ctx, op, ptr, mask)
     writes = op.has("writes")
     ctx.shared.touches(op, ptr, writes, plan.layout, releases=op.attributes["sem"] in RELEASING)
@@ -187,9 +187,9 @@ def _each(ctx: Context, access: Access, ptr: Bound, operands: tuple[Bound, ...],
 
     def visit(row: list[Any]) -> Register | None:
         return _where(ctx, _both(ctx, owns, row[1]), lambda: action(make(row[0]), *row[2:]), result)
-    walk = ctx.plan_walk(op, [(x, layout) for x in tensors if x is not None and not isinstance(x, Register)])
+    walk = ctx.walks.plan(op, [(x, layout) for x in tensors if x is not None and not isinstance(x, Register)])
     stored = ctx.arrays.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None
-    with StepLoop(ctx, len(layout.step)):
+    with StepLoop(ctx.walks, len(layout.step)):
         made = visit_elements(ctx, layout, tensors, visit, result)
         ctx.recorder.add(access)
         done()
@@ -198,10 +198,10 @@ def _each(ctx: Context, access: Access, ptr: Bound, operands: tuple[Bound, ...],
             made = Fragment(layout, made.element, shared)
         if stored is not None and made is not None:
             ctx.arrays.write(stored, made)
-    ctx.finish(walk)
+    ctx.walks.finish(walk)
     if stored is not None or made is None:
         return stored
-    return ctx.fragment(made, ctx.layout_of(op.ptr.type))
+    return ctx.evaluation.fragment(made, ctx.layouts.of(op.ptr.type))
 
 
 def _both(ctx: Context, x: Register | None, y: Register | None) -> Register | None:

@@ -141,7 +141,7 @@ def distinct(ctx: Context, ptr: Tensor, layout: Layout) -> tuple[Register | bool
 
 def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[tuple[Deferred, set[Layout]]]:
     """The loads that a walk over the inputs would make, with their layouts."""
-    return [(node, layouts) for node, layouts in ctx.requests(inputs)
+    return [(node, layouts) for node, layouts in ctx.requests.of(inputs)
             if isinstance(node, Deferred) and node.operation.name == "tt.load"]
 
 
@@ -156,7 +156,7 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
     if written is None:
         return None
     first, last = written
-    walked = ctx.layout_of(op.ptr.type)
+    walked = ctx.layouts.of(op.ptr.type)
     single, larger = distinct(ctx, ptr, walked)
     compared = []
     safe = reduce(b.logical_and, stored.tests) if stored.tests else None
@@ -201,10 +201,10 @@ def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, ten
     where it is not. Where that is known when running only, the second form is brief: few kernels ever take
     it, and each would pay for compiling it.
     """
-    layout = ctx.layout_of(op.ptr.type)
+    layout = ctx.layouts.of(op.ptr.type)
     inputs = [(tensor, layout) for tensor in tensors]
     if ctx.target.optimises("fusion") and in_place(op, *tensors) and distinct(ctx, ptr, layout)[0] is True:
-        ctx.settle(memory_only=True, op=op)
+        ctx.pending.settle(memory_only=True, op=op)
         loads = loads_below(ctx, inputs) if layout.steps > 1 else []
         if loads:
             ctx.recorder.add(Fused(op, tuple(FusedLoad(x.operation, "same pointers") for x, _ in loads)))
@@ -213,12 +213,12 @@ def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, ten
     loads = loads_below(ctx, inputs) if layout.steps > 1 else []
     test = apart(ctx, op, ptr, mask, loads) if layout.steps > 1 and ctx.target.optimises("fusion") else None
     if test is None:
-        ctx.settle(memory_only=True)
+        ctx.pending.settle(memory_only=True)
         if layout.steps > 1:
             ctx.recorder.add(Fused(op))
         body()
         return
-    ctx.settle(memory_only=False, op=op)
+    ctx.pending.settle(memory_only=False, op=op)
 
     arms = []
 
@@ -237,8 +237,8 @@ def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, ten
     with branch.then():
         arm("apart", lambda: None, Fused(op, fused))
     with branch.otherwise():
-        before, ctx.brief = ctx.brief, True
-        arm("overlapping", lambda: ctx.settle(memory_only=True), Fused(op))
-        ctx.brief = before
+        before, ctx.layouts.brief = ctx.layouts.brief, True
+        arm("overlapping", lambda: ctx.pending.settle(memory_only=True), Fused(op))
+        ctx.layouts.brief = before
     decided = test.safe.constant is not None
     ctx.recorder.versions(APART, arms, test=replace(test.compared, decided=decided))

@@ -25,7 +25,7 @@ from ..plan.records import Access, Groups, Vectors
 from ..registry import pulled
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Fragment, Pointers, Tensor, Uniform, is_anywhere
-from ..values.types import element_of, register_type, storage_type
+from ..values.types import as_scalar, element_of, is_pointer, register_type, storage_type
 from .decide import plan_loads, plan_scalar
 from .prefetch import fetch_ahead
 
@@ -55,15 +55,15 @@ def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: An
     if layout is None:
         return _load_scalar(ctx, op, ptr, mask, other)
     natural = op.attributes.get("ts.natural")
-    if natural is not None and layout == ctx.layout_of(op.results[0].type):
+    if natural is not None and layout == ctx.layouts.of(op.results[0].type):
         blocks = plan_block_load(ctx, op, layout, ptr, mask, other)
         if blocks is not None:
             ctx.recorder.add(Access(op, "block", layout, Vectors(layout), blocks=blocks))
             return block_load(ctx, op, layout, ptr, blocks)
         type = op.results[0].type
         assert isinstance(type, TensorType)
-        as_was = ctx.layout_of(replace(type, encoding=natural))
-        return ctx.fragment(_load(ctx, op, as_was, ptr, mask, other), layout)
+        as_was = ctx.layouts.of(replace(type, encoding=natural))
+        return ctx.evaluation.fragment(_load(ctx, op, as_was, ptr, mask, other), layout)
     return _loaded(ctx, layout, mask, [(op, ptr, other)])[0]
 
 
@@ -83,7 +83,7 @@ def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Any,
     """What others may write meanwhile: of lanes that hold an element twice each might see it at another time,
     and they would go different ways. All take what one of them saw. What the program does afterwards stands
     behind it, as behind an acquiring operation: loops look at flags in this way."""
-    if ctx.lanes_of_program == 1:
+    if ctx.layouts.lanes == 1:
         return _load(ctx, op, layout, ptr, mask, other)
     seen = None if layout is None else elements.visited_layout(ctx, op.ptr.type)
     ctx.shared.touches(op, ptr, False, seen)
@@ -91,11 +91,11 @@ def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Any,
     ctx.env.fence("gpu", "acquire")
     ctx.shared.touches(op, ptr, False, seen, acquires=True, again=True)
     if layout is None or seen is None:
-        one = ctx.env.address(made) if ctx.is_pointer(made) else made
-        return ctx.as_scalar(from_owner(ctx, one, *elements.EVERYONE), op.results[0].type)
+        one = ctx.env.address(made) if is_pointer(made) else made
+        return as_scalar(ctx.env, from_owner(ctx, one, *elements.EVERYONE), op.results[0].type)
     copies = elements.redundant(seen)
     same = tuple(from_owner(ctx, register, *copies) for register in made.registers)
-    return ctx.fragment(Fragment(seen, made.element, same), layout)
+    return ctx.evaluation.fragment(Fragment(seen, made.element, same), layout)
 
 
 def _loaded(ctx: Context, layout: Layout, mask: Tensor | None,
@@ -122,10 +122,10 @@ def _tested(ctx: Context, layout: Layout, mask: Tensor | None, loads: Sequence[_
     known = None
     assert mask is not None
     if one_mask is not None:
-        test = ctx.fragment(mask, one_mask.layout).registers[0]
+        test = ctx.evaluation.fragment(mask, one_mask.layout).registers[0]
     else:
         compared = all_true(ctx, mask, layout)
-        known = ctx.fragment(mask, layout) if compared is None else None
+        known = ctx.evaluation.fragment(mask, layout) if compared is None else None
         test = compared if known is None else true_everywhere(ctx, known.registers)  # type: ignore[assignment]
     branch = IfElse(b.module, test)
     with branch.then():
@@ -203,7 +203,8 @@ class _Load:
         if way == "one by one":
             made = _load_elements(ctx, self.op, self.layout, self.ptr, self.mask, self.other)
             return fragments.rearrange(b, made, self.wide).registers
-        masks = fragments.rearrange(b, known or ctx.fragment(self.mask, self.layout), self.wide).registers
+        mask = known or ctx.evaluation.fragment(self.mask, self.layout)
+        masks = fragments.rearrange(b, mask, self.wide).registers
         others = self.others()
         return self.held([self.pointers.load(r, masks[r], others[r], self.volatile)
                           for r in range(self.wide.registers)])
@@ -220,7 +221,7 @@ class _Load:
 def by_mask(ctx: Context, mask: Tensor | None, groups: Groups) -> list[tuple[Register, list[int]]]:
     """Each mask, a scalar Bool, with the registers that are under it."""
     assert mask is not None
-    masks = ctx.fragment(mask, groups.layout).registers
+    masks = ctx.evaluation.fragment(mask, groups.layout).registers
     return [(x, [r for r, k in enumerate(groups.of) if k == i]) for i, x in enumerate(masks)]
 
 
@@ -248,7 +249,7 @@ def exchange_first(ctx: Context, layout: Layout, *tensors: Tensor | None) -> Non
         if isinstance(tensor, Pointers):
             exchange_first(ctx, layout, *tensor.terms)
         elif isinstance(tensor, (Deferred, Fragment)) and layout.lane and not is_anywhere(tensor):
-            ctx.fragment(tensor, layout)
+            ctx.evaluation.fragment(tensor, layout)
 
 
 def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, mask: Tensor | None,
@@ -280,7 +281,8 @@ def _others(ctx: Context, other: Tensor | None, layout: Layout, wide: Layout,
         return [b.constant(with_width(pointers.pointee, wide.width), 0)] * wide.registers
     if isinstance(other, Uniform):
         return [to_memory(ctx, b.splat(other.scalar, wide.width))] * wide.registers
-    return [to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(other, layout), wide).registers]
+    made = ctx.evaluation.fragment(other, layout)
+    return [to_memory(ctx, x) for x in fragments.rearrange(b, made, wide).registers]
 
 
 def _load_scalar(
@@ -299,9 +301,9 @@ def _load_scalar(
             branch.yield_([ctx.env.load(ptr, 1, volatile)])
         with branch.otherwise():
             default = b.constant(storage_type(type), 0) if other is None else to_memory(ctx, other)
-            branch.yield_([ctx.env.address(default) if ctx.is_pointer(default) else default])
+            branch.yield_([ctx.env.address(default) if is_pointer(default) else default])
         value = branch.results[0]
-    return ctx.as_scalar(_from_memory(ctx, type, [value])[0], type)
+    return as_scalar(ctx.env, _from_memory(ctx, type, [value])[0], type)
 
 
 def _from_memory(ctx: Context, element: Type, values: Sequence[Register]) -> tuple[Register, ...]:
@@ -316,4 +318,4 @@ def to_memory(ctx: Context, value: Register) -> Register:
     b = ctx.b
     if isinstance(getattr(value.type, "element", value.type), Bool):
         return b.select(value, b.constant(with_width(Int(8), width_of(value.type)), 1), 0)
-    return ctx.env.address(value) if ctx.is_pointer(value) else value
+    return ctx.env.address(value) if is_pointer(value) else value

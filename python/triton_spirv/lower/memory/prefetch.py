@@ -50,7 +50,7 @@ class SpreadFetches:
         for inputs, steps in self.walks:
             ctx.indices.pieces.insert(0, (number, bits))
             ctx.scopes.open(walks=True)
-            with StepLoop(ctx, steps - bits):
+            with StepLoop(ctx.walks, steps - bits):
                 prefetch_next(ctx, inputs, nearest=False)
             ctx.scopes.close()
             ctx.indices.pieces.pop(0)
@@ -66,7 +66,7 @@ def prefetch_next(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]], nearest
 def _loads(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> Iterator[
         tuple[Deferred, Iterable[Layout]]]:
     """The loads below the inputs of a walk, and the layouts that they are asked for."""
-    for node, layouts in ctx.requests(inputs) if ctx.target.optimises("prefetch") else ():
+    for node, layouts in ctx.requests.of(inputs) if ctx.target.optimises("prefetch") else ():
         if isinstance(node, Deferred) and node.operation.name == "tt.load" and node.stored is None:
             yield node, layouts
 
@@ -79,7 +79,7 @@ def fetch_ahead(ctx: Context, load: Operation, pointers: object, layout: Layout,
     fetches, while memory has nothing else to do. That pays for more than a page: so far do processors foresee
     what follows.
     """
-    if not ctx.target.optimises("prefetch") or (ctx.fetches_later and not soon):
+    if not ctx.target.optimises("prefetch") or (ctx.open_walks.fetches_elsewhere and not soon):
         return
     large = layout.numel * storage_bytes(element_of(load.results[0].type)) > PAGE
     kept = _kept(ctx, load) if large and not soon else None
@@ -108,7 +108,7 @@ def _fetch_page(ctx: Context, fetch: Fetch, pointers: object) -> None:
 
 def _kept(ctx: Context, load: Operation) -> Deferred | None:
     """What a walk that loads keeps of it in an array of the same shape."""
-    return next((node for walk in ctx.walks for node in walk.by_products
+    return next((node for walk in ctx.open_walks.around for node in walk.by_products
                  if node.shape == shape_of(load.results[0].type) and _is_below(load, node)), None)
 
 
@@ -128,11 +128,11 @@ def _is_below(load: Operation, tensor: object) -> bool:
 def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
     """In a walk that reads the array of a value: fetch what the loads that it was made of will read next, in
     the next iteration or by the next program. Only the first such walk does."""
-    if not ctx.walks or not layout.step or not ctx.holds_windows(layout):
+    if not ctx.open_walks.around or not layout.step or not ctx.layouts.holds_windows(layout):
         return
     if node.fetched is None:
-        node.fetched = ctx.walks[-1]
-    if node.fetched is not ctx.walks[-1]:
+        node.fetched = ctx.open_walks.around[-1]
+    if node.fetched is not ctx.open_walks.around[-1]:
         return
     for load, pointers in node.ahead:
         if not isinstance(pointers, Pointers) or not _is_at_hand(ctx, pointers, layout):
@@ -147,7 +147,7 @@ def _is_at_hand(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
     """Are addresses computed without loading indices again, and without arrays? The kernel has accessed them
     already, so that an array may hold the next tensor."""
     return all(isinstance(node, Fragment) or node.operation.name != "tt.load"
-               for node, _ in ctx.requests([(pointers, layout)])) and not answer(_reads_array, pointers)
+               for node, _ in ctx.requests.of([(pointers, layout)])) and not answer(_reads_array, pointers)
 
 
 def _reads_array(tensor: object) -> Asking[bool]:

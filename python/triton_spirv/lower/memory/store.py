@@ -33,7 +33,7 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     """ptr, value [...]; masked elements are not touched."""
     type = op.value.type
     by_lanes = isinstance(type, TensorType) and not is_matrix(type.encoding)
-    layout = ctx.layout_of(op.ptr.type) if by_lanes else None
+    layout = ctx.layouts.of(op.ptr.type) if by_lanes else None
     ctx.shared.touches(op, ptr, True, layout)
     _store(ctx, op, ptr, value, mask)
     ctx.shared.touches(op, ptr, True, layout, again=True)
@@ -41,34 +41,34 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
 
 def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     if isinstance(ptr, Register):
-        ctx.settle(memory_only=True)
+        ctx.pending.settle(memory_only=True)
         _store_scalar(ctx, op, ptr, value, mask)
         return
     blocks = plan_block_store(ctx, op, ptr, mask)
     if blocks is not None:
         surfaces = block_surfaces(ctx, blocks)
-        ctx.settle(memory_only=True)
-        layout = ctx.layout_of(op.value.type)
-        fragment = ctx.fragment(value, layout)
+        ctx.pending.settle(memory_only=True)
+        layout = ctx.layouts.of(op.value.type)
+        fragment = ctx.evaluation.fragment(value, layout)
         ctx.recorder.add(Access(op, "block", layout, Vectors(layout), blocks=blocks))
         block_store(ctx, blocks, surfaces, fragment)
         return
     tensors = [x for x in (ptr, value, mask) if x is not None]
-    exchange_first(ctx, ctx.layout_of(op.ptr.type), ptr, value, mask)
+    exchange_first(ctx, ctx.layouts.of(op.ptr.type), ptr, value, mask)
 
     def walk() -> None:
-        layout = ctx.layout_of(op.ptr.type)
+        layout = ctx.layouts.of(op.ptr.type)
         inputs = [(x, layout) for x in tensors]
         tests = [] if is_governed(ctx, op, layout, ptr, mask) else [(mask, layout)]
-        opened = ctx.plan_walk(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
+        opened = ctx.walks.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
         idles = layout.step and mask is not None and not opened.by_products
-        if layout.step and not ctx.brief:
+        if layout.step and not ctx.layouts.brief:
             touch_ahead(ctx, op, ptr, layout)
-        with StepLoop(ctx, len(layout.step)):
+        with StepLoop(ctx.walks, len(layout.step)):
             guarded(ctx, inputs, tests,
                     lambda: _store_window(ctx, op, layout, ptr, value, mask),
                     idle=Idle(mask, layout) if idles else None)
-        ctx.finish(opened)
+        ctx.walks.finish(opened)
 
     versioned(ctx, op, ptr, mask, tensors, walk)
 
@@ -90,9 +90,10 @@ def _store_registers(
     assert plan.vectors is not None
     wide = plan.vectors.layout
     pointers = AccessPointers(ctx, ptr, plan.vectors, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
-    values = [to_memory(ctx, x) for x in fragments.rearrange(b, ctx.fragment(value, layout), wide).registers]
+    made = fragments.rearrange(b, ctx.evaluation.fragment(value, layout), wide)
+    values = [to_memory(ctx, x) for x in made.registers]
     if plan.way in ("plain", "proven") and not plan.cold:
-        streams = None if ctx.brief else pointers.streams(op)
+        streams = None if ctx.layouts.brief else pointers.streams(op)
         ctx.recorder.add(replace(plan, streams=streams is not None))
         _store_all(ctx, pointers, values, streams)
         return []
@@ -109,7 +110,7 @@ def _store_registers(
                 pointers.store_where(r, values[r], here)
         return []
     assert mask is not None
-    masks = fragments.rearrange(b, ctx.fragment(mask, layout), wide).registers
+    masks = fragments.rearrange(b, ctx.evaluation.fragment(mask, layout), wide).registers
     ctx.recorder.add(plan)
 
     def masked(way: str) -> None:

@@ -50,13 +50,13 @@ class StagedCarrier:
         """Write the tensor to the copy that is not being read."""
         b = self.ctx.b
         if self.turn is None:
-            fragment = self.ctx.fragment(bound, self.source)
+            fragment = self.ctx.evaluation.fragment(bound, self.source)
             self.ctx.shared.writes(self.array)
             self.ctx.shared.store(self.array, fragment)
             return []
         there = b.constant(I32, 0) if self.current is None else b.isub(self.size, self.current)
         turn = replace(self.turn, ahead=self.current is not None)
-        fragment = self.ctx.fragment(bound, self.source)
+        fragment = self.ctx.evaluation.fragment(bound, self.source)
         array = replace(self.array, start=there, bytes=turn)
         self.ctx.shared.writes(array)
         self.ctx.shared.store(array, fragment)
@@ -128,7 +128,7 @@ def _plan(ctx: Context, loop: Operation, index: int) -> Plan | None:
     if any(user.name != "ttg.convert_layout" or user.parent is not body
            or not feeds_products(user.results[0]) for user in users):
         return None
-    source, each = ctx.layout_of(type), storage_bytes(type.element)
+    source, each = ctx.layouts.of(type), storage_bytes(type.element)
     on_matrices = {rests_for_matrices(ctx, user.results[0]) for user in users}
     if len(on_matrices) > 1:
         return None
@@ -151,7 +151,7 @@ def _needed_inside(ctx: Context, loop: Operation, carried_there: Collection[int]
         if not is_free and feeds_products(op.results[0]):
             type = op.src.type
             assert isinstance(type, TensorType)
-            source, each = ctx.layout_of(type), storage_bytes(type.element)
+            source, each = ctx.layouts.of(type), storage_bytes(type.element)
             needed += _rounded(memory_for_matrices(source, each).size * each) \
                 if len(type.shape) == 2 else _rounded(source.numel * each)
     return needed

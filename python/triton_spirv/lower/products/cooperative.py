@@ -60,13 +60,13 @@ def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any,
     made = Tiles(grid, element, tuple(sums))
     if isinstance(c, Tiles):
         return made
-    layout = ctx.layout_of(op.results[0].type)
-    fragment = ctx.fragment(as_fragment(ctx, made), layout)
+    layout = ctx.layouts.of(op.results[0].type)
+    fragment = ctx.evaluation.fragment(as_fragment(ctx, made), layout)
     if isinstance(c, Uniform):
         return fragment
     plus = "OpFAdd" if grid.result.startswith("f") else "OpIAdd"
     total = [ctx.b.binary(plus, x, y)
-             for x, y in zip(fragment.registers, ctx.registers(c, layout), strict=True)]
+             for x, y in zip(fragment.registers, ctx.evaluation.registers(c, layout), strict=True)]
     return Fragment(layout, element, tuple(total))
 
 
@@ -76,8 +76,8 @@ def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Any) -> An
         return bound
     if isinstance(bound, Shared) and pitch_of(bound.layout) is not None:
         return bound
-    layout = ctx.layout_of(value.type)
-    fragment = ctx.fragment(bound, layout)
+    layout = ctx.layouts.of(value.type)
+    fragment = ctx.evaluation.fragment(bound, layout)
     memory = memory_for_matrices(layout, storage_bytes(fragment.element))
     made = scratch.enter_context(ctx.shared.scratch(fragment.element, memory.size))
     array = replace(made, shape=layout.shape, layout=memory)
@@ -198,7 +198,7 @@ def hold_operands(ctx: Context, loop: Operation) -> None:
 
 
 def _held(ctx: Context, grid: Grid, op: Operation) -> Held | None:
-    layout, element = ctx.layout_of(op.src.type), element_of(op.src.type)
+    layout, element = ctx.layouts.of(op.src.type), element_of(op.src.type)
     bytes, depth = storage_bytes(element), layout.shape[1]
     memory = memory_for_matrices(layout, bytes)
     of_lane = grid.rows * grid.m * depth * bytes // ctx.target.sub_group_size
@@ -207,7 +207,7 @@ def _held(ctx: Context, grid: Grid, op: Operation) -> Held | None:
     part = rows_of_warps(ctx, op.result, layout, memory)
     with ctx.shared.scratch(element, memory.size, part) as made:
         array = replace(made, shape=layout.shape, layout=memory)
-        fragment = ctx.fragment(ctx.value(op.src), layout)
+        fragment = ctx.evaluation.fragment(ctx.bindings.value(op.src), layout)
         ctx.shared.writes(array)
         ctx.shared.store(array, fragment)
         ctx.shared.reads(array)
@@ -270,6 +270,8 @@ def _only_user(value: Value, body: Block) -> Operation | None:
 
 def without_tiles(ctx: Context, bound: Any, type: Type) -> Any:
     """Behind the loop: matrices as a fragment under the layout of the type."""
-    return ctx.fragment(as_fragment(ctx, bound), ctx.layout_of(type)) if isinstance(bound, Tiles) else bound
+    if not isinstance(bound, Tiles):
+        return bound
+    return ctx.evaluation.fragment(as_fragment(ctx, bound), ctx.layouts.of(type))
 
 

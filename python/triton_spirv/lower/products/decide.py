@@ -88,7 +88,7 @@ def plan_in_lanes(ctx: Context, op: Operation, left: Sequence[Tensor], right: Se
                   depth: int) -> Product:
     """Of lanes that sum their own elements; left and right: the tensors that the operands are made of, of
     `depth` along K."""
-    registers = ctx.layout_of(op.results[0].type).registers
+    registers = ctx.layouts.of(op.results[0].type).registers
     steps = all(map(_can_step, (*left, *right)))
     turn = min(depth, 1 << log2(max(1, ctx.target.unrolled // registers))) if steps else depth
     sliced = steps and turn > SLICE and ctx.target.places_tiles

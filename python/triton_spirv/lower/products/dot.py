@@ -77,7 +77,7 @@ def compute_type(operand: Type, accumulator: Type) -> Type:
 def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, form: str = "") -> Any:
     """left x right + c for any operands; `op` has an operand `c` and one result. `form`: that of the groups
     that the operands are in."""
-    if ctx.layout_of(op.results[0].type).lane:
+    if ctx.layouts.of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
     plan = plan_in_arrays(ctx, op, left, form, added=not _is_zero(c))
     kernel = kernel_of(ctx, plan, left)
@@ -96,7 +96,7 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
                       whole: Register | None) -> Stored | Fragment:
     """The same for a left operand that is multiplied where it lies in memory, if `whole` holds."""
     op = plan.operation
-    layout = ctx.default_layout(left.shape)
+    layout = ctx.layouts.default(left.shape)
     inputs = left.inputs(layout)
     compute_before(ctx, op, inputs)
     if fetches is not None:
@@ -235,10 +235,11 @@ class Result:
         """For a product of these tiles on top of c."""
         shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
         zero = _is_zero(c)
-        layout = ctx.default_layout(shape)
+        layout = ctx.layouts.default(shape)
         one_tile = layout.registers == kernel.rows * kernel.vectors and layout.width == kernel.width
         if one_tile and layout.steps == 1:
-            old = None if zero else [ctx.b.splat(x, kernel.width) for x in ctx.registers(c, layout)]
+            old = None if zero else [
+                ctx.b.splat(x, kernel.width) for x in ctx.evaluation.registers(c, layout)]
             return Result(layout, element, None, old, not zero)
         array = ctx.arrays.allocate(shape, element) if zero else accumulator(ctx, op, c)
         return Result(layout, element, array, None, not zero)
@@ -278,11 +279,11 @@ def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
         ctx.recorder.renames(known, array)
         return array
     array = replace(known) if known is not None else ctx.arrays.allocate(c.shape, c.element)
-    layout = ctx.default_layout(c.shape)
-    walk = ctx.plan_walk(op, [(c, layout)])
-    with StepLoop(ctx, len(layout.step)):
-        ctx.arrays.write(array, ctx.fragment(c, layout))
-    ctx.finish(walk)
+    layout = ctx.layouts.default(c.shape)
+    walk = ctx.walks.plan(op, [(c, layout)])
+    with StepLoop(ctx.walks, len(layout.step)):
+        ctx.arrays.write(array, ctx.evaluation.fragment(c, layout))
+    ctx.walks.finish(walk)
     return array
 
 

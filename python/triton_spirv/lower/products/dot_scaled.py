@@ -72,11 +72,11 @@ def factors(ctx: Context, op: Operation, scale: Any, transpose: bool, held: Floa
     if transpose:
         order[-2:] = reversed(order[-2:])
     array = ctx.arrays.allocate(tuple(scale.shape[d] for d in order), F32)
-    layout = ctx.default_layout(scale.shape)
+    layout = ctx.layouts.default(scale.shape)
     placed = layout.map(array.shape, lambda index: transposed(index, array.shape, tuple(order)))
     compute_before(ctx, op, [(scale, layout)])
-    with StepLoop(ctx, len(layout.step)):
-        made = ctx.fragment(scale, layout)
+    with StepLoop(ctx.walks, len(layout.step)):
+        made = ctx.evaluation.fragment(scale, layout)
         registers = [rounded(ctx, scale_to_f32(ctx, x, scale.element), held) for x in made.registers]
         ctx.arrays.write(array, Fragment(placed, F32, tuple(registers)))
     return array
@@ -123,14 +123,14 @@ class Scaled:
         return [(self.tensor, self._held(layout))]
 
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:
-        made = ctx.fragment(self.tensor, self._held(layout))
+        made = ctx.evaluation.fragment(self.tensor, self._held(layout))
         if self.packed is None:
             values = [to_float(ctx, x, element(ctx, self.form), F32) for x in made.registers]
         else:
             bit = layout.dim_bits[self.packed][0]
             values = [e2m1_to_f32(ctx.b, x) for x in halves(ctx, made.registers, layout, bit)]
         if self.factors is not None:
-            scales = ctx.fragment(self.factors, self._groups(layout, self.factors.shape)).registers
+            scales = ctx.evaluation.fragment(self.factors, self._groups(layout, self.factors.shape)).registers
             products = [ctx.b.binary("OpFMul", x, y) for x, y in zip(values, scales, strict=True)]
             values = [rounded(ctx, x, self.held) for x in products]
         return Fragment(layout, F32, tuple(values))

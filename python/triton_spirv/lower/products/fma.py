@@ -29,7 +29,7 @@ F32 = FloatType("f32")
 
 def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Fragment:
     """left [..., M, K] x right [..., K, N] + c [..., M, N], under the layout of the result."""
-    layout, element = ctx.layout_of(op.results[0].type), element_of(op.results[0].type)
+    layout, element = ctx.layouts.of(op.results[0].type), element_of(op.results[0].type)
     target = element if isinstance(element, IntegerType) or str(element) == "f64" else F32
     left, right = (replace(x, target=target) for x in (left, right))  # type: ignore[type-var]
     depth = left.shape[-1]
@@ -45,10 +45,10 @@ def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand,
     rows, columns = _stepped(rows, inner, depth), _stepped(columns, inner, depth)
     for tensor in (*of_left, *of_right):
         _announce(ctx, tensor)
-    sums = [converted(ctx, x, element, target) for x in ctx.registers(c, layout)]
+    sums = [converted(ctx, x, element, target) for x in ctx.evaluation.registers(c, layout)]
     slices = _slices(plan, rows, columns)
     ctx.recorder.add(plan)
-    with StepLoop(ctx, len(rows.step), sums) as loop:
+    with StepLoop(ctx.walks, len(rows.step), sums) as loop:
         made = list(loop.carried)
         for count, some_rows, some_columns in slices:
             a, b = left.fragment(ctx, some_rows), right.fragment(ctx, some_columns)

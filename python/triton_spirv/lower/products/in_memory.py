@@ -61,7 +61,7 @@ def in_memory(ctx: Context, op: Operation, operand: Operand) -> tuple[InMemory, 
         return None
     pointers, mask, _ = named(load.operation, load.operands)
     if load.element != operand.target or load.operation.attributes.get("isVolatile") or \
-            not ctx.target.optimises("tiles") or ctx.needed_later(load, op):
+            not ctx.target.optimises("tiles") or ctx.later_uses.needs(load, op):
         return None
     if not isinstance(pointers, Pointers) or pointers.terms or not isinstance(pointers.affine, Affine):
         return None
@@ -69,7 +69,7 @@ def in_memory(ctx: Context, op: Operation, operand: Operand) -> tuple[InMemory, 
     if strides[-1] != 1 or load.shape[-1] == 1:
         return None
     test = None
-    layout = ctx.default_layout(load.shape)
+    layout = ctx.layouts.default(load.shape)
     if not is_proven(ctx, mask, layout):
         test = all_true(ctx, mask, layout.without_steps())
         if test is None:

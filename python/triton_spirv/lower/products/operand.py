@@ -131,7 +131,7 @@ class Plain:
         return [(self.tensor, layout)]
 
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:
-        made = ctx.fragment(self.tensor, layout)
+        made = ctx.evaluation.fragment(self.tensor, layout)
         registers = [converted(ctx, x, self.tensor.element, self.target) for x in made.registers]
         return Fragment(layout, self.target, tuple(registers))
 
@@ -158,7 +158,7 @@ def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
         stored, flipped = known
     elif flipped:
         shape = _swapped(operand.shape)
-        natural = ctx.default_layout(shape)
+        natural = ctx.layouts.default(shape)
         stored = ctx.arrays.allocate(shape, operand.target)
         _copy(ctx, op, operand, _flip(natural), stored, lambda made: replace(made, layout=natural))
     else:
@@ -193,7 +193,7 @@ def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored,
     """Walk the operand along its rows and write it to the array; `place` says where each fragment goes. One
     that is found column by column is read so, and transposed in squares."""
     if not staging.endswith(IN_SQUARES):
-        _copy(ctx, op, operand, ctx.default_layout(operand.shape), stored, place, fetches, tested)
+        _copy(ctx, op, operand, ctx.layouts.default(operand.shape), stored, place, fetches, tested)
         return
     side = ctx.target.vector_width
     layout = _squares(operand.shape, side)
@@ -215,27 +215,27 @@ def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored:
     later = fetches is not None and fetches.takes(ctx, inputs, len(layout.step))
 
     def walk() -> None:
-        with StepLoop(ctx, len(layout.step)):
+        with StepLoop(ctx.walks, len(layout.step)):
             ctx.arrays.write(stored, place(operand.fragment(ctx, layout)))
             if not later:
                 prefetch_next(ctx, inputs)
-    ctx.fetches_later = later
+    ctx.open_walks.fetches_elsewhere = later
     if tested:
         walk()
     else:
         proven_whole(ctx, inputs, walk)
-    ctx.fetches_later = False
+    ctx.open_walks.fetches_elsewhere = False
 
 
 def compute_before(ctx: Context, op: Operation, inputs: list[tuple[Tensor, Layout]]) -> None:
     """Prepare a loop that asks for each element once, in any order: what `op` is not the last to need is
     computed now, and registers that the loop indexes are put into arrays."""
-    for node, layouts in ctx.requests(inputs):
+    for node, layouts in ctx.requests.of(inputs):
         if isinstance(node, Fragment):
             if any(any(layout.step) for layout in layouts):
-                ctx.spill(node)
-        elif node.stored is None and _is_expensive(node) and ctx.needed_later(node, op):
-            ctx.materialise([node])
+                ctx.arrays.spill(node)
+        elif node.stored is None and _is_expensive(node) and ctx.later_uses.needs(node, op):
+            ctx.walks.materialise([node])
 
 
 def _is_expensive(node: Deferred) -> bool:

@@ -130,7 +130,7 @@ def _spread_rows(ctx: Context, tiles: Tiles, factor: Any, type: Any) -> list[Reg
     across = grid.shape[1] - 1
     assert slope_along(factor, 1, grid.shape[1]) == Slope(0), "a factor that is not by rows"
     rows = tuple(basis for basis in whole.register if basis > across)  # below those inside of a matrix: none
-    held = ctx.fragment(factor, replace(whole, register=rows)).registers
+    held = ctx.evaluation.fragment(factor, replace(whole, register=rows)).registers
     passage, factors = _Passage(ctx, grid, tiles.element), []
     inside = len(held) // grid.rows  # rows of one matrix that a lane holds
 

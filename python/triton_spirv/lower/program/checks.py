@@ -21,6 +21,7 @@ from ..deadline import REPORTS, stage
 from ..lanes.elements import acting, guarded, linear_index, owner, redundant, visit_elements, visited_layout
 from ..registry import lowers
 from ..values.tensor import Affine, Pointers, Tensor, Uniform
+from ..values.types import is_pointer
 
 INDEX = IntegerType(64)
 
@@ -58,7 +59,7 @@ def _extremes(ctx: Context, value: Tensor | Register) -> tuple[Register, Registe
     if isinstance(value, Uniform):
         value = value.scalar
     if isinstance(value, Register):
-        number = env.address(value) if ctx.is_pointer(value) else value
+        number = env.address(value) if is_pointer(value) else value
         return number, number
     if isinstance(value, Affine):
         return _ends(ctx, value, b.constant(I64, 0), 1)
@@ -99,9 +100,9 @@ def report(ctx: Context, op: Operation, fine: Register, bad: Tensor | Register,
         return
     with if_(b.module, b.logical_not(fine)):
         ctx.scopes.open()
-        brief, ctx.brief = ctx.brief, True
+        brief, ctx.layouts.brief = ctx.layouts.brief, True
         _visit(ctx, op, bad, value)
-        ctx.brief = brief
+        ctx.layouts.brief = brief
         ctx.scopes.close()
 
 
@@ -122,13 +123,13 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
         guarded(ctx, holds, lambda: _report(ctx, op, row[2], row[1]))
 
     # for nobody's sake: what an array holds is needed behind this arm, so none is taken over
-    walk = ctx.plan_walk(None, [(bad, layout), (value, layout)])
-    with StepLoop(ctx, len(layout.step)):
-        with if_(b.module, reduce(b.logical_or, map(b.any, ctx.fragment(bad, layout).registers))):
+    walk = ctx.walks.plan(None, [(bad, layout), (value, layout)])
+    with StepLoop(ctx.walks, len(layout.step)):
+        with if_(b.module, reduce(b.logical_or, map(b.any, ctx.evaluation.fragment(bad, layout).registers))):
             ctx.scopes.open()
             visit_elements(ctx, layout, [bad, value, index], visit)
             ctx.scopes.close()
-    ctx.finish(walk)
+    ctx.walks.finish(walk)
 
 
 def _report(ctx: Context, op: Operation, index: Register, value: Register) -> None:

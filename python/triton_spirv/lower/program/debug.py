@@ -26,7 +26,7 @@ from ..registry import lowers
 from ..values.fragment import components
 from ..values.numbers import bool_to_int, is_bool, least, to_arithmetic
 from ..values.tensor import Affine, Tensor, Uniform
-from ..values.types import element_of, register_type
+from ..values.types import as_scalar, element_of, is_pointer, register_type
 
 INDEX = IntegerType(32)
 NOWHERE = (1 << 31) - 1    # the number of no element
@@ -39,7 +39,7 @@ NOWHERE = (1 << 31) - 1    # the number of no element
 def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
     """args: scalars and tensors of any shapes. `prefix` brings its own spaces and colon."""
     ctx.launch.prints = True
-    ctx.settle(memory_only=True)
+    ctx.pending.settle(memory_only=True)
     pid = [ctx.env.program_id(axis) for axis in range(3)]
     prefix = op.attributes["prefix"].replace("%", "%%")
     if not args:
@@ -59,7 +59,7 @@ def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
 def _repeated(ctx: Context, line: str, values: list[Register]) -> None:
     """`print_copies` times; lanes that share a program print once each anyway."""
     b = ctx.b
-    copies = ctx.kernel.options.print_copies // ctx.lanes_of_program
+    copies = ctx.kernel.options.print_copies // ctx.layouts.lanes
     if copies <= 1:
         ctx.env.printf(line, *values)
         return
@@ -82,10 +82,10 @@ def _print_tensor(ctx: Context, op: Operation, type: TensorType, bound: Any, pid
     def visit(row: list[Any]) -> None:
         shown = _shown(ctx, type.element, row[0], signed)
         guarded(ctx, acts, lambda: ctx.env.printf(line, *pid, *row[1:], shown))
-    walk = ctx.plan_walk(op, [(bound, layout)])
-    with StepLoop(ctx, len(layout.step)):
+    walk = ctx.walks.plan(op, [(bound, layout)])
+    with StepLoop(ctx.walks, len(layout.step)):
         visit_elements(ctx, layout, [bound, *coordinates], visit)
-    ctx.finish(walk)
+    ctx.walks.finish(walk)
 
 
 def coordinate(ctx: Context, shape: tuple[int, ...], axis: int) -> Affine:
@@ -114,7 +114,7 @@ def _shown(ctx: Context, element: Type, value: Register, signed: bool) -> Regist
         return value if value.type == wide else b.convert("OpFConvert", value, wide)
     if is_bool(value):
         return bool_to_int(b, value)
-    if ctx.is_pointer(value):
+    if is_pointer(value):
         return ctx.env.address(value)
     return b.resize(value, 32, signed) if bits_of(element) < 32 else value
 
@@ -126,13 +126,13 @@ def _shown(ctx: Context, element: Type, value: Register, signed: bool) -> Regist
 def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
     """Where an element of the condition is false, the program ends and the launch raises."""
     b = ctx.b
-    ctx.settle(memory_only=True)
+    ctx.pending.settle(memory_only=True)
     holds, element = _holds(ctx, op, condition)
     if holds.constant is True:
         return
     fails = b.logical_not(holds)
     # who left alone would be missed at a barrier
-    together = not ctx.convergence.parted or ctx.lanes_of_program == 1
+    together = not ctx.convergence.parted or ctx.layouts.lanes == 1
     alike = isinstance(condition, (Register, Uniform))
     somewhere = fails if alike or not together else anywhere(ctx, fails)
     type, run = op.operands[0].type, op.attributes.get("run", 1)  # written by passes/once_per_run.py
@@ -155,14 +155,14 @@ def _holds(ctx: Context, op: Operation, condition: Tensor) -> tuple[Register, Re
     layout = visited_layout(ctx, op.operands[0].type)
     numbers = linear_index(ctx, layout.shape, INDEX)
     nowhere = b.splat(b.constant(I32, NOWHERE), layout.width)
-    walk = ctx.plan_walk(op, [(condition, layout)])
-    with StepLoop(ctx, len(layout.step), [nowhere] if layout.step else []) as loop:
+    walk = ctx.walks.plan(op, [(condition, layout)])
+    with StepLoop(ctx.walks, len(layout.step), [nowhere] if layout.step else []) as loop:
         found = loop.carried[0] if loop.carried else nowhere
-        for holds, number in zip(ctx.fragment(condition, layout).registers,
-                                 ctx.fragment(numbers, layout).registers, strict=True):
+        for holds, number in zip(ctx.evaluation.fragment(condition, layout).registers,
+                                 ctx.evaluation.fragment(numbers, layout).registers, strict=True):
             found = least(b, found, b.select(holds, nowhere, number))
         loop.yield_([found])
-    ctx.finish(walk)
+    ctx.walks.finish(walk)
     found = loop.results[0]
     return b.all(b.compare("OpIEqual", found, nowhere)), found
 
@@ -206,5 +206,5 @@ def poison(ctx: Context, op: Operation) -> Any:
     zero = ctx.b.constant(held, False if isinstance(held, Bool) else 0)
     if isinstance(type, TensorType):
         return Uniform(type.shape, element, zero)
-    return ctx.as_scalar(zero, type)
+    return as_scalar(ctx.env, zero, type)
 

@@ -25,5 +25,5 @@ def num_programs(ctx: Context, op: Operation) -> Register:
 @lowers("ttg.barrier", "gpu.barrier")
 def barrier(ctx: Context, op: Operation) -> None:
     """All lanes and warps of the program arrive; nothing where one work-item runs it."""
-    ctx.settle(memory_only=True)
+    ctx.pending.settle(memory_only=True)
     ctx.shared.barrier()

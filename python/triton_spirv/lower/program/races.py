@@ -68,7 +68,7 @@ def touch(ctx: Context, op: Operation, ptr: Tensor | Register, mask: Tensor | Re
 def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> None:
     """Atomic accesses: what they acquire, the access itself, what they release. `releases`: where; None:
     everywhere."""
-    ctx.settle(memory_only=True)
+    ctx.pending.settle(memory_only=True)
     b, accesses = ctx.b, Accesses(ctx, op)
     sem, replaces = op.attributes["sem"], op.attributes["replaces"]
     acquiring, releasing = sem in ("acquire", "acq_rel"), sem in ("release", "acq_rel")
@@ -97,12 +97,12 @@ def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> No
             return
         layout = visited_layout(ctx, op.ptr.type)
         given: Sequence[Any] = (ptr, mask, releases)
-        walk = ctx.plan_walk(None, [(x, layout) for x in given
+        walk = ctx.walks.plan(None, [(x, layout) for x in given
                                     if x is not None and not isinstance(x, Register)])
-        with StepLoop(ctx, len(layout.step)):
+        with StepLoop(ctx.walks, len(layout.step)):
             visit_elements(ctx, layout, given,
                            lambda row: guarded(ctx, row[1], lambda: one(row[0], row[2])))
-        ctx.finish(walk)
+        ctx.walks.finish(walk)
 
     briefly(ctx, b.logical_or(tracks, accesses.watched()), look)
 
@@ -130,10 +130,10 @@ def twice(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor 
     def look() -> None:
         layout = visited_layout(ctx, op.ptr.type)
         given = (ptr, value, mask)
-        walk = ctx.plan_walk(None, [(x, layout) for x in given if x is not None])
-        with StepLoop(ctx, len(layout.step)):
+        walk = ctx.walks.plan(None, [(x, layout) for x in given if x is not None])
+        with StepLoop(ctx.walks, len(layout.step)):
             visit_elements(ctx, layout, given, one)
-        ctx.finish(walk)
+        ctx.walks.finish(walk)
 
     apart = _are_apart(ctx, ptr)
     if apart is not True:

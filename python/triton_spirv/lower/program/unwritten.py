@@ -75,7 +75,7 @@ class Marks:
 def give(ctx: Context, op: Operation, ptr: Tensor | Register, mask: Tensor | Register | None) -> None:
     """The elements are written."""
     b, env, marks = ctx.b, ctx.env, Marks(ctx, op)
-    ctx.settle(memory_only=True)
+    ctx.pending.settle(memory_only=True)
 
     def one(address: Register) -> None:
         here, distance = marks.find(address)
@@ -112,9 +112,9 @@ def given(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: An
     if isinstance(mask, Uniform) and mask.scalar.constant is True:
         mask = None
     width, exist = layout.width, marks.exist()
-    inside = ctx.fragment(mask, layout).registers if mask is not None else None
+    inside = ctx.evaluation.fragment(mask, layout).registers if mask is not None else None
     made = []
-    for r, addresses in enumerate(ctx.fragment(ptr, layout).registers):
+    for r, addresses in enumerate(ctx.evaluation.fragment(ptr, layout).registers):
         branch = IfElse(b.module, exist)
         with branch.then():
             fine = _of_vector(ctx, marks, addresses, width, one)

@@ -22,9 +22,9 @@ Together = Callable[[Register, Register, int], Register]
 
 def briefly(ctx: Context, condition: Register, action: Callable[[], None]) -> None:
     """Run `action` where the condition holds, as code that is short."""
-    brief, ctx.brief = ctx.brief, True
+    brief, ctx.layouts.brief = ctx.layouts.brief, True
     guarded(ctx, condition, action)
-    ctx.brief = brief
+    ctx.layouts.brief = brief
 
 
 def visit_accesses(ctx: Context, op: Operation, size: int, ptr: Any, mask: Any, one: One,
@@ -37,12 +37,12 @@ def visit_accesses(ctx: Context, op: Operation, size: int, ptr: Any, mask: Any, 
     if isinstance(mask, Uniform) and mask.scalar.constant is True:
         mask = None
     layout = visited_layout(ctx, op.ptr.type)
-    walk = ctx.plan_walk(None, [(x, layout) for x in (ptr, mask) if x is not None])
+    walk = ctx.walks.plan(None, [(x, layout) for x in (ptr, mask) if x is not None])
     width, count = layout.width, layout.registers * layout.width
     places, masks = env.private_array(I64, count, width), env.private_array(I32, count, width)
-    with StepLoop(ctx, len(layout.step)):
-        inside = ctx.fragment(mask, layout).registers if mask is not None else None
-        for r, register in enumerate(ctx.fragment(ptr, layout).registers):
+    with StepLoop(ctx.walks, len(layout.step)):
+        inside = ctx.evaluation.fragment(mask, layout).registers if mask is not None else None
+        for r, register in enumerate(ctx.evaluation.fragment(ptr, layout).registers):
             env.private_store(places, width, b.constant(I32, r * width), register)
             held = b.select(inside[r], b.constant(I32, 1), 0) if inside else b.constant(I32, 1)
             env.private_store(masks, width, b.constant(I32, r * width), b.splat(held, width))
@@ -53,7 +53,7 @@ def visit_accesses(ctx: Context, op: Operation, size: int, ptr: Any, mask: Any, 
             _visit_vector(ctx, size, (places, masks), loop.index, width, one, together)
             ctx.scopes.close()
             loop.yield_([])
-    ctx.finish(walk)
+    ctx.walks.finish(walk)
 
 
 def _visit_vector(ctx: Context, size: int, arrays: tuple[Register, Register], index: Register, width: int,

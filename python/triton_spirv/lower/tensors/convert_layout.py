@@ -41,7 +41,7 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
         return ctx.prepared.conversions[op]
     if isinstance(src, Shared) and feeds_products(op.results[0]):
         return src
-    source, result = ctx.layout_of(op.src.type), op.results[0]
+    source, result = ctx.layouts.of(op.src.type), op.results[0]
     if feeds_products(result) and not is_anywhere(src):
         memory = _resting_layout(ctx, result, source.shape, src.element)
         if rests_for_matrices(ctx, result):
@@ -51,11 +51,11 @@ def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
         if part:
             bytes = part * storage_bytes(src.element)
             array = replace(array, bytes=Apart(array.bytes.start, array.bytes.end, bytes))
-        fragment = ctx.fragment(src, source)
+        fragment = ctx.evaluation.fragment(src, source)
         ctx.shared.writes(array)
         ctx.shared.store(array, fragment)
         return array
-    return moved(ctx, src, source, ctx.layout_of(result.type))
+    return moved(ctx, src, source, ctx.layouts.of(result.type))
 
 
 def _resting_layout(ctx: Context, value: Value, shape: tuple[int, ...], element: Type) -> SharedLayout:
@@ -95,7 +95,7 @@ def moved(ctx: Context, tensor: Any, source: Layout, target: Layout) -> Any:
         return replace(tensor, terms=tuple(moved(ctx, term, source, target) for term in tensor.terms))
     if isinstance(tensor, Affine):
         return replace(tensor, exact=moved(ctx, tensor.exact, source, target))
-    return ctx.fragment(ctx.fragment(tensor, source), target)
+    return ctx.evaluation.fragment(ctx.evaluation.fragment(tensor, source), target)
 
 
 def convert(ctx: Context, source: Fragment, layout: Layout) -> Fragment:

@@ -27,20 +27,20 @@ def gather(ctx: Context, op: Operation, src: Tensor, indices: Tensor) -> Tensor:
     An index beyond N has no meaning; it is taken modulo N, so that nothing outside the array is read.
     """
     type, element = op.results[0].type, element_of(op.src.type)
-    layout = ctx.layout_of(type)
+    layout = ctx.layouts.of(type)
     with lookup(ctx, src, op.src.type) as read:
         if layout.lane:
             places = _places(ctx, op, indices, layout)
             registers = [_read_each(ctx, read, place, layout.width) for place in places]
             return Fragment(layout, element, tuple(registers))
         walk = row_major(shape_of(type), ctx.target.vector_width, 1, 1)
-        opened = ctx.plan_walk(op, [(indices, walk)])
+        opened = ctx.walks.plan(op, [(indices, walk)])
         result = ctx.arrays.allocate(shape_of(type), element)
-        with StepLoop(ctx, len(walk.step)):
+        with StepLoop(ctx.walks, len(walk.step)):
             place, = _places(ctx, op, indices, walk)
             ctx.arrays.write(result, Fragment(walk, element, (_read_each(ctx, read, place, walk.width),)))
-        ctx.finish(opened)
-    return result if layout.step else ctx.fragment(result, layout)
+        ctx.walks.finish(opened)
+    return result if layout.step else ctx.evaluation.fragment(result, layout)
 
 
 def _places(ctx: Context, op: Operation, indices: Tensor, layout: Layout) -> list[Register]:
@@ -48,10 +48,11 @@ def _places(ctx: Context, op: Operation, indices: Tensor, layout: Layout) -> lis
     b = ctx.b
     shape, axis = shape_of(op.src.type), op.attributes["axis"]
     strides = [prod(shape[d + 1:]) for d in range(len(shape))]
-    picked = [b.iand(b.resize(x, 32), shape[axis] - 1) for x in ctx.fragment(indices, layout).registers]
+    picked = [b.iand(b.resize(x, 32), shape[axis] - 1)
+              for x in ctx.evaluation.fragment(indices, layout).registers]
     strides_elsewhere = tuple(0 if d == axis else stride for d, stride in enumerate(strides))
     elsewhere = Affine(layout.shape, element_of(op.indices.type), b.constant(I32, 0), strides_elsewhere)
-    others = ctx.fragment(elsewhere, layout).registers
+    others = ctx.evaluation.fragment(elsewhere, layout).registers
     return [b.iadd(b.imul(x, strides[axis]), other) for x, other in zip(picked, others, strict=True)]
 
 

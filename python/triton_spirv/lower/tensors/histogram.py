@@ -27,13 +27,13 @@ from ..values.types import shape_of
 def histogram(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None) -> Tensor:
     """src, mask [N] -> counts [BINS] in i32; numbers are read as unsigned, those from BINS on are dropped."""
     bins = shape_of(op.results[0].type)[0]
-    if ctx.layout_of(op.src.type).lane:
+    if ctx.layouts.of(op.src.type).lane:
         return _in_lanes(ctx, op, src, mask, bins)
     walk = row_major(op.src.type.shape, ctx.target.vector_width, 1, 1)
     copies = _copies(walk, bins)
     places = _stored_places(ctx, op, src, mask, bins, copies)
     counts = _zeros(ctx, copies, bins)
-    with StepLoop(ctx, len(walk.step)):
+    with StepLoop(ctx.walks, len(walk.step)):
         first = ctx.indices.dynamic_index(walk)
         first = ctx.b.constant(I32, 0) if first is None else first
         for c in range(walk.width):
@@ -47,9 +47,10 @@ def _stored_places(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None
                    copies: int) -> Stored:
     """The entries that the elements increment, in an array: loading one from there is faster than taking it
     out of a vector."""
-    layout = ctx.layout_of(op.src.type)
+    layout = ctx.layouts.of(op.src.type)
     inputs = [(x, layout) for x in (src, mask) if x is not None]
-    walk = ctx.plan_walk(op, inputs, optional=[] if mask is None or not is_provable(mask, layout) else [mask])
+    optional = [] if mask is None or not is_provable(mask, layout) else [mask]
+    walk = ctx.walks.plan(op, inputs, optional=optional)
     places = ctx.arrays.allocate(layout.shape, IntegerType(32))
 
     def write() -> list[Register]:
@@ -57,9 +58,9 @@ def _stored_places(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None
         made = tuple(_places(ctx, src, known, layout, bins, copies))
         ctx.arrays.write(places, Fragment(layout, places.element, made))
         return []
-    with StepLoop(ctx, len(layout.step)):
+    with StepLoop(ctx.walks, len(layout.step)):
         where_masks_hold(ctx, inputs, [] if mask is None else [(mask, layout)], write)
-    ctx.finish(walk)
+    ctx.walks.finish(walk)
     return places
 
 
@@ -78,12 +79,12 @@ def _copies(walk: Layout, bins: int) -> int:
 
 def _sum(ctx: Context, op: Operation, counts: Stored) -> Tensor:
     """[copies, BINS] -> [BINS]"""
-    layout = ctx.layout_of(op.results[0].type)
+    layout = ctx.layouts.of(op.results[0].type)
     copies, bins = counts.shape
     total = ctx.arrays.allocate((bins,), counts.element) if layout.step else None
-    with StepLoop(ctx, len(layout.step)):
-        rows = [ctx.fragment(counts, replace(layout, shape=counts.shape, origin=copy * bins)).registers
-                for copy in range(copies)]
+    with StepLoop(ctx.walks, len(layout.step)):
+        bases = [replace(layout, shape=counts.shape, origin=copy * bins) for copy in range(copies)]
+        rows = [ctx.evaluation.fragment(counts, each).registers for each in bases]
         sums = tuple(reduce(ctx.b.iadd, column) for column in zip(*rows, strict=True))
         made = Fragment(layout, counts.element, sums)
         if total is not None:
@@ -100,8 +101,8 @@ def _places(ctx: Context, src: Tensor, mask: Tensor | None, layout: Layout, bins
         parts = tuple(c % copies * bins for c in range(layout.width))
         starts = b.constant(with_width(I32, layout.width), parts)
     places = []
-    masks = [None] * layout.registers if mask is None else ctx.fragment(mask, layout).registers
-    for register, inside in zip(ctx.fragment(src, layout).registers, masks, strict=True):
+    masks = [None] * layout.registers if mask is None else ctx.evaluation.fragment(mask, layout).registers
+    for register, inside in zip(ctx.evaluation.fragment(src, layout).registers, masks, strict=True):
         number = b.resize(register, 32, signed=False)
         counted = b.compare("OpULessThan", number, bins)
         if inside is not None:
@@ -112,7 +113,7 @@ def _places(ctx: Context, src: Tensor, mask: Tensor | None, layout: Layout, bins
 
 def _in_lanes(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None, bins: int) -> Fragment:
     """Counts in shared memory; what several lanes hold one of them counts."""
-    env, layout, result = ctx.env, visited_layout(ctx, op.src.type), ctx.layout_of(op.results[0].type)
+    env, layout, result = ctx.env, visited_layout(ctx, op.src.type), ctx.layouts.of(op.results[0].type)
     one = ctx.b.constant(I32, 1)
     nothing = Fragment(result, IntegerType(32), (ctx.b.constant(I32, 0),) * result.registers)
     places = _places(ctx, src, mask, layout, bins, 1)
@@ -138,6 +139,6 @@ def _zeros(ctx: Context, copies: int, bins: int) -> Stored:
     counts = Stored((copies, bins), IntegerType(32), array, width)
     walk = row_major(counts.shape, width, ctx.target.window, ctx.target.window)
     zero = ctx.b.constant(with_width(I32, width), 0)
-    with StepLoop(ctx, len(walk.step)):
+    with StepLoop(ctx.walks, len(walk.step)):
         ctx.arrays.write(counts, Fragment(walk, counts.element, (zero,) * walk.registers))
     return counts

@@ -51,15 +51,15 @@ def idle_turns(ctx: Context, op: Operation, src: Tensor, layout: Layout, walk: O
     other = _bound(src, governing[1])
     kept = {node: _outside(node, governing[0]) for node in walk.by_products}
     if None in kept.values() or any(each.layout != layout for each in walk.by_products.values()) \
-            or not all(map(_may_be_skipped, ctx.requests([(src, layout)]))):
+            or not all(map(_may_be_skipped, ctx.requests.of([(src, layout)]))):
         return None
 
     def body() -> Sequence[Register]:
         for node, made in kept.items():
             assert made is not None
-            ctx.write_by_product(walk, node, made(ctx, layout))
+            ctx.open_walks.write(walk, node, made(ctx, layout))
         element = element_of(op.srcs[0].type)
-        reduced = held(ctx, ctx.fragment(other, layout).registers[0], element, type)  # type: ignore[arg-type]
+        reduced = held(ctx, ctx.evaluation.fragment(other, layout).registers[0], element, type)  # type: ignore[arg-type]
         return [reduced] * rows
 
     return Idle(mask, layout, body)
@@ -112,7 +112,7 @@ def _outside(node: Deferred, mask: Value) -> Callable[[Context, Layout], Fragmen
     if known is not None and implies(known[0], mask):
         other = _bound(node, known[1])
         if isinstance(other, Uniform):
-            return lambda ctx, layout: ctx.fragment(other, layout)
+            return lambda ctx, layout: ctx.evaluation.fragment(other, layout)
     if is_asked_outside(value, mask):
         return None
 

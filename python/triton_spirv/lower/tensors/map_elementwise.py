@@ -25,19 +25,20 @@ def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tu
     """k tensors [...] -> n tensors [...]; the region takes `pack` neighbours of each, and gives as many."""
     b = ctx.b
     pack = op.attributes["pack"]
-    whole = ctx.layout_of(op.results[0].type)
+    whole = ctx.layouts.of(op.results[0].type)
     if is_elementwise(op.regions[0]) or whole.lane or whole.warp:
         walk, packed = _vectors(whole, log2(pack))
     else:
-        ctx.settle(memory_only=False)  # the region opens blocks, in which nothing pending may be computed
+        # the region opens blocks, in which nothing pending may be computed
+        ctx.pending.settle(memory_only=False)
         walk = packed = _one_by_one(whole, log2(pack))
     inputs = [(src, walk) for src in srcs]
     elements = [element_of(value.type) for value in op.results]
-    opened = ctx.plan_walk(op, inputs)
+    opened = ctx.walks.plan(op, inputs)
     stored = [ctx.arrays.allocate(whole.shape, element) for element in elements] if walk.step else []
-    with StepLoop(ctx, len(walk.step)):
+    with StepLoop(ctx.walks, len(walk.step)):
         flat = guarded(ctx, inputs, [], lambda: [
-            x for src in srcs for x in ctx.fragment(src, walk).registers])
+            x for src in srcs for x in ctx.evaluation.fragment(src, walk).registers])
         rows = []
         for i, value in enumerate(op.srcs):
             registers = tuple(flat[i * walk.registers:(i + 1) * walk.registers])
@@ -47,8 +48,9 @@ def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tu
                 for element, registers in zip(elements, _run(ctx, op, rows, pack), strict=True)]
         for array, piece in zip(stored, made, strict=False):
             ctx.arrays.write(array, piece)
-    ctx.finish(opened)
-    return tuple((stored or made) if whole.step else [ctx.fragment(x, whole) for x in stored or made])
+    ctx.walks.finish(opened)
+    results = stored or made
+    return tuple(results if whole.step else [ctx.evaluation.fragment(x, whole) for x in results])
 
 
 def _vectors(whole: Layout, bits: int) -> tuple[Layout, Layout]:

@@ -20,7 +20,7 @@ from ..context import Context, StepLoop
 from ..control.region import combine, held, held_types, is_elementwise, operation_of, released
 from ..registry import lowers
 from ..values.tensor import Bound, Fragment, Stored, Tensor
-from ..values.types import element_of, register_type, shape_of
+from ..values.types import as_scalar, element_of, register_type, shape_of
 from .idle_turns import idle_turns
 
 Row = list[Register]  # one register per reduced tensor
@@ -62,9 +62,9 @@ def without_axis(layout: Layout, axis: int) -> Layout:
 def _resting_layout(ctx: Context, value: Value) -> Layout:
     """The layout to reduce a tensor under: its own, but for all of a tensor in one axis that of what was
     reshaped, so that nothing moves first (tl.sum without an axis)."""
-    layout, made_by = ctx.layout_of(value.type), value.defining_op
+    layout, made_by = ctx.layouts.of(value.type), value.defining_op
     if layout.lane and len(layout.shape) == 1 and made_by is not None and made_by.name == "tt.reshape":
-        return ctx.layout_of(made_by.src.type).reshaped(layout.shape)
+        return ctx.layouts.of(made_by.src.type).reshaped(layout.shape)
     return layout
 
 
@@ -85,7 +85,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
     if not is_apart(layout, mask):
         layout = bit_by_bit(layout)
     if not is_elementwise(region):
-        ctx.settle(
+        ctx.pending.settle(
             memory_only=False
         )  # the combiner may open blocks, in which nothing pending must be computed
     inner = tuple(basis for basis in layout.step if basis & mask)
@@ -94,17 +94,18 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
     elements = [element_of(v.type) for v in op.srcs]
     types = held_types(region, elements)
     inputs = [(src, layout) for src in srcs]
-    walk = ctx.plan_walk(op, inputs)
+    walk = ctx.walks.plan(op, inputs)
     kept = [r for r, index in enumerate(layout.register_indices) if not index & mask]
     widths = layout.width
     stored = [ctx.arrays.allocate(_kept_shape(layout, axis), element)
               for element in elements] if outer else []
-    with StepLoop(ctx, len(outer)):
+    with StepLoop(ctx.walks, len(outer)):
         start = start_rows(ctx, op, types, widths, len(kept))
-        with StepLoop(ctx, len(inner), [x for row in start for x in row]) as loop:
+        with StepLoop(ctx.walks, len(inner), [x for row in start for x in row]) as loop:
 
             def reduced() -> list[Register]:
-                columns = [[held(ctx, x, element, type) for x in ctx.fragment(src, layout).registers]
+                columns = [[held(ctx, x, element, type)
+                            for x in ctx.evaluation.fragment(src, layout).registers]
                            for src, element, type in zip(srcs, elements, types, strict=True)]
                 return [x for row in _reduce_registers(ctx, region, layout, columns, mask) for x in row]
 
@@ -131,7 +132,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
                 for i, (element, type) in enumerate(zip(elements, types, strict=True))]
         for array, piece in zip(stored, made, strict=False):
             ctx.arrays.write(array, piece)
-    ctx.finish(walk)
+    ctx.walks.finish(walk)
     return tuple(
         _result(ctx, value.type, stored[i] if outer else made[i]) for i, value in enumerate(op.results)
     )
@@ -144,11 +145,11 @@ def _kept_shape(layout: Layout, axis: int) -> tuple[int, ...]:
 def _result(ctx: Context, type: Type, made: Fragment | Stored) -> Bound:
     """The result under its own layout; a reduction to one element of rank 0 is a scalar."""
     if not shape_of(type):
-        fragment = made if isinstance(made, Fragment) else ctx.fragment(made, Layout(()))
-        return ctx.as_scalar(ctx.b.extract(fragment.registers[0], 0), type)
-    layout = ctx.layout_of(type)
+        fragment = made if isinstance(made, Fragment) else ctx.evaluation.fragment(made, Layout(()))
+        return as_scalar(ctx.env, ctx.b.extract(fragment.registers[0], 0), type)
+    layout = ctx.layouts.of(type)
     if isinstance(made, Fragment) and layout.steps == 1:
-        return ctx.fragment(made, layout)
+        return ctx.evaluation.fragment(made, layout)
     return made
 
 

@@ -46,7 +46,7 @@ Places = list[tuple[str, int]]  # the coordinate bits that hold index bits, lowe
 def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """[..., N, ...] x k -> the same shape x k; the combiner takes 2k scalars and must be associative."""
     axis, reverse = op.attributes["axis"], bool(op.attributes.get("reverse", False))
-    natural = ctx.layout_of(op.srcs[0].type)
+    natural = ctx.layouts.of(op.srcs[0].type)
     elements = [element_of(value.type) for value in op.srcs]
     types = held_types(op.regions[0], elements)
     if not is_elementwise(op.regions[0]) and not natural.lane:
@@ -55,14 +55,14 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor,
     layout = natural if is_bit_by_bit(natural, mask) else bit_by_bit(natural)
     layout, inner, outer = _steps_of_axis_first(layout, mask)
     inputs = [(src, layout) for src in srcs]
-    walk = ctx.plan_walk(op, inputs)
+    walk = ctx.walks.plan(op, inputs)
     stored = [ctx.arrays.allocate(layout.shape, element) for element in elements] if layout.step else []
-    with StepLoop(ctx, outer):
+    with StepLoop(ctx.walks, outer):
         before = start_rows(ctx, op, types, layout.width, _rows_off_axis(layout, mask)) if inner else []
-        with StepLoop(ctx, inner, [x for row in before for x in row], reverse) as loop:
+        with StepLoop(ctx.walks, inner, [x for row in before for x in row], reverse) as loop:
             flat = guarded(ctx, inputs, [], lambda: [
                 held(ctx, x, element, type) for src, element, type in zip(srcs, elements, types, strict=True)
-                for x in ctx.fragment(src, layout).registers])
+                for x in ctx.evaluation.fragment(src, layout).registers])
             columns = [flat[i:i + layout.registers] for i in range(0, len(flat), layout.registers)]
             blocks = Blocks(ctx, op, layout, reverse, [list(row) for row in zip(*columns, strict=True)])
             first = None
@@ -76,8 +76,10 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor,
             for array, piece in zip(stored, made, strict=False):
                 ctx.arrays.write(array, piece)
             loop.yield_([x for row in blocks.totals() for x in row] if inner else [])
-    ctx.finish(walk)
-    return tuple(stored or (made if layout == natural else [ctx.fragment(piece, natural) for piece in made]))
+    ctx.walks.finish(walk)
+    if not stored and layout != natural:
+        made = [ctx.evaluation.fragment(piece, natural) for piece in made]
+    return tuple(stored or made)
 
 
 def _steps_of_axis_first(layout: Layout, mask: int) -> tuple[Layout, int, int]:
@@ -98,16 +100,17 @@ def _rows_off_axis(layout: Layout, mask: int) -> int:
 def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Tensor, ...], elements: Sequence[Type],
                    reverse: bool) -> tuple[Tensor, ...]:
     """One element after the other: the combiner runs once per element, and never on anything but elements."""
-    ctx.settle(memory_only=False)  # the combiner may open blocks, in which nothing pending must be computed
+    # the combiner may open blocks, in which nothing pending must be computed
+    ctx.pending.settle(memory_only=False)
     type = op.srcs[0].type
     mask = Layout(type.shape).axis_mask(op.attributes["axis"])
     layout, inner, outer = _steps_of_axis_first(row_major(type.shape, 1, 1, 1), mask)
-    walk = ctx.plan_walk(op, [(src, layout) for src in srcs])
+    walk = ctx.walks.plan(op, [(src, layout) for src in srcs])
     stored = [ctx.arrays.allocate(type.shape, element) for element in elements]
     anything = [ctx.b.constant(kind, False if kind == Bool() else 0) for kind in map(register_type, elements)]
-    with StepLoop(ctx, outer):
-        with StepLoop(ctx, inner, anything, reverse) as loop:
-            row = [ctx.fragment(src, layout).registers[0] for src in srcs]
+    with StepLoop(ctx.walks, outer):
+        with StepLoop(ctx.walks, inner, anything, reverse) as loop:
+            row = [ctx.evaluation.fragment(src, layout).registers[0] for src in srcs]
             if loop.index is not None:
                 branch = IfElse(ctx.b.module, ctx.b.compare("OpIEqual", loop.index, 0))
                 with branch.then():
@@ -118,9 +121,9 @@ def _scan_in_order(ctx: Context, op: Operation, srcs: tuple[Tensor, ...], elemen
             for array, element, register in zip(stored, elements, row, strict=True):
                 ctx.arrays.write(array, Fragment(layout, element, (register,)))
             loop.yield_(row)
-    ctx.finish(walk)
-    whole = ctx.layout_of(type)
-    return tuple(stored) if whole.step else tuple(ctx.fragment(array, whole) for array in stored)
+    ctx.walks.finish(walk)
+    whole = ctx.layouts.of(type)
+    return tuple(stored) if whole.step else tuple(ctx.evaluation.fragment(array, whole) for array in stored)
 
 
 @dataclass(frozen=True)

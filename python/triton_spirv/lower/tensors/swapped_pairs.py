@@ -15,11 +15,9 @@ from dataclasses import replace
 from ...ir.model import Operation
 from ...layout import Layout
 from ..context import Context
-from ..known_masks import KnownMasks
 from ..registry import pulled, symbolic
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Fragment, Tensor, Uniform
-from ..walk.scopes import Scopes
 
 
 def _source(op: Operation, layout: Layout) -> Layout:
@@ -41,16 +39,17 @@ def swap(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragment:
     b = ctx.b
     bit = layout.axis_mask(op.attributes["axis"])
     if bit in layout.component + layout.register:
-        made = fragments.rearrange(b, ctx.fragment(src, layout), replace(layout, origin=layout.origin ^ bit))
+        other = replace(layout, origin=layout.origin ^ bit)
+        made = fragments.rearrange(b, ctx.evaluation.fragment(src, layout), other)
     elif bit in layout.step:
         with _other_step(ctx, layout.step.index(bit)):
-            made = ctx.fragment(src, layout)
+            made = ctx.evaluation.fragment(src, layout)
     elif bit in layout.lane:
-        held = ctx.fragment(src, layout)
+        held = ctx.evaluation.fragment(src, layout)
         made = replace(held, registers=tuple(
             ctx.env.shuffle_xor(x, 1 << layout.lane.index(bit)) for x in held.registers))
     else:
-        made = ctx.fragment(src, replace(layout, origin=layout.origin ^ bit))
+        made = ctx.evaluation.fragment(src, replace(layout, origin=layout.origin ^ bit))
     return Fragment(layout, made.element, made.registers)
 
 
@@ -59,9 +58,9 @@ def swap_computed(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
     """Uniform tensors stay as they are. What another step must read is computed at once, not walk by walk."""
     if isinstance(src, Uniform):
         return src
-    layout = ctx.layout_of(op.src.type)
+    layout = ctx.layouts.of(op.src.type)
     if isinstance(src, Deferred) and layout.axis_mask(op.attributes["axis"]) in layout.step:
-        ctx.precompute([src])
+        ctx.pending.precompute([src])
     return None
 
 
@@ -71,17 +70,16 @@ def _other_step(ctx: Context, position: int) -> Iterator[None]:
 
     Nothing that is known of the step around it holds: no fragments, no masks, and no by-products are due.
     """
-    pieces, known = ctx.indices.pieces, (ctx.scopes, ctx.masks, ctx.walks)
-    ctx.indices.pieces, ctx.scopes, ctx.masks, ctx.walks = [], Scopes(), KnownMasks(ctx.masks.failing), []
+    pieces, ctx.indices.pieces = ctx.indices.pieces, []
     for index, bits in pieces:
         if 0 <= position < bits:
             index = ctx.b.ixor(index, 1 << position)
         ctx.indices.pieces.append((index, bits))
         position -= bits
     try:
-        yield
+        with ctx.scopes.none(), ctx.masks.none_holding(), ctx.open_walks.none():
+            yield
     finally:
-        ctx.scopes.close()
-        ctx.indices.pieces, (ctx.scopes, ctx.masks, ctx.walks) = pieces, known
+        ctx.indices.pieces = pieces
 
 

@@ -16,7 +16,7 @@ from ..context import Context
 from ..registry import lowers, pulled, symbolic
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
-from ..values.types import element_of, shape_of
+from ..values.types import as_scalar, element_of, shape_of
 
 
 def reshaped(tensor: Tensor, shape: tuple[int, ...], dims: list[int | None]) -> Tensor | None:
@@ -75,7 +75,7 @@ def _view_source(op: Operation, layout: Layout) -> Layout:
 @pulled("tt.expand_dims", "tt.reshape", weight=0, source_layout=_view_source)
 def reshape(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragment:
     """[...] -> the same elements in row-major order under another shape."""
-    made = ctx.fragment(src, _view_source(op, layout))
+    made = ctx.evaluation.fragment(src, _view_source(op, layout))
     return Fragment(layout, made.element, made.registers)
 
 
@@ -134,7 +134,7 @@ def broadcast(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragm
     """[..., 1, ...] -> [..., N, ...]; the index bits of the repeated dimensions do not matter to the
     operand.
     """
-    made = ctx.fragment(src, _broadcast_source(op, layout))
+    made = ctx.evaluation.fragment(src, _broadcast_source(op, layout))
     return Fragment(layout, made.element, made.registers)
 
 
@@ -154,7 +154,7 @@ def _trans_source(op: Operation, layout: Layout) -> Layout:
 @pulled("tt.trans", weight=0, source_layout=_trans_source)
 def trans(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragment:
     """Dimension d of the result is dimension order[d] of src."""
-    made = ctx.fragment(src, _trans_source(op, layout))
+    made = ctx.evaluation.fragment(src, _trans_source(op, layout))
     return Fragment(layout, made.element, made.registers)
 
 
@@ -177,14 +177,15 @@ def splat_symbolic(ctx: Context, op: Operation, src: Register) -> Tensor:
 @pulled("tt.splat", weight=0)
 def splat(ctx: Context, op: Operation, layout: Layout, src: Register) -> Fragment:
     """A scalar in every element. Always symbolic; this is the form for consumers that ask for registers."""
-    return ctx.fragment(splat_symbolic(ctx, op, src), layout)
+    return ctx.evaluation.fragment(splat_symbolic(ctx, op, src), layout)
 
 
 @lowers("tt.unsplat")
 def unsplat(ctx: Context, op: Operation, src: Tensor) -> Register:
     """The scalar of a tensor of one element."""
-    layout = ctx.layout_of(op.src.type)
-    return ctx.as_scalar(ctx.b.extract(ctx.fragment(src, layout).registers[0], 0), op.results[0].type)
+    layout = ctx.layouts.of(op.src.type)
+    first = ctx.b.extract(ctx.evaluation.fragment(src, layout).registers[0], 0)
+    return as_scalar(ctx.env, first, op.results[0].type)
 
 
 def _halves(op: Operation, layout: Layout) -> Layout:
@@ -197,7 +198,7 @@ def _halves(op: Operation, layout: Layout) -> Layout:
 def join(ctx: Context, op: Operation, layout: Layout, lhs: Tensor, rhs: Tensor) -> Fragment:
     """Two [...] -> [..., 2]; the new last index chooses the operand."""
     half = _halves(op, layout)
-    return _choose(ctx, layout, 1, ctx.fragment(lhs, half), ctx.fragment(rhs, half))
+    return _choose(ctx, layout, 1, ctx.evaluation.fragment(lhs, half), ctx.evaluation.fragment(rhs, half))
 
 
 def _cat_source(op: Operation, layout: Layout) -> Layout:
@@ -212,7 +213,8 @@ def cat(ctx: Context, op: Operation, layout: Layout, lhs: Tensor, rhs: Tensor) -
     one).
     """
     half = _cat_source(op, layout)
-    return _choose(ctx, layout, layout.numel // 2, ctx.fragment(lhs, half), ctx.fragment(rhs, half))
+    left, right = ctx.evaluation.fragment(lhs, half), ctx.evaluation.fragment(rhs, half)
+    return _choose(ctx, layout, layout.numel // 2, left, right)
 
 
 def _choose(ctx: Context, layout: Layout, bit: int, zeros: Fragment, ones: Fragment) -> Fragment:
@@ -240,6 +242,6 @@ def _split_source(op: Operation, layout: Layout, index: int = 0) -> Layout:
 @pulled("tt.split", source_layout=_split_source)
 def split(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> tuple[Fragment, Fragment]:
     """[..., 2] -> two [...]: the elements with last index 0, and 1."""
-    halves = [ctx.fragment(src, _split_source(op, layout, index)) for index in range(2)]
+    halves = [ctx.evaluation.fragment(src, _split_source(op, layout, index)) for index in range(2)]
     zeros, ones = (Fragment(layout, half.element, half.registers) for half in halves)
     return zeros, ones

@@ -1,7 +1,7 @@
 """What an IR tensor value is while its function is lowered.
 
 A tensor is kept in the cheapest form that says everything about it, and becomes registers only where a rule
-asks for them under a layout (`Context.fragment`):
+asks for them under a layout (`Evaluation.fragment`):
 
     Uniform     one scalar for all elements (tt.splat, constants)
     Affine      base + the dot product of strides and the element's index (make_range and index arithmetic)

@@ -7,9 +7,11 @@ address.
 
 from __future__ import annotations
 
+from ...environment.base import Environment
 from ...errors import LoweringError
 from ...ir.model import FloatType, IndexType, IntegerType, PointerType, TensorType, Type, bits_of
 from ...spirv import types as spirv
+from ...spirv.module import Value as Register
 
 #: Floats that a register holds, as they are or as their bits; of f8E8M0FNU only block scales are.
 HELD_FLOATS = frozenset({"f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ",
@@ -46,3 +48,13 @@ def storage_type(type: Type) -> spirv.Type:
 def storage_bytes(type: Type) -> int:
     """Bytes of one element in memory."""
     return max(8, bits_of(type)) // 8
+
+
+def is_pointer(register: Register) -> bool:
+    """Is this a scalar pointer of the environment, rather than an address?"""
+    return isinstance(register.type, spirv.Pointer)
+
+
+def as_scalar(env: Environment, register: Register, type: Type) -> Register:
+    """A component of a tensor as the scalar value of an IR type: addresses become pointers."""
+    return env.pointer(register, storage_type(type.pointee)) if isinstance(type, PointerType) else register

@@ -14,15 +14,16 @@ from ..values import fragment as fragments
 from ..values.tensor import Fragment, Stored
 from ..values.types import register_type
 from .indices import Indices
+from .scopes import Scopes
 
 
 class Arrays:
     """Making, reading and writing private arrays, in vectors of up to `width` elements."""
 
-    def __init__(self, b: Builder, env: Environment, width: int, indices: Indices,
+    def __init__(self, b: Builder, env: Environment, width: int, indices: Indices, scopes: Scopes,
                  recorder: Recorder) -> None:
         self.b, self.env, self.width = b, env, width
-        self.indices, self.recorder = indices, recorder
+        self.indices, self.scopes, self.recorder = indices, scopes, recorder
 
     def allocate(self, shape: tuple[int, ...], element: Type) -> Stored:
         """A private array for a whole tensor."""
@@ -62,3 +63,15 @@ class Arrays:
                      for c in range(0, layout.width, count)]
             registers.append(fragments.concatenate(b, parts))
         return Fragment(layout, stored.element, tuple(registers))
+
+    def spill(self, tensor: Fragment) -> Stored:
+        """An array with the elements of a fragment, for accesses that only run time knows."""
+        known = self.scopes.spilled(tensor)
+        if known is not None:
+            return known
+        stored = self.allocate(tensor.shape, tensor.element)
+        pieces, self.indices.pieces = self.indices.pieces, []
+        self.write(stored, tensor)
+        self.indices.pieces = pieces
+        self.scopes.spill(tensor, stored)
+        return stored

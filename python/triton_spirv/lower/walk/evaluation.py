@@ -9,50 +9,65 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...environment.base import Environment
 from ...errors import LoweringError
 from ...layout import Elimination, Layout
+from ...spirv.builder import Builder
 from ...spirv.module import Value as Register
 from ...traversal import Asking, question
-from ..registry import RULES
-from ..state import State, named
+from ..budget import Budget
+from ..known_masks import KnownMasks
+from ..registry import RULES, named
 from ..values import fragment as fragments
 from ..values.tensor import DEEP, Affine, Bound, Deferred, Fragment, Pointers, Shared, Stored, Tensor, Uniform
-from ..values.types import storage_bytes
-from .scopes import OpenWalk
+from ..values.types import is_pointer, storage_bytes
+from .above import Above
+from .arrays import Arrays
+from .indices import Indices
+from .open_walks import OpenWalks
+from .requests import Requests
+from .scopes import Scopes
 
 
-class Evaluation(State):
-    """Evaluating tensors under layouts."""
+class Evaluation:
+    """Each tensor is evaluated once in a scope; what of it the walks around keep is written."""
+
+    def __init__(self, b: Builder, env: Environment, budget: Budget, masks: KnownMasks, scopes: Scopes,
+                 indices: Indices, arrays: Arrays, open_walks: OpenWalks, requests: Requests,
+                 above: Above) -> None:
+        self._b, self._env, self._budget = b, env, budget
+        self._masks, self._scopes, self._open_walks = masks, scopes, open_walks
+        self._indices, self._arrays = indices, arrays
+        self._requests, self._above = requests, above
+        self._from_below = False  # what is evaluated has all that it waits for
 
     def fragment(self, tensor: Tensor, layout: Layout) -> Fragment:
         """Registers of `tensor` under `layout`; emits what is needed, once per scope."""
-        known = self.scopes.evaluated(tensor, layout)
+        known = self._scopes.evaluated(tensor, layout)
         if known is not None:
             return known
         made = self._fragment(tensor, layout)
         if made.layout != layout:
             raise LoweringError(f"a fragment under {made.layout} where {layout} was asked for")
-        self.scopes.add(tensor, made)
+        self._scopes.add(tensor, made)
         return made
 
     def _fragment(self, tensor: Tensor, layout: Layout) -> Fragment:
         if isinstance(tensor, Uniform):
-            scalar = self.env.address(tensor.scalar) if self.is_pointer(tensor.scalar) else tensor.scalar
-            return Fragment(layout, tensor.element, (self.b.splat(scalar, layout.width),) * layout.registers)
+            scalar = self._env.address(tensor.scalar) if is_pointer(tensor.scalar) else tensor.scalar
+            return Fragment(layout, tensor.element, (self._b.splat(scalar, layout.width),) * layout.registers)
         if isinstance(tensor, Deferred) and tensor.stored is not None:
             if tensor.ahead:
-                from ..memory.prefetch import fetch_kept
-                fetch_kept(self, tensor, layout)  # type: ignore[arg-type]  # a Context
+                self._above.fetch_kept(tensor, layout)
             return self.fragment(tensor.stored, layout)
         bare = fragments.without_broadcast(layout)
         if bare != layout:
-            return fragments.broadcast(self.b, self.fragment(tensor, bare), layout)
+            return fragments.broadcast(self._b, self.fragment(tensor, bare), layout)
         if isinstance(tensor, Deferred):
-            from ..addresses.runs import without_repeats
-            once = without_repeats(self, tensor, layout)  # type: ignore[arg-type]  # a Context
+            once = self._above.without_repeats(tensor, layout)
             if once != layout:
                 run = self.fragment(tensor, fragments.without_broadcast(once))
-                made = replace(fragments.broadcast(self.b, run, once), layout=layout)
+                made = replace(fragments.broadcast(self._b, run, once), layout=layout)
                 self._keep(tensor, made)
                 return made
             return self._evaluate(tensor, layout)
@@ -60,79 +75,77 @@ class Evaluation(State):
             return (
                 self.fragment(tensor.exact, layout)
                 if tensor.exact is not None
-                else self.indices.affine(tensor, layout)
+                else self._indices.affine(tensor, layout)
             )
         if isinstance(tensor, Pointers):
-            return self._addresses(tensor, layout)
+            return self._above.addresses(tensor, layout)
         if isinstance(tensor, Shared):
-            self.shared.reads(tensor)
-            return self.shared.load(tensor, layout)
+            return self._above.from_shared(tensor, layout)
         if isinstance(tensor, Fragment):
             if not _stays_in_threads(tensor.layout, layout):
                 return self._other_threads(tensor, layout)
             if any(layout.step):
-                return self.fragment(self.spill(tensor), layout)
-            return fragments.rearrange(self.b, tensor, layout)
+                return self.fragment(self._arrays.spill(tensor), layout)
+            return fragments.rearrange(self._b, tensor, layout)
         assert isinstance(tensor, Stored), tensor
-        return self.arrays.read(tensor, layout)
+        return self._arrays.read(tensor, layout)
 
     def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
         """The registers of a fragment under a layout of other lanes or warps. Lanes exchange them once: where
         fewer are asked for later, lanes may have parted."""
-        from ..tensors.convert_layout import convert
-        for known in self.scopes.moved(tensor):
+        for known in self._scopes.moved(tensor):
             if _stays_in_threads(known.layout, layout):
                 return self.fragment(known, layout)
-        moved = convert(self, tensor, layout.without_steps())  # type: ignore[arg-type]  # a Context
-        self.scopes.move(tensor, moved)
+        moved = self._above.converted(tensor, layout.without_steps())
+        self._scopes.move(tensor, moved)
         return self.fragment(moved, layout)
 
     def _evaluate(self, node: Deferred, layout: Layout) -> Fragment:
-        self.budget.check(node.operation)
-        if node.depth > DEEP + 1 and not self.from_below:
+        self._budget.check(node.operation)
+        if node.depth > DEEP + 1 and not self._from_below:
             self._evaluate_below(node, layout)
         op = node.operation
         entry = RULES[op.name]
-        location = self.b.module.location
-        self.b.module.location = op.location
+        location = self._b.module.location
+        self._b.module.location = op.location
         wider = self._wider(node, layout)
         if wider is not None:
             made = self.fragment(self.fragment(node, wider), layout)
         elif self._takes_first(node, layout):
             chosen = self.registers(node.operands[1], layout)  # type: ignore[arg-type]  # it has one
-            made = Fragment(layout, node.element, tuple(self.b.splat(x, layout.width) for x in chosen))
+            made = Fragment(layout, node.element, tuple(self._b.splat(x, layout.width) for x in chosen))
         elif entry.kind == "elementwise":
             rows = [self.registers(x, layout) for x in node.operands if x is not None]
             registers = [
-                self.b.splat(entry.function(self, op, *column), layout.width)
+                self._b.splat(entry.function(self._above.context, op, *column), layout.width)
                 for column in zip(*rows, strict=True)
             ]
             made = Fragment(layout, node.element, tuple(registers))
         else:
-            every = entry.function(self, op, layout, *named(op, node.operands))
+            every = entry.function(self._above.context, op, layout, *named(op, node.operands))
             made = every[node.index] if isinstance(every, tuple) else every
             if isinstance(every, tuple):
                 for sibling, fragment in zip(node.siblings, every, strict=True):
                     self._keep(sibling, fragment)
-                self.b.module.location = location
+                self._b.module.location = location
                 return made
         self._keep(node, made)
-        self.b.module.location = location
+        self._b.module.location = location
         return made
 
     def _takes_first(self, node: Deferred, layout: Layout) -> bool:
         """Is it a selection whose mask is known to hold? Loads are made on every way, whatever is taken."""
         op = node.operation
-        return (op.has("picks") and op.has("elementwise") and self.masks.holds(node.operands[0], layout)
+        return (op.has("picks") and op.has("elementwise") and self._masks.holds(node.operands[0], layout)
                 and not getattr(node.operands[2], "reads_memory", False))
 
     def _evaluate_below(self, node: Deferred, layout: Layout) -> None:
         """What a value waits for, first to last: a chain of formulas may be longer than Python's stack."""
-        self.from_below = True
-        for tensor, layouts in reversed(self.requests([(node, layout)])):  # type: ignore[attr-defined]
+        self._from_below = True
+        for tensor, layouts in reversed(self._requests.of([(node, layout)])):
             for asked in layouts if tensor is not node else ():
                 self.fragment(tensor, asked)
-        self.from_below = False
+        self._from_below = False
 
     def _wider(self, node: Deferred, layout: Layout) -> Layout | None:
         """Of a tensor that is made of larger elements which other lanes hold, their layout: it is made there,
@@ -150,40 +163,9 @@ class Evaluation(State):
         """Remember a fragment just evaluated; write it to its array where it is a by-product of the current
         loop.
         """
-        if not self.scopes.add(node, made):
+        if not self._scopes.add(node, made):
             return
-        for walk in self.walks:
-            kept = walk.by_products.get(node)
-            if kept is not None and kept.layout == made.layout and self._in_every_turn(walk):
-                self.write_by_product(walk, node, made)
-
-    def _in_every_turn(self, walk: OpenWalk) -> bool:
-        """Does every turn of a walk come to where code is being emitted, or to its like elsewhere?"""
-        return all(scope.walks for scope in self.scopes.since(walk.scopes))
-
-    def write_by_product(self, walk: OpenWalk, node: Deferred, made: Fragment) -> None:
-        """Its elements of this turn, on the way that is being emitted."""
-        self.arrays.write(walk.by_products[node].stored, made)
-        self.scopes.innermost.written.add((walk, node))
-
-    def is_written(self, walk: OpenWalk, node: Deferred) -> bool:
-        """Do all ways to where code is being emitted lead through a write of this by-product?"""
-        return any((walk, node) in scope.written for scope in self.scopes.since(walk.scopes - 1))
-
-    def complete(self) -> None:
-        """At the end of a turn of the innermost walk, on the way that is being emitted: write the by-products
-        that nothing has asked for on it.
-        """
-        walk = self.walks[-1] if self.walks else None
-        if walk is None or not self._in_every_turn(walk):
-            return
-        bits = sum(bits for _, bits in self.indices.pieces[:len(self.indices.pieces) - walk.pieces])
-        for node, kept in walk.by_products.items():
-            if len(kept.layout.step) != bits or self.is_written(walk, node):
-                continue
-            made = self.fragment(node, kept.layout)
-            if not self.is_written(walk, node):  # known before the walk, or kept by another one inside it
-                self.write_by_product(walk, node, made)
+        self._open_walks.evaluated(node, made)
 
     def registers(self, operand: Bound, layout: Layout) -> Sequence[Register]:
         """Registers of an operand under a layout; scalars and uniform tensors stay scalar registers."""
@@ -192,28 +174,6 @@ class Evaluation(State):
         if isinstance(operand, Register):
             return (operand,) * layout.registers
         return self.fragment(operand, layout).registers
-
-    def spill(self, tensor: Fragment) -> Stored:
-        """A private array with the same elements, for accesses that only run time knows."""
-        known = self.scopes.spilled(tensor)
-        if known is not None:
-            return known
-        stored = self.arrays.allocate(tensor.shape, tensor.element)
-        pieces, self.indices.pieces = self.indices.pieces, []
-        self.arrays.write(stored, tensor)
-        self.indices.pieces = pieces
-        self.scopes.spill(tensor, stored)
-        return stored
-
-    def _addresses(self, tensor: Pointers, layout: Layout) -> Fragment:
-        """64-bit addresses of a tensor of pointers."""
-        from ..addresses.access import element_offsets
-        b = self.b
-        size = self.env.pointee_bytes(tensor.base)
-        base = b.splat(self.env.address(tensor.base), layout.width)
-        offsets = element_offsets(self, tensor, layout)  # type: ignore[arg-type]  # a Context
-        return Fragment(layout, tensor.element, tuple(
-            base if o is None else b.iadd(base, b.imul(b.splat(o, layout.width), size)) for o in offsets))
 
 
 @question

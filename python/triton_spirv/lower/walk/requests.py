@@ -1,6 +1,7 @@
 """What a walk asks for: the deferred values below its inputs, under which layouts, and whether in every turn.
 
-`plan` (walking.py) decides by this what is computed before a walk, and what a walk keeps as a by-product.
+`Walks.plan` (walking.py) decides by this what is computed before a walk, and what a walk keeps as a
+by-product.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from dataclasses import dataclass, field
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, Known, answer
-from ..registry import RULES, SOURCE_LAYOUTS
+from ..layouts import Layouts
+from ..registry import RULES, SOURCE_LAYOUTS, named
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Bound, Deferred, Fragment, Pointers, Tensor
-from .evaluation import Evaluation
+from .above import Above
 
 #: A deferred value whose evaluation costs at most this many instructions is computed again rather than kept.
 CHEAP = 6
@@ -32,10 +34,13 @@ class Asked:
     elsewhere: set[Deferred] = field(default_factory=set)
 
 
-class Requests(Evaluation):
+class Requests:
     """What is asked of the tensors below the inputs of a walk."""
 
-    def requests(self, inputs: Iterable[Request]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
+    def __init__(self, layouts: Layouts, above: Above) -> None:
+        self._layouts, self._above = layouts, above
+
+    def of(self, inputs: Iterable[Request]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
         """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before
         producers. Nothing is asked of what lies below a value that is computed before the walk.
         """
@@ -62,7 +67,7 @@ class Requests(Evaluation):
     def is_astray(self, node: Tensor, layout: Layout) -> bool:
         """Would a walk come to this value otherwise than window by window? Then it is computed before."""
         worth_keeping = isinstance(node, Deferred) and is_worth_keeping(node)
-        return worth_keeping and layout.steps > 1 and not self.holds_windows(layout)
+        return worth_keeping and layout.steps > 1 and not self._layouts.holds_windows(layout)
 
     def asked(self, inputs: Iterable[Request], optional: Sequence[Tensor] = ()) -> Asked:
         """What every turn of a walk over the inputs asks for, and what not every turn does, or not as it is.
@@ -76,8 +81,7 @@ class Requests(Evaluation):
 
         def visit(tensor: Tensor | None, layout: Layout, always: bool) -> Asking[None]:
             if isinstance(tensor, Pointers) and tensor.terms:
-                from ..addresses.access import asks_for_all
-                whole = always and asks_for_all(self, tensor, layout)  # type: ignore[arg-type]  # a Context
+                whole = always and self._above.asks_for_all(tensor, layout)
                 for term in tensor.terms:
                     yield term, layout, whole
             elif isinstance(tensor, Affine):
@@ -99,7 +103,6 @@ def _skipped(node: Deferred, layout: Layout) -> list[Bound | None]:
     if node.operation.name != "tt.load":
         return []
     from ..addresses.masks import is_provable
-    from ..context import named
     _, mask, other = named(node.operation, node.operands)
     return [other, mask] if is_provable(mask, layout) else [other]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ...layout import Layout
@@ -79,6 +80,16 @@ class Scopes:
         for node in scope.kept:
             node.stored = None
         return scope
+
+    @contextmanager
+    def none(self) -> Iterator[None]:
+        """Code for which nothing is evaluated yet, and behind which nothing of it is."""
+        opened, self._open = self._open, [Scope()]
+        try:
+            yield
+        finally:
+            self.close()
+            self._open = opened
 
     def evaluated(self, tensor: Tensor, layout: Layout) -> Fragment | None:
         """Its registers under a layout, where they are known."""

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from ...spirv.builder import I32
+from ...spirv.builder import I32, Builder
 from ...spirv.control import For
 from ...spirv.module import Value as Register
-from .evaluation import Evaluation
+from ..plan.recorder import Recorder
+from .indices import Indices
+from .scopes import Scopes
+
+
+class Turning(Protocol):
+    """What a loop over steps changes: `Walks`."""
+
+    b: Builder
+    indices: Indices
+    scopes: Scopes
+    recorder: Recorder
+
+    def complete(self) -> None: ...
 
 
 class StepLoop:
@@ -19,9 +32,9 @@ class StepLoop:
     """
 
     def __init__(
-        self, ctx: Evaluation, bits: int, carried: Sequence[Register] = (), reverse: bool = False
+        self, walks: Turning, bits: int, carried: Sequence[Register] = (), reverse: bool = False
     ) -> None:
-        self.ctx, self.bits, self.reverse = ctx, bits, reverse
+        self.walks, self.bits, self.reverse = walks, bits, reverse
         self.carried = list(carried)
         self.results = list(carried)
         self.index: Register | None = None
@@ -29,7 +42,7 @@ class StepLoop:
 
     def __enter__(self) -> StepLoop:
         if self.bits:
-            b = self.ctx.b
+            b = self.walks.b
             zero, one = b.constant(I32, 0), b.constant(I32, 1)
             self._loop = For(
                 b.module,
@@ -42,9 +55,9 @@ class StepLoop:
             self._loop.__enter__()
             self.index, self.carried = self._loop.index, list(self._loop.carried)
             step = b.isub((1 << self.bits) - 1, self.index) if self.reverse else self.index
-            self.ctx.indices.pieces.insert(0, (step, self.bits))
-            self.ctx.scopes.open(walks=True)
-            self.ctx.recorder.open()
+            self.walks.indices.pieces.insert(0, (step, self.bits))
+            self.walks.scopes.open(walks=True)
+            self.walks.recorder.open()
         return self
 
     def yield_(self, values: Sequence[Register]) -> None:
@@ -55,12 +68,12 @@ class StepLoop:
 
     def __exit__(self, *exception: Any) -> None:
         if exception[0] is None:
-            self.ctx.complete()
+            self.walks.complete()
         if self._loop is not None:
-            turn = self.ctx.scopes.close()
-            self.ctx.recorder.turns(1 << self.bits, self.ctx.recorder.close())
-            self.ctx.scopes.innermost.written |= turn.written  # there is a first turn
-            self.ctx.indices.pieces.pop(0)
+            turn = self.walks.scopes.close()
+            self.walks.recorder.turns(1 << self.bits, self.walks.recorder.close())
+            self.walks.scopes.innermost.written |= turn.written  # there is a first turn
+            self.walks.indices.pieces.pop(0)
             self._loop.__exit__(*exception)
             if exception[0] is None:
                 self.results = list(self._loop.results)

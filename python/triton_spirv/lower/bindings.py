@@ -1,4 +1,4 @@
-"""`Calls`: functions that are being lowered, one inside the other, and what their values are bound to."""
+"""`Bindings`: functions that are being lowered, one inside the other, and what their values are bound to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..ir.model import Operation, Value
-from .values.tensor import Deferred
+from ..spirv.module import Value as Register
+from .convergence import Convergence
+from .plan.recorder import Recorder
+from .values.tensor import Deferred, Stored
 
 
 @dataclass
@@ -20,14 +23,29 @@ class Frame:
     pending: list[Deferred] = field(default_factory=list)
 
 
-class Calls:
+class Bindings:
     """frame: of the function at hand; names: of the functions around, but for the kernel itself; operations:
     of called functions so far, each as often as it was lowered."""
 
-    def __init__(self) -> None:
+    def __init__(self, convergence: Convergence, recorder: Recorder) -> None:
+        self._convergence, self._recorder = convergence, recorder
         self.frame = Frame()
         self.names: list[str] = []
         self.operations = 0
+
+    def value(self, value: Value) -> Any:
+        """What `value` was bound to: a register (scalars) or a Tensor."""
+        return self.frame.values[value]
+
+    def bind(self, value: Value, bound: object) -> None:
+        """From here on it is this."""
+        if isinstance(bound, Deferred):
+            self.frame.pending.append(bound)
+        elif isinstance(bound, Register):
+            self._convergence.bound(bound)
+        elif isinstance(bound, Stored):
+            self._recorder.name(bound, value)
+        self.frame.values[value] = bound
 
     @contextmanager
     def entered(self, name: str) -> Iterator[None]:
