@@ -39,7 +39,7 @@ from released import (  # noqa: F401  # hooks
     pytest_runtest_teardown,
     pytest_sessionfinish,
 )
-from seed import SEED
+from seed import KERNELS, SEED
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 if not INTERPRETED:
@@ -213,6 +213,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if is_one_drawn(metafunc.config):  # to make all, and leave most out, takes as long as to run the rest
             chosen = [chosen[draw(metafunc.definition.nodeid, len(chosen))]]
     metafunc.parametrize("cell", chosen, indirect=True, ids=str)
+
+
+def pytest_report_header() -> str:
+    return f"random kernels from {KERNELS}: TRITON_SPIRV_TEST_KERNELS={KERNELS} draws them again"
 
 
 def is_one_drawn(config: pytest.Config) -> bool:

@@ -129,6 +129,7 @@ WRONG = {
     "VK_DRIVER_FILES": "/no/driver.json", "VK_ICD_FILENAMES": "/no/driver.json", "OCL_ICD_VENDORS": "/no",
     "CL_CONFIG_CPU_TARGET_ARCH": "z80", "ZE_FLAT_DEVICE_HIERARCHY": "ROUND", "TRITON_SPIRV_TOOLS": "/no",
     "TRITON_SPIRV_NEW_OCLOC": "/no/ocloc", "TRITON_SPIRV_TEST_SEED": "x",
+    "TRITON_SPIRV_TEST_KERNELS": "x",
 }
 #: those that may hold anything
 FREE = {"ZE_AFFINITY_MASK", "NO_COLOR", "TERM", "TRITON_SPIRV_TEST_VULKAN", "TRITON_SPIRV_TEST_MODES"}

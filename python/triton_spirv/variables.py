@@ -180,7 +180,9 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_TEST_MODES", "as the tests' option `--spirv-modes`", "`vector`",
                  "The modes that the operation tests run in."),
         Variable("TRITON_SPIRV_TEST_SEED", "a number", "the number in `tests/seed.py`",
-                 "Where random kernels, mutated texts and samples of tests are drawn from.", COUNT),
+                 "Where mutated texts and samples of tests are drawn from.", COUNT),
+        Variable("TRITON_SPIRV_TEST_KERNELS", "a number", "another one in each run, which prints it",
+                 "The first random kernel of the tests.", COUNT),
     ),
 }
 

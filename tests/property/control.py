@@ -11,12 +11,29 @@ import numpy as np
 from property.builder import NUMBERS, Builder, Kinds, level_of
 from property.meaning import arithmetic, is_float
 from property.memory import Memory
-from property.steps import ROUNDED, ZERO, Access, Call, If, Kind, Loop, State, Step, Value, While, line
+from property.steps import (
+    ROUNDED,
+    ZERO,
+    Access,
+    Call,
+    If,
+    Kind,
+    Loop,
+    Return,
+    State,
+    Step,
+    Value,
+    While,
+    line,
+)
 
 DEEPEST = 2
 
 
 class Control(Memory, Builder):
+    #: of the function that is being made: returns on the way, each with the variables that are known there
+    returns: list[tuple[Return, dict[str, Kind]]] | None = None
+
     def body(self, count: int) -> None:
         raise NotImplementedError
 
@@ -34,13 +51,26 @@ class Control(Memory, Builder):
 
     @contextmanager
     def region(self, turn: str, turns: range) -> Iterator[list[Any]]:
-        """The body of a loop; what is made in it is not known behind it."""
+        """The body of a loop; what is made in it is not known behind it. Triton has no return in loops."""
         body, end = self.inside()
         self.kinds[turn] = Kind("i32", ())
         self.turning.append((turn, turns))
+        returns, self.returns = self.returns, None
         yield body
+        self.returns = returns
         self.turning.pop()
         end()
+
+    def copied(self, variables: list[str], kinds: list[Kind]) -> tuple[list[tuple[str, str]], list[Step]]:
+        """Copies of what a loop carries, made before it and at the head of each round -> (variable, carried
+        variable), and the body's steps. Of one loop in three."""
+        copies, steps = [], []
+        for variable, kind in zip(variables, kinds, strict=True):
+            if self.chance(3):
+                copies.append((self.name("c"), variable))
+                steps.append(Step((copies[-1][0],), variable, (variable,), lambda v: v))
+                self.kinds[copies[-1][0]] = kind
+        return copies, steps
 
     def carry(self) -> list[str]:
         return list(
@@ -63,11 +93,16 @@ class Control(Memory, Builder):
         turn, turns = self.name("i"), self.turns()
         with self.region(turn, turns) as body:
             self.kinds.update(zip(variables, kinds, strict=True))
+            copies, steps = self.copied(variables, kinds)
+            body += steps
             self.body(self.integer(1, 4))
             nexts = [self.want(k.dtype, k.shape) for k in kinds]
+            known = {name: self.kinds[name] for pair in copies for name in pair}
         text = self.bounds(turns)
-        self.steps.append(Loop(turn, text, turns, list(zip(variables, initials, nexts, strict=True)), body))
-        self.kinds.update(zip(variables, kinds, strict=True))
+        self.steps.append(
+            Loop(turn, text, turns, list(zip(variables, initials, nexts, strict=True)), body, copies)
+        )
+        self.kinds.update({**dict(zip(variables, kinds, strict=True)), **known})
 
     def turns(self) -> range:
         trips = self.integer(0, 3)
@@ -98,17 +133,22 @@ class Control(Memory, Builder):
         body, end = self.inside()
         self.kinds.update(zip(variables, kinds, strict=True))
         self.kinds[count] = Kind(dtype, ())
+        copies, steps = self.copied(variables, kinds)
+        body += steps
+        returns, self.returns = self.returns, None
         self.body(self.integer(1, 3))
+        self.returns = returns
         nexts = [self.want(k.dtype, k.shape) for k in kinds]
         less = self.emit(Kind(dtype, ()), "{0} - 1", [count], arithmetic(lambda a: a - 1, dtype))
+        known = {name: self.kinds[name] for pair in copies for name in pair}
         end()
         carried = [*zip(variables, initials, nexts, strict=True), (count, source, less)]
 
         def holds(state: State) -> bool:
             return bool(state.values[count].data > 0)
 
-        self.steps.append(While(f"{count} > 0", holds, carried, body))
-        self.kinds.update(zip(variables, kinds, strict=True))
+        self.steps.append(While(f"{count} > 0", holds, carried, body, copies))
+        self.kinds.update({**dict(zip(variables, kinds, strict=True)), **known})
 
     def condition(self) -> str:
         """A flag of the arguments, or one that depends on data."""
@@ -130,12 +170,39 @@ class Control(Memory, Builder):
         for _ in range(2):
             body, end = self.inside()
             self.body(self.integer(0, 3))
+            if self.chance(4):
+                self.leave()
             chosen.append([self.want(k.dtype, k.shape) for k in kinds])
             end()
             arms.append(body)
         variables = [self.name("c") for _ in kinds]
         self.steps.append(If(condition, list(zip(variables, *chosen, strict=True)), *arms))
         self.kinds.update(zip(variables, kinds, strict=True))
+
+    def leave(self) -> None:
+        """In a function that Triton inlines: an arm that ends with a return, where there is a value for each
+        result."""
+        if self.returns is None or self.depth >= DEEPEST + 2:
+            return
+        condition = self.condition()
+        body, end = self.inside()
+        self.depth += DEEPEST  # no loops and arms in it
+        self.body(self.integer(0, 2))
+        self.depth -= DEEPEST
+        body.append(Return([]))
+        self.returns.append((body[-1], dict(self.kinds)))
+        end()
+        self.steps.append(If(condition, [], body, []))
+
+    def returned(self, kinds: list[Kind], known: dict[str, Kind]) -> tuple[list[str], list[Kind]]:
+        """Variables for results of these kinds, none where one lacks; and the kinds, as these are."""
+        exact = {name: kind for name, kind in known.items() if kind.level < ROUNDED}
+        usable = [[n for n, k in exact.items() if (k.dtype, k.shape) == (r.dtype, r.shape)] for r in kinds]
+        if not all(usable):
+            return [], kinds
+        names = [self.choice(found[::-1]) for found in usable]
+        return names, [Kind(k.dtype, k.shape, max(k.level, known[name].level))
+                       for k, name in zip(kinds, names, strict=True)]
 
     def call(self) -> None:
         """A function, inlined by Triton or not (it then takes no tensors), that may return early."""
@@ -146,17 +213,19 @@ class Control(Memory, Builder):
         body, end = self.inside()
         if not inlined:
             self.kinds = Kinds(self.program, {n: kind for n, kind in self.kinds.items() if not kind.shape})
+        outside, self.returns = self.returns, [] if inlined else None
         self.body(self.integer(1, 4))
-        results = self.carry()
+        if self.chance(2):
+            self.leave()
+            self.body(self.integer(1, 2))
+        results, returns = self.carry(), self.returns or []
         kinds = [self.kinds[r] for r in results]
+        self.returns = outside
         end()
-        usable = [
-            [n for n, k in outer.items() if (k.dtype, k.shape) == (r.dtype, r.shape) and k.level < ROUNDED]
-            for r in kinds
-        ]
-        returned = None
-        if early and all(usable):
-            returned = early, [self.choice(names[::-1]) for names in usable]
+        for step, known in returns:
+            step.results, kinds = self.returned(kinds, known)
+        head, kinds = self.returned(kinds, outer if early else {})
+        returned = (early, head) if early and head else None
         kinds = [Kind(k.dtype, k.shape, level_of(k.dtype, max(k.level, ZERO))) for k in kinds]
         targets = [self.name() for _ in kinds]
         decorator = "triton.jit" if inlined else "triton.jit(noinline=True)"

@@ -107,11 +107,13 @@ def _replace(program: Program, at: int, which: int) -> Any:
         return True
     elif isinstance(step, Loop) and which == 0:
         _remove(holder, step)
-        rename(program, {variable: initial for variable, initial, _ in step.carried})
+        starts = {variable: initial for variable, initial, _ in step.carried}
+        rename(program, {**starts, **{copy: starts[variable] for copy, variable in step.copies}})
         return True
     elif isinstance(step, Loop) and which == 1 and step.carried:
         for variable, initial, following in step.carried[-1:]:
             step.carried.remove((variable, initial, following))
+            step.copies = [copy for copy in step.copies if copy[1] != variable]
             rename(program, {variable: initial})
         return True
     elif isinstance(step, Access) and which == 0 and step.mask:

@@ -29,6 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from children import End, reports
+from triton_spirv.tools import process, spirv_tools
 
 from property.modes import environment
 from property.report import FAILURES, counts, page
@@ -222,6 +223,7 @@ def main() -> int:
     if arguments.summary:
         print(counts(read(arguments.out / "log.jsonl")))
         return 0
+    process.find("spirv-val", spirv_tools.HINT)  # each kernel's module must pass it
     if arguments.only is not None:
         return 1 if only(arguments) else 0
     failures = run(arguments)

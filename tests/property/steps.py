@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numeric
@@ -160,23 +160,24 @@ class Atomic:
 
 @dataclass
 class Loop:
-    """`for name in range(...)`: `carried` are (variable, initial, next)."""
+    """`for name in range(...)`: `carried` are (variable, initial, next), `copies` (variable, carried one);
+    these are made before the loop, and the body begins with making them again."""
 
     name: str
     range: str
     turns: range
     carried: list[tuple[str, str, str]]
     body: list[Any]
+    copies: list[tuple[str, str]] = field(default_factory=list)
 
     def lines(self) -> Iterable[str]:
-        for variable, initial, _ in self.carried:
-            yield f"{variable} = {initial}"
+        yield from _before(self.carried, self.copies)
         yield f"for {self.name} in {self.range}:"
         yield from _indented(self.body)
         yield "    " + _together([c[0] for c in self.carried], [c[2] for c in self.carried])
 
     def run(self, state: State) -> None:
-        _start(self.carried, state)
+        _start(self.carried, self.copies, state)
         for turn in self.turns:
             state.values[self.name] = Value(np.array(turn, np.int32))
             for step in self.body:
@@ -192,16 +193,16 @@ class While:
     holds: Callable[[State], bool]
     carried: list[tuple[str, str, str]]
     body: list[Any]
+    copies: list[tuple[str, str]] = field(default_factory=list)
 
     def lines(self) -> Iterable[str]:
-        for variable, initial, _ in self.carried:
-            yield f"{variable} = {initial}"
+        yield from _before(self.carried, self.copies)
         yield f"while {self.condition}:"
         yield from _indented(self.body)
         yield "    " + _together([c[0] for c in self.carried], [c[2] for c in self.carried])
 
     def run(self, state: State) -> None:
-        _start(self.carried, state)
+        _start(self.carried, self.copies, state)
         for _ in range(LONGEST_WHILE):
             if not self.holds(state):
                 return
@@ -211,8 +212,13 @@ class While:
         raise AssertionError("a loop without end")
 
 
-def _start(carried: list[tuple[str, str, str]], state: State) -> None:
-    for variable, initial, _ in carried:
+def _before(carried: list[tuple[str, str, str]], copies: list[tuple[str, str]]) -> Iterable[str]:
+    for variable, initial in [*(c[:2] for c in carried), *copies]:
+        yield f"{variable} = {initial}"
+
+
+def _start(carried: list[tuple[str, str, str]], copies: list[tuple[str, str]], state: State) -> None:
+    for variable, initial in [*(c[:2] for c in carried), *copies]:
         state.values[variable] = state.values[initial]
 
 
@@ -247,6 +253,25 @@ class If:
         chosen = [state.values[r[1] if holds else r[2]] for r in self.results]
         for (variable, _, _), value in zip(self.results, chosen, strict=True):
             state.values[variable] = value
+
+
+class Returned(Exception):
+    """A return on the way: the names of what is returned."""
+
+
+@dataclass
+class Return:
+    """A return on the way through a function. Without results, which are known when the function is whole,
+    it goes on."""
+
+    results: list[str]
+
+    def lines(self) -> Iterable[str]:
+        yield f"return {', '.join(self.results)}" if self.results else "pass"
+
+    def run(self, state: State) -> None:
+        if self.results:
+            raise Returned(self.results)
 
 
 @dataclass
@@ -293,8 +318,11 @@ class Call:
         if self.early and bool(state.values[self.early[0]].data):
             chosen = self.early[1]
         else:
-            for step in self.body:
-                step.run(state)
+            try:
+                for step in self.body:
+                    step.run(state)
+            except Returned as ended:
+                (chosen,) = ended.args
         found = [state.values[r] for r in chosen]
         state.values.update(zip(self.targets, found, strict=True))
 

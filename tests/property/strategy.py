@@ -120,7 +120,7 @@ FAMILIES: dict[str, tuple[Callable[[Programs], None], ...]] = {
                _B.handed, _B.handed),
     "overwriting": (_B.overwrite, _B.overwrite, _B.overwrite_rounds, _B.look_up, _B.load_any),
     "loops": (_B.loop, _B.swap, _B.swap, _B.repeat, _B.move_pointers),
-    "arms": (_B.branch, _B.branch, _B.call, _B.repeat, _B.branch, _B.handed),
+    "arms": (_B.branch, _B.branch, _B.call, _B.call, _B.repeat, _B.branch, _B.handed),
     "axes": (_B.reduce, _B.reduce, _B.reduce_all, _B.arg_reduce, _B.scan, _B.several_at_once, _B.recurrence,
              _B.sort),
     "views": (_B.reshape, _B.permute, _B.expand, _B.join, _B.split, _B.flip, _B.gather, _B.histogram),
