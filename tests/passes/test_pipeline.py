@@ -15,10 +15,11 @@ from triton_spirv.target import TARGETS, find_target
 
 NARROW = "lavapipe without f16"
 ALWAYS = ("simplify", "single-rounds")
+ORDER = "order-axes"
 RUNS = "once-per-run"
 UNIT, TILES, AHEAD, BITS = "place-products", "place-tiles", "fetch-ahead", "float16-bits"
 PINNED = {
-    "cpu": (*ALWAYS, RUNS),
+    "cpu": ("simplify", ORDER, "single-rounds", RUNS),
     "cpu-simt": ALWAYS, "cpu-simt8": ALWAYS, "cpu-simt32": ALWAYS,
     "pvc": (*ALWAYS, UNIT), "bmg": (*ALWAYS, UNIT), "dg2": (*ALWAYS, UNIT), "tgl": ALWAYS,
     "vulkan": (*ALWAYS, TILES, AHEAD), "lavapipe": (*ALWAYS, TILES, AHEAD),

@@ -52,6 +52,7 @@ read.
                  memory that pointers reach; `writes` names the operand: `writes=ptr`
     waits        the program does not go on before it has seen what another one writes
     watches      looks at what its operands are; nobody else sees what it does
+    unordered    asks something of all elements of a tensor, in whatever order they lie
     multiplies   makes a product of numbers, which may become one instruction with an addition of it
     product      a product of matrices
     loops        runs its region as often as the program says
@@ -81,7 +82,7 @@ TRAITS: dict[str, frozenset[str]] = {
     "extreme": frozenset({"idempotent", "elementwise", "pure"}),
     "folds": frozenset({"pure"}), "maps": frozenset({"pure"}), "picks": frozenset({"pure"}),
     **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
-                     "watches", "loops", "carries", "terminator"), frozenset()),
+                     "watches", "unordered", "loops", "carries", "terminator"), frozenset()),
 }
 
 
@@ -251,7 +252,7 @@ _op("ts.swap", "src", "$src {} : T(src)", "src", traits="view")
 
 # ts: what passes/checked/ writes
 _op("ts.check_word", "", "{} : R", traits="pure")
-_op("ts.inside", "value first last", "$value , $first , $last {} : T(value)", "i1")
+_op("ts.inside", "value first last", "$value , $first , $last {} : T(value)", "i1", "unordered")
 _op("ts.report", "fine bad value", "$fine , $bad , $value {} : T(bad) , T(value)", traits="watches")
 _op("ts.touch", "ptr mask?", "$ptr (? , $mask )? {} : T(ptr)", traits="watches")
 _op("ts.order", "ptr mask? releases?", "$ptr (? mask $mask )? (? releases $releases )? {} : T(ptr)",

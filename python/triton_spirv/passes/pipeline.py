@@ -20,6 +20,7 @@ from .fetch_ahead import fetch_ahead
 from .float16_bits import hold_float16_as_bits
 from .matrix_placement import place_products
 from .once_per_run import once_per_run
+from .order_axes import order_axes
 from .simplify import simplify
 from .single_rounds import without_single_rounds
 from .tile_placement import place_tiles
@@ -39,6 +40,8 @@ class Pass:
 
 PASSES = (
     Pass("simplify", lambda module, target, warps: simplify(module)),
+    Pass("order-axes", lambda module, target, warps: order_axes(module),
+         lambda target: not target.lanes and target.optimises("axes")),
     Pass("single-rounds", lambda module, target, warps: without_single_rounds(
         module, target.max_registers * target.vector_width),
          lambda target: target.optimises("single-rounds")),
