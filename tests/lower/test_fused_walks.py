@@ -24,7 +24,8 @@ from property.planting import Bug, planted, within
 from triton_spirv.compiler import compile
 from triton_spirv.errors import InternalError
 from triton_spirv.layout import Layout
-from triton_spirv.lower.plan.records import Access, Fused, Node, Plan, Turns, Versions, Walk
+from triton_spirv.lower.plan.accesses import Access, Fused
+from triton_spirv.lower.plan.records import Node, Plan, Turns, Versions, Walk
 from triton_spirv.lower.plan.text import plan_text
 from triton_spirv.lower.plan.verify import defects
 from triton_spirv.target import CPU

@@ -19,7 +19,8 @@ from triton_spirv import plugin
 from triton_spirv.aot import signature
 from triton_spirv.compiler import compile
 from triton_spirv.errors import InternalError
-from triton_spirv.lower.plan.records import Access, ArrayUse, Fused, Node, Plan, Region, Renamed, Turns, Walk
+from triton_spirv.lower.plan.accesses import Access, Fused
+from triton_spirv.lower.plan.records import ArrayUse, Node, Plan, Region, Renamed, Turns, Walk
 from triton_spirv.lower.plan.text import plan_text
 from triton_spirv.lower.plan.verify import defects, verify_plan
 from triton_spirv.target import CPU

@@ -16,7 +16,8 @@ from triton_spirv.aot import signature
 from triton_spirv.facts import lookup
 from triton_spirv.facts.motion import Product
 from triton_spirv.lower.intel import block_store
-from triton_spirv.lower.plan.records import Access, Blocks, Distance, Fetch, Node, Plan, Region
+from triton_spirv.lower.plan.accesses import Access, Blocks, Distance, Fetch
+from triton_spirv.lower.plan.records import Node, Plan, Region
 from triton_spirv.lower.plan.text import plan_text
 from triton_spirv.lower.plan.verify import defects
 from triton_spirv.target import find_target

@@ -16,7 +16,7 @@ from ...layout import Layout, log2
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ..context import Context
-from ..plan.records import Vectors
+from ..plan.accesses import Vectors
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Fragment, Pointers, Tensor, Uniform
 from ..values.types import storage_bytes, storage_type

@@ -22,7 +22,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..arithmetic.symbolic import as_affine
 from ..context import Context, named
-from ..plan.records import Groups
+from ..plan.accesses import Groups
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Bound, Deferred, Tensor, Uniform
 from ..values.types import element_of, storage_type

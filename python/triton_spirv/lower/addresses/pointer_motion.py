@@ -22,7 +22,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ...traversal import Asking, answer, every
 from ..context import Context
-from ..plan.records import Distance
+from ..plan.accesses import Distance
 from ..values.tensor import Uniform
 
 

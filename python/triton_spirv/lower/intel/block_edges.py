@@ -13,7 +13,7 @@ from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ..addresses.element_motion import dims_below, slope_along
 from ..context import Context
-from ..plan.records import Message
+from ..plan.accesses import Message
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Deferred, Uniform
 from ..values.types import shape_of

@@ -28,7 +28,7 @@ from ...layout import Layout
 from ...spirv.builder import with_width
 from ...spirv.module import Value as Register
 from ..context import Context
-from ..plan.records import Blocks
+from ..plan.accesses import Blocks
 from ..values.tensor import Bound, Fragment, Pointers, Tensor, Uniform
 from ..values.types import element_of, register_type, storage_bytes
 from .block_edges import edges, limits_of

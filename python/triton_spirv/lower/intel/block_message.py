@@ -12,7 +12,7 @@ from ...spirv.types import Int
 from ..addresses.access import element_offsets
 from ..addresses.element_motion import Slope
 from ..context import Context
-from ..plan.records import Message
+from ..plan.accesses import Message
 from ..values.tensor import Pointers
 from ..values.types import element_of, storage_bytes
 from .block_stride import is_computable, longest_run

@@ -13,7 +13,7 @@ from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ..addresses.element_motion import Slope, pointer_slope
 from ..context import Context
-from ..plan.records import Blocks, Message
+from ..plan.accesses import Blocks, Message
 from ..values.tensor import Pointers
 from ..values.types import shape_of
 from .block_edges import Edges, Limit

@@ -14,7 +14,7 @@ from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
 from ..addresses.element_motion import Slope, pointer_slope
 from ..context import Context
-from ..plan.records import Blocks, Message
+from ..plan.accesses import Blocks, Message
 from ..values.tensor import Pointers, Uniform
 from ..values.types import shape_of
 from .block_message import (

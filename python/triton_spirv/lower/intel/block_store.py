@@ -15,7 +15,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..addresses.element_motion import Slope
 from ..context import Context
-from ..plan.records import Blocks, Message
+from ..plan.accesses import Blocks, Message
 from ..values.tensor import Fragment, Pointers, Tensor
 from ..values.types import element_of, storage_bytes
 from .block_edges import edges, limits_of

@@ -21,7 +21,7 @@ from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
 from ..context import Context
-from ..plan.records import Blocks, Message
+from ..plan.accesses import Blocks, Message
 from ..values.tensor import Uniform
 from ..values.types import shape_of
 from .block_message import ALIGNMENT, prefetch_starts, starts_of

@@ -23,7 +23,7 @@ from ..context import Context, StepLoop
 from ..deadline import goes_on
 from ..lanes.elements import EVERYONE, acting, guarded, owner, redundant, visit_elements
 from ..lanes.exchange import from_owner
-from ..plan.records import Access
+from ..plan.accesses import Access
 from ..registry import lowers
 from ..values.numbers import from_arithmetic, is_bits, to_arithmetic
 from ..values.tensor import Bound, Fragment

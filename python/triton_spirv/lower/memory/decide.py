@@ -17,7 +17,7 @@ from ..addresses.access import by_memory, vectors_of
 from ..addresses.masks import by_register, is_predicated, is_proven, is_refuted
 from ..context import Context
 from ..lanes.elements import visited_layout
-from ..plan.records import Access, Groups, Vectors
+from ..plan.accesses import Access, Groups, Vectors
 from ..values.tensor import Tensor, Uniform
 from ..values.types import element_of
 

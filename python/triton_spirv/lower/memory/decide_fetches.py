@@ -12,7 +12,7 @@ from ..addresses.access import vectors_of
 from ..addresses.element_motion import pointer_growth
 from ..addresses.pointer_motion import constant_of, distance, to_next_program
 from ..context import Context
-from ..plan.records import Distance, Fetch
+from ..plan.accesses import Distance, Fetch
 from ..values.tensor import Pointers
 from ..values.types import element_of, storage_bytes
 

@@ -21,8 +21,8 @@ from ...traversal import Asking, answer, every
 from ..addresses.intervals import Intervals
 from ..addresses.ownership import fixed_bits
 from ..context import Context, named
-from ..plan.records import Compared, Fused, FusedLoad, Overlap
-from ..plan.records import Span as Reached
+from ..plan.accesses import Compared, Fused, FusedLoad, Overlap
+from ..plan.accesses import Span as Reached
 from ..registry import RULES
 from ..values.tensor import Affine, Bound, Deferred, Pointers, Tensor
 

@@ -21,7 +21,7 @@ from ..context import Context, named
 from ..intel.block_io import block_load, plan_block_load
 from ..lanes import elements
 from ..lanes.exchange import from_owner
-from ..plan.records import Access, Groups, Vectors
+from ..plan.accesses import Access, Groups, Vectors
 from ..registry import pulled
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Fragment, Pointers, Tensor, Uniform, is_anywhere

@@ -17,7 +17,7 @@ from ...traversal import Asking, answer, some
 from ..addresses.access import AccessPointers
 from ..addresses.pointer_motion import distance, emitted, in_reach
 from ..context import Context, StepLoop
-from ..plan.records import Fetch
+from ..plan.accesses import Fetch
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import element_of, shape_of, storage_bytes

@@ -17,7 +17,7 @@ from ..addresses.masks import Idle, guarded, is_provable
 from ..context import Context, StepLoop
 from ..intel.block_store import block_store, block_surfaces, plan_block_store
 from ..lanes import elements
-from ..plan.records import Access, Vectors
+from ..plan.accesses import Access, Vectors
 from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.tensor import Tensor

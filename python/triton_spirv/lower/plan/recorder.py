@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ..values.tensor import Stored
-from .records import Arm, ArrayUse, Arrives, Meets, Node, Overlap, Plan, Region, Renamed, Turns, Versions
+from .accesses import Overlap
+from .records import Arm, ArrayUse, Arrives, Meets, Node, Plan, Region, Renamed, Turns, Versions
 
 
 class Recorder:

@@ -19,16 +19,12 @@ from typing import Any
 
 from ...facts.motion import text as slope_text
 from ...ir.model import Operation, PointerType, TensorType
+from .accesses import Access, Blocks, Fetch, Fused, FusedLoad
 from .records import (
-    Access,
     Arm,
     ArrayUse,
     Arrives,
-    Blocks,
     Exchange,
-    Fetch,
-    Fused,
-    FusedLoad,
     Kept,
     Meets,
     Node,

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 
 from ...ir.model import Block, Operation, Region, Value
 from ...traversal import Asking, Known, answer
+from .accesses import Access, Fused
 from .addresses import Addresses
-from .records import Access, Fused, Node, Plan, Turns, Versions, Walk
+from .records import Node, Plan, Turns, Versions, Walk
 from .records import Region as Inner
 from .text import called
 from .verify_fused import FusedWalks

@@ -18,8 +18,9 @@ from ...facts.bounds import Part, conjunction, keeps_dims
 from ...facts.motion import Round, added_each_round, constant, motion, number
 from ...ir.model import Operation
 from ...layout import Elimination, Layout
+from .accesses import Access, Blocks
 from .addresses import Addresses, multiple_of, sum_of
-from .records import Access, Blocks, Node, Plan, Turns, Versions, Walk
+from .records import Node, Plan, Turns, Versions, Walk
 from .records import Region as Inner
 from .text import called
 

@@ -13,7 +13,8 @@ from ...facts.lookup import may_look_up, next_program
 from ...facts.motion import Product, Program, Round, Slope, motion
 from ...ir.model import Operation, Value
 from ...traversal import Asking, Known, answer
-from .records import Access, Distance, Fetch, Node, Plan, Turns, Versions, Walk
+from .accesses import Access, Distance, Fetch
+from .records import Node, Plan, Turns, Versions, Walk
 from .records import Region as Inner
 from .text import called
 

@@ -21,8 +21,9 @@ from functools import lru_cache
 
 from ...ir.model import PointerType, TensorType, Value
 from ...layout import Elimination, Layout
+from .accesses import Access, Compared, Fused, FusedLoad, Overlap, Span
 from .addresses import Addresses, Stride
-from .records import Access, Compared, Fused, FusedLoad, Overlap, Span, Versions
+from .records import Versions
 from .text import called
 
 

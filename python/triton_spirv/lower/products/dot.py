@@ -26,7 +26,8 @@ from ..addresses.masks import one_of
 from ..context import Context, StepLoop
 from ..intel.matrix_unit import product_on_matrix_unit
 from ..memory.prefetch import SpreadFetches
-from ..plan.records import Access, Product, Vectors
+from ..plan.accesses import Access, Vectors
+from ..plan.records import Product
 from ..registry import RULES, lowers
 from ..values.tensor import Deferred, Fragment, Stored, Tensor, Uniform
 from ..values.types import element_of, shape_of
