@@ -14,7 +14,7 @@ from pathlib import Path
 import prepared
 import pytest
 from triton_spirv import racing
-from triton_spirv.runtime import profile
+from triton_spirv.runtime import profile, timed_launches
 from triton_spirv.runtime.profile import Profile, Timing
 
 KERNEL = """
@@ -175,7 +175,7 @@ class Mark:
 
 def test_between_marks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     kept = Profile()
-    launch = profile.between_marks(lambda x, y, z, arguments: None, "kernel", "a device", Mark, kept)
+    launch = timed_launches.between_marks(lambda x, y, z, arguments: None, "kernel", "a device", Mark, kept)
     launch(4, 1, 1, [])
     launch(0, 1, 1, [])
     kept.describe_last({"name": "named", "flops8": 100, "text": "no number"})

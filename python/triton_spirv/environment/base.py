@@ -7,12 +7,11 @@ are in.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of
-from ..spirv.control import While
 from ..spirv.module import Module, Value
 from ..spirv.passes.graph import Graph
 from ..spirv.passes.pipeline import Pass
@@ -20,6 +19,7 @@ from ..spirv.passes.private_memory import order_shared_memory
 from ..spirv.types import Float, Int, Type
 from ..spirv.values import Words
 from ..target import Target
+from .atomics import Atomics
 from .masked_access import MaskedAccess
 from .matrix_units import MatrixUnits
 
@@ -30,23 +30,6 @@ REDUCTIONS = {
     "arith.maxui": "UMax", "arith.minui": "UMin", "arith.andi": "BitwiseAnd", "arith.ori": "BitwiseOr",
     "arith.xori": "BitwiseXor",
 }
-
-#: The instructions of `atomic`.
-ATOMICS = {
-    "add": "OpAtomicIAdd",
-    "fadd": "OpAtomicFAddEXT",
-    "max": "OpAtomicSMax",
-    "umax": "OpAtomicUMax",
-    "min": "OpAtomicSMin",
-    "umin": "OpAtomicUMin",
-    "fmax": "OpAtomicFMaxEXT",
-    "fmin": "OpAtomicFMinEXT",
-    "and": "OpAtomicAnd",
-    "or": "OpAtomicOr",
-    "xor": "OpAtomicXor",
-    "exchange": "OpAtomicExchange",
-}
-
 
 @dataclass(frozen=True)
 class Parameter:
@@ -59,7 +42,7 @@ class Parameter:
     pointee: Type | None = None
 
 
-class Environment(MatrixUnits, MaskedAccess, ABC):
+class Environment(MatrixUnits, MaskedAccess, Atomics):
     """One environment for one module; `b` builds into that module.
 
     passing           how the arguments travel, as Artifact says it; known when `begin_kernel` is done
@@ -125,6 +108,18 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
     @abstractmethod
     def warp_id(self) -> Value:
         """i32: the sub-group inside its work-group."""
+
+    def draw_program(self, counter: Value) -> None:
+        """Let the program be the next one that nobody is yet, in the order of their ids, counted by a word in
+        memory that is 0 before the launch; at the entry. A device may start work-groups in any order: Intel's
+        CPU runtime does in grids of two dimensions. A program that waits for an earlier one then waits for
+        one that runs.
+        """
+        raise NotImplementedError  # environments of devices where one work-item runs a program
+
+    @abstractmethod
+    def ticks(self) -> Value:
+        """i64: a clock that runs at the device's own rate, on a CPU that of its time stamp counter."""
 
     # --- pointers -------------------------------------------------------------------------------------------
 
@@ -354,61 +349,6 @@ class Environment(MatrixUnits, MaskedAccess, ABC):
         that names the form in `products`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no instruction that sums products of {form}")
-
-    # --- atomics --------------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def has_atomic(self, name: str, type: Type) -> bool:
-        """Does the device have `atomic` of this name on a type? (Otherwise: `compare_exchange` in a loop.)"""
-
-    @abstractmethod
-    def atomic_load(self, pointer: Value, scope: str, order: str) -> Value:
-        """An integer of 32 or 64 bits; order: relaxed or acquire."""
-
-    @abstractmethod
-    def atomic_store(self, pointer: Value, value: Value, scope: str, order: str) -> None:
-        """Store an integer of 32 or 64 bits; order: relaxed or release."""
-
-    def draw_program(self, counter: Value) -> None:
-        """Let the program be the next one that nobody is yet, in the order of their ids, counted by a word in
-        memory that is 0 before the launch; at the entry. A device may start work-groups in any order: Intel's
-        CPU runtime does in grids of two dimensions. A program that waits for an earlier one then waits for
-        one that runs.
-        """
-        raise NotImplementedError  # environments of devices where one work-item runs a program
-
-    @abstractmethod
-    def ticks(self) -> Value:
-        """i64: a clock that runs at the device's own rate, on a CPU that of its time stamp counter."""
-
-    @abstractmethod
-    def atomic(self, name: str, pointer: Value, value: Value, scope: str, order: str) -> Value:
-        """The old value; name: add fadd max umax min umin fmax fmin and or xor exchange. order: relaxed
-        acquire release acq_rel.
-        """
-
-    @abstractmethod
-    def fence(self, scope: str, order: str) -> None:
-        """Orders the work-item's own accesses around a relaxed atomic as one of this order does: release
-        before it, acquire behind it. Nothing for relaxed.
-        """
-
-    @abstractmethod
-    def compare_exchange(self, pointer: Value, compare: Value, value: Value, scope: str, order: str) -> Value:
-        """The old value of an integer in memory, replaced by `value` where it equalled `compare`."""
-
-    def update_word(self, pointer: Value, scope: str, change: Callable[[Value], Value]) -> Value:
-        """Replace an integer in memory by `change` of it, whatever others do there meanwhile; what it was. A
-        loop of compare-and-exchange that orders nothing else (see `fence`)."""
-        b = self.b
-        loop = While(b.module, [self.atomic_load(pointer, scope, "relaxed")])
-        with loop.before():
-            word = loop.carried[0]
-            seen = self.compare_exchange(pointer, word, change(word), scope, "relaxed")
-            loop.condition(b.compare("OpINotEqual", seen, word), [seen])
-        with loop.body():
-            loop.yield_(loop.arguments)
-        return loop.results[0]
 
     # --- printing -------------------------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import sys
 import threading
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +20,7 @@ from ..errors import DeviceError, LaunchError
 from . import loader, opencl, running, trial
 from .opencl import Library
 from .pending import Pending
+from .thread_queues import ThreadQueues
 
 KINDS = ("cpu", "gpu", "accelerator")
 INSTALL_HINT = "'pip install intel-opencl-rt intel-cmplr-lib-rt' brings a CPU device"
@@ -295,10 +295,10 @@ class Context:
 
     device: Device
     handle: int
-    _threads: threading.local = field(default_factory=threading.local, repr=False)
 
     def __post_init__(self) -> None:
         self.pending = Pending(self.device.library, self.device.name)
+        self._queues = ThreadQueues(self.device.library, self.handle, self.device.handle)
 
     @property
     def queue(self) -> int:
@@ -311,7 +311,7 @@ class Context:
         """This thread's queue that runs kernels in the calling thread; 0 where the driver has none."""
         if not self.device.runs_in_calling_thread:
             return 0
-        return self._queue("local", opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
+        return self._queues.handle("local", opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
 
     @property
     def profiling_queue(self) -> int:
@@ -322,49 +322,26 @@ class Context:
         """A queue that the driver's threads work for, where there are any."""
         if not running.lost_driver_threads:
             running.driver_has_threads = True
-            return self._queue(name, properties)
+            return self._queues.handle(name, properties)
         if not self.device.runs_in_calling_thread:
             raise LaunchError(f"{self.device.name}: {running.FORKED}")
-        return self._queue(f"local_{name}" if properties else "local",
-                           properties | opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
+        return self._queues.handle(f"local_{name}" if properties else "local",
+                                   properties | opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
 
     def leave(self, kernel: str) -> None:
         """This thread has put a kernel into its queue, and does not wait for it."""
         self.device.library.call("clFlush", self.queue)
-        self.pending.add(self._threads.ordinary, kernel)
+        self.pending.add(self._queues.known("ordinary"), kernel)
 
     def settle(self, others_only: bool = False) -> None:
         """Wait for what nobody has waited for, of this thread too or of others only. LaunchError where it
         failed."""
-        self.pending.wait(getattr(self._threads, "ordinary", None) if others_only else None)
+        self.pending.wait(self._queues.known("ordinary") if others_only else None)
 
     def forget_queues(self) -> object:
         """This thread gets new queues; what is given keeps the old ones. The one that runs kernels in the
         calling thread stays: nothing is ever left in it, and who launches there has its handle."""
-        queues = dict(self._threads.__dict__)
-        self._threads.__dict__.clear()
-        if "local" in queues:
-            self._threads.local = queues.pop("local")
-        return queues
-
-    def _queue(self, name: str, properties: int) -> int:
-        queue: _Queue | None = getattr(self._threads, name, None)
-        if queue is None:
-            library = self.device.library
-            queue = _Queue(library, library.create_queue(self.handle, self.device.handle, properties))
-            setattr(self._threads, name, queue)
-        return queue.handle
-
-
-class _Queue:
-    """Releases the queue when its thread ends."""
-
-    def __init__(self, library: Library, handle: int) -> None:
-        self.handle, self._library = handle, library
-
-    def __del__(self) -> None:
-        if not sys.is_finalizing():
-            self._library.release("clReleaseCommandQueue", self.handle)
+        return self._queues.forget()
 
 
 def _forget_pending() -> None:

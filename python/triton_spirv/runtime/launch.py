@@ -35,7 +35,7 @@ from .thread_state import Abandoned, ThreadState
 if TYPE_CHECKING:
     from ..artifact import Artifact
     from .launch_code import Call
-    from .profile import EventTimer
+    from .timed_launches import EventTimer
 
 #: what a launch takes: the grid, and one argument for each parameter of the kernel
 Launch = Callable[[int, int, int, Sequence[Any]], None]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from triton_spirv.artifact import Artifact
 from triton_spirv.native import BuildFailed, spilled_bytes, zebin
 from triton_spirv.native.policy import dwords_per_lane
-from triton_spirv.runtime import devices, profile, program, record
+from triton_spirv.runtime import devices, profile, program, record, timed_launches
 from triton_spirv.runtime.opencl import OpenCLError
 from triton_spirv.settings import flag
 from triton_spirv.spirv.line_info import with_line_info
@@ -140,13 +140,13 @@ class OpenCLFunction(Function):
         from triton_spirv.runtime import launch
 
         kernel = launch.Kernel(self.context, self.built(metadata), Artifact.from_json(metadata.artifact))
-        watched: profile.Watched = nullcontext
+        watched: timed_launches.Watched = nullcontext
         if self.has_lines:
             from .line_profile import LINES
 
             watched = partial(LINES.watched, LINES.add(self.built(metadata)))
         if profile.wanted():
-            return profile.timed(kernel, watched=watched)
+            return timed_launches.timed(kernel, watched=watched)
         self._kernel = kernel
         return kernel.launch
 
@@ -171,8 +171,8 @@ class VulkanFunction(Function):
         artifact, opened = Artifact.from_json(metadata.artifact), context.open_device(self.device)
         kernel = launch.Kernel(vulkan_program.build(opened, self.sound(metadata), artifact))
         if profile.wanted():
-            return profile.between_marks(kernel.launch, artifact.entry, self.device.name,
-                                         lambda: timing.Event(opened, enable_timing=True))
+            return timed_launches.between_marks(kernel.launch, artifact.entry, self.device.name,
+                                                lambda: timing.Event(opened, enable_timing=True))
         return kernel.launch
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...spirv.builder import I32, I64, scalar_type, width_of, with_width
 from ...spirv.module import Value
 from ...spirv.types import Array, Bool, Float, Int, Pointer, Type
-from ..base import ATOMICS, REDUCTIONS
+from ..atomics import ATOMICS
+from ..base import REDUCTIONS
 from ..memory_types import type_bytes
 from .memory import SHARED, OpenCLMemory
 

@@ -12,7 +12,7 @@ from ...spirv.module import Value
 from ...spirv.passes.graph import Graph
 from ...spirv.passes.private_memory import keep_private
 from ...spirv.types import Bool, Float, Int, Type
-from ..base import ATOMICS
+from ..atomics import ATOMICS
 from .shared_memory import VulkanSharedMemory
 
 WORKGROUP = 2
