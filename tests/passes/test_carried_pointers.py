@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from triton_spirv.ir import parse
-from triton_spirv.ir.model import Module, Operation
+from triton_spirv.ir.model import Operation
+from triton_spirv.ir.module import Module
 from triton_spirv.passes.carried_pointers import carry_pointer
 
 LOOP = """

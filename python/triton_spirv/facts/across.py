@@ -6,7 +6,8 @@ a vector can be loaded along either side.
 
 from __future__ import annotations
 
-from ..ir.model import Module, PointerType, TensorType, Value
+from ..ir.model import PointerType, TensorType, Value
+from ..ir.module import Module
 from .axis import axis_facts
 from .by_elements import is_by_elements
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..ir.model import Module, Operation, TensorType
+from ..ir.model import Operation, TensorType
+from ..ir.module import Module
 
 
 def acts_by_elements(op: Operation) -> bool:

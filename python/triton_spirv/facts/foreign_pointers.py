@@ -6,7 +6,8 @@ address of an argument plus something is that argument's.
 
 from __future__ import annotations
 
-from ..ir.model import Module, Operation, Value
+from ..ir.model import Operation, Value
+from ..ir.module import Module
 from .pointers import pointer_flow
 from .remembered import fact
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.model import FloatType, IntegerType, Module, Operation, Value, element_type, function_of
+from ..ir.model import FloatType, IntegerType, Operation, Value, element_type, function_of
+from ..ir.module import Module
 from .axis import axis_facts
 from .axis_info import LARGEST, AxisInfo
 from .bounds import Part, conjunction

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..ir.dialects import OPERATIONS, with_trait
-from ..ir.model import Block, Module, Operation, PointerType, TensorDescType, TensorType, Type, Value
+from ..ir.model import Block, Operation, PointerType, TensorDescType, TensorType, Type, Value
+from ..ir.module import Module
 from .remembered import fact
 
 _POINTERS = (PointerType, TensorDescType)

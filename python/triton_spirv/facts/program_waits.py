@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..ir.dialects import with_trait
-from ..ir.model import Module, Operation
+from ..ir.model import Operation
+from ..ir.module import Module
 from .pointers import written_roots
 from .remembered import fact
 

@@ -20,7 +20,6 @@ from ..ir.model import (
     Block,
     DenseAttr,
     IntegerType,
-    Module,
     Operation,
     PointerType,
     TensorType,
@@ -29,6 +28,7 @@ from ..ir.model import (
     bits_of,
     element_type,
 )
+from ..ir.module import Module
 from .pointers import is_pointer, pointer_flow, pointer_roots
 
 Node = list[Any]

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..ir.model import Module
+from ..ir.module import Module
 
 T = TypeVar("T")
 

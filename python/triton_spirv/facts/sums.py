@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 from ..ir import parse
-from ..ir.model import FloatType, Module, Operation, Value, element_type, shape_of
+from ..ir.model import FloatType, Operation, Value, element_type, shape_of
+from ..ir.module import Module
 from .pointers import flow, is_pointer, pointer_roots
 
 #: digits that each type of a product's operands has at the least, with the leading one

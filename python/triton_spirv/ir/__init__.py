@@ -1,11 +1,11 @@
 """Reading Triton IR (TTIR, TTGIR): `parse(text) -> Module`, and the objects it makes.
 
-Needs nothing but the standard library. model.py: operations and values; types.py: types and attributes;
-dialects.py: the table of operations.
+Needs nothing but the standard library. module.py: a module; model.py: operations and values; location.py: places
+in the source; types.py: types and attributes; dialects.py: the table of operations.
 """
 
+from .location import UNKNOWN_LOCATION, Location
 from .model import (
-    UNKNOWN_LOCATION,
     Block,
     DenseAttr,
     Encoding,
@@ -13,9 +13,7 @@ from .model import (
     FunctionType,
     IndexType,
     IntegerType,
-    Location,
     MemDescType,
-    Module,
     NoneType,
     OpaqueAttr,
     OpaqueType,
@@ -34,6 +32,7 @@ from .model import (
     like,
     shape_of,
 )
+from .module import Module
 from .parser import parse
 
 __all__ = [

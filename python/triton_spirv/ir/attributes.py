@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from . import numbers
+from . import dense, numbers
 from .lexer import END, tokenize
 from .tokens import is_number, shown, split_top, unescape
 from .types import (
@@ -35,14 +35,12 @@ from .types import (
     VectorType,
 )
 
-_I1 = IntegerType(1)
 _INTEGER = re.compile(r"([su]?)i(\d+)\Z")
 _SHAPED = re.compile(r"((?:\d+x)*)(.+)\Z", re.DOTALL)
 
 
 MAX_DEPTH = 64  # of types in types, lists in lists, layouts in layouts
 TOO_DEEP = f"types and attributes are nested more than {MAX_DEPTH} deep"
-
 
 
 class Reader:
@@ -305,7 +303,7 @@ class Reader:
             type, after = self._type_of_numbers(self.expect(i + 1, ":"))
             if not isinstance(type, (TensorType, VectorType)):
                 self.fail(f"dense<...> of {type}, which is no tensor", i)
-            return self.at(i, self._dense, token[6:-1], type, i), after
+            return self.at(i, self._dense, token[6:-1], type), after
         if first == "(" or first == "!" or token in self.types:
             return self.type(i)
         try:
@@ -316,19 +314,9 @@ class Reader:
             self.fail(f"expected an attribute, found {shown(token)}", i)
 
     def number(self, token: str, type: Type, i: int) -> int | float:
-        """A literal of a type; hexadecimal stands for a float's bits."""
-        if not is_number(token):
-            self.fail(f"{shown(token)} is no number", i)
-        if isinstance(type, FloatType):
-            if not numbers.is_known(type):
-                self.fail(f"numbers of type {type} cannot be read", i)
-            if token[:2] == "0x":
-                return numbers.BitsFloat.of(self.at(i, numbers.checked_bits, int(token, 16), type), type)
-            return numbers.rounded(float(token), type)
-        if isinstance(type, (IntegerType, IndexType)) and "." not in token:
-            value = int(token, 0)
-            return bool(value) if type == _I1 else value
-        self.fail(f"{token!r} is not a number of type {type}", i)
+        """The literal at token i, of a type."""
+        value: int | float = self.at(i, numbers.literal, token, type)
+        return value
 
     def _hash(self, token: str, i: int) -> Any:
         if token in self.aliases:
@@ -372,50 +360,17 @@ class Reader:
             return ()
         type = self.type_of(element.strip())
         words = (word.strip() for word in values.split(","))
-        return tuple(_WORDS[word] if word in _WORDS else self.number(word, type, 0) for word in words)
+        return tuple(_WORDS[word] if word in _WORDS else numbers.literal(word, type) for word in words)
 
-    def _dense(self, inside: str, type: Any, i: int) -> DenseAttr:
+    def _dense(self, inside: str, type: TensorType | VectorType) -> DenseAttr:
         element = type.element
         if not isinstance(element, (IntegerType, IndexType, FloatType)):
             raise ValueError(f"dense<...> of {type}, which has no numbers")
         if inside[:1] == '"':
-            return self._dense_bytes(bytes.fromhex(inside[3:-1]), type)
+            return dense.of_bytes(bytes.fromhex(inside[3:-1]), type)
         words = inside.replace("[", " ").replace("]", " ").replace(",", " ").split()
-        values = tuple(_WORDS[word] if word in _WORDS else self.number(word, element, i) for word in words)
-        if "[" in inside or not words:
-            numel = 1
-            for n in type.shape:
-                numel *= n
-            if len(values) != numel:
-                self.fail(f"dense<...> has {len(values)} values, {type} has {numel}", i)
-            return DenseAttr(type, False, values)
-        if len(values) != 1:
-            raise ValueError(f"dense<...> has {len(values)} values and no brackets")
-        return DenseAttr(type, True, values[0])
-
-    def _dense_bytes(self, data: bytes, type: Any) -> DenseAttr:
-        """dense<"0x..."> holds little-endian elements of whole bytes; booleans are one bit each."""
-        element = type.element
-        if element == IntegerType(1):
-            if len(data) == 1 and data[0] in (0, 255):
-                return DenseAttr(type, True, bool(data[0]))
-            bits = [byte >> k & 1 for byte in data for k in range(8)]
-            if len(data) != (type.numel + 7) // 8:
-                raise ValueError(f"dense<...> has {len(data)} bytes, {type} has {(type.numel + 7) // 8}")
-            return DenseAttr(type, False, tuple(map(bool, bits[: type.numel])))
-        width = 64 if isinstance(element, IndexType) else element.width
-        size = (width + 7) // 8
-        if len(data) not in (size, size * type.numel):
-            raise ValueError(f"dense<...> has {len(data)} bytes, {type} has {size * type.numel}")
-        raw = [int.from_bytes(data[k : k + size], "little") for k in range(0, len(data), size)]
-        if isinstance(element, FloatType):
-            if not numbers.is_known(element):
-                raise ValueError(f"numbers of type {element} cannot be read")
-            raw = [numbers.checked_bits(bits, element) for bits in raw]
-            values: tuple[int | float, ...] = tuple(numbers.BitsFloat.of(bits, element) for bits in raw)
-        else:
-            values = tuple(bits - (1 << width) if bits >> (width - 1) else bits for bits in raw)
-        return DenseAttr(type, True, values[0]) if len(values) == 1 else DenseAttr(type, False, values)
+        values = tuple(_WORDS[word] if word in _WORDS else numbers.literal(word, element) for word in words)
+        return dense.of_numbers(values, "[" in inside or not words, type)
 
 
 _NUMBERS = re.compile(r"tensor<(\d{1,2})xi(32|64)>")

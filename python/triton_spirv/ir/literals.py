@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from . import numbers
-from .model import DenseAttr, Encoding, Location, OpaqueAttr, SymbolRef
+from .location import Location
+from .model import DenseAttr, Encoding, OpaqueAttr, SymbolRef
 from .types import FloatType, IntegerType, Type
 
 # Integers of attributes are i32 but these.

@@ -1,4 +1,4 @@
-"""The IR in memory: Value, Operation, Block, Region, Module, Location.
+"""The IR in memory: Value, Operation, Block, Region. (Modules: module.py.)
 
 Operations know their operands by the dialect's names (`op.ptr`, `op.mask`; see dialects.py). Values and
 operations compare by identity. Types and attributes are re-exported from types.py.
@@ -9,13 +9,11 @@ generation up, so that what was known of an earlier one is not taken for the new
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ParseError
 from .dialects import OPERATIONS, OperationSpec
+from .location import UNKNOWN_LOCATION, Location
 from .types import (
     DenseAttr,
     Encoding,
@@ -42,7 +40,6 @@ from .types import (
 )
 
 __all__ = [
-    "UNKNOWN_LOCATION",
     "Block",
     "DenseAttr",
     "Encoding",
@@ -50,9 +47,7 @@ __all__ = [
     "FunctionType",
     "IndexType",
     "IntegerType",
-    "Location",
     "MemDescType",
-    "Module",
     "NoneType",
     "OpaqueAttr",
     "OpaqueType",
@@ -72,46 +67,6 @@ __all__ = [
     "like",
     "shape_of",
 ]
-
-
-#: folders of functions that kernels call, of Triton and of its plugin
-LIBRARIES = ("triton/language/", "/triton_spirv_backend/", "/third_party/spirv/backend/")
-
-
-@dataclass(frozen=True)
-class Location:
-    """A place in the user's source; line and column count from 1, 0 when unknown.
-
-    `name` is the variable's name where the front end knew it. `callers` are the call sites of inlined
-    functions, innermost first.
-    """
-
-    file: str
-    line: int
-    column: int
-    name: str | None = None
-    callers: tuple[Location, ...] = ()
-
-    @property
-    def known(self) -> bool:
-        return self.line > 0
-
-    @property
-    def in_user_code(self) -> Location:
-        """The innermost place in the user's own source: the call site of a function like tl.sum or tl.cdiv,
-        which are written in Triton themselves. The place itself where there is no other."""
-        return next((place for place in (self, *self.callers) if not place._in_library), self)
-
-    @property
-    def _in_library(self) -> bool:
-        file = self.file.replace(os.sep, "/")
-        return not self.known or any(folder in file for folder in LIBRARIES)
-
-    def __str__(self) -> str:
-        return f"{os.path.basename(self.file)}:{self.line}:{self.column}" if self.line else self.file
-
-
-UNKNOWN_LOCATION = Location("<unknown>", 0, 0)
 
 
 class Value:
@@ -307,16 +262,16 @@ class Operation:
     def walk(self) -> list[Operation]:
         """This operation and all inside it, in textual order, as they are now."""
         found: list[Operation] = []
-        self._collect(found)
+        self.collect(found)
         return found
 
-    def _collect(self, found: list[Operation]) -> None:
+    def collect(self, found: list[Operation]) -> None:
         found.append(self)
         for region in self.regions:
             for block in region.blocks:
                 for op in block.operations:
                     if op.regions:
-                        op._collect(found)
+                        op.collect(found)
                     else:
                         found.append(op)
 
@@ -422,53 +377,3 @@ def _changed(block: Block | None) -> None:
     function = function_of(block)
     if function is not None:
         function.generation += 1
-
-
-class Module:
-    """A builtin.module. `functions`: name -> tt.func operation."""
-
-    def __init__(self, operation: Operation) -> None:
-        self.operation = operation
-        self.functions: dict[str, Operation] = {
-            op.attributes["sym_name"]: op for op in self.body.operations if op.name == "tt.func"
-        }
-        #: what analyses of the whole module have found, and of which generation: facts/remembered.py
-        self.facts: dict[object, object] = {}
-        self.facts_generation: tuple[int, int] | None = None
-
-    @property
-    def generation(self) -> tuple[int, int]:
-        """Another one whenever something in the module has changed."""
-        operations = self.body.operations
-        return len(operations), sum([op.generation for op in operations])
-
-    @property
-    def attributes(self) -> dict[str, Any]:
-        return self.operation.attributes
-
-    @property
-    def body(self) -> Block:
-        return self.operation.regions[0].blocks[0]
-
-    def walk(self) -> list[Operation]:
-        """Every operation inside the module, in textual order, as they are now."""
-        found: list[Operation] = []
-        for op in self.body.operations:
-            op._collect(found)
-        return found
-
-    @property
-    def entry(self) -> Operation:
-        """The kernel: the public function, of which Triton makes exactly one; ParseError where there is none,
-        or where there are several."""
-        public = self.public
-        if len(public) != 1 or not public[0].regions:
-            names = ", ".join(f.attributes["sym_name"] for f in public) or "none"
-            raise ParseError(f"a module has one public function with a body, its kernel; here: {names}")
-        return public[0]
-
-    @property
-    def public(self) -> list[Operation]:
-        """The functions that may be called from outside."""
-        functions = self.functions.values()
-        return [f for f in functions if f.attributes.get("sym_visibility", "public") == "public"]

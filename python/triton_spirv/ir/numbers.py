@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import struct
 
-from .types import FloatType
+from .tokens import is_number, shown
+from .types import FloatType, IndexType, IntegerType, Type
+
+BIT = IntegerType(1)
 
 # name: exponent bits, mantissa bits, bias, kind. ieee: inf and NaN as in IEEE 754; fn: no inf, NaN is all
 # ones; fnuz: no inf, no negative zero, NaN is the sign bit alone; finite: every pattern is a number.
@@ -39,6 +42,22 @@ def checked_bits(bits: int, type: FloatType) -> int:
     if bits >> type.width:
         raise ValueError(f"{bits:#x} has more than the {type.width} bits of {type}")
     return bits
+
+
+def literal(token: str, type: Type) -> int | float:
+    """A literal of a type; hexadecimal stands for a float's bits. ValueError where it is none."""
+    if not is_number(token):
+        raise ValueError(f"{shown(token)} is no number")
+    if isinstance(type, FloatType):
+        if not is_known(type):
+            raise ValueError(f"numbers of type {type} cannot be read")
+        if token[:2] == "0x":
+            return BitsFloat.of(checked_bits(int(token, 16), type), type)
+        return rounded(float(token), type)
+    if isinstance(type, (IntegerType, IndexType)) and "." not in token:
+        value = int(token, 0)
+        return bool(value) if type == BIT else value
+    raise ValueError(f"{token!r} is not a number of type {type}")
 
 
 class BitsFloat(float):

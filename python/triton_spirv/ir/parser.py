@@ -18,8 +18,10 @@ from . import generic, syntax
 from .attributes import Reader
 from .dialects import OPERATIONS
 from .lexer import END, position, scan_aliases, tokenize
-from .locations import Locations
-from .model import UNKNOWN_LOCATION, Block, Location, Module, Operation, Region, Value
+from .location import UNKNOWN_LOCATION, Location
+from .location_syntax import Locations
+from .model import Block, Operation, Region, Value
+from .module import Module
 from .tokens import shown
 from .types import Type
 from .verify import verify

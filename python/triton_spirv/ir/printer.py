@@ -15,15 +15,8 @@ from .dialects import ENUMS, OPERATIONS, OperationSpec
 from .format import items_of
 from .inference import result_types
 from .literals import dictionary, location, number, quote, symbol
-from .model import (
-    Block,
-    DenseAttr,
-    Module,
-    OpaqueAttr,
-    Operation,
-    Region,
-    Value,
-)
+from .model import Block, DenseAttr, OpaqueAttr, Operation, Region, Value
+from .module import Module
 from .printer_syntax import PRINTERS
 from .types import FunctionType, IntegerType, Type, element_type
 

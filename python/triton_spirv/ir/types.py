@@ -250,7 +250,7 @@ def like(type: Type, element: Type) -> Type:
 class DenseAttr:
     """dense<...> : type. A splat has one number in `values`, else `values` is a flat row-major tuple."""
 
-    type: TensorType
+    type: TensorType | VectorType
     splat: bool
     values: Any
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.model import Location
+from ..ir.location import Location
 from ..spirv.builder import I32
 from ..spirv.control import if_
 from ..spirv.module import SourceLocation

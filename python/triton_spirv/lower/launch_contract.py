@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..environment.base import Environment, Parameter
 from ..facts.program_waits import waits
 from ..ir.dialects import OPERATIONS
-from ..ir.model import Module
+from ..ir.module import Module
 from ..spirv.builder import I32, I64
 from ..spirv.module import Module as SpirvModule
 from ..spirv.module import Value as Register

@@ -8,13 +8,13 @@ from triton_spirv.errors import MissingCapability, UnsupportedOperation
 from triton_spirv.ir.model import (
     FloatType,
     MemDescType,
-    Module,
     Operation,
     PointerType,
     TensorType,
     Type,
     Value,
 )
+from triton_spirv.ir.module import Module
 
 
 def missing(module: Module, supported: Container[str]) -> list[Operation]:

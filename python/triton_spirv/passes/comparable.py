@@ -11,7 +11,8 @@ or two of them, as exact+counts.
 from __future__ import annotations
 
 from ..facts.sums import HALVES, greatest_before, greatest_operand, is_addition, operand_forms
-from ..ir.model import FloatType, IntegerType, Module, Operation, Value, bits_of, element_type, like
+from ..ir.model import FloatType, IntegerType, Operation, Value, bits_of, element_type, like
+from ..ir.module import Module
 from .checked.sites import Before
 
 

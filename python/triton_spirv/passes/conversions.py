@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..facts.edges import edges
-from ..ir.model import Module, Operation, TensorType, Value
+from ..ir.model import Operation, TensorType, Value
+from ..ir.module import Module
 
 CONVERSION = "ttg.convert_layout"
 

@@ -18,7 +18,8 @@ from typing import Any
 from triton_spirv.traversal import Asking, answer
 
 from ..facts.motion import constant
-from ..ir.model import Block, IntegerType, Module, Operation, TensorType, Type, Value
+from ..ir.model import Block, IntegerType, Operation, TensorType, Type, Value
+from ..ir.module import Module
 from .copies import Copies, inserter
 
 I1 = IntegerType(1)

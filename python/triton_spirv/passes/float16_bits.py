@@ -6,7 +6,8 @@ import functools
 from dataclasses import fields, replace
 from typing import Any
 
-from ..ir.model import DenseAttr, FloatType, Module, Type
+from ..ir.model import DenseAttr, FloatType, Type
+from ..ir.module import Module
 
 
 def hold_float16_as_bits(module: Module) -> None:

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ir.model import Encoding, Module, Operation, TensorType, Value, bits_of, shape_of
+from ..ir.model import Encoding, Operation, TensorType, Value, bits_of, shape_of
+from ..ir.module import Module
 from ..layout import log2
 from ..matrices.layout import FORMS, Tiling, is_matrix, transposed
 from ..target import Matrix, Target

@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..facts.axis import HINTS, axis_facts
-from ..ir.model import DenseAttr, IntegerType, Module, Operation, TensorType, Value
+from ..ir.model import DenseAttr, IntegerType, Operation, TensorType, Value
+from ..ir.module import Module
 from ..traversal import Asking, Known, answer
 from .copies import copied, inserter
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..facts.listing import described
 from ..inspection import Inspection
-from ..ir.model import Module
+from ..ir.module import Module
 from ..ir.printer import print_module
 from ..target import Target
 from .fetch_ahead import fetch_ahead

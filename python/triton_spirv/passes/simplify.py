@@ -10,7 +10,8 @@ which is `ts.swap`, a view: no arithmetic, and what a sort does between two of t
 
 from __future__ import annotations
 
-from triton_spirv.ir.model import IntegerType, Module, Operation, TensorType, Value
+from triton_spirv.ir.model import IntegerType, Operation, TensorType, Value
+from triton_spirv.ir.module import Module
 
 SWAP = "ts.swap"
 

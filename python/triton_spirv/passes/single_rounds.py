@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from math import prod
 
 from ..ir.dialects import with_trait
-from ..ir.model import Block, DenseAttr, IntegerType, Module, Operation, Region, TensorType, Value
+from ..ir.model import Block, DenseAttr, IntegerType, Operation, Region, TensorType, Value
+from ..ir.module import Module
 from ..traversal import Asking, every, question
 from .copies import copied
 

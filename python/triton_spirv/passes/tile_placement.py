@@ -8,7 +8,8 @@ The layout spreads over what is computed from the result, as in matrix_placement
 
 from __future__ import annotations
 
-from ..ir.model import Encoding, Module, Operation, TensorType, Value, shape_of
+from ..ir.model import Encoding, Operation, TensorType, Value, shape_of
+from ..ir.module import Module
 from ..layout import Layout
 from ..matrices.grid import PLACED, find_grid, layout_of_grid
 from ..target import Target

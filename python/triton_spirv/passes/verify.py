@@ -14,7 +14,8 @@ from ..facts.edges import edges
 from ..ir import parse
 from ..ir.dialects import OPERATIONS
 from ..ir.dominance import undominated
-from ..ir.model import Block, Module, Operation, Region, Value
+from ..ir.model import Block, Operation, Region, Value
+from ..ir.module import Module
 from ..ir.printer import print_module
 
 

@@ -33,7 +33,7 @@ from ...check_layout import (
 )
 from ...environment.base import Environment
 from ...errors import LoweringError
-from ...ir.model import Location
+from ...ir.location import Location
 from ...spirv.builder import I32, I64, Builder, Operand
 from ...spirv.control import For, if_
 from ...spirv.module import Value as Register

@@ -15,7 +15,8 @@ from __future__ import annotations
 from ...facts.axis import axis_facts
 from ...facts.by_elements import is_by_elements
 from ...ir.dialects import OPERATIONS
-from ...ir.model import Module, Operation, TensorType
+from ...ir.model import Operation, TensorType
+from ...ir.module import Module
 from ...target import Target
 
 #: Elements that may be accessed one by one before tensors are walked. A driver takes about 0.6 ms for each.

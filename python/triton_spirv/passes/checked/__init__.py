@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from ...check_layout import Site
 from ...errors import UnsupportedOperation
-from ...ir.model import Module, TensorType
+from ...ir.model import TensorType
+from ...ir.module import Module
 from ..simplify import simplify
 from .bounds import check_bounds
 from .deadlock import check_deadlock

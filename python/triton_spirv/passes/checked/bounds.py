@@ -14,7 +14,8 @@ from __future__ import annotations
 from ...check_layout import NEVER_WRITTEN, named_word
 from ...facts.foreign_pointers import foreign_pointers
 from ...facts.pointers import is_pointer, pointer_roots
-from ...ir.model import Module, Operation, PointerType, Value, bits_of, element_type, like
+from ...ir.model import Operation, PointerType, Value, bits_of, element_type, like
+from ...ir.module import Module
 from .sites import I1, I64, Before, Sites
 
 #: what is watched: operation -> its name for users

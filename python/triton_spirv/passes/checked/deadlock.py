@@ -13,7 +13,8 @@ from __future__ import annotations
 from ...check_layout import stop_word
 from ...facts.pointers import is_pointer
 from ...facts.rounds import may_be_long
-from ...ir.model import IntegerType, Module, Operation, Value, like
+from ...ir.model import IntegerType, Operation, Value, like
+from ...ir.module import Module
 from .sites import I1, I64, Before, Sites
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from ...facts.axis import axis_facts, hints_of
 from ...ir.model import (
     IntegerType,
-    Module,
     Operation,
     PointerType,
     TensorType,
@@ -23,6 +22,7 @@ from ...ir.model import (
     like,
     shape_of,
 )
+from ...ir.module import Module
 from .sites import I64, Before, Sites
 
 #: attribute -> the function that says it

@@ -17,7 +17,6 @@ from ...ir.model import (
     FloatType,
     FunctionType,
     IntegerType,
-    Module,
     Operation,
     PointerType,
     Region,
@@ -28,6 +27,7 @@ from ...ir.model import (
     like,
     shape_of,
 )
+from ...ir.module import Module
 from ..copies import copied
 from .sites import Before, Sites
 

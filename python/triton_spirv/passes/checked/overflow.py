@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...ir.model import DenseAttr, IntegerType, Module, Operation, TensorType, Type, Value, element_type, like
+from ...ir.model import DenseAttr, IntegerType, Operation, TensorType, Type, Value, element_type, like
+from ...ir.module import Module
 from ...traversal import Asking, Known, answer
 from ..copies import copied
 from .hints import check_hints

@@ -22,7 +22,6 @@ from ...check_layout import race_word
 from ...facts.pointers import is_pointer, pointer_roots
 from ...ir.model import (
     IntegerType,
-    Module,
     Operation,
     PointerType,
     TensorType,
@@ -31,6 +30,7 @@ from ...ir.model import (
     element_type,
     like,
 )
+from ...ir.module import Module
 from ...traversal import Asking, answer
 from .bounds import ACCESSES
 from .sites import I1, Before, Sites

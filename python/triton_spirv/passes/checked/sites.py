@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...check_layout import Site, site_word, spare_word
+from ...ir.location import Location
 from ...ir.model import (
     Block,
     DenseAttr,
     IntegerType,
-    Location,
-    Module,
     Operation,
     TensorType,
     Type,
@@ -20,6 +19,7 @@ from ...ir.model import (
     function_of,
     like,
 )
+from ...ir.module import Module
 
 I1, I64 = IntegerType(1), IntegerType(64)
 

@@ -6,7 +6,8 @@ import math
 import sys
 from typing import Any
 
-from ...ir.model import FloatType, IntegerType, Module, Operation, Type, Value, element_type, like, shape_of
+from ...ir.model import FloatType, IntegerType, Operation, Type, Value, element_type, like, shape_of
+from ...ir.module import Module
 from .origins import GIVEN, I32, Shadows, Source, branches
 from .sites import Before, Sites
 from .unwritten import check_unwritten

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from ...check_layout import unwritten_word
 from ...facts.pointers import is_pointer, pointer_roots
-from ...ir.model import Module, Operation, Value, like
+from ...ir.model import Operation, Value, like
+from ...ir.module import Module
 from .bounds import ACCESSES
 from .origins import I32, Shadows, Source
 from .sites import I1, I64, Before, Sites

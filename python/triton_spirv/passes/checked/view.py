@@ -11,7 +11,8 @@ from __future__ import annotations
 from ...check_layout import VIEW_DIMENSIONS, view_word
 from ...facts.foreign_pointers import foreign_pointers
 from ...facts.pointers import is_pointer, pointer_roots
-from ...ir.model import Module, Operation, PointerType, bits_of, element_type, like
+from ...ir.model import Operation, PointerType, bits_of, element_type, like
+from ...ir.module import Module
 from .bounds import ACCESSES
 from .sites import I1, I64, Before, Sites
 

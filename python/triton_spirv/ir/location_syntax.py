@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .model import UNKNOWN_LOCATION, Location
+from .location import UNKNOWN_LOCATION, Location
 from .tokens import unescape
 
 _FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d{1,9}):(\d{1,9})(?: to .*)?\Z')
