@@ -27,7 +27,8 @@ from triton_spirv.ir import (
 from triton_spirv.ir import (
     parse as parse_verified,
 )
-from triton_spirv.ir.dialects import ENUMS, OPERATIONS, OperationSpec
+from triton_spirv.ir.dialects import OPERATIONS, OperationSpec
+from triton_spirv.ir.enumerations import ENUMS
 from triton_spirv.ir.format import items_of
 from triton_spirv.ir.inference import result_types
 from triton_spirv.ir.numbers import BitsFloat, rounded

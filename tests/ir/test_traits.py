@@ -72,6 +72,7 @@ LISTED = {
     "compiler.py": "what needs no rule, for the refusal of what has none",
     "lower/plan/text.py": "a page for people",
     "lower/tensors/idle_turns.py": "what each combiner leaves as it is; one that has none runs every turn",
+    "passes/checked/inheritance.py": "which value of an operand decides the result; else all operands do",
     "passes/checked/origins.py": "operands whose use a check watches; what has none is not watched",
     "facts/foreign_pointers.py": "operands that may be addresses; of what is not there no result is one",
 }

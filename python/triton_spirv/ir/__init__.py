@@ -1,7 +1,7 @@
 """Reading Triton IR (TTIR, TTGIR): `parse(text) -> Module`, and the objects it makes.
 
-Needs nothing but the standard library. module.py: a module; model.py: operations and values; location.py: places
-in the source; types.py: types and attributes; dialects.py: the table of operations.
+Needs nothing but the standard library. module.py: a module; model.py: operations and values; location.py:
+places in the source; types.py: types and attributes; dialects.py: the table of operations.
 """
 
 from .location import UNKNOWN_LOCATION, Location

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .dialects import ENUMS, OperationSpec
+from .dialects import OperationSpec
+from .enumerations import ENUMS
 from .model import Value
 from .types import (
     Encoding,

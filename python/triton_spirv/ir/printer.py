@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .dialects import ENUMS, OPERATIONS, OperationSpec
+from .dialects import OPERATIONS, OperationSpec
+from .enumerations import ENUMS
 from .format import items_of
 from .inference import result_types
 from .literals import dictionary, location, number, quote, symbol

@@ -13,8 +13,9 @@ from typing import Any
 
 from . import verify_views  # noqa: F401  # registers what it has
 from .checks import CHECKS
-from .dialects import ENUMS, OPERATIONS, OperationSpec
+from .dialects import OPERATIONS, OperationSpec
 from .dominance import undominated
+from .enumerations import ENUMS
 from .model import Operation, Value
 from .types import (
     FloatType,

@@ -9,7 +9,7 @@ the values do, and where an element is stored, addressed by or branched on, its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from ...facts.pointers import flow
 from ...ir.model import (
@@ -19,19 +19,14 @@ from ...ir.model import (
     IntegerType,
     Operation,
     PointerType,
-    Region,
-    TensorType,
     Type,
     Value,
     element_type,
     like,
-    shape_of,
 )
 from ...ir.module import Module
-from ..copies import copied
+from .inheritance import I32, Inheritance
 from .sites import Before, Sites
-
-I32 = IntegerType(32)
 
 #: shadow of what was doubtful before the kernel saw it: carried on, never reported
 GIVEN = 0x3FFFFFFF
@@ -42,9 +37,6 @@ DECIDES = {"scf.if": ("condition",), "scf.condition": ("condition",), "cf.cond_b
 
 #: where control goes on to other blocks, which are given values
 JUMPS = ("cf.br", "cf.cond_br")
-
-#: operations on i1 -> the value of either operand that decides the result
-DECIDED_BY = {"arith.andi": False, "arith.ori": True}
 
 
 class Source:
@@ -98,6 +90,7 @@ class Shadows:
         self.module, self.sites, self.source = module, sites, source
         self.functions = [op for op in module.operation.walk() if op.name == "tt.func" and op.regions]
         self.shadows: dict[Value, Value] = {}
+        self.inheritance = Inheritance(self.shadows)
         #: by function: which of its results may be doubtful
         self.returned: dict[Operation, list[int]] = {}
         self.doubtful = self._reached()
@@ -188,7 +181,7 @@ class Shadows:
         block = op.parent
         assert block is not None
         make = Before(block.operations[block.operations.index(op) + 1], op.location)
-        inherited = self._inherited(op, make)
+        inherited = self.inheritance.of_results(op, make)
         for result, shadow in zip(op.results, inherited, strict=True):
             if result in self.doubtful:
                 made = self.source.shadow(op, result, make, shadow) if self.source.makes(op) else shadow
@@ -201,7 +194,7 @@ class Shadows:
             return  # it has no body: the lowering refuses it
         for value, argument in zip(list(op.operands), callee.regions[0].entry.arguments, strict=False):
             if argument in self.doubtful:
-                op.append_operand(self._shadow(value, make))
+                op.append_operand(self.inheritance.shadow(value, make))
         for index in self.returned[callee]:
             result = op.results[index]
             self.shadows[result] = op.append_result(like(result.type, I32), "shadow")
@@ -214,7 +207,7 @@ class Shadows:
         for name, block in zip(names, op.successors, strict=True):
             values = list(getattr(op, name))
             taken = [argument for argument in block.arguments[:len(values)] if argument in self.doubtful]
-            shadows = [self._shadow(values[argument.index], make) for argument in taken]
+            shadows = [self.inheritance.shadow(values[argument.index], make) for argument in taken]
             operands += [*values, *shadows]
             segments.append(len(values) + len(shadows))
         if len(operands) > len(op.operands):
@@ -228,7 +221,7 @@ class Shadows:
         carried = [i for i, result in enumerate(op.results) if result in self.doubtful]
         make = Before(op)
         for i in carried:
-            op.append_operand(self._shadow(op.init[i], make))
+            op.append_operand(self.inheritance.shadow(op.init[i], make))
         for i in carried:
             argument = body.arguments[1 + i]
             self.shadows[argument] = body.append_argument(like(argument.type, I32), "shadow")
@@ -243,7 +236,7 @@ class Shadows:
         entering = [i for i, argument in enumerate(before.arguments) if argument in self.doubtful]
         leaving = [i for i, result in enumerate(op.results) if result in self.doubtful]
         for i in entering:
-            op.append_operand(self._shadow(op.init[i], make))
+            op.append_operand(self.inheritance.shadow(op.init[i], make))
         for i in entering:
             argument = before.arguments[i]
             self.shadows[argument] = before.append_argument(like(argument.type, I32), "shadow")
@@ -251,7 +244,7 @@ class Shadows:
         end = before.terminator
         forwarded, made = end.args, Before(end)
         for i in leaving:
-            end.append_operand(self._shadow(forwarded[i], made))
+            end.append_operand(self.inheritance.shadow(forwarded[i], made))
         for i in leaving:
             argument = after.arguments[i]
             self.shadows[argument] = after.append_argument(like(argument.type, I32), "shadow")
@@ -266,7 +259,7 @@ class Shadows:
         sources, arguments = list(op.operands), list(body.arguments)
         for i, source in enumerate(sources):
             if source in self.shadows:
-                op.append_operand(self._shadow(source, make))
+                op.append_operand(self.inheritance.shadow(source, make))
                 for argument in arguments[i * pack:(i + 1) * pack]:
                     self.shadows[argument] = body.append_argument(I32, "shadow")
         self._block(body)
@@ -291,109 +284,7 @@ class Shadows:
         end = block.terminator
         values, make = list(end.operands), Before(end)
         for i in which:
-            end.append_operand(self._shadow(values[i], make))
-
-    # --- one operation --------------------------------------------------------------------------------------
-
-    def _shadow(self, value: Value, make: Before) -> Value:
-        """The shadow of a value; zeros of one that is sound."""
-        known = self.shadows.get(value)
-        return make.number(0, like(value.type, I32)) if known is None else known
-
-    def _greatest(self, make: Before, shadows: Iterable[Value]) -> Value | None:
-        found: Value | None = None
-        for shadow in shadows:
-            found = shadow if found is None else make.make("arith.maxui", [found, shadow], found.type)
-        return found
-
-    def _known(self, values: Iterable[Value]) -> list[Value]:
-        return [self.shadows[value] for value in values if value in self.shadows]
-
-    def _inherited(self, op: Operation, make: Before) -> list[Value | None]:
-        """Per result the shadow that it has from the operands."""
-        nothing: list[Value | None] = [None] * len(op.results)
-        known = self._known(op.operands)
-        if not known:
-            return nothing
-        result = op.results[0] if op.results else None
-        if op.name == "arith.select":
-            return [self._selected(op, make)]
-        if op.name in DECIDED_BY and element_type(op.lhs.type) == IntegerType(1):
-            return [self._decided(op, make)]
-        if op.has("elementwise") or op.has("maps"):
-            return [self._greatest(make, known)] * len(op.results)
-        if op.has("view") or op.has("arranges"):
-            shadows = [self._shadow(value, make) for value in op.operands]
-            return list(_retyped(op, shadows, make))
-        if op.name == "tt.gather":
-            assert result is not None
-            picked = make.make("tt.gather", [self._shadow(op.src, make), op.indices], like(result.type, I32),
-                               **op.attributes)
-            return [self._greatest(make, [picked, *self._known([op.indices])])]
-        if op.has("folds"):
-            together = self._greatest(make, known)
-            assert together is not None and result is not None
-            return [_folded(op, together, like(result.type, I32), make)] * len(op.results)
-        if op.has("product"):
-            return [self._product(op, make)]
-        if op.name == "tt.histogram":
-            return [self._counted(op, make)]
-        return nothing
-
-    def _selected(self, op: Operation, make: Before) -> Value:
-        condition, yes, no = op.operands
-        shadow = make.make("arith.select", [condition, self._shadow(yes, make), self._shadow(no, make)],
-                           like(op.result.type, I32))
-        decided = self._known([condition])
-        if decided:
-            over = make.spread(decided[0], shadow.type) if decided[0].type != shadow.type else decided[0]
-            shadow = make.make("arith.maxui", [shadow, over], shadow.type)
-        return shadow
-
-    def _decided(self, op: Operation, make: Before) -> Value:
-        """x & y of i1 is sound where a sound one of them is false; x | y, where it is true."""
-        kept = []
-        for value, other in (op.operands, op.operands[::-1]):
-            shadow = self.shadows.get(value)
-            if shadow is not None:
-                zero = make.number(0, shadow.type)
-                matters = make.negated(other) if DECIDED_BY[op.name] else other
-                doubted = self._known([other])
-                if doubted:
-                    matters = make.either(matters, make.compare("ne", doubted[0], zero))
-                kept.append(make.make("arith.select", [matters, shadow, zero], shadow.type))
-        found = self._greatest(make, kept)
-        assert found is not None
-        return found
-
-    def _counted(self, op: Operation, make: Before) -> Value:
-        """Each number of a histogram is as doubtful as what is counted: it may have been another's."""
-        shadow, counted = self._shadow(op.src, make), op.mask
-        if counted is not None:
-            shadow = make.make("arith.select", [counted, shadow, make.number(0, shadow.type)], shadow.type)
-            doubted = self._known([counted])
-            shadow = make.make("arith.maxui", [shadow, *doubted], shadow.type) if doubted else shadow
-        return make.spread(_folded(None, shadow, I32, make), like(op.result.type, I32))
-
-    def _product(self, op: Operation, make: Before) -> Value | None:
-        """An element is as doubtful as its row of a, its column of b, their scales, and its element of c."""
-        whole, type = shape_of(op.result.type), like(op.result.type, I32)
-        rank, shadows = len(whole), self._known([op.c])
-        # the axis of the sum, and the one along which its result is repeated
-        terms = [(op.a, rank - 1, rank - 1), (op.b, rank - 2, rank - 2)]
-        if op.name == "tt.dot_scaled":
-            terms += [(op.a_scale, rank - 1, rank - 1), (op.b_scale, rank - 1, rank - 2)]
-        for value, axis, repeated in terms:
-            if value in self.shadows:
-                shape = shape_of(value.type)
-                kept = (*shape[:axis], *shape[axis + 1:])
-                folded = _folded(None, self.shadows[value], TensorType(kept, I32, None), make, axis)
-                kept = (*whole[:repeated], *whole[repeated + 1:])
-                folded = _unpacked(folded, kept, make)
-                wide = TensorType((*kept[:repeated], 1, *kept[repeated:]), I32, None)
-                wide_value = make.make("tt.expand_dims", [folded], wide, axis=repeated)
-                shadows.append(make.make("tt.broadcast", [wide_value], type))
-        return self._greatest(make, shadows)
+            end.append_operand(self.inheritance.shadow(values[i], make))
 
     # --- where it matters -----------------------------------------------------------------------------------
 
@@ -434,37 +325,3 @@ def _returns(function: Operation) -> list[Operation]:
 def branches(op: Operation) -> bool:
     """Has its region blocks among which control goes on?"""
     return len(op.regions[0].blocks) != 1
-
-
-def _retyped(op: Operation, shadows: Sequence[Value], make: Before) -> list[Value]:
-    """The operation on shadows."""
-    moved = copied(op, shadows)
-    for result in moved.results:
-        result.type = like(result.type, I32)
-    make.insert(moved)
-    return moved.results
-
-
-def _unpacked(shadow: Value, shape: tuple[int, ...], make: Before) -> Value:
-    """Of two numbers in a byte, neighbours along the last axis, the shadow of each."""
-    packed = shape_of(shadow.type)
-    if packed == shape:
-        return shadow
-    apart = make.make("tt.expand_dims", [shadow], TensorType((*packed, 1), I32, None), axis=len(packed))
-    pairs = make.make("tt.broadcast", [apart], TensorType((*packed, 2), I32, None))
-    return make.make("tt.reshape", [pairs], TensorType(shape, I32, None))
-
-
-def _folded(op: Operation | None, shadow: Value, type: Type, make: Before, axis: int = 0) -> Value:
-    """The greatest shadow along the axis of a reduction or scan."""
-    name, attributes = ("tt.reduce", {"axis": axis}) if op is None else (op.name, dict(op.attributes))
-    region = Region()
-    block = Block(region)
-    region.blocks.append(block)
-    x, y = block.append_argument(I32, "x"), block.append_argument(I32, "y")
-    folded = Operation(name, [shadow], attributes, [type], ["shadow"], make.location, (1,), [region])
-    greater = Operation("arith.maxui", [x, y], {}, [I32], ["greater"], make.location)
-    block.append(greater)
-    block.append(Operation(f"{name}.return", [greater.result], {}, [], [], make.location, (1,)))
-    make.insert(folded)
-    return folded.result
