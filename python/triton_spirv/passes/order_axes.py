@@ -18,7 +18,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..facts.axis import HINTS
-from ..ir.model import UNKNOWN_LOCATION, Block, DenseAttr, Module, Operation, TensorType, Value
+from ..ir.location import UNKNOWN_LOCATION
+from ..ir.model import Block, DenseAttr, Operation, TensorType, Value
+from ..ir.module import Module
 from .axis_orders import (
     Components,
     Order,
