@@ -64,12 +64,14 @@ def is_free(value: Value) -> bool:
     if op.name == "arith.constant":
         number = op.attributes["value"]
         return isinstance(number, DenseAttr) and number.splat
-    return op.name in ("tt.splat", "ub.poison")
+    is_splat = op.has("view") and not isinstance(op.operands[0].type, TensorType)
+    return is_splat or op.name == "ub.poison"
 
 
 def is_renumbered(op: Operation) -> bool:
     """Does it say by number which axis of its operand is which of its result?"""
-    return op.name in ("tt.expand_dims", "tt.trans")
+    return op.has("view") and not op.has("keeps_dims") and (
+        "order" in op.attributes or (op.has("reshapes") and "axis" in op.attributes))
 
 
 class Components:
