@@ -9,14 +9,13 @@ and of programs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...facts.axis import axis_facts
 from ...ir.model import Operation, bits_of
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer
-from ..values.tensor import Affine, Deferred, Pointers, Uniform
+from ..values.tensor import Affine, Deferred, Pointers, Tensor, Uniform
 from ..values.types import shape_of
 
 #: Bits of integers in which index arithmetic is taken not to wrap.
@@ -43,13 +42,13 @@ class Slope:
         return Slope(self.factor * other.factor, self.parameter or other.parameter)
 
 
-def slope_along(tensor: Any, dim: int, length: int) -> Slope | None:
+def slope_along(tensor: object, dim: int, length: int) -> Slope | None:
     """What a tensor grows by along a dimension within aligned groups of `length`; None where that is
     unknown."""
     return answer(_slope, tensor, dim, length) if isinstance(tensor, Deferred) else _of_formula(tensor, dim)
 
 
-def _of_formula(tensor: Any, dim: int) -> Slope | None:
+def _of_formula(tensor: object, dim: int) -> Slope | None:
     """The same of a tensor that is no operation."""
     if tensor is None or isinstance(tensor, (Uniform, Register)):
         return Slope(0)
@@ -59,7 +58,7 @@ def _of_formula(tensor: Any, dim: int) -> Slope | None:
     return Slope(stride) if isinstance(stride, int) else Slope(1, stride)
 
 
-def _slope(tensor: Any, dim: int, length: int) -> Asking[Slope | None]:
+def _slope(tensor: object, dim: int, length: int) -> Asking[Slope | None]:
     if not isinstance(tensor, Deferred):
         return _of_formula(tensor, dim)
     op, operands = tensor.operation, tensor.operands
@@ -118,7 +117,7 @@ def pointer_slope(pointers: Pointers, dim: int, length: int) -> Slope | None:
     return total
 
 
-def growth(tensor: Any, basis: int, layout: Layout) -> int | None:
+def growth(tensor: Tensor | None, basis: int, layout: Layout) -> int | None:
     """What a tensor grows by from one element to the one whose index has bit `basis` too; None where that is
     unknown, or no number."""
     total = 0

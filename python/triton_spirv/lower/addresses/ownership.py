@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...layout import Layout, log2
 from ...spirv.module import Value as Register
@@ -44,7 +43,7 @@ class Owned:
     values: frozenset[int]
 
 
-def owned(ptr: Any, layout: Layout | None) -> Owned | None:
+def owned(ptr: object, layout: Layout | None) -> Owned | None:
     """Of an access through `ptr`, each lane what it holds under `layout`; None where two lanes may meet."""
     if layout is None or not isinstance(ptr, Pointers) or ptr.terms:
         return None

@@ -62,7 +62,7 @@ def without_repeats(ctx: Context, node: Deferred, layout: Layout) -> Layout:
     return repeating
 
 
-def _runs(node: Any) -> Asking[Runs | None]:
+def _runs(node: object) -> Asking[Runs | None]:
     """None where no two elements are known to be equal."""
     if isinstance(node, (Uniform, Register)) or node is None:
         return Runs(None)
@@ -91,7 +91,7 @@ def _of_load(node: Deferred) -> Runs | None:
     return Runs(whole.constancy) if max(whole.constancy) > 1 else None
 
 
-def _is_half(tensor: Any) -> bool:
+def _is_half(tensor: object) -> bool:
     """Is it f16 that is computed with? One at a time is slower than sixteen."""
     element = getattr(tensor, "element", None)
     return element is not None and register_type(element) == Float(16)

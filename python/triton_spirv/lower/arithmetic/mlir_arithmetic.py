@@ -16,7 +16,7 @@ from ...spirv.types import Float, Int
 from ..context import Context
 from ..registry import elementwise, pulled
 from ..values.numbers import float_test, from_arithmetic, in_f32, is_bool, to_arithmetic
-from ..values.tensor import Fragment
+from ..values.tensor import Bound, Fragment
 from ..values.types import element_of
 
 TESTS = {"math.isnan": "OpIsNan", "math.isinf": "OpIsInf", "math.isfinite": "OpIsFinite"}
@@ -120,7 +120,7 @@ def integer_power(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> 
 Formula = Callable[..., tuple[Register, Register]]
 
 
-def both_results(ctx: Context, op: Operation, layout: Layout | None, operands: tuple[Any, ...],
+def both_results(ctx: Context, op: Operation, layout: Layout | None, operands: tuple[Bound, ...],
                  formula: Formula) -> Any:
     """The two results of a formula on registers, for scalars (no layout) or register by register."""
     if layout is None:
@@ -135,7 +135,7 @@ def both_results(ctx: Context, op: Operation, layout: Layout | None, operands: t
 
 
 @pulled("arith.addui_extended", "arith.subui_extended", weight=2)
-def with_carry(ctx: Context, op: Operation, layout: Layout | None, lhs: Any, rhs: Any) -> Any:
+def with_carry(ctx: Context, op: Operation, layout: Layout | None, lhs: Bound, rhs: Bound) -> Any:
     """Sum and carry, or difference and borrow, of unsigned integers."""
     b = ctx.b
     adds = op.name == "arith.addui_extended"
@@ -150,7 +150,7 @@ def with_carry(ctx: Context, op: Operation, layout: Layout | None, lhs: Any, rhs
 
 
 @pulled("arith.mulsi_extended", "arith.mului_extended", weight=2)
-def wide_product(ctx: Context, op: Operation, layout: Layout | None, lhs: Any, rhs: Any) -> Any:
+def wide_product(ctx: Context, op: Operation, layout: Layout | None, lhs: Bound, rhs: Bound) -> Any:
     """The lower and the upper half of a product."""
     b = ctx.b
     high = "s_mul_hi" if op.name == "arith.mulsi_extended" else "u_mul_hi"
@@ -164,7 +164,7 @@ def wide_product(ctx: Context, op: Operation, layout: Layout | None, lhs: Any, r
 
 
 @pulled("math.sincos", weight=24)
-def sine_and_cosine(ctx: Context, op: Operation, layout: Layout | None, operand: Any) -> Any:
+def sine_and_cosine(ctx: Context, op: Operation, layout: Layout | None, operand: Bound) -> Any:
     type = element_of(op.operands[0].type)
 
     def formula(x: Register) -> tuple[Register, Register]:

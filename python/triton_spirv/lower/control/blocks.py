@@ -19,6 +19,7 @@ from ...spirv.builder import I32, I64
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Pointer
+from ...spirv.types import Type as SpirvType
 from ...traversal import Asking, answer
 from ..context import Context
 from ..plan.records import Node as Planned
@@ -77,7 +78,7 @@ class _Join:
                                for variable, type in zip(variables, carrier.types, strict=True)])
                 for carrier, variables in zip(self.carriers, self.variables, strict=True)]
 
-    def _load(self, variable: Register, type: Any) -> Register:
+    def _load(self, variable: Register, type: SpirvType) -> Register:
         held = self.ctx.b.emit("OpLoad", variable, type=variable.type.pointee)  # type: ignore[attr-defined]
         return self.ctx.env.pointer(held, type.pointee) if isinstance(type, Pointer) else held
 

@@ -232,7 +232,7 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Tensor]]) -> None:
 def _reads_elsewhere(tensor: Tensor, arrays: Mapping[int, Stored], shape: tuple[int, ...]) -> bool:
     """Does a deferred value read one of the arrays other than element by element in its own order?"""
 
-    def reads(tensor: Any, in_order: bool) -> Asking[bool]:
+    def reads(tensor: object, in_order: bool) -> Asking[bool]:
         """Does it read one, in order up to here, in any other order than that?"""
         if isinstance(tensor, Stored):
             return id(tensor.array) in arrays and not (in_order and tensor.shape == shape)

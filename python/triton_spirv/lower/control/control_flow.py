@@ -12,22 +12,25 @@ from typing import Any
 from ...errors import LoweringError
 from ...facts.motion import added_each_round
 from ...facts.rounds import may_be_long
-from ...ir.model import Operation, TensorType
+from ...ir.model import Operation, TensorType, Value
 from ...spirv.control import For, IfElse, While
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..deadline import goes_on
 from ..intel.block_io import prepare_loads
 from ..plan.records import Node
-from ..products.carried_operands import staged_carriers
+from ..products.carried_operands import StagedCarrier, staged_carriers
 from ..products.cooperative import TilesCarrier, hold_operands, tiles_carrier, without_tiles
 from ..registry import lowers
-from ..values.tensor import Uniform
+from ..values.tensor import Bound, Uniform
 from .blocks import run_function
 from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored
 
+#: Of a tensor, or of one that a loop keeps in matrices or in two copies.
+EdgeCarrier = Carrier | TilesCarrier | StagedCarrier
 
-def _split(registers: Sequence[Register], carriers: Sequence[Carrier | TilesCarrier],
+
+def _split(registers: Sequence[Register], carriers: Sequence[EdgeCarrier],
            counts: Sequence[int]) -> list[Any]:
     """Bound values from the concatenated registers of all carriers."""
     bound, start = [], 0
@@ -38,7 +41,7 @@ def _split(registers: Sequence[Register], carriers: Sequence[Carrier | TilesCarr
 
 
 def _pack(
-    ctx: Context, carriers: Sequence[Carrier | TilesCarrier], values: Sequence[Any]
+    ctx: Context, carriers: Sequence[EdgeCarrier], values: Sequence[Any]
 ) -> tuple[list[Register], list[int]]:
     """All registers that cross an edge, and how many each carrier has; arrays are written last, when nothing
     reads them any more.
@@ -57,8 +60,8 @@ def for_loop(
     b = ctx.b
     ctx.pending.settle(memory_only=False)
     body = op.regions[0].entry
-    carriers: list[Carrier | TilesCarrier] = []
-    chains: list[list[Any] | None] = []
+    carriers: list[EdgeCarrier] = []
+    chains: list[list[Value] | None] = []
     hold_operands(ctx, op)
     staged = staged_carriers(ctx, op)
     for i, (value, bound) in enumerate(zip(body.arguments[1:], init, strict=True)):
@@ -110,7 +113,7 @@ def for_loop(
     return tuple(without_tiles(ctx, x, value.type) for x, value in zip(results, op.results, strict=True))
 
 
-def _moved(ctx: Context, displacement: Register, chain: Sequence[Any]) -> Register:
+def _moved(ctx: Context, displacement: Register, chain: Sequence[Value]) -> Register:
     """The displacement after one more iteration."""
     b = ctx.b
     for value in chain:
@@ -147,7 +150,7 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
 
 
 @lowers("scf.while")
-def while_loop(ctx: Context, op: Operation, init: tuple[Any, ...]) -> Any:
+def while_loop(ctx: Context, op: Operation, init: tuple[Bound, ...]) -> Any:
     """`before` computes the condition and what it forwards; `after` computes the next iteration's values."""
     ctx.pending.settle(memory_only=False)
     before, after = (region.entry for region in op.regions)
@@ -198,7 +201,7 @@ MOST_CALLED = 100_000
 
 
 @lowers("tt.call")
-def call(ctx: Context, op: Operation, arguments: tuple[Any, ...]) -> Any:
+def call(ctx: Context, op: Operation, arguments: tuple[Bound, ...]) -> Any:
     """A function is lowered in place, so two calls of one that calls another twice are four of that; a
     recursive one is refused, and too many."""
     name = op.attributes["callee"]

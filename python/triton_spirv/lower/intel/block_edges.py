@@ -43,7 +43,7 @@ class Limit:
     reached: bool = False
 
 
-def limits_of(mask: Any, starts: Layout, message: Message) -> tuple[Limit, ...] | None:
+def limits_of(mask: object, starts: Layout, message: Message) -> tuple[Limit, ...] | None:
     """The bounds that a mask stands for; None where it is more than bounds, or a row of a surface would not
     end at a multiple of 4 bytes.
     """
@@ -78,7 +78,7 @@ def _inside(ctx: Context, limit: Limit) -> tuple[Register, ...]:
     return tuple(x if x.type == I32 else b.resize(_clamped(ctx, x), 32) for x in distance)
 
 
-def _made_of(mask: Any) -> tuple[Operation, tuple[Any, ...]] | None:
+def _made_of(mask: object) -> tuple[Operation, tuple[Any, ...]] | None:
     """How a mask was made, whether it is evaluated by now or not."""
     return (mask.operation, mask.operands) if isinstance(mask, Deferred) else None
 

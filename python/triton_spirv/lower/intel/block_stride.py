@@ -27,7 +27,7 @@ def longest_run(pointers: Pointers, dim: int, longest: int, wanted: Slope | None
 
 
 @question
-def is_computable(tensor: Any) -> Asking[bool]:
+def is_computable(tensor: object) -> Asking[bool]:
     """Can any element be computed by itself, from scalars?"""
     if isinstance(tensor, Deferred):
         return not tensor.reads_memory and (yield from every(tensor.operands))
@@ -35,7 +35,7 @@ def is_computable(tensor: Any) -> Asking[bool]:
 
 
 @question
-def unevaluated(tensor: Any) -> Asking[Any]:
+def unevaluated(tensor: object) -> Asking[Any]:
     """The tensor without the registers that it has been evaluated to, to be evaluated for a few elements."""
     if isinstance(tensor, Affine):  # indices do not overflow the type that they are extended from
         return replace(tensor, exact=None)

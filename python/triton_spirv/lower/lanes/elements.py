@@ -19,7 +19,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..values import fragment as fragments
-from ..values.tensor import Affine, Bound, Fragment, Pointers, Uniform
+from ..values.tensor import Affine, Bound, Fragment, Pointers, Tensor, Uniform
 from ..values.types import is_pointer, register_type
 from .shared import from_shared
 
@@ -72,7 +72,7 @@ def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Bound | None
 
 
 @contextmanager
-def lookup(ctx: Context, tensor: Any, type: Type) -> Iterator[Callable[[Register], Register]]:
+def lookup(ctx: Context, tensor: Tensor, type: Type) -> Iterator[Callable[[Register], Register]]:
     """A function from the row-major index of an element (i32), known at run time only, to the element.
 
     The tensor stands where every lane that holds a part of it can read all of it: in a private array, or in

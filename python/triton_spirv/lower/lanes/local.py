@@ -7,6 +7,7 @@ ttg.local_dealloc says; barriers are placed where they are needed (shared.py).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from ...spirv.module import Value as Register
 from ..context import Context
 from ..registry import lowers
 from ..values.encoding import shared_layout_of_encoding
-from ..values.tensor import Fragment, Shared
+from ..values.tensor import Fragment, Shared, Tensor
 from .shared import feeds_products
 
 
@@ -40,7 +41,7 @@ def _rank(type: MemDescType) -> int:
 
 
 @lowers("ttg.local_alloc")
-def local_alloc(ctx: Context, op: Operation, src: Any) -> Shared:
+def local_alloc(ctx: Context, op: Operation, src: Tensor) -> Shared:
     """A buffer, with the elements of `src` where there is one."""
     type = op.results[0].type
     assert isinstance(type, MemDescType)
@@ -56,7 +57,7 @@ def local_dealloc(ctx: Context, op: Operation, src: Shared) -> None:
 
 
 @lowers("ttg.local_store")
-def local_store(ctx: Context, op: Operation, src: Any, dst: Shared) -> None:
+def local_store(ctx: Context, op: Operation, src: Tensor, dst: Shared) -> None:
     """src [...] into the buffer `dst`."""
     _put(ctx, ctx.evaluation.fragment(src, ctx.layouts.of(op.src.type)), dst)
 
@@ -67,7 +68,7 @@ def _put(ctx: Context, fragment: Fragment, array: Shared) -> None:
 
 
 @lowers("ttg.local_load")
-def local_load(ctx: Context, op: Operation, src: Shared, token: Any) -> Any:
+def local_load(ctx: Context, op: Operation, src: Shared, token: Tensor | None) -> Any:
     """The buffer's elements [...]. An operand of a matrix product stays where it is, if nothing may overwrite
     it."""
     type = op.src.type
@@ -127,7 +128,7 @@ def memdesc_index(ctx: Context, op: Operation, src: Shared, index: Register) -> 
     return replace(made, start=start if src.start is None else b.iadd(src.start, start))
 
 
-def _seen(src: Shared, shape: tuple[int, ...], source: Any) -> Shared:
+def _seen(src: Shared, shape: tuple[int, ...], source: Callable[[int], int]) -> Shared:
     """A view of `shape`; `source(index)` is the linear index in src, linear over xor."""
     bits = Layout(shape).numel.bit_length() - 1
     places = tuple(span(src.layout.places, source(1 << i)) for i in range(bits))

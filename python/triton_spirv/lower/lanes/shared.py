@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import ResourceError
 from ...ir.model import IntegerType, Operation, Type, Value
@@ -28,7 +28,7 @@ from ..plan.records import Overflow
 from ..registry import RULES
 from ..values import fragment as fragments
 from ..values.allocation import Apart, Arena, Range, last_use
-from ..values.tensor import Fragment, Shared
+from ..values.tensor import Bound, Fragment, Shared
 from ..values.types import register_type, storage_bytes
 from .meeting import ANYWHERE, Global, LaneMeetings
 
@@ -169,7 +169,7 @@ class SharedMemory:
         """A barrier that the program asks for."""
         self._mark(False, None)
 
-    def touches(self, op: Operation, ptr: Any, writes: bool, layout: Layout | None, releases: bool = False,
+    def touches(self, op: Operation, ptr: Bound, writes: bool, layout: Layout | None, releases: bool = False,
                 acquires: bool = False, again: bool = False) -> None:
         """`op` accesses global memory through `op.ptr`, bound to `ptr`, each lane what it holds under
         `layout`; all lanes are here. layout: None for a scalar, and for messages, which bring lanes what

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from ...ir.model import IntegerType, Operation, PointerType
 from ...ir.model import Type as ElementType
@@ -185,7 +184,7 @@ def _each(ctx: Context, access: Access, ptr: Bound, operands: tuple[Bound, ...],
     owns = owner(ctx, *copies)
     tensors = (ptr, mask, *operands)
 
-    def visit(row: list[Any]) -> Register | None:
+    def visit(row: list[Register]) -> Register | None:
         return _where(ctx, _both(ctx, owns, row[1]), lambda: action(make(row[0]), *row[2:]), result)
     walk = ctx.walks.plan(op, [(x, layout) for x in tensors if x is not None and not isinstance(x, Register)])
     stored = ctx.arrays.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...ir.model import Operation, TensorType
 from ...layout import Layout, SharedLayout
@@ -22,7 +21,7 @@ from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..lanes.shared import ALIGNMENT, feeds_products, resting_layout
 from ..values.allocation import Turn
-from ..values.tensor import Shared
+from ..values.tensor import Shared, Tensor
 from ..values.types import storage_bytes
 from .cooperative import memory_for_matrices, rests_for_matrices
 
@@ -46,7 +45,7 @@ class StagedCarrier:
     def types(self) -> list[SpirvType]:
         return [I32] if self.turn is not None else []
 
-    def registers(self, bound: Any) -> list[Register]:
+    def registers(self, bound: Tensor) -> list[Register]:
         """Write the tensor to the copy that is not being read."""
         b = self.ctx.b
         if self.turn is None:

@@ -21,7 +21,7 @@ from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..lanes.shared import ALIGNMENT
 from ..plan.records import Product
-from ..values.tensor import Fragment, Shared, Uniform
+from ..values.tensor import Bound, Fragment, Shared, Tensor, Uniform
 from ..values.types import element_of, register_type, storage_bytes
 from .tiles import Tiles, as_fragment, corner, is_by_row
 
@@ -37,7 +37,7 @@ def grid_of(ctx: Context, op: Operation) -> Grid | None:
 # --- the product --------------------------------------------------------------------------------------------
 
 
-def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any, c: Any) -> Any:
+def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Tensor, b: Tensor, c: Tensor) -> Any:
     """a [M, K] x b [K, N] + c [M, N]: Tiles where c is, else a fragment."""
     element = element_of(op.results[0].type)
     held = ctx.env.matrix_type(grid.result, grid.m, grid.n, "c")
@@ -55,6 +55,7 @@ def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any,
         for array in (left, right):
             if isinstance(array, Shared):
                 ctx.shared.reads(array)
+        assert isinstance(right, Shared)
         _accumulate(ctx, grid, left, right, sums)
     ctx.recorder.add(plan)
     made = Tiles(grid, element, tuple(sums))
@@ -70,7 +71,7 @@ def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Any, b: Any,
     return Fragment(layout, element, tuple(total))
 
 
-def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Any) -> Any:
+def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Tensor) -> Shared | Held:
     """The operand in shared memory, in an order that matrices are loaded from, or in matrices already."""
     if isinstance(bound, Held):
         return bound
@@ -134,9 +135,8 @@ def rows_of_warps(ctx: Context, value: Value, source: Layout, memory: SharedLayo
 
 def _accumulate(ctx: Context, grid: Grid, x: Shared | Held, y: Shared, sums: list[Register]) -> None:
     column = corner(ctx, grid)[1]
-    left = x.matrices if isinstance(x, Held) else None
     for k in range(0, y.shape[0], grid.k):
-        rows = left[k // grid.k] if left is not None else _left_matrices(ctx, grid, x, k)
+        rows = x.matrices[k // grid.k] if isinstance(x, Held) else _left_matrices(ctx, grid, x, k)
         for j in range(grid.columns):
             other = _matrix(ctx, grid, y, ctx.b.iadd(column, j * grid.n), k, False)
             for i, one in enumerate(rows):
@@ -144,7 +144,7 @@ def _accumulate(ctx: Context, grid: Grid, x: Shared | Held, y: Shared, sums: lis
                 sums[at] = ctx.env.matrix_multiply_add(one, other, sums[at])
 
 
-def _left_matrices(ctx: Context, grid: Grid, x: Any, k: int) -> list[Register]:
+def _left_matrices(ctx: Context, grid: Grid, x: Shared, k: int) -> list[Register]:
     """Those of the warp's rows, from k on."""
     row = corner(ctx, grid)[0]
     return [_matrix(ctx, grid, x, ctx.b.iadd(row, i * grid.m), k, True) for i in range(grid.rows)]
@@ -230,7 +230,7 @@ class TilesCarrier:
         held = self.ctx.env.matrix_type(self.grid.result, self.grid.m, self.grid.n, "c")
         return [held] * (self.grid.rows * self.grid.columns)
 
-    def registers(self, bound: Any) -> list[Register]:
+    def registers(self, bound: Tiles | Tensor) -> list[Register]:
         if isinstance(bound, Tiles):
             return list(bound.matrices)
         assert isinstance(bound, Uniform)
@@ -268,7 +268,7 @@ def _only_user(value: Value, body: Block) -> Operation | None:
     return value.uses[0][0] if len(value.uses) == 1 and value.uses[0][0].parent is body else None
 
 
-def without_tiles(ctx: Context, bound: Any, type: Type) -> Any:
+def without_tiles(ctx: Context, bound: Bound | Tiles, type: Type) -> Bound:
     """Behind the loop: matrices as a fragment under the layout of the type."""
     if not isinstance(bound, Tiles):
         return bound

@@ -75,7 +75,7 @@ def compute_type(operand: Type, accumulator: Type) -> Type:
     return F32
 
 
-def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any, form: str = "") -> Any:
+def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tensor, form: str = "") -> Any:
     """left x right + c for any operands; `op` has an operand `c` and one result. `form`: that of the groups
     that the operands are in."""
     if ctx.layouts.of(op.results[0].type).lane:
@@ -133,7 +133,7 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
                                    lambda: result.compute(ctx, exact, a, b)))
 
 
-def product_on_tile_registers(ctx: Context, op: Operation, a: Any, b: Any, c: Any) -> Stored | None:
+def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
     """a x b + c where the target's tile registers multiply that, else None. Operands of bf16 are watched
     while they are staged: where tile registers would clear something, pairs are taken apart."""
     found = grouped_for_tiles(ctx, a, b, element_of(op.results[0].type))
@@ -269,7 +269,7 @@ class Result:
 # --- accumulators -------------------------------------------------------------------------------------------
 
 
-def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
+def accumulator(ctx: Context, op: Operation, c: Tensor) -> Stored:
     """An array of the dot's own with the elements of c: the array that c is made of, where nothing else needs
     it, or a new one."""
     known = overwritable(ctx, op, op.c, c)
@@ -288,7 +288,7 @@ def accumulator(ctx: Context, op: Operation, c: Any) -> Stored:
     return array
 
 
-def overwritable(ctx: Context, op: Operation, value: Value, bound: Any) -> Stored | None:
+def overwritable(ctx: Context, op: Operation, value: Value, bound: object) -> Stored | None:
     """The array that `value` is, or is computed from element by element, if `op` is the last to need it."""
     if len(value.uses) != 1 or not ctx.target.optimises("array-reuse"):
         return None

@@ -38,7 +38,8 @@ def element(ctx: Context, form: str) -> FloatType:
 
 
 @lowers("tt.dot_scaled")
-def dot_scaled(ctx: Context, op: Operation, a: Any, b: Any, c: Any, a_scale: Any, b_scale: Any) -> Any:
+def dot_scaled(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, a_scale: Tensor,
+               b_scale: Tensor) -> Any:
     """a [..., M, K] x b [..., K, N] + c; a_scale [..., M, K / group], b_scale [..., N, K / group]. `e2m1`
     comes two a byte, the first in the low half, along K or, with `*_k_pack = false`, along M or N."""
     left_form, right_form = str(op.attributes["a_elem_type"]), str(op.attributes["b_elem_type"])
@@ -63,7 +64,7 @@ def _unpacked(shape: Shape, axis: int | None) -> Shape:
 # --- scales -------------------------------------------------------------------------------------------------
 
 
-def factors(ctx: Context, op: Operation, scale: Any, transpose: bool, held: FloatType) -> Stored | None:
+def factors(ctx: Context, op: Operation, scale: Tensor, transpose: bool, held: FloatType) -> Stored | None:
     """The scales as f32 in an array, rounded to `held`, [..., K / group, N] for the right operand; they are
     few."""
     if scale is None:

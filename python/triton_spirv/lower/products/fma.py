@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from ...ir.model import FloatType, IntegerType, Operation
+from ...ir.model import FloatType, IntegerType, Operation, Type
 from ...layout import Layout, log2, span
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer
 from ..arithmetic.cast import to_float
 from ..context import Context, StepLoop
 from ..plan.records import Product
-from ..values.tensor import Deferred, Fragment, Shared
+from ..values.tensor import Deferred, Fragment, Shared, Tensor
 from ..values.types import element_of, shape_of
 from .decide import plan_in_lanes
 from .operand import Operand, converted
@@ -27,7 +26,7 @@ from .operand import Operand, converted
 F32 = FloatType("f32")
 
 
-def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand, c: Any) -> Fragment:
+def product_in_lanes(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tensor) -> Fragment:
     """left [..., M, K] x right [..., K, N] + c [..., M, N], under the layout of the result."""
     layout, element = ctx.layouts.of(op.results[0].type), element_of(op.results[0].type)
     target = element if isinstance(element, IntegerType) or str(element) == "f64" else F32
@@ -128,5 +127,5 @@ def _accumulated(ctx: Context, layout: Layout, a: Fragment, b: Fragment, sums: l
     return sums
 
 
-def _rounded(ctx: Context, value: Register, source: Any, target: Any) -> Register:
+def _rounded(ctx: Context, value: Register, source: Type, target: Type) -> Register:
     return value if source == target else to_float(ctx, value, source, target)

@@ -16,7 +16,6 @@ groups, sixteen along K at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...ir.model import FloatType, IntegerType, Type, bits_of
 from ...layout import Layout, log2
@@ -37,17 +36,18 @@ WORD = IntegerType(32)
 SIGN_BITS = 0x80808080
 
 
-def grouped(ctx: Context, a: Any, b: Any, result: Type) -> tuple[Grouped, Grouped, str] | None:
+def grouped(ctx: Context, a: Tensor, b: Tensor, result: Type) -> tuple[Grouped, Grouped, str] | None:
     """Both operands in groups, and their form, where the target has an instruction for it; else None."""
     return _in_groups(ctx, ctx.target.products, a, b, result, SIGN_BITS)
 
 
-def grouped_for_tiles(ctx: Context, a: Any, b: Any, result: Type) -> tuple[Grouped, Grouped, str] | None:
+def grouped_for_tiles(ctx: Context, a: Tensor, b: Tensor,
+                      result: Type) -> tuple[Grouped, Grouped, str] | None:
     """The same for tile registers, which take bytes with their signs."""
     return _in_groups(ctx, ctx.target.tile_registers, a, b, result, 0)
 
 
-def _in_groups(ctx: Context, forms: frozenset[str], a: Any, b: Any, result: Type,
+def _in_groups(ctx: Context, forms: frozenset[str], a: Tensor, b: Tensor, result: Type,
                flipped: int) -> tuple[Grouped, Grouped, str] | None:
     form = str(a.element)
     if str(b.element) != form or str(result) not in ("f32", "i32"):

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
-from ...ir.model import Operation, Type
+from ...ir.model import Operation, Type, Value
 from ...layout import log2
 from ...matrices.grid import Grid, layout_of_grid
 from ...spirv.module import Value as Register
+from ...spirv.types import CooperativeMatrix
 from ..addresses.element_motion import Slope, slope_along
 from ..context import Context
 from ..registry import symbolic
-from ..values.tensor import Fragment, Shared, Uniform
+from ..values.tensor import Fragment, Shared, Tensor, Uniform
 from ..values.types import storage_bytes
 
 #: Bytes behind each row of a matrix on its way: lanes that hold neighbouring rows then use different banks.
@@ -100,22 +100,23 @@ def as_fragment(ctx: Context, tiles: Tiles) -> Fragment:
 
 
 @symbolic("arith.mulf")
-def scaled(ctx: Context, op: Operation, lhs: Any, rhs: Any) -> Tiles | None:
+def scaled(ctx: Context, op: Operation, lhs: Tensor | Tiles, rhs: Tensor | Tiles) -> Tiles | None:
     """Tiles times one number, or one for each row."""
-    if not isinstance(lhs, Tiles) and not isinstance(rhs, Tiles):
-        return None
     tiles, factor = (lhs, rhs) if isinstance(lhs, Tiles) else (rhs, lhs)
+    if not isinstance(tiles, Tiles):
+        return None
     env, grid = ctx.env, tiles.grid
     type = env.matrix_type(grid.result, grid.m, grid.n, "c")
     if isinstance(factor, Uniform):
         factors = [env.matrix_fill(type, factor.scalar)] * grid.rows
     else:
+        assert isinstance(type, CooperativeMatrix) and not isinstance(factor, Tiles)
         factors = _spread_rows(ctx, tiles, factor, type)
     made = [env.matrix_scale(matrix, factors[i // grid.columns]) for i, matrix in enumerate(tiles.matrices)]
     return replace(tiles, matrices=tuple(made))
 
 
-def is_by_row(value: Any) -> bool:
+def is_by_row(value: Value) -> bool:
     """Is a value of the IR one number, or one for each row?"""
     op = value.defining_op
     if op is None:
@@ -123,7 +124,7 @@ def is_by_row(value: Any) -> bool:
     return op.name == "tt.splat" or (op.name == "tt.broadcast" and op.src.type.shape[1] == 1)
 
 
-def _spread_rows(ctx: Context, tiles: Tiles, factor: Any, type: Any) -> list[Register]:
+def _spread_rows(ctx: Context, tiles: Tiles, factor: Tensor, type: CooperativeMatrix) -> list[Register]:
     """A matrix for each row of the warp's grid, every element the factor of its row."""
     b, env, grid = ctx.b, ctx.env, tiles.grid
     whole = layout_of_grid(grid, ctx.target.sub_group_size)

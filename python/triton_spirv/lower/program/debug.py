@@ -25,7 +25,7 @@ from ..lanes.exchange import anywhere
 from ..registry import lowers
 from ..values.fragment import components
 from ..values.numbers import bool_to_int, is_bool, least, to_arithmetic
-from ..values.tensor import Affine, Tensor, Uniform
+from ..values.tensor import Affine, Bound, Tensor, Uniform
 from ..values.types import as_scalar, element_of, is_pointer, register_type
 
 INDEX = IntegerType(32)
@@ -70,8 +70,8 @@ def _repeated(ctx: Context, line: str, values: list[Register]) -> None:
         loop.yield_([])
 
 
-def _print_tensor(ctx: Context, op: Operation, type: TensorType, bound: Any, pid: list[Register], line: str,
-                  signed: bool) -> None:
+def _print_tensor(ctx: Context, op: Operation, type: TensorType, bound: Tensor, pid: list[Register],
+                  line: str, signed: bool) -> None:
     """One line per element, in row-major order where one work-item holds them all; `{}` is for the index."""
     layout = visited_layout(ctx, type)
     indices = ", ".join(f"%{len(str(size - 1))}d" for size in type.shape)
@@ -79,7 +79,7 @@ def _print_tensor(ctx: Context, op: Operation, type: TensorType, bound: Any, pid
     acts = owner(ctx, *redundant(layout))
     line = line.replace("{}", indices, 1)  # what follows is the user's text
 
-    def visit(row: list[Any]) -> None:
+    def visit(row: list[Register]) -> None:
         shown = _shown(ctx, type.element, row[0], signed)
         guarded(ctx, acts, lambda: ctx.env.printf(line, *pid, *row[1:], shown))
     walk = ctx.walks.plan(op, [(bound, layout)])
@@ -188,7 +188,7 @@ def _function(op: Operation) -> str:
 
 
 @lowers("llvm.intr.assume")
-def assume(ctx: Context, op: Operation, cond: Any, op_bundle_operands: Any) -> None:
+def assume(ctx: Context, op: Operation, cond: Bound, op_bundle_operands: Bound | None) -> None:
     """A promise of the user's; not used."""
 
 

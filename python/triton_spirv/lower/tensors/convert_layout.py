@@ -27,12 +27,12 @@ from ..products.cooperative import memory_for_matrices, rests_for_matrices, rows
 from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.allocation import Apart
-from ..values.tensor import Affine, Fragment, Pointers, Shared, is_anywhere
+from ..values.tensor import Affine, Fragment, Pointers, Shared, Tensor, is_anywhere
 from ..values.types import element_of, shape_of, storage_bytes
 
 
 @lowers("ttg.convert_layout")
-def convert_layout(ctx: Context, op: Operation, src: Any) -> Any:
+def convert_layout(ctx: Context, op: Operation, src: Tensor) -> Any:
     """src [...] -> the same elements under the layout of the result.
 
     An operand of a matrix product, which many lanes hold, stays in shared memory for the product to read.
@@ -87,9 +87,9 @@ def _products(value: Value) -> list[Operation]:
     return list(found)
 
 
-def moved(ctx: Context, tensor: Any, source: Layout, target: Layout) -> Any:
+def moved(ctx: Context, tensor: Tensor | None, source: Layout, target: Layout) -> Any:
     """A tensor held under `source` for consumers that ask for it under `target`; its form is kept."""
-    if is_anywhere(tensor):
+    if tensor is None or is_anywhere(tensor):
         return tensor
     if isinstance(tensor, Pointers):
         return replace(tensor, terms=tuple(moved(ctx, term, source, target) for term in tensor.terms))

@@ -18,7 +18,6 @@ costs nothing, and how neighbouring operations on a large tensor come to share o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...ir.model import Operation, Type, Value
 from ...layout import Layout, SharedLayout
@@ -160,7 +159,7 @@ def depth_of(tensor: object) -> int:
 
 
 @question
-def is_anywhere(tensor: Any) -> Asking[bool]:
+def is_anywhere(tensor: object) -> Asking[bool]:
     """Can every lane make any element of it by itself, for the price of a few instructions?"""
     if isinstance(tensor, Deferred):
         computed = tensor.stored is None and not tensor.reads_memory
