@@ -391,7 +391,7 @@ def test_a_test_of_another_store() -> None:
     def change(node: Node) -> list[Node]:
         if isinstance(node, Versions) and node.test is not None:
             load = node.test.loads[0].span
-            return [replace(node, test=replace(node.test, stored=load))]
+            return [replace(node, test=replace(node.test, store=load))]
         return [node]
 
     wrong = plans.changed(plan_of(plans.COPY), change)

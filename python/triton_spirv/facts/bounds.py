@@ -20,7 +20,7 @@ from ..traversal import Asking, answer
 Answer = TypeVar("Answer")
 
 #: What tells the operation that makes a mask, and what it is made of; None where that cannot be told.
-Made = Callable[[Any], tuple[Operation, Sequence[Any]] | None]
+MakerOf = Callable[[Any], tuple[Operation, Sequence[Any]] | None]
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ def of_value(mask: Value) -> tuple[Operation, Sequence[Value]] | None:
 
 
 def folded(mask: Any, part: Callable[[Part], Answer], both: Callable[[Answer, Answer], Answer],
-           made: Made = of_value) -> Answer:
+           maker: MakerOf = of_value) -> Answer:
     """What `part` says of the parts of a mask, put together by `both` as the mask is."""
 
     def rule(mask: Any, views: tuple[Operation, ...]) -> Asking[Answer]:
-        found = made(mask)
+        found = maker(mask)
         if found is None:
             return part(Part(mask, None, (), views))
         op, operands = found
@@ -64,11 +64,11 @@ def folded(mask: Any, part: Callable[[Part], Answer], both: Callable[[Answer, An
     return answer(rule, mask, ())
 
 
-def conjunction(mask: Any, made: Made = of_value) -> list[Part]:
+def conjunction(mask: Any, maker: MakerOf = of_value) -> list[Part]:
     """The parts that all have to hold, each once, first to last; none for no mask."""
     if mask is None:
         return []
-    return folded(mask, lambda part: [part], lambda x, y: list(dict.fromkeys(x + y)), made)
+    return folded(mask, lambda part: [part], lambda x, y: list(dict.fromkeys(x + y)), maker)
 
 
 def keeps_dims(part: Part) -> bool:

@@ -173,8 +173,8 @@ class _Formulas:
             bits = type.width if isinstance(type, IntegerType) else 64
             return None if None in operands else self.node(ARITHMETIC[op.name], *operands, bits)
         if op.name == "arith.constant":
-            held = op.attributes["value"]
-            whole = held.values if isinstance(held, DenseAttr) else held
+            number = op.attributes["value"]
+            whole = number.values if isinstance(number, DenseAttr) else number
             values = [int(each) for each in (whole if isinstance(whole, (list, tuple)) else [whole])]
             return self.node("values", min(values), max(values))
         if op.name == "tt.make_range":

@@ -53,8 +53,8 @@ def greatest_operand(op: Operation) -> int:
     # half of what the digits hold is for all that a product adds
     room = 2 ** (SUMMED[c.name] - 1) // (terms * math.prod(halves) * GREATEST_SCALE ** len(scales_of(op)))
     most = room if halves else math.isqrt(room)
-    held = [1 << (DIGITS[form] - 1) for form in forms if form in DIGITS]
-    return min([1 << (most.bit_length() - 1), *held]) if most else 0
+    digits = [1 << (DIGITS[form] - 1) for form in forms if form in DIGITS]
+    return min([1 << (most.bit_length() - 1), *digits]) if most else 0
 
 
 def greatest_before(op: Operation) -> float:
@@ -98,8 +98,8 @@ def _decide(module: Module, products: list[Operation]) -> bool:
         for source, target in flow(op, module):
             targets.setdefault(source, []).append(target)
         if op.has("reads") or op.has("writes"):
-            held = [getattr(op, name) for name in ("value", "val") if name in op.operand_names()]
-            deciding.update(value for value in op.operands if all(value is not each for each in held))
+            written = [getattr(op, name) for name in ("value", "val") if name in op.operand_names()]
+            deciding.update(value for value in op.operands if all(value is not each for each in written))
         elif op.regions or op.has("terminator"):
             deciding.update(value for value in op.operands if not _is_float(value))
     found = {result for op in products for result in op.results}

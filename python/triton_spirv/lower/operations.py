@@ -128,7 +128,7 @@ class Operations:
         if entry.kind == "elementwise" and all(isinstance(x, (Uniform, Register)) for x in operands):
             scalars = [x.scalar if isinstance(x, Uniform) else x for x in operands]
             return (Uniform(type.shape, type.element, entry.function(ctx, op, *scalars)),)
-        below = [x for x in operands if isinstance(x, Deferred) and x.stored is None]
+        below = [x for x in operands if isinstance(x, Deferred) and x.evaluated is None]
         total = weight + sum(x.weight for x in below)
         reads = op.name == "tt.load" or op.has("watches") or any(x.reads_memory for x in below)
         nodes: list[Deferred] = []
@@ -148,11 +148,11 @@ class Operations:
                 )
             )
         layout = ctx.layouts.of(type)
-        if "ts.rests" in op.attributes:
-            from .intel.operand_blocks import rested
-            resting = rested(ctx, op, nodes[0])
-            if resting is not None:
-                return (resting,)
+        if "ts.resident" in op.attributes:
+            from .intel.operand_blocks import resident
+            found = resident(ctx, op, nodes[0])
+            if found is not None:
+                return (found,)
         if "ts.waits" in op.attributes:
             return nodes
         volatile = bool(op.attributes.get("isVolatile"))

@@ -11,7 +11,7 @@ from ..spirv.module import Value as Register
 if TYPE_CHECKING:
     from .intel.block_near import Loads
     from .intel.block_resting import Resting
-    from .products.cooperative import Held
+    from .products.cooperative import LeftMatrices
 
 
 @dataclass(eq=False)
@@ -24,5 +24,5 @@ class Prepared:
 
     loads: dict[Operation, Resting | Loads] = field(default_factory=dict)
     displaced: dict[int, Register] = field(default_factory=dict)
-    conversions: dict[Operation, Held] = field(default_factory=dict)
+    conversions: dict[Operation, LeftMatrices] = field(default_factory=dict)
     product_bytes: dict[Block | None, int] = field(default_factory=dict)

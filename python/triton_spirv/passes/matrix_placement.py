@@ -277,7 +277,7 @@ def _let_wait(op: Operation) -> None:
             continue
         if maker.parent is not op.parent:
             for made in (*chain, maker):
-                made.set_attribute("ts.rests", True)
+                made.set_attribute("ts.resident", True)
             continue
         first, last = (op.parent.operations.index(x) for x in (maker, op))
         between = op.parent.operations[first + 1:last]

@@ -297,8 +297,8 @@ class AccessPointers:
         if rounds is None:
             large = b.compare("OpUGreaterThanEqual", programs, least)
         else:
-            stored = b.imul(b.resize(programs, I64.width, signed=False), rounds[0])
-            large = b.compare("OpUGreaterThanEqual", stored, b.imul(rounds[1], least))
+            written = b.imul(b.resize(programs, I64.width, signed=False), rounds[0])
+            large = b.compare("OpUGreaterThanEqual", written, b.imul(rounds[1], least))
         aligned = b.compare("OpIEqual", b.iand(ctx.env.address(self.pointer(0)), bytes - 1), 0)
         return b.logical_and(large, aligned)
 

@@ -30,9 +30,9 @@ class Slope:
     parameter: Register | None = None
 
     def __add__(self, other: Slope) -> Slope | None:
-        for zero, rest in ((self, other), (other, self)):
+        for zero, value in ((self, other), (other, self)):
             if not zero.factor:
-                return rest
+                return value
         same = self.parameter is other.parameter
         return Slope(self.factor + other.factor, self.parameter) if same else None
 

@@ -26,7 +26,7 @@ from ..context import Context
 from ..values.tensor import Affine, Bound, Deferred, Tensor, Uniform
 from ..values.types import shape_of
 from .element_motion import dims_below
-from .masks import made_of
+from .masks import maker_of
 
 #: for each dimension of a tensor, along which dimension of the access it lies (-1: it has one element); None
 #: where that is not known
@@ -137,7 +137,7 @@ class Intervals:
         """Elements whose mask compares them with a limit lie on its side."""
         b, low, high = self.ctx.b, found.low, found.high
         pattern = _pattern(affine, dims)
-        for part in conjunction(self.mask, made_of) if pattern is not None else ():
+        for part in conjunction(self.mask, maker_of) if pattern is not None else ():
             if part.predicate not in LIMITS or not isinstance(part.operands[1], Uniform):
                 continue
             compared = as_affine(part.operands[0])

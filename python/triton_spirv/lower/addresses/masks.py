@@ -40,9 +40,9 @@ WIDEST = 16
 OPPOSITE = {"slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle"}
 
 
-def made_of(mask: Tensor | None) -> tuple[Operation, Sequence[Bound | None]] | None:
+def maker_of(mask: Tensor | None) -> tuple[Operation, Sequence[Bound | None]] | None:
     """How a mask that is not evaluated yet is made."""
-    if not isinstance(mask, Deferred) or mask.stored is not None:
+    if not isinstance(mask, Deferred) or mask.evaluated is not None:
         return None
     return mask.operation, mask.operands
 
@@ -55,7 +55,7 @@ def all_true(ctx: Context, mask: Tensor | None, layout: Layout) -> Register | No
         return None if x is None or y is None else ctx.b.logical_and(x, y)
     if mask is None or not ctx.target.optimises("masks"):
         return None
-    return folded(mask, lambda part: _test(ctx, part, layout), both, made_of)
+    return folded(mask, lambda part: _test(ctx, part, layout), both, maker_of)
 
 
 def all_false(ctx: Context, mask: Tensor | None, layout: Layout) -> Register | None:
@@ -66,7 +66,7 @@ def all_false(ctx: Context, mask: Tensor | None, layout: Layout) -> Register | N
         return ctx.b.logical_or(x, y) if x is not None and y is not None else x if y is None else y
     if mask is None or not ctx.target.optimises("masks"):
         return None
-    return folded(mask, lambda part: _test(ctx, part, layout, True), both, made_of)
+    return folded(mask, lambda part: _test(ctx, part, layout, True), both, maker_of)
 
 
 def _test(ctx: Context, part: Part, layout: Layout, opposite: bool = False) -> Register | None:
@@ -85,7 +85,7 @@ def _test(ctx: Context, part: Part, layout: Layout, opposite: bool = False) -> R
 
 def _whole(part: Part) -> Uniform | None:
     """The scalar that makes a part true everywhere: s of `s | x`."""
-    made = made_of(part.mask)
+    made = maker_of(part.mask)
     if made is None or made[0].name != "arith.ori":
         return None
     return next((operand for operand in made[1] if isinstance(operand, Uniform)), None)
@@ -142,7 +142,7 @@ def is_provable(mask: Tensor | None, layout: Layout) -> bool:
         if below is None or isinstance(part.mask, Uniform) or _whole(part) is not None:
             return below is not None
         return part.predicate in ORDERED and None not in (_extremes(x, below) for x in part.operands)
-    return mask is not None and all(map(is_known, conjunction(mask, made_of)))
+    return mask is not None and all(map(is_known, conjunction(mask, maker_of)))
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def summands(offset: Bound) -> Asking[list[Tensor]]:
     such a sum already has twice as many.
     """
     assert not isinstance(offset, Register)
-    if not isinstance(offset, Deferred) or offset.stored is not None or offset.operation.name != "arith.addi":
+    if (not isinstance(offset, Deferred) or offset.evaluated is not None
+            or offset.operation.name != "arith.addi"):
         return [offset]
     if bits_of(offset.element) < 32:
         return [offset]

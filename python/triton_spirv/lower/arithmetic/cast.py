@@ -95,8 +95,8 @@ def fp_to_fp(ctx: Context, op: Operation, value: Register) -> Register:
 
 def result_width(op: Operation) -> int:
     """Bits of the integers that `op` makes; LoweringError for those that no register holds, such as i128."""
-    held = register_type(element_of(op.results[0].type))
-    return 1 if isinstance(held, Bool) else held.width  # type: ignore[attr-defined]
+    register = register_type(element_of(op.results[0].type))
+    return 1 if isinstance(register, Bool) else register.width  # type: ignore[attr-defined]
 
 
 @elementwise("arith.extsi", "arith.trunci", "arith.index_cast")

@@ -151,8 +151,8 @@ def rounded_division(ctx: Context, op: Operation, lhs: Register, rhs: Register) 
     lhs, rhs = b.match(lhs, rhs)
     unsigned = op.name.endswith("ui")
     quotient = ctx.env.integer("OpUDiv" if unsigned else "OpSDiv", lhs, rhs)
-    rest = b.isub(lhs, b.imul(quotient, rhs))
-    inexact = b.compare("OpINotEqual", rest, 0)
+    remainder = b.isub(lhs, b.imul(quotient, rhs))
+    inexact = b.compare("OpINotEqual", remainder, 0)
     if unsigned:
         return b.select(inexact, b.iadd(quotient, 1), quotient)
     negative = b.compare("OpSLessThan", b.ixor(lhs, rhs), 0)
@@ -306,6 +306,6 @@ def select(
 ) -> Register:
     type = element_of(op.results[0].type)
     if isinstance(type, FloatType) and scalar_type(true_value.type) != scalar_type(false_value.type):
-        # One of them is held wide (region.held_types).
+        # One of them is held wide (region.accumulator_types).
         true_value, false_value = (to_arithmetic(ctx.b, x, type) for x in (true_value, false_value))
     return ctx.b.select(condition, true_value, false_value)

@@ -86,9 +86,9 @@ def _saturated(ctx: Context, x: Register) -> Register:
 
 
 def _squares(ctx: Context, *values: Register) -> Register:
-    first, *rest = ctx.b.match(*values)
+    first, *others = ctx.b.match(*values)
     total = ctx.b.binary("OpFMul", first, first)
-    for x in rest:
+    for x in others:
         total = ctx.env.math("fma", x, x, total)
     return total
 
@@ -149,19 +149,19 @@ def _cuda(ctx: Context, op: Operation, name: str, values: list[Register]) -> Reg
 def _instruction(ctx: Context, op: Operation, name: str, values: list[Register]) -> Register:
     """One instruction of OpenCL.std, or a core one; its result has the operation's type (bits: f32)."""
     result = element_of(op.results[0].type)
-    held = register_type(result)
+    computed = register_type(result)
     of_integers = name.startswith(("s_", "u_")) or name in ("clz", "ctz", "popcount")
     if not name.startswith("Op") and isinstance(scalar_type(values[0].type), Float) == of_integers:
         raise TypeError(f"{name} takes {'integers' if of_integers else 'floats'}")
-    if isinstance(result, FloatType) and isinstance(held, Int):
-        held = Float(32)
+    if isinstance(result, FloatType) and isinstance(computed, Int):
+        computed = Float(32)
     if not name.startswith("Op"):
-        alike = [scalar_type(x.type) for x in values] + [held]
+        alike = [scalar_type(x.type) for x in values] + [computed]
         if any(x != alike[0] for x in alike if isinstance(x, Float) and isinstance(alike[0], Float)):
             raise TypeError(f"{name} takes and gives one type, not {', '.join(map(str, alike))}")
     if name in ("clz", "popcount"):
-        held = scalar_type(values[0].type)
-    type = with_width(held, width_of(values[0].type))
+        computed = scalar_type(values[0].type)
+    type = with_width(computed, width_of(values[0].type))
     if name == "OpFDiv":
         return ctx.env.divide(values[0], values[1])
     if name.startswith("Op"):

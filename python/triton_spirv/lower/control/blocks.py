@@ -68,8 +68,8 @@ class _Join:
         ctx.recorder.arrives(self.arrays)
         for variables, registers in zip(self.variables, parts, strict=True):
             for variable, register in zip(variables, registers, strict=True):
-                held = ctx.env.address(register) if is_pointer(register) else register
-                ctx.b.emit("OpStore", variable, held)
+                word = ctx.env.address(register) if is_pointer(register) else register
+                ctx.b.emit("OpStore", variable, word)
 
     def bound(self) -> list[Any]:
         """The arguments, behind the place where the edges meet."""
@@ -79,8 +79,8 @@ class _Join:
                 for carrier, variables in zip(self.carriers, self.variables, strict=True)]
 
     def _load(self, variable: Register, type: SpirvType) -> Register:
-        held = self.ctx.b.emit("OpLoad", variable, type=variable.type.pointee)  # type: ignore[attr-defined]
-        return self.ctx.env.pointer(held, type.pointee) if isinstance(type, Pointer) else held
+        word = self.ctx.b.emit("OpLoad", variable, type=variable.type.pointee)  # type: ignore[attr-defined]
+        return self.ctx.env.pointer(word, type.pointee) if isinstance(type, Pointer) else word
 
 
 class _Graph:

@@ -205,7 +205,7 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Tensor]]) -> None:
     arrays = {id(array.array): array for array, _ in pairs}
     for place, (array, bound) in enumerate(pairs):
         computed = isinstance(bound, (Pointers, Affine)) or (
-            isinstance(bound, Deferred) and bound.stored is None)
+            isinstance(bound, Deferred) and bound.evaluated is None)
         if computed and _reads_elsewhere(bound, arrays, array.shape):
             pairs[place] = array, ctx.walks.stored(bound)
     groups: dict[tuple[int, int], list[tuple[Stored, Tensor]]] = {}
@@ -237,8 +237,8 @@ def _reads_elsewhere(tensor: Tensor, arrays: Mapping[int, Stored], shape: tuple[
         if isinstance(tensor, Stored):
             return id(tensor.array) in arrays and not (in_order and tensor.shape == shape)
         if isinstance(tensor, Deferred):
-            if tensor.stored is not None:
-                return (yield (tensor.stored, in_order))
+            if tensor.evaluated is not None:
+                return (yield (tensor.evaluated, in_order))
             stays = in_order and tensor.operation.name not in SOURCE_LAYOUTS
             return (yield from some(tensor.operands, stays))
         if isinstance(tensor, Pointers):

@@ -20,7 +20,7 @@ from ..deadline import goes_on
 from ..intel.block_io import prepare_loads
 from ..plan.records import Node
 from ..products.carried_operands import StagedCarrier, staged_carriers
-from ..products.cooperative import TilesCarrier, hold_operands, tiles_carrier, without_tiles
+from ..products.cooperative import TilesCarrier, load_left_matrices, tiles_carrier, without_tiles
 from ..registry import lowers
 from ..values.tensor import Bound, Uniform
 from .blocks import run_function
@@ -62,7 +62,7 @@ def for_loop(
     body = op.regions[0].entry
     carriers: list[EdgeCarrier] = []
     chains: list[list[Value] | None] = []
-    hold_operands(ctx, op)
+    load_left_matrices(ctx, op)
     staged = staged_carriers(ctx, op)
     for i, (value, bound) in enumerate(zip(body.arguments[1:], init, strict=True)):
         if i in staged:

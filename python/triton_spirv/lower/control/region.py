@@ -47,7 +47,7 @@ def is_wide(type: Type) -> bool:
     return is_bf16(type) or is_bits16(type)
 
 
-def held_types(region: Region, elements: Sequence[Type]) -> list[Type]:
+def accumulator_types(region: Region, elements: Sequence[Type]) -> list[Type]:
     """The types in which values are kept between combinations: f32 for bf16, and for f16 that is bits.
 
     bf16 has 8 bits of precision: a sum of a few dozen numbers that is rounded after each addition is off in
@@ -58,12 +58,12 @@ def held_types(region: Region, elements: Sequence[Type]) -> list[Type]:
     return [FloatType("f32") if wide and is_wide(element) else element for element in elements]
 
 
-def held(ctx: Context, register: Register, element: Type, type: Type) -> Register:
-    """A register of an element type as `held_types` has it."""
+def to_accumulator(ctx: Context, register: Register, element: Type, type: Type) -> Register:
+    """A register of an element type as `accumulator_types` has it."""
     return register if element == type else to_arithmetic(ctx.b, register, element)
 
 
-def released(ctx: Context, register: Register, element: Type, type: Type) -> Register:
+def from_accumulator(ctx: Context, register: Register, element: Type, type: Type) -> Register:
     """The way back, rounded to nearest even."""
     return register if element == type else from_arithmetic(ctx.b, register, element)
 

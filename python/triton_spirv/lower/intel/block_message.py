@@ -112,8 +112,8 @@ def prefetch_starts(layout: Layout, message: Message) -> Layout:
     """The blocks of the whole tensor that are fetched ahead, shared out to the warps."""
     bases = _starts(layout, layout.shape, message.height, message.width * message.count, message.down)
     warps = len(layout.warp)
-    mine, rest = bases[:warps], bases[warps:]
-    return Layout(layout.shape, (), tuple(rest), (), (), tuple(mine) + (0,) * (warps - len(mine)))
+    mine, others = bases[:warps], bases[warps:]
+    return Layout(layout.shape, (), tuple(others), (), (), tuple(mine) + (0,) * (warps - len(mine)))
 
 
 def covered(layout: Layout, message: Message, start: int) -> list[int]:

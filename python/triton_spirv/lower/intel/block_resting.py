@@ -128,23 +128,23 @@ class Resting:
         """The surface with the block's place so many iterations later than this one."""
         b, blocks, message = ctx.b, self.blocks, self.blocks.message
         count = blocks.count
-        *rest, x, y = first
+        *bounds, x, y = first
         if blocks.moving == message.across and message.kind == "transpose":
             count = count * message.bytes // 4
         moved = b.imul(b.iadd(b.resize(ctx.bindings.value(blocks.counter), 32), later * blocks.turn), count)
         if blocks.moving == message.across:
-            return (*rest, b.iadd(moved, x), y)
-        return (*rest, x, b.iadd(moved, y))
+            return (*bounds, b.iadd(moved, x), y)
+        return (*bounds, x, b.iadd(moved, y))
 
     def prefetch(self, ctx: Context) -> None:
         """Ask for what a later iteration will load; how much later, the launch option num_stages says."""
         message = self.blocks.message
         for first in self.ahead:
-            *rest, x, y = self.surface(ctx, first, self.blocks.ahead)
+            *bounds, x, y = self.surface(ctx, first, self.blocks.ahead)
             if message.kind == "transpose":
                 x = ctx.b.imul(x, 4 // message.bytes)
             block = (message.width * message.count, message.height, 1)
-            ctx.env.prefetch_block(message.bytes, block, (*rest, x, y))
+            ctx.env.prefetch_block(message.bytes, block, (*bounds, x, y))
 
 
 def _surfaces(ctx: Context, blocks: RestingBlocks, starts: Layout, distance: Register) -> list[Surface]:
@@ -174,18 +174,18 @@ def _surfaces(ctx: Context, blocks: RestingBlocks, starts: Layout, distance: Reg
             width, before = b.imul(across[i], message.bytes), none
         elif across:
             base, before = b.isub(base, b.constant(I64, ALIGNMENT)), b.iadd(before, ALIGNMENT)
-            held = b.ext("s_min", b.ext("s_max", across[i], none), row)
-            width = b.iadd(before, b.imul(held, message.bytes))
+            columns = b.ext("s_min", b.ext("s_max", across[i], none), row)
+            width = b.iadd(before, b.imul(columns, message.bytes))
         if down:
             height = b.ext("s_max", b.ext("s_min", down[i], height), one)
             y = b.select(b.compare("OpSLessThan", down[i], 1), b.constant(I32, MOST), 0)
         made[anchors.register_indices[i]] = (base, width, height, distance, b.lshr(before, shift), y)
     placed = []
     for index in starts.register_indices:
-        *rest, x, y = made[index & ~sum(together)]
+        *bounds, x, y = made[index & ~sum(together)]
         further = starts.unravel(index & sum(together))
         x = b.iadd(x, further[message.across] * message.bytes >> shift)
-        placed.append((*rest, x, b.iadd(y, further[message.down])))
+        placed.append((*bounds, x, b.iadd(y, further[message.down])))
     return placed
 
 

@@ -44,7 +44,7 @@ def unevaluated(tensor: object) -> Asking[Any]:
     operands = []
     for operand in tensor.operands:
         operands.append((yield (operand,)))
-    bare = replace(tensor, operands=tuple(operands), stored=None, siblings=[])
+    bare = replace(tensor, operands=tuple(operands), evaluated=None, siblings=[])
     bare.siblings.append(bare)
     return bare
 

@@ -21,7 +21,7 @@ from ..values import fragment as fragments
 from ..values.encoding import layout_of_encoding
 from ..values.tensor import Fragment, Tensor
 from ..values.types import element_of, shape_of
-from .operand_blocks import Held, Waiting, wait_of, waiting
+from .operand_blocks import InRegisters, Waiting, wait_of, waiting
 
 
 def product_on_matrix_unit(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Fragment:
@@ -71,19 +71,19 @@ def _bytes(layout: Layout, bits: int) -> int:
 
 
 def operands(ctx: Context, stack: ExitStack, op: Operation, a: Tensor,
-             b: Tensor) -> list[tuple[str, Waiting | Held]]:
+             b: Tensor) -> list[tuple[str, Waiting | InRegisters]]:
     """Both operands, in registers or in shared memory, and where they are; that of the second is decided when
     the first one has its place, for there is less room then."""
     tensors = [(x, value, layout_of_encoding(op.attributes[side], x.shape, ctx.kernel.num_warps,
                                              ctx.target.sub_group_size))
                for x, value, side in ((a, op.a, "ts.left"), (b, op.b, "ts.right"))]
-    found: list[tuple[str, Waiting | Held]] = []
+    found: list[tuple[str, Waiting | InRegisters]] = []
     for tensor, value, layout in tensors:
         wait = wait_of(ctx, tensor, value, layout)
         if wait is None:
             held = ctx.evaluation.fragment(tensor, layout)
             splat = tuple(ctx.b.splat(x, layout.width) for x in held.registers)
-            found.append(("registers", Held(Fragment(layout, held.element, splat))))
+            found.append(("registers", InRegisters(Fragment(layout, held.element, splat))))
         else:
             found.append(("shared memory", waiting(ctx, stack, wait, layout)))
     return found
@@ -94,7 +94,7 @@ def _inside(height: int, width: int, pitch: int) -> int:
     return (height - 1) * pitch | (width - 1)
 
 
-def operand_words(ctx: Context, held: Waiting | Held, base: int, inside: int, word: int) -> Register:
+def operand_words(ctx: Context, held: Waiting | InRegisters, base: int, inside: int, word: int) -> Register:
     """The operand of the instruction for the block whose first register is that of index `base`: its
     registers one behind the other, as words of so many bits.
     """

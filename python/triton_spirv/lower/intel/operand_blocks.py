@@ -26,32 +26,32 @@ from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Shared, Tensor, is_anywhere
 from ..values.types import element_of, register_type, storage_bytes
 
-#: What rests in shared memory is at most one part in so many of what is free.
+#: What is resident in shared memory is at most one part in so many of what is free.
 ROOM = 2
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """An operand in shared memory, to be read under `layout`, register by register; `held` is the layout of
+    """An operand in shared memory, to be read under `layout`, register by register; `own` is the layout of
     the array's own tensor, which may be a transposed one, with its registers in the same order.
     """
 
     array: Shared
     layout: Layout
-    held: Layout
+    own: Layout
     places: list[Register]
 
     def register(self, ctx: Context, number: int) -> Register:
         """One register, by one message."""
         element = register_type(self.array.element)
-        type = with_width(scalar_type(element), self.held.width)
-        word = Int(storage_bytes(self.array.element) * self.held.width // ROWS * 8)
+        type = with_width(scalar_type(element), self.own.width)
+        word = Int(storage_bytes(self.array.element) * self.own.width // ROWS * 8)
         block = ctx.env.shared_block(self.array.array, self.places[number], word, ROWS)
         return block if block.type == type else ctx.b.emit("OpBitcast", block, type=type)
 
 
 @dataclass(frozen=True)
-class Held:
+class InRegisters:
     """An operand in registers."""
 
     fragment: Fragment
@@ -68,12 +68,12 @@ class Held:
 @dataclass(frozen=True)
 class Wait:
     """That an operand waits in shared memory: `tensor`, under `source`, goes to `memory`, from where it is
-    read as one of the layout `held`; memory is None where it lies there already."""
+    read as one of the layout `own`; memory is None where it lies there already."""
 
     tensor: Tensor
     source: Layout
     memory: SharedLayout | None
-    held: Layout
+    own: Layout
 
 
 def wait_of(ctx: Context, tensor: Tensor, value: Value, layout: Layout) -> Wait | None:
@@ -83,20 +83,20 @@ def wait_of(ctx: Context, tensor: Tensor, value: Value, layout: Layout) -> Wait 
     if ctx.target.block_2d or is_anywhere(tensor):
         return None
     below: Bound | None = tensor
-    source, held = fragments.flat(ctx.layouts.of(value.type)), layout
-    if isinstance(tensor, Deferred) and tensor.operation.name == "tt.trans" and tensor.stored is None:
+    source, own = fragments.flat(ctx.layouts.of(value.type)), layout
+    if isinstance(tensor, Deferred) and tensor.operation.name == "tt.trans" and tensor.evaluated is None:
         (below,), value = tensor.operands, tensor.operation.src
     if isinstance(below, Shared):
         maker = value.defining_op
-        rests = maker is not None and maker.name == "tt.load"  # others lie there in rows
-        return Wait(below, source, None, ctx.layouts.of(value.type)) if rests else None
+        is_loaded = maker is not None and maker.name == "tt.load"  # others lie there in rows
+        return Wait(below, source, None, ctx.layouts.of(value.type)) if is_loaded else None
     if _is_load(below):
-        tensor, held = below, ctx.layouts.of(value.type)
-        source = _staged(ctx, tensor.operation, held)
-    memory = _memory(ctx, tensor.element, source, held)
+        tensor, own = below, ctx.layouts.of(value.type)
+        source = _staged(ctx, tensor.operation, own)
+    memory = _memory(ctx, tensor.element, source, own)
     if memory is None or memory.size * storage_bytes(tensor.element) > ctx.shared.free:
         return None
-    return Wait(tensor, source, memory, held)
+    return Wait(tensor, source, memory, own)
 
 
 def waiting(ctx: Context, stack: ExitStack, wait: Wait, layout: Layout) -> Waiting:
@@ -104,25 +104,25 @@ def waiting(ctx: Context, stack: ExitStack, wait: Wait, layout: Layout) -> Waiti
     before all operands are written."""
     if wait.memory is None:
         assert isinstance(wait.tensor, Shared)
-        return _read(ctx, wait.tensor, layout, wait.held)
+        return _read(ctx, wait.tensor, layout, wait.own)
     made = ctx.evaluation.fragment(wait.tensor, wait.source)
     array = stack.enter_context(ctx.shared.scratch(wait.tensor.element, wait.memory.size))
     view = replace(array, shape=wait.source.shape, layout=wait.memory)
     ctx.shared.writes(array)
     ctx.shared.store(view, made)
-    return _read(ctx, view, layout, wait.held)
+    return _read(ctx, view, layout, wait.own)
 
 
-def rested(ctx: Context, op: Operation, tensor: Tensor) -> Shared | None:
+def resident(ctx: Context, op: Operation, tensor: Tensor) -> Shared | None:
     """What is loaded before a loop whose products read it, in shared memory for as long as they do; None
     where blocks would not do, or there is little room. A view of such a tensor is the tensor.
     """
     if op.name != "tt.load" or not _is_load(tensor):
         return None
     value = op.results[0]
-    held = ctx.layouts.of(value.type)
-    source = _staged(ctx, op, held)
-    memory = _memory(ctx, tensor.element, source, held)
+    own = ctx.layouts.of(value.type)
+    source = _staged(ctx, op, own)
+    memory = _memory(ctx, tensor.element, source, own)
     if memory is None or memory.size * storage_bytes(tensor.element) * ROOM > ctx.shared.free:
         return None
     made = ctx.evaluation.fragment(tensor, source)
@@ -133,27 +133,28 @@ def rested(ctx: Context, op: Operation, tensor: Tensor) -> Shared | None:
     return view
 
 
-def _read(ctx: Context, view: Shared, layout: Layout, held: Layout) -> Waiting:
-    return Waiting(view, layout, held, offsets(ctx, view, replace(held, lane=())))
+def _read(ctx: Context, view: Shared, layout: Layout, own: Layout) -> Waiting:
+    return Waiting(view, layout, own, offsets(ctx, view, replace(own, lane=())))
 
 
-def _memory(ctx: Context, element: Type, source: Layout, held: Layout) -> SharedLayout | None:
+def _memory(ctx: Context, element: Type, source: Layout, own: Layout) -> SharedLayout | None:
     """Where the elements wait; None where they need not, or blocks would not do."""
     bytes = storage_bytes(element)
-    if moves(source, fragments.flat(held)) is not None:
+    if moves(source, fragments.flat(own)) is not None:
         return None
-    if not ctx.env.has_shared_blocks(bytes * held.width // ROWS):
+    if not ctx.env.has_shared_blocks(bytes * own.width // ROWS):
         return None
-    return block_layout(source, held, min(ctx.target.lane_bytes // bytes, ctx.target.components))
+    return block_layout(source, own, min(ctx.target.lane_bytes // bytes, ctx.target.components))
 
 
 def _is_load(tensor: object) -> TypeGuard[Deferred]:
     """Is it an operand that is still to be loaded?"""
-    return isinstance(tensor, Deferred) and tensor.operation.name == "tt.load" and tensor.stored is None and (
-        "ts.natural" in tensor.operation.attributes)
+    if not isinstance(tensor, Deferred) or tensor.evaluated is not None:
+        return False
+    return tensor.operation.name == "tt.load" and "ts.natural" in tensor.operation.attributes
 
 
-def _staged(ctx: Context, op: Operation, held: Layout) -> Layout:
+def _staged(ctx: Context, op: Operation, layout: Layout) -> Layout:
     """The layout in which lanes load an operand: neighbours in memory, as many as a lane moves, then what
     lies beside them in a block, then lanes and warps along memory; as it was where it is too small for that.
     """
@@ -168,8 +169,8 @@ def _staged(ctx: Context, op: Operation, held: Layout) -> Layout:
     if own < wide:
         return fragments.flat(natural)
     mine = fast[:wide]
-    beside = [basis for basis in (inside(held) or ())[:wide] if basis and basis not in mine]
+    beside = [basis for basis in (inside(layout) or ())[:wide] if basis and basis not in mine]
     mine += beside[:own - wide]
-    rest = [basis for basis in (*fast, *slow) if basis not in mine]
-    spread, left = rest[:lanes + warps], rest[lanes + warps:]
+    others = [basis for basis in (*fast, *slow) if basis not in mine]
+    spread, left = others[:lanes + warps], others[lanes + warps:]
     return Layout(natural.shape, (), (*mine, *left), (), tuple(spread[:lanes]), tuple(spread[lanes:]))

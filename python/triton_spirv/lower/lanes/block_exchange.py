@@ -39,9 +39,9 @@ def block_layout(source: Layout, target: Layout, most: int) -> SharedLayout | No
     if sorted(wanted) != bits or 0 in block or target.origin or target.width < ROWS:
         return None
     order = [*block, *(bit for bit in bits if bit not in block)]
-    held = next((i for i, bit in enumerate(order) if bit not in source.register), len(order))
+    own = next((i for i, bit in enumerate(order) if bit not in source.register), len(order))
     both = sum(bit in (*target.component, *target.register) and bit in source.register for bit in bits)
-    by_blocks = (source.registers >> min(held, log2(most))) + target.registers
+    by_blocks = (source.registers >> min(own, log2(most))) + target.registers
     by_lanes = source.registers + target.registers * target.width >> min(both, log2(most))
     if by_blocks >= by_lanes:
         return None

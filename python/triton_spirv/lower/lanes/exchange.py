@@ -69,8 +69,8 @@ def _exchanged(ctx: Context, registers: Sequence[Register],
                 env.shared_store(array.array, b.iadd(mine, i * size), register)
             ctx.shared.reads(array)
             for i in range(len(part)):
-                held = [env.shared_load(array.array, b.iadd(other, i * size), width) for other in theirs]
-                found.append([from_shared(ctx, element, value) for value in held])
+                loaded = [env.shared_load(array.array, b.iadd(other, i * size), width) for other in theirs]
+                found.append([from_shared(ctx, element, value) for value in loaded])
     return found
 
 

@@ -278,13 +278,13 @@ def vectors(ctx: Context, array: Shared, layout: Layout) -> tuple[Layout, list[t
     most = min([most, *(min(interval, pad & -pad) for interval, pad in memory.padding)])
     others = [memory.origin, *_placed(memory, (*layout.all_bases, layout.origin))]
 
-    def moved(basis: int) -> int | None:
+    def distance(basis: int) -> int | None:
         place = span(memory.places, basis)
         alone = sum(1 for other in others if other & place) == 1
         return place if alone else None  # else a swizzle turns neighbours round in some lanes
 
-    wide = fragments.grouped(layout, moved, min(most, ctx.target.components))
-    longer = fragments.lengthened(wide, moved, most) if wide.width == ctx.target.components else wide
+    wide = fragments.grouped(layout, distance, min(most, ctx.target.components))
+    longer = fragments.lengthened(wide, distance, most) if wide.width == ctx.target.components else wide
     return wide, fragments.runs(wide, longer)
 
 
@@ -309,12 +309,12 @@ def feeds_products(value: Value) -> Asking[bool]:
     return bool(value.uses)
 
 
-def from_shared(ctx: Context, element: Type, held: Register) -> Register:
+def from_shared(ctx: Context, element: Type, value: Register) -> Register:
     """Bytes of i1 become Bool; everything else is held in registers as in memory."""
     if isinstance(element, IntegerType) and element.width == 1:
-        return ctx.b.compare("OpINotEqual", held, 0)
-    assert not isinstance(held.type, Bool)
-    return held
+        return ctx.b.compare("OpINotEqual", value, 0)
+    assert not isinstance(value.type, Bool)
+    return value
 
 
 def offsets(ctx: Context, array: Shared, layout: Layout) -> list[Register]:
@@ -354,7 +354,7 @@ def padded(ctx: Context, memory: SharedLayout, offset: Register) -> Register:
     return total
 
 
-def resting_layout(shape: tuple[int, ...], element: Type) -> SharedLayout:
+def resident_layout(shape: tuple[int, ...], element: Type) -> SharedLayout:
     """Row-major, each row of banks followed by the widest access of a lane."""
     bytes = storage_bytes(element)
     return SharedLayout.row_major(shape, ((BANK_BYTES // bytes, max(1, 16 // bytes)),))

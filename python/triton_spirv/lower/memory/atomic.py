@@ -60,11 +60,11 @@ class Place:
     order: str
 
     @property
-    def stored(self) -> Int:
+    def storage(self) -> Int:
         """The integer as wide as the element in memory."""
-        held = storage_type(self.type)
-        assert isinstance(held, (Int, Float))
-        return Int(held.width)
+        type = storage_type(self.type)
+        assert isinstance(type, (Int, Float))
+        return Int(type.width)
 
     @property
     def release(self) -> str:
@@ -88,14 +88,14 @@ class Place:
     def part(self, word: Register, low: Register) -> Register:
         """The element in its word."""
         b = self.ctx.b
-        return b.resize(b.lshr(word, low), self.stored.width)
+        return b.resize(b.lshr(word, low), self.storage.width)
 
     def to_bits(self, value: Register) -> Register:
         """A register of the element as the integer that is in memory."""
         b = self.ctx.b
         if isinstance(value.type, Bool):
-            return b.select(value, b.constant(self.stored, 1), 0)
-        return self.ctx.env.address(value) if is_pointer(value) else b.bitcast(value, self.stored)
+            return b.select(value, b.constant(self.storage, 1), 0)
+        return self.ctx.env.address(value) if is_pointer(value) else b.bitcast(value, self.storage)
 
     def from_bits(self, bits: Register) -> Register:
         b = self.ctx.b
@@ -109,8 +109,8 @@ class Place:
         ordered atomic a barrier of the work-group (Mesa's software device) would wait in it for lanes that
         have left.
         """
-        env, narrow = self.ctx.env, self.stored.width < 32
-        pointer, low = self.word() if narrow else (self.pointer(self.stored), self.ctx.b.constant(I32, 0))
+        env, narrow = self.ctx.env, self.storage.width < 32
+        pointer, low = self.word() if narrow else (self.pointer(self.storage), self.ctx.b.constant(I32, 0))
 
         def changed(word: Register) -> Register:
             return self._with(word, low, change(self.part(word, low))) if narrow else change(word)
@@ -122,20 +122,20 @@ class Place:
 
     def _with(self, word: Register, low: Register, part: Register) -> Register:
         b = self.ctx.b
-        ones = b.shl(b.constant(I32, (1 << self.stored.width) - 1), low)
+        ones = b.shl(b.constant(I32, (1 << self.storage.width) - 1), low)
         return b.ior(b.iand(word, b.ixor(ones, -1)), b.shl(b.resize(part, 32, signed=False), low))
 
     def exchange(self, compare: Register, value: Register) -> Register:
         """Replace the bits where they equal `compare`; the old bits."""
         b, env = self.ctx.b, self.ctx.env
-        if self.stored.width >= 32:
-            return env.compare_exchange(self.pointer(self.stored), compare, value, self.scope, self.order)
+        if self.storage.width >= 32:
+            return env.compare_exchange(self.pointer(self.storage), compare, value, self.scope, self.order)
         return self.update(lambda old: b.select(b.compare("OpIEqual", old, compare), value, old))
 
     def load(self, order: str) -> Register:
         """The element's bits."""
-        if self.stored.width >= 32:
-            return self.ctx.env.atomic_load(self.pointer(self.stored), self.scope, order)
+        if self.storage.width >= 32:
+            return self.ctx.env.atomic_load(self.pointer(self.storage), self.scope, order)
         pointer, low = self.word()
         return self.part(self.ctx.env.atomic_load(pointer, self.scope, order), low)
 
@@ -240,8 +240,8 @@ def atomic_rmw(ctx: Context, op: Operation, ptr: Bound, val: Bound, mask: Bound 
 def _modify(kind: str, ctx: Context, place: Place, value: Register) -> Register:
     name, change = INTEGER[kind]
     bits = place.to_bits(value)
-    if ctx.env.has_atomic(name, place.stored):
-        old = ctx.env.atomic(name, place.pointer(place.stored), bits, place.scope, place.order)
+    if ctx.env.has_atomic(name, place.storage):
+        old = ctx.env.atomic(name, place.pointer(place.storage), bits, place.scope, place.order)
     else:
         old = place.update(lambda old: change(ctx.b, old, bits))
     return place.from_bits(old)
@@ -285,10 +285,10 @@ def atomic_load(ctx: Context, op: Operation, ptr: Bound, mask: Bound | None) -> 
 @lowers("tt.atomic_store")
 def atomic_store(ctx: Context, op: Operation, ptr: Bound, value: Bound, mask: Bound | None) -> None:
     """ptr, value [...]; masked elements are not touched."""
-    def put(place: Place, held: Register) -> None:
-        bits = place.to_bits(held)
-        if place.stored.width >= 32:
-            ctx.env.atomic_store(place.pointer(place.stored), bits, place.scope, place.order)
+    def put(place: Place, value: Register) -> None:
+        bits = place.to_bits(value)
+        if place.storage.width >= 32:
+            ctx.env.atomic_store(place.pointer(place.storage), bits, place.scope, place.order)
         else:
             place.update(lambda old: bits)
     each(ctx, op, (value,), mask, put)

@@ -54,7 +54,7 @@ def in_place(op: Operation, *tensors: Bound | None) -> bool:
             return (yield from every((tensor.affine, *tensor.terms)))
         if isinstance(tensor, Affine):
             return (yield (tensor.exact,))
-        if not isinstance(tensor, Deferred) or tensor.stored is not None or not tensor.reads_memory:
+        if not isinstance(tensor, Deferred) or tensor.evaluated is not None or not tensor.reads_memory:
             return True
         name = tensor.operation.name
         if name == "tt.load" and tensor.operation.ptr is op.ptr:
@@ -149,17 +149,17 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
           loads: Sequence[tuple[Deferred, set[Layout]]]) -> Comparison | None:
     """Can none of these loads read what an earlier step of the store has written? None: no test tells."""
     b = ctx.b
-    stored = Intervals(ctx, op, mask)
+    intervals = Intervals(ctx, op, mask)
     if not isinstance(ptr, Pointers):
         return None
-    written = span(ctx, ptr, stored)
+    written = span(ctx, ptr, intervals)
     if written is None:
         return None
     first, last = written
     walked = ctx.layouts.of(op.ptr.type)
     single, larger = distinct(ctx, ptr, walked)
     compared = []
-    safe = reduce(b.logical_and, stored.tests) if stored.tests else None
+    safe = reduce(b.logical_and, intervals.tests) if intervals.tests else None
     for node, layouts in loads:
         source, only = named(node.operation, node.operands)[:2]
         if not isinstance(source, Pointers):

@@ -112,7 +112,7 @@ def _loaded(ctx: Context, layout: Layout, mask: Tensor | None,
         ctx.recorder.add(plan)
     if plans[0].cold:
         return _arranged(loads, _tested(ctx, layout, mask, loads))
-    return _arranged(loads, [x for load in loads for x in load.made()])
+    return _arranged(loads, [x for load in loads for x in load.registers()])
 
 
 def _tested(ctx: Context, layout: Layout, mask: Tensor | None, loads: Sequence[_Load]) -> Sequence[Register]:
@@ -167,7 +167,7 @@ class _Load:
         self.wide = plan.vectors.layout
         self.pointers = AccessPointers(ctx, ptr, plan.vectors, self.element)
 
-    def made(self) -> tuple[Register, ...]:
+    def registers(self) -> tuple[Register, ...]:
         """By a way that needs no test."""
         way = self.plan.way
         return self.plain() if way in ("plain", "proven") else self.where() if way == "predicated" else \
@@ -175,7 +175,7 @@ class _Load:
 
     def plain(self) -> tuple[Register, ...]:
         """Every element, whatever the mask says."""
-        return self.held(self.load(range(self.wide.registers)))
+        return self.from_memory(self.load(range(self.wide.registers)))
 
     def load(self, registers: Sequence[int]) -> list[Register]:
         """Registers, as memory holds them."""
@@ -188,11 +188,11 @@ class _Load:
         for here, registers in by_mask(self.ctx, self.mask, self.plan.groups):
             for r in registers:
                 made[r] = self.pointers.load_where(r, here, made[r])
-        return self.held(made)
+        return self.from_memory(made)
 
     def nothing(self) -> tuple[Register, ...]:
         """What masked elements give."""
-        return self.held(self.others())
+        return self.from_memory(self.others())
 
     def masked(self, way: str, known: Fragment | None) -> tuple[Register, ...]:
         """The elements whose mask is true; `known` is the mask under the layout, if that is at hand."""
@@ -206,14 +206,14 @@ class _Load:
         mask = known or ctx.evaluation.fragment(self.mask, self.layout)
         masks = fragments.rearrange(b, mask, self.wide).registers
         others = self.others()
-        return self.held([self.pointers.load(r, masks[r], others[r], self.volatile)
+        return self.from_memory([self.pointers.load(r, masks[r], others[r], self.volatile)
                           for r in range(self.wide.registers)])
 
     def others(self) -> list[Register]:
         """What masked elements give, as memory holds it."""
         return _others(self.ctx, self.other, self.layout, self.wide, self.pointers)
 
-    def held(self, values: Sequence[Register]) -> tuple[Register, ...]:
+    def from_memory(self, values: Sequence[Register]) -> tuple[Register, ...]:
         """What memory holds, as registers do."""
         return _from_memory(self.ctx, self.element, values)
 
@@ -240,7 +240,7 @@ def _by_regions(ctx: Context, mask: Tensor | None, loads: Sequence[_Load]) -> li
             branch.yield_([made[i][r] for i, r in places])
         for (i, r), value in zip(places, branch.results, strict=True):
             made[i][r] = value
-    return [x for load, registers in zip(loads, made, strict=True) for x in load.held(registers)]
+    return [x for load, registers in zip(loads, made, strict=True) for x in load.from_memory(registers)]
 
 
 def exchange_first(ctx: Context, layout: Layout, *tensors: Tensor | None) -> None:
@@ -263,8 +263,8 @@ def _load_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, mas
         address, inside, default = row
         branch = IfElse(ctx.b.module, inside)
         with branch.then():
-            held = ctx.env.load(ctx.env.pointer(address, storage_type(element)), 1)
-            branch.yield_(_from_memory(ctx, element, [held]))
+            value = ctx.env.load(ctx.env.pointer(address, storage_type(element)), 1)
+            branch.yield_(_from_memory(ctx, element, [value]))
         with branch.otherwise():
             branch.yield_([nothing if default is None else default])
         return branch.results[0]

@@ -67,7 +67,7 @@ def _loads(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> Iterator[
         tuple[Deferred, Iterable[Layout]]]:
     """The loads below the inputs of a walk, and the layouts that they are asked for."""
     for node, layouts in ctx.requests.of(inputs) if ctx.target.optimises("prefetch") else ():
-        if isinstance(node, Deferred) and node.operation.name == "tt.load" and node.stored is None:
+        if isinstance(node, Deferred) and node.operation.name == "tt.load" and node.evaluated is None:
             yield node, layouts
 
 
@@ -116,7 +116,7 @@ def _is_below(load: Operation, tensor: object) -> bool:
     """Is a tensor computed from what is loaded, element by element?"""
 
     def is_below(tensor: object) -> Asking[bool]:
-        if not isinstance(tensor, Deferred) or tensor.stored is not None:
+        if not isinstance(tensor, Deferred) or tensor.evaluated is not None:
             return False
         if tensor.operation is load:
             return True
@@ -153,7 +153,7 @@ def _is_at_hand(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
 def _reads_array(tensor: object) -> Asking[bool]:
     """Is anything that a tensor is computed from in an array?"""
     if isinstance(tensor, Deferred):
-        return isinstance(tensor.stored, Stored) or (tensor.stored is None
+        return isinstance(tensor.evaluated, Stored) or (tensor.evaluated is None
                                                      and (yield from some(tensor.operands)))
     if isinstance(tensor, Pointers):
         return (yield from some(tensor.terms)) or (yield (tensor.affine,))

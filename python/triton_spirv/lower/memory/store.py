@@ -149,12 +149,12 @@ def _store_all(ctx: Context, pointers: AccessPointers, values: Sequence[Register
 def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, value: Tensor,
                     mask: Tensor) -> None:
     """Store the elements whose mask is true, one after the other."""
-    held = storage_type(element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
+    pointee = storage_type(element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
 
     def visit(row: list[Register]) -> None:
         address, put, inside = row
         with if_(ctx.b.module, inside):
-            ctx.env.store(ctx.env.pointer(address, held), to_memory(ctx, put),
+            ctx.env.store(ctx.env.pointer(address, pointee), to_memory(ctx, put),
                           volatile=not ctx.target.lanes)  # not made a vector's: the quirk scattered_rows
 
     ctx.scopes.open()
@@ -166,8 +166,8 @@ def _store_scalar(ctx: Context, op: Operation, ptr: Register, value: Register,
                   mask: Register | None) -> None:
     plan = plan_scalar(op, mask)
     ctx.recorder.add(plan)
-    held = to_memory(ctx, value)
+    bits = to_memory(ctx, value)
     acts = elements.acting(ctx)
     if mask is not None and plan.cold:
         acts = mask if acts is None else ctx.b.logical_and(acts, mask)
-    elements.guarded(ctx, acts, lambda: ctx.env.store(ptr, held))
+    elements.guarded(ctx, acts, lambda: ctx.env.store(ptr, bits))

@@ -11,7 +11,7 @@ from ...layout import Layout
 from ...spirv.types import Int
 from ...target import Requirement
 
-#: How the elements of an access are moved.
+#: How an access transfers its elements.
 #:   plain        there is no mask
 #:   proven       there is a mask, which a test around this code has shown true
 #:   predicated   by messages that a mask governs
@@ -62,9 +62,10 @@ SURFACES = ("near", "moving", "resting", "whole")
 
 @dataclass(frozen=True)
 class Message:
-    """How a 2D block is moved: `kind` "plain", "transform" (two or four rows in one word) or "transpose" (of
-    words of 32 bits); the contiguous dimension; rows, columns and blocks side by side, in elements of
-    `bytes`; what one register of the fragment holds of a block, `step` rows or columns apart; its words.
+    """How a 2D block is transferred: `kind` "plain", "transform" (two or four rows in one word) or
+    "transpose" (of words of 32 bits); the contiguous dimension; rows, columns and blocks side by side, in
+    elements of `bytes`; what one register of the fragment holds of a block, `step` rows or columns apart; its
+    words.
     """
 
     kind: str
@@ -116,7 +117,7 @@ class Access:
     """One load, store or atomic operation, once.
 
     layout     under which its elements are asked for; None: a scalar
-    vectors    how they are moved
+    vectors    how they are transferred
     blocks     the messages, where the way goes by blocks
     groups     registers that share a mask, where the way goes by them
     cold       the way where a test that the access makes itself fails; "": it makes none
@@ -188,7 +189,7 @@ class Overlap:
     decided   it is a constant, so that nothing is compared when the kernel runs
     """
 
-    stored: Span
+    store: Span
     loads: tuple[Compared, ...]
     larger: tuple[int, ...] = ()
     decided: bool = False

@@ -33,13 +33,13 @@ def wrong_accesses(plan: Plan) -> list[str]:
 @dataclass
 class _State:
     """What has happened on the ways to a place; what it does not know itself the state `around` knows, so
-    that arms cost what they change. made: how often each access was made, at least and at most. last,
+    that arms cost what they change. emitted: how often each access was, at least and at most. last,
     last_writes: of the accesses on some way those that stand before no other in the kernel, and of those that
     write or are atomic. They are several where no way leads from one's block to another's.
     fused: how walks of stores are justified. ready: values all loads of which are made."""
 
     around: _State | None = None
-    made: dict[Operation, tuple[int, int]] = field(default_factory=dict)
+    emitted: dict[Operation, tuple[int, int]] = field(default_factory=dict)
     fused: dict[Operation, Fused] = field(default_factory=dict)
     ready: set[Value] = field(default_factory=set)
     last: tuple[Operation, ...] = ()
@@ -53,8 +53,8 @@ class _State:
         """How often an access was made."""
         state: _State | None = self
         while state is not None:
-            if op in state.made:
-                return state.made[op]
+            if op in state.emitted:
+                return state.emitted[op]
             state = state.around
         return 0, 0
 
@@ -126,9 +126,9 @@ class _Region:
             self.body(body, each)
         counting = [each for body, each in zip(bodies, states, strict=True)
                     if not may_skip or any(True for _ in _accesses(body))] or states
-        for op in dict.fromkeys(op for each in states for op in each.made):
+        for op in dict.fromkeys(op for each in states for op in each.emitted):
             counts = [each.count(op) for each in counting]
-            state.made[op] = min(least for least, _ in counts), max(most for _, most in counts)
+            state.emitted[op] = min(least for least, _ in counts), max(most for _, most in counts)
         state.ready |= set.intersection(*(each.ready for each in counting))
         state.fused |= states[0].fused
         for each in states:
@@ -190,7 +190,7 @@ class _Region:
         for load in self.missing(op, state):
             self.found.append(f"{called(op)} is made before {called(load)}, which it needs")
         least, most = state.count(op)
-        state.made[op] = least + 1, most + 1
+        state.emitted[op] = least + 1, most + 1
 
     def passes(self, op: Operation, reads: bool, orders: bool, state: _State) -> None:
         """Does it come behind what it should come before?"""

@@ -36,8 +36,8 @@ class _State:
             state = state.around
         return NOTHING
 
-    def set(self, array: int, held: Tensors) -> None:
-        self.own[array] = held
+    def set(self, array: int, contents: Tensors) -> None:
+        self.own[array] = contents
 
 
 def wrong_arrays(plan: Plan) -> list[str]:
@@ -66,8 +66,8 @@ class _Arrays:
                 for array in node.arrays:
                     ways[array] = ways.get(array, frozenset()) | state.get(array)
             elif isinstance(node, Meets):
-                for array, held in self.arrived.pop(node.place, {}).items():
-                    state.set(array, held)
+                for array, contents in self.arrived.pop(node.place, {}).items():
+                    state.set(array, contents)
             elif isinstance(node, Walk):
                 self.walk(node, state)
             elif isinstance(node, Turns):
@@ -85,10 +85,10 @@ class _Arrays:
         return "nothing" if content is None else self.contents[content] or f"tensor {content}"
 
     def expect(self, array: int, content: int, state: _State, does: str) -> None:
-        held = state.get(array)
-        if held != {content}:
+        contents = state.get(array)
+        if contents != {content}:
             self.found.append(f"array {array} {does} {self.name(content)} where it holds "
-                              f"{' or '.join(sorted(map(self.name, held)))}")
+                              f"{' or '.join(sorted(map(self.name, contents)))}")
 
     def use(self, node: ArrayUse, state: _State) -> None:
         """A whole tensor, or the elements of one turn, are read or written."""
@@ -122,7 +122,7 @@ class _Arrays:
                     self.body(body, after)
             changed = {**left.own, **after.own}
             again = {array: entry.get(array) | after.get(array) for array in changed}
-            if all(held == entry.get(array) for array, held in again.items()):
+            if all(contents == entry.get(array) for array, contents in again.items()):
                 break
             del self.found[known:]  # it is asked again for what the last round leaves
             entry.own |= again
@@ -143,9 +143,10 @@ class _Arrays:
             self.overwritten.append(stepped)
             self.body(node.body, after)
             self.overwritten.pop()
-            again = {array: entry.get(array) | held for array, held in after.own.items()
+            again = {array: entry.get(array) | contents for array, contents in after.own.items()
                      if array not in stepped}
-            if all(held == entry.get(array) or array not in read_first for array, held in again.items()):
+            if all(contents == entry.get(array) or array not in read_first
+                   for array, contents in again.items()):
                 break
             del self.found[known:]
             entry.own |= again

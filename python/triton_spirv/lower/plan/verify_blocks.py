@@ -92,11 +92,11 @@ def _are_elements(layout: Layout, blocks: Blocks) -> bool:
     width = message.width * message.count
     (down, _), (across, _) = (layout.dim_bits[dim] for dim in (message.down, message.across))
     inside = [size << down for size in _powers(message.height)] + [size << across for size in _powers(width)]
-    moved = [*inside, *starts.register]
+    bases = [*inside, *starts.register]
     space = Elimination()
     rank = sum(space.add(basis) for basis in (*layout.component, *layout.register, *layout.lane))
     return (starts.shape, starts.warp, starts.origin) == (layout.shape, layout.warp, layout.origin) and len(
-        moved) == len(set(moved)) == rank and not any(space.add(basis) for basis in moved)
+        bases) == len(set(bases)) == rank and not any(space.add(basis) for basis in bases)
 
 
 def _powers(size: int) -> Iterator[int]:

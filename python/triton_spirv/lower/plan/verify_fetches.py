@@ -27,11 +27,11 @@ def wrong_fetches(plan: Plan) -> list[str]:
 
 
 class _Fetches:
-    """Those of one kernel. made: the accesses before the place that is looked at."""
+    """Those of one kernel. accesses: those before the place that is looked at."""
 
     def __init__(self, kernel: Operation, functions: dict[str | None, Operation]) -> None:
         self.kernel, self.functions = kernel, functions
-        self.made: set[Operation] = set()
+        self.accesses: set[Operation] = set()
         self._slopes: dict[tuple[Operation, str, bool], tuple[int | None, frozenset[Value]]] = {}
         self._numbers: dict[object, int] = {}  # of slopes: equal ones have one number
         self._known: Known = {}
@@ -40,7 +40,7 @@ class _Fetches:
         """What does not hold of a body; `around`: the operations whose regions it stands in."""
         for node in nodes:
             if isinstance(node, Access):
-                self.made.add(node.operation)
+                self.accesses.add(node.operation)
             elif isinstance(node, Fetch):
                 wrong = self.wrong(node, around)
                 if wrong is not None:
@@ -79,7 +79,7 @@ class _Fetches:
             load = value.defining_op
             if load is None or not may_look_up(load, self.kernel.regions[0].entry):
                 return f"is found by a number, %{value.name}, that the next program may not look up"
-            if load not in self.made:
+            if load not in self.accesses:
                 return f"is found by a number, %{value.name}, that is not looked up yet"
         return None
 

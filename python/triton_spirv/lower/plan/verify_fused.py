@@ -63,13 +63,13 @@ class FusedWalks:
     def _tested(self, test: Overlap | None, claim: FusedLoad, load: Access, store: Access) -> str | None:
         """The same of a proof by a test."""
         compared: Compared | None = None
-        if test is not None and test.stored.operation is store.operation:
+        if test is not None and test.store.operation is store.operation:
             compared = next((each for each in test.loads if each.span.operation is load.operation), None)
         if test is None or compared is None:
             return "no test compares their memory"
         if test.decided:
             return "the test of their memory compares nothing when the kernel runs"
-        for span in (compared.span, test.stored):
+        for span in (compared.span, test.store):
             wrong = self._wrong_span(span)
             if wrong is not None:
                 return wrong
@@ -118,11 +118,11 @@ def _pointee(value: Value) -> object:
     return element.pointee if isinstance(element, PointerType) else element
 
 
-def _in_each_turn(loaded: Layout, stored: Layout) -> bool:
+def _in_each_turn(load: Layout, store: Layout) -> bool:
     """Are the elements of each turn under one layout among those of the same turn under the other?"""
-    own = {0, *stored.component, *stored.register}
-    return (loaded.shape == stored.shape and loaded.origin == stored.origin and loaded.step == stored.step
-            and own.issuperset((*loaded.component, *loaded.register)))
+    own = {0, *store.component, *store.register}
+    return (load.shape == store.shape and load.origin == store.origin and load.step == store.step
+            and own.issuperset((*load.component, *load.register)))
 
 
 def _are_turns_apart(strides: Sequence[Stride], layout: Layout, larger: Sequence[int]) -> bool:

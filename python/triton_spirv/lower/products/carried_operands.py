@@ -19,11 +19,11 @@ from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ...spirv.types import Type as SpirvType
 from ..context import Context
-from ..lanes.shared import ALIGNMENT, feeds_products, resting_layout
+from ..lanes.shared import ALIGNMENT, feeds_products, resident_layout
 from ..values.allocation import Turn
 from ..values.tensor import Shared, Tensor
 from ..values.types import storage_bytes
-from .cooperative import memory_for_matrices, rests_for_matrices
+from .cooperative import is_resident_for_matrices, memory_for_matrices
 
 #: Bytes of shared memory that are left to what a loop does with the results of its products.
 SPARED = 8192
@@ -128,11 +128,11 @@ def _plan(ctx: Context, loop: Operation, index: int) -> Plan | None:
            or not feeds_products(user.results[0]) for user in users):
         return None
     source, each = ctx.layouts.of(type), storage_bytes(type.element)
-    on_matrices = {rests_for_matrices(ctx, user.results[0]) for user in users}
+    on_matrices = {is_resident_for_matrices(ctx, user.results[0]) for user in users}
     if len(on_matrices) > 1:
         return None
     memory = memory_for_matrices(source, each) if on_matrices == {True} else \
-        resting_layout(type.shape, type.element)
+        resident_layout(type.shape, type.element)
     return source, memory, each
 
 

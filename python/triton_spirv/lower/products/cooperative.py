@@ -40,14 +40,14 @@ def grid_of(ctx: Context, op: Operation) -> Grid | None:
 def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Tensor, b: Tensor, c: Tensor) -> Any:
     """a [M, K] x b [K, N] + c [M, N]: Tiles where c is, else a fragment."""
     element = element_of(op.results[0].type)
-    held = ctx.env.matrix_type(grid.result, grid.m, grid.n, "c")
+    type = ctx.env.matrix_type(grid.result, grid.m, grid.n, "c")
     zero = ctx.b.constant(register_type(element), 0)
     if isinstance(c, Tiles):
         sums = list(c.matrices)
     else:
         start = c.scalar if isinstance(c, Uniform) else zero
-        sums = [ctx.env.matrix_fill(held, start)] * (grid.rows * grid.columns)
-    where = "matrices" if isinstance(a, Held) else "shared memory"
+        sums = [ctx.env.matrix_fill(type, start)] * (grid.rows * grid.columns)
+    where = "matrices" if isinstance(a, LeftMatrices) else "shared memory"
     tile = grid.rows * grid.m, grid.columns * grid.n, grid.k
     plan = Product(op, "matrices", tile, (where, "shared memory"), grid.operand)
     with ExitStack() as scratch:
@@ -71,9 +71,9 @@ def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Tensor, b: T
     return Fragment(layout, element, tuple(total))
 
 
-def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Tensor) -> Shared | Held:
+def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Tensor) -> Shared | LeftMatrices:
     """The operand in shared memory, in an order that matrices are loaded from, or in matrices already."""
-    if isinstance(bound, Held):
+    if isinstance(bound, LeftMatrices):
         return bound
     if isinstance(bound, Shared) and pitch_of(bound.layout) is not None:
         return bound
@@ -110,7 +110,7 @@ def pitch_of(memory: SharedLayout) -> tuple[int, bool] | None:
     return (interval + pad, True) if interval == height and memory.places == by_columns else None
 
 
-def rests_for_matrices(ctx: Context, value: Value) -> bool:
+def is_resident_for_matrices(ctx: Context, value: Value) -> bool:
     """Do products on matrices alone use the value?"""
     return all(user.name == "tt.dot" and user.operands[index] is not user.c and grid_of(ctx, user) is not None
                for user, index in value.uses)
@@ -133,10 +133,10 @@ def rows_of_warps(ctx: Context, value: Value, source: Layout, memory: SharedLayo
     return rows * pitch[0] if alone and all(grid.warp_columns == 1 for grid in grids if grid) else 0
 
 
-def _accumulate(ctx: Context, grid: Grid, x: Shared | Held, y: Shared, sums: list[Register]) -> None:
+def _accumulate(ctx: Context, grid: Grid, x: Shared | LeftMatrices, y: Shared, sums: list[Register]) -> None:
     column = corner(ctx, grid)[1]
     for k in range(0, y.shape[0], grid.k):
-        rows = x.matrices[k // grid.k] if isinstance(x, Held) else _left_matrices(ctx, grid, x, k)
+        rows = x.matrices[k // grid.k] if isinstance(x, LeftMatrices) else _left_matrices(ctx, grid, x, k)
         for j in range(grid.columns):
             other = _matrix(ctx, grid, y, ctx.b.iadd(column, j * grid.n), k, False)
             for i, one in enumerate(rows):
@@ -169,17 +169,17 @@ def _matrix(ctx: Context, grid: Grid, array: Shared, outer: Register, k: int, is
 # --- left operands that a loop does not change --------------------------------------------------------------
 
 #: Registers of a lane for such operands, of 32 bits.
-HELD_REGISTERS = 32
+LEFT_REGISTERS = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class LeftMatrices:
     """A left operand in matrices, for each k those of the warp's rows."""
 
     matrices: tuple[list[Register], ...]
 
 
-def hold_operands(ctx: Context, loop: Operation) -> None:
+def load_left_matrices(ctx: Context, loop: Operation) -> None:
     """Load the left operands that a loop multiplies in every round before it, where they fit into registers:
     the conversions of the body that would stage them again have them for results."""
     body = loop.regions[0].entry
@@ -192,17 +192,17 @@ def hold_operands(ctx: Context, loop: Operation) -> None:
             continue
         grid = grid_of(ctx, user)
         if grid is not None:
-            made = _held(ctx, grid, op)
+            made = _left_before_loop(ctx, grid, op)
             if made is not None:
                 ctx.prepared.conversions[op] = made
 
 
-def _held(ctx: Context, grid: Grid, op: Operation) -> Held | None:
+def _left_before_loop(ctx: Context, grid: Grid, op: Operation) -> LeftMatrices | None:
     layout, element = ctx.layouts.of(op.src.type), element_of(op.src.type)
     bytes, depth = storage_bytes(element), layout.shape[1]
     memory = memory_for_matrices(layout, bytes)
     of_lane = grid.rows * grid.m * depth * bytes // ctx.target.sub_group_size
-    if of_lane > 4 * HELD_REGISTERS or memory.size * bytes > ctx.shared.free:
+    if of_lane > 4 * LEFT_REGISTERS or memory.size * bytes > ctx.shared.free:
         return None
     part = rows_of_warps(ctx, op.result, layout, memory)
     with ctx.shared.scratch(element, memory.size, part) as made:
@@ -211,7 +211,7 @@ def _held(ctx: Context, grid: Grid, op: Operation) -> Held | None:
         ctx.shared.writes(array)
         ctx.shared.store(array, fragment)
         ctx.shared.reads(array)
-        return Held(tuple(_left_matrices(ctx, grid, array, k) for k in range(0, depth, grid.k)))
+        return LeftMatrices(tuple(_left_matrices(ctx, grid, array, k) for k in range(0, depth, grid.k)))
 
 
 # --- across the iterations of a loop ------------------------------------------------------------------------
@@ -227,8 +227,8 @@ class TilesCarrier:
 
     @property
     def types(self) -> list[SpirvType]:
-        held = self.ctx.env.matrix_type(self.grid.result, self.grid.m, self.grid.n, "c")
-        return [held] * (self.grid.rows * self.grid.columns)
+        type = self.ctx.env.matrix_type(self.grid.result, self.grid.m, self.grid.n, "c")
+        return [type] * (self.grid.rows * self.grid.columns)
 
     def registers(self, bound: Tiles | Tensor) -> list[Register]:
         if isinstance(bound, Tiles):

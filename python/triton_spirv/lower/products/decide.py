@@ -104,7 +104,7 @@ def _place(tensors: Sequence[Tensor]) -> str:
 def _can_step(tensor: object) -> Asking[bool]:
     """Can a slice of the tensor be had that only run time knows, without keeping all of it in registers?"""
     if isinstance(tensor, Deferred):
-        return tensor.stored is None and (yield from every(tensor.operands))
+        return tensor.evaluated is None and (yield from every(tensor.operands))
     if isinstance(tensor, Affine):
         return (yield (tensor.exact,))
     return tensor is None or isinstance(tensor, (Uniform, Shared, Stored, Register))

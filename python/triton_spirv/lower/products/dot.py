@@ -273,8 +273,8 @@ def accumulator(ctx: Context, op: Operation, c: Tensor) -> Stored:
     """An array of the dot's own with the elements of c: the array that c is made of, where nothing else needs
     it, or a new one."""
     known = overwritable(ctx, op, op.c, c)
-    if isinstance(c, Deferred) and c.stored is not None:
-        c = c.stored
+    if isinstance(c, Deferred) and c.evaluated is not None:
+        c = c.evaluated
     if known is not None and known is c:
         array = replace(known)
         ctx.recorder.renames(known, array)
@@ -292,7 +292,7 @@ def overwritable(ctx: Context, op: Operation, value: Value, bound: object) -> St
     """The array that `value` is, or is computed from element by element, if `op` is the last to need it."""
     if len(value.uses) != 1 or not ctx.target.optimises("array-reuse"):
         return None
-    if isinstance(bound, Deferred) and bound.stored is None:
+    if isinstance(bound, Deferred) and bound.evaluated is None:
         if RULES[bound.operation.name].kind != "elementwise":
             return None
         below = zip(bound.operation.operands, bound.operands, strict=True)
@@ -300,7 +300,7 @@ def overwritable(ctx: Context, op: Operation, value: Value, bound: object) -> St
         fitting = [x for x in found if x is not None and (x.shape, x.element) == (bound.shape, bound.element)]
         return fitting[0] if fitting else None
     if isinstance(bound, Deferred):
-        return bound.stored if isinstance(bound.stored, Stored) and _is_inside(op, value) else None
+        return bound.evaluated if isinstance(bound.evaluated, Stored) and _is_inside(op, value) else None
     if not isinstance(bound, Stored) or not _is_inside(op, value):
         return None
     return bound if value.defining_op is None or _makes_array(value.defining_op) else None

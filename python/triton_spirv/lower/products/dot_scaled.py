@@ -46,10 +46,10 @@ def dot_scaled(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, a_s
     along_k = [bool(op.attributes.get(name, True)) for name in ("lhs_k_pack", "rhs_k_pack")]
     left_axis = _packed_axis(left_form, along_k[0], len(a.shape) - 1, len(a.shape) - 2)
     right_axis = _packed_axis(right_form, along_k[1], len(b.shape) - 2, len(b.shape) - 1)
-    held = element(ctx, "fp16") if "fp16" in (left_form, right_form) else F32
-    scales = factors(ctx, op, a_scale, False, held), factors(ctx, op, b_scale, True, held)
-    left = Scaled(a, _unpacked(a.shape, left_axis), left_form, left_axis, scales[0], held)
-    right = Scaled(b, _unpacked(b.shape, right_axis), right_form, right_axis, scales[1], held)
+    form = element(ctx, "fp16") if "fp16" in (left_form, right_form) else F32
+    scales = factors(ctx, op, a_scale, False, form), factors(ctx, op, b_scale, True, form)
+    left = Scaled(a, _unpacked(a.shape, left_axis), left_form, left_axis, scales[0], form)
+    right = Scaled(b, _unpacked(b.shape, right_axis), right_form, right_axis, scales[1], form)
     return product(ctx, op, left, right, c)
 
 
@@ -64,8 +64,8 @@ def _unpacked(shape: Shape, axis: int | None) -> Shape:
 # --- scales -------------------------------------------------------------------------------------------------
 
 
-def factors(ctx: Context, op: Operation, scale: Tensor, transpose: bool, held: FloatType) -> Stored | None:
-    """The scales as f32 in an array, rounded to `held`, [..., K / group, N] for the right operand; they are
+def factors(ctx: Context, op: Operation, scale: Tensor, transpose: bool, type: FloatType) -> Stored | None:
+    """The scales as f32 in an array, rounded to `type`, [..., K / group, N] for the right operand; they are
     few."""
     if scale is None:
         return None
@@ -78,14 +78,14 @@ def factors(ctx: Context, op: Operation, scale: Tensor, transpose: bool, held: F
     compute_before(ctx, op, [(scale, layout)])
     with StepLoop(ctx.walks, len(layout.step)):
         made = ctx.evaluation.fragment(scale, layout)
-        registers = [rounded(ctx, scale_to_f32(ctx, x, scale.element), held) for x in made.registers]
+        registers = [rounded(ctx, scale_to_f32(ctx, x, scale.element), type) for x in made.registers]
         ctx.arrays.write(array, Fragment(placed, F32, tuple(registers)))
     return array
 
 
-def rounded(ctx: Context, value: Register, held: FloatType) -> Register:
-    """An f32 that `held` holds too."""
-    return to_float(ctx, to_float(ctx, value, F32, held), held, F32)
+def rounded(ctx: Context, value: Register, type: FloatType) -> Register:
+    """An f32 that the type has, too."""
+    return to_float(ctx, to_float(ctx, value, F32, type), type, F32)
 
 
 def scale_to_f32(ctx: Context, scale: Register, type: Type) -> Register:
@@ -103,7 +103,7 @@ def scale_to_f32(ctx: Context, scale: Register, type: Type) -> Register:
 
 @dataclass(frozen=True)
 class Scaled:
-    """An operand of `shape` that is decoded and multiplied by its scales, to what `held` holds; `packed` is
+    """An operand of `shape` that is decoded, multiplied by its scales and `rounded_to` a type; `packed` is
     the dimension along which two elements share a byte."""
 
     tensor: Tensor
@@ -111,7 +111,7 @@ class Scaled:
     form: str
     packed: int | None
     factors: Stored | None
-    held: FloatType
+    rounded_to: FloatType
     target: Type = F32
 
     def stored(self) -> None:
@@ -121,10 +121,10 @@ class Scaled:
         return contiguous_axis(self.tensor)
 
     def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
-        return [(self.tensor, self._held(layout))]
+        return [(self.tensor, self._packed_layout(layout))]
 
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:
-        made = ctx.evaluation.fragment(self.tensor, self._held(layout))
+        made = ctx.evaluation.fragment(self.tensor, self._packed_layout(layout))
         if self.packed is None:
             values = [to_float(ctx, x, element(ctx, self.form), F32) for x in made.registers]
         else:
@@ -133,10 +133,10 @@ class Scaled:
         if self.factors is not None:
             scales = ctx.evaluation.fragment(self.factors, self._groups(layout, self.factors.shape)).registers
             products = [ctx.b.binary("OpFMul", x, y) for x, y in zip(values, scales, strict=True)]
-            values = [rounded(ctx, x, self.held) for x in products]
+            values = [rounded(ctx, x, self.rounded_to) for x in products]
         return Fragment(layout, F32, tuple(values))
 
-    def _held(self, layout: Layout) -> Layout:
+    def _packed_layout(self, layout: Layout) -> Layout:
         """Where the bytes of the elements of a layout are in the packed tensor."""
         if self.packed is None:
             return layout

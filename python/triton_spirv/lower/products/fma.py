@@ -70,9 +70,9 @@ def _operand_layout(result: Layout, shape: tuple[int, ...], inner: Sequence[int]
             outer = outer * size + i
         return place(outer, m, n)
 
-    moved = Layout(result.shape, (), result.register, (), result.lane, result.warp)
-    outer = tuple(index(basis) for basis in moved.register if index(basis))
-    lanes, warps = (tuple(map(index, x)) for x in (moved.lane, moved.warp))
+    whole = Layout(result.shape, (), result.register, (), result.lane, result.warp)
+    outer = tuple(index(basis) for basis in whole.register if index(basis))
+    lanes, warps = (tuple(map(index, x)) for x in (whole.lane, whole.warp))
     return Layout(shape, (), (*inner, *outer), (), lanes, warps)
 
 
@@ -103,7 +103,7 @@ def _announce(ctx: Context, tensor: object) -> None:
     def announce(tensor: object) -> Asking[None]:
         if isinstance(tensor, Shared):
             ctx.shared.reads(tensor)
-        elif isinstance(tensor, Deferred) and tensor.stored is None:
+        elif isinstance(tensor, Deferred) and tensor.evaluated is None:
             for operand in tensor.operands:
                 yield (operand,)
 

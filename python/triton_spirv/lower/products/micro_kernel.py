@@ -88,14 +88,14 @@ def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: S
 class Kernel:
     """The innermost loop: a tile of `rows` x `vectors` of the result, in registers over the whole of K.
 
-    held: the type of operands in their arrays; compute: that of sums; element: that of the result; width:
+    operand: the type of operands in their arrays; compute: that of sums; element: that of the result; width:
     components of a vector; depth: the size of K, in groups; turn: steps along it in one turn of the loop;
     form: of the groups, "" for single elements;
     apart: products are summed on their own, and added to what there was (f32) at the end; split: pairs of
     bf16 are multiplied one after the other.
     """
 
-    held: Type
+    operand: Type
     compute: Type
     element: Type
     width: int
@@ -150,7 +150,7 @@ class Kernel:
 
     def _vectors(self, ctx: Context, b: Block, first: Register) -> list[Register]:
         """The panel's vectors of one k."""
-        element = register_type(self.held)
+        element = register_type(self.operand)
         places = [ctx.b.iadd(first, j * b.across) for j in range(self.vectors)]
         return [ctx.env.private_load(b.array, b.width, element, place, self.width) for place in places]
 

@@ -114,8 +114,8 @@ class Plain:
         tensor: Bound | None = self.tensor
         flipped = False
         while isinstance(tensor, Deferred):
-            if tensor.stored is not None:
-                tensor = tensor.stored
+            if tensor.evaluated is not None:
+                tensor = tensor.evaluated
             elif tensor.operation.name == "tt.trans" and _swaps_last(tensor.operation):
                 tensor, flipped = tensor.operands[0], not flipped
             else:
@@ -180,8 +180,8 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
     stored = ctx.arrays.allocate(packed, operand.target)
 
     def place(made: Fragment) -> Fragment:
-        moved = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
-        return replace(made, layout=moved)
+        places = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
+        return replace(made, layout=places)
     _copy_by_rows(ctx, op, operand, stored, staging, place, fetches)
     across = depth * panel if panel == side else side
     return Block(stored, depth * columns, depth * panel, panel, panel, across)
@@ -234,7 +234,7 @@ def compute_before(ctx: Context, op: Operation, inputs: list[tuple[Tensor, Layou
         if isinstance(node, Fragment):
             if any(any(layout.step) for layout in layouts):
                 ctx.arrays.spill(node)
-        elif node.stored is None and _is_expensive(node) and ctx.later_uses.needs(node, op):
+        elif node.evaluated is None and _is_expensive(node) and ctx.later_uses.needs(node, op):
             ctx.walks.materialise([node])
 
 
@@ -252,8 +252,8 @@ def contiguous_axis(tensor: object) -> Asking[int | None]:
         return len(tensor.shape) - 1
     if not isinstance(tensor, Deferred):
         return None
-    if tensor.stored is not None:
-        return (yield (tensor.stored,))
+    if tensor.evaluated is not None:
+        return (yield (tensor.evaluated,))
     op = tensor.operation
     if op.name == "tt.load":
         pointers = tensor.operands[0]

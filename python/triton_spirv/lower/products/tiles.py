@@ -89,8 +89,8 @@ def as_fragment(ctx: Context, tiles: Tiles) -> Fragment:
         ctx.shared.reads(array)
         for i in range(len(which)):
             for place in passage.mine(b.iadd(first, i * passage.size)):
-                held = env.shared_load(array.array, place, passage.step)
-                registers.extend(b.extract(held, c) for c in range(passage.step))
+                loaded = env.shared_load(array.array, place, passage.step)
+                registers.extend(b.extract(loaded, c) for c in range(passage.step))
 
     passage.rounds(len(tiles.matrices), pass_)
     return Fragment(layout_of_grid(tiles.grid, ctx.target.sub_group_size), tiles.element, tuple(registers))

@@ -122,9 +122,9 @@ def twice(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor 
         guarded(ctx, other, lambda: record(ctx, op.attributes["word"], b.constant(I64, 0), address))
 
     def one(row: Sequence[Any]) -> None:
-        address, put, stored = row
+        address, put, acts = row
         here = accesses.region(address)[0]
-        guarded(ctx, here if stored is None else b.logical_and(here, stored),
+        guarded(ctx, here if acts is None else b.logical_and(here, acts),
                 lambda: compare(address, put))
 
     def look() -> None:

@@ -20,10 +20,10 @@ from ...traversal import Asking, answer
 from ..context import Context
 from ..lanes.block_exchange import through_blocks
 from ..lanes.decide import plan_exchange
-from ..lanes.shared import feeds_products, resting_layout
+from ..lanes.shared import feeds_products, resident_layout
 from ..plan.moves import Moves
 from ..plan.records import Exchange
-from ..products.cooperative import memory_for_matrices, rests_for_matrices, rows_of_warps
+from ..products.cooperative import is_resident_for_matrices, memory_for_matrices, rows_of_warps
 from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.allocation import Apart
@@ -43,8 +43,8 @@ def convert_layout(ctx: Context, op: Operation, src: Tensor) -> Any:
         return src
     source, result = ctx.layouts.of(op.src.type), op.results[0]
     if feeds_products(result) and not is_anywhere(src):
-        memory = _resting_layout(ctx, result, source.shape, src.element)
-        if rests_for_matrices(ctx, result):
+        memory = _resident_layout(ctx, result, source.shape, src.element)
+        if is_resident_for_matrices(ctx, result):
             memory = memory_for_matrices(source, storage_bytes(src.element))
         array = ctx.shared.buffer(result, src.element, memory)
         part = rows_of_warps(ctx, result, source, memory)
@@ -55,20 +55,20 @@ def convert_layout(ctx: Context, op: Operation, src: Tensor) -> Any:
         ctx.shared.writes(array)
         ctx.shared.store(array, fragment)
         return array
-    return moved(ctx, src, source, ctx.layouts.of(result.type))
+    return in_form_of(ctx, src, source, ctx.layouts.of(result.type))
 
 
-def _resting_layout(ctx: Context, value: Value, shape: tuple[int, ...], element: Type) -> SharedLayout:
-    """`resting_layout`, or plain row-major where the operands of a product that uses `value` would not fit
+def _resident_layout(ctx: Context, value: Value, shape: tuple[int, ...], element: Type) -> SharedLayout:
+    """`resident_layout`, or plain row-major where the operands of a product that uses `value` would not fit
     with what stays free in it."""
-    memory = resting_layout(shape, element)
-    needed = max(sum(_resting_bytes(operand.type) for operand in (op.a, op.b)) for op in _products(value))
+    memory = resident_layout(shape, element)
+    needed = max(sum(_resident_bytes(operand.type) for operand in (op.a, op.b)) for op in _products(value))
     fits = needed <= ctx.target.shared_bytes and memory.size * storage_bytes(element) <= ctx.shared.free
     return memory if fits else SharedLayout.row_major(shape)
 
 
-def _resting_bytes(type: Type) -> int:
-    return resting_layout(shape_of(type), element_of(type)).size * storage_bytes(element_of(type))
+def _resident_bytes(type: Type) -> int:
+    return resident_layout(shape_of(type), element_of(type)).size * storage_bytes(element_of(type))
 
 
 def _products(value: Value) -> list[Operation]:
@@ -87,14 +87,14 @@ def _products(value: Value) -> list[Operation]:
     return list(found)
 
 
-def moved(ctx: Context, tensor: Tensor | None, source: Layout, target: Layout) -> Any:
+def in_form_of(ctx: Context, tensor: Tensor | None, source: Layout, target: Layout) -> Any:
     """A tensor held under `source` for consumers that ask for it under `target`; its form is kept."""
     if tensor is None or is_anywhere(tensor):
         return tensor
     if isinstance(tensor, Pointers):
-        return replace(tensor, terms=tuple(moved(ctx, term, source, target) for term in tensor.terms))
+        return replace(tensor, terms=tuple(in_form_of(ctx, term, source, target) for term in tensor.terms))
     if isinstance(tensor, Affine):
-        return replace(tensor, exact=moved(ctx, tensor.exact, source, target))
+        return replace(tensor, exact=in_form_of(ctx, tensor.exact, source, target))
     return ctx.evaluation.fragment(ctx.evaluation.fragment(tensor, source), target)
 
 
@@ -130,8 +130,8 @@ def within_warps(ctx: Context, source: Fragment, target: Layout, plan: Moves) ->
     """Registers picked by lane, one shuffle a register, registers turned by lane: what is not needed is not
     emitted."""
     env = ctx.env
-    held = _added(ctx, source.registers, plan.pick, plan.pick_warp)
-    sent = [held[span(plan.register, q) ^ plan.register_origin] for q in range(target.registers)]
+    mine = _added(ctx, source.registers, plan.pick, plan.pick_warp)
+    sent = [mine[span(plan.register, q) ^ plan.register_origin] for q in range(target.registers)]
     offsets = [span(plan.lane_round, q) ^ plan.lane_origin for q in range(target.registers)]
     if plan.crosses:
         start = _span(ctx, plan.lane, plan.lane_warp)
@@ -158,11 +158,11 @@ def _added(ctx: Context, registers: Sequence[Register], by_lane: Sequence[int],
             if image:
                 here = b.lshr(number(), bit)
                 conditions[image] = b.ixor(conditions[image], here) if image in conditions else here
-    held = list(registers)
+    mine = list(registers)
     for image, parity in conditions.items():
         other = b.compare("OpINotEqual", b.iand(parity, 1), 0)
-        held = [b.select(other, held[r ^ image], held[r]) for r in range(len(held))]
-    return held
+        mine = [b.select(other, mine[r ^ image], mine[r]) for r in range(len(mine))]
+    return mine
 
 
 # --- through shared memory ----------------------------------------------------------------------------------
@@ -181,10 +181,10 @@ def through_memory(ctx: Context, source: Fragment, target: Layout, plan: Exchang
     with ctx.shared.scratch(source.element, memory.size) as array:
         view = replace(array, shape=source.shape, layout=memory)
         for part in sorted({index & mask for index in wanted}):
-            held = [r for r, index in enumerate(indices) if index & mask == part]
+            mine = [r for r, index in enumerate(indices) if index & mask == part]
             asked = [r for r, index in enumerate(wanted) if index & mask == part]
             ctx.shared.writes(array)
-            ctx.shared.store(view, _part(source, held, apart, part))
+            ctx.shared.store(view, _part(source, mine, apart, part))
             ctx.shared.reads(array)
             made = ctx.shared.load(view, _part_layout(target, apart, part))
             for r, register in zip(asked, made.registers, strict=True):

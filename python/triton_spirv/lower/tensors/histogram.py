@@ -31,7 +31,7 @@ def histogram(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None) -> 
         return _in_lanes(ctx, op, src, mask, bins)
     walk = row_major(op.src.type.shape, ctx.target.vector_width, 1, 1)
     copies = _copies(walk, bins)
-    places = _stored_places(ctx, op, src, mask, bins, copies)
+    places = _array_of_places(ctx, op, src, mask, bins, copies)
     counts = _zeros(ctx, copies, bins)
     with StepLoop(ctx.walks, len(walk.step)):
         first = ctx.indices.dynamic_index(walk)
@@ -43,8 +43,8 @@ def histogram(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None) -> 
     return _sum(ctx, op, counts)
 
 
-def _stored_places(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None, bins: int,
-                   copies: int) -> Stored:
+def _array_of_places(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None, bins: int,
+                     copies: int) -> Stored:
     """The entries that the elements increment, in an array: loading one from there is faster than taking it
     out of a vector."""
     layout = ctx.layouts.of(op.src.type)

@@ -19,7 +19,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..addresses.masks import Idle
 from ..context import Context
-from ..control.region import held, operation_of
+from ..control.region import operation_of, to_accumulator
 from ..values.tensor import Bound, Deferred, Fragment, Tensor, Uniform
 from ..values.types import element_of, register_type
 from ..walk.scopes import OpenWalk
@@ -30,7 +30,7 @@ LEFT = {"arith.addf": 0, "arith.addi": 0, "arith.mulf": 1, "arith.muli": 1, "ari
 
 def mask_of(src: Tensor) -> Tensor | None:
     """The mask outside of which all elements are one number, of a tensor that is still to be computed."""
-    if not isinstance(src, Deferred) or src.stored is not None:
+    if not isinstance(src, Deferred) or src.evaluated is not None:
         return None
     known = governed(src.operation.results[src.index])
     mask = None if known is None else _bound(src, known[0])
@@ -59,7 +59,7 @@ def idle_turns(ctx: Context, op: Operation, src: Tensor, layout: Layout, walk: O
             assert made is not None
             ctx.open_walks.write(walk, node, made(ctx, layout))
         element = element_of(op.srcs[0].type)
-        reduced = held(ctx, ctx.evaluation.fragment(other, layout).registers[0], element, type)  # type: ignore[arg-type]
+        reduced = to_accumulator(ctx, ctx.evaluation.fragment(other, layout).registers[0], element, type)  # type: ignore[arg-type]
         return [reduced] * rows
 
     return Idle(mask, layout, body)

@@ -42,8 +42,8 @@ def map_elementwise(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tu
         rows = []
         for i, value in enumerate(op.srcs):
             registers = tuple(flat[i * walk.registers:(i + 1) * walk.registers])
-            held = Fragment(walk, element_of(value.type), registers)
-            rows.append(fragments.rearrange(b, held, packed).registers)
+            outer_first = Fragment(walk, element_of(value.type), registers)
+            rows.append(fragments.rearrange(b, outer_first, packed).registers)
         made = [fragments.rearrange(b, Fragment(packed, element, tuple(registers)), walk)
                 for element, registers in zip(elements, _run(ctx, op, rows, pack), strict=True)]
         for array, piece in zip(stored, made, strict=False):
@@ -63,10 +63,10 @@ def _vectors(whole: Layout, bits: int) -> tuple[Layout, Layout]:
         packs = Layout(whole.shape, (), tuple(1 << i for i in range(bits)), (), tuple(threads[:lanes]),
                        tuple(threads[lanes:lanes + warps]))
         return packs, packs
-    held = whole.component + whole.register
-    rest = held[bits:]
+    outer_first = whole.component + whole.register
+    inner = outer_first[bits:]
     width = len(whole.component)
-    return whole, replace(whole, component=rest[:width], register=held[:bits] + rest[width:])
+    return whole, replace(whole, component=inner[:width], register=outer_first[:bits] + inner[width:])
 
 
 def _one_by_one(whole: Layout, bits: int) -> Layout:

@@ -17,7 +17,14 @@ from ...spirv.types import Float, Int
 from ...spirv.types import Type as SpirvType
 from ..addresses.masks import guarded
 from ..context import Context, StepLoop
-from ..control.region import combine, held, held_types, is_elementwise, operation_of, released
+from ..control.region import (
+    accumulator_types,
+    combine,
+    from_accumulator,
+    is_elementwise,
+    operation_of,
+    to_accumulator,
+)
 from ..registry import lowers
 from ..values.tensor import Bound, Fragment, Stored, Tensor
 from ..values.types import as_scalar, element_of, register_type, shape_of
@@ -59,7 +66,7 @@ def without_axis(layout: Layout, axis: int) -> Layout:
     return layout.map(shape, lambda basis: basis & below | basis >> (low + bits) << low)
 
 
-def _resting_layout(ctx: Context, value: Value) -> Layout:
+def _reduced_layout(ctx: Context, value: Value) -> Layout:
     """The layout to reduce a tensor under: its own, but for all of a tensor in one axis that of what was
     reshaped, so that nothing moves first (tl.sum without an axis)."""
     layout, made_by = ctx.layouts.of(value.type), value.defining_op
@@ -80,7 +87,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
     """
     b = ctx.b
     region, axis = op.regions[0], op.attributes["axis"]
-    layout = _resting_layout(ctx, op.srcs[0])
+    layout = _reduced_layout(ctx, op.srcs[0])
     mask = layout.axis_mask(axis)
     if not is_apart(layout, mask):
         layout = bit_by_bit(layout)
@@ -92,7 +99,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
     outer = tuple(basis for basis in layout.step if not basis & mask)
     layout = replace(layout, step=inner + outer)
     elements = [element_of(v.type) for v in op.srcs]
-    types = held_types(region, elements)
+    types = accumulator_types(region, elements)
     inputs = [(src, layout) for src in srcs]
     walk = ctx.walks.plan(op, inputs)
     kept = [r for r, index in enumerate(layout.register_indices) if not index & mask]
@@ -104,7 +111,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
         with StepLoop(ctx.walks, len(inner), [x for row in start for x in row]) as loop:
 
             def reduced() -> list[Register]:
-                columns = [[held(ctx, x, element, type)
+                columns = [[to_accumulator(ctx, x, element, type)
                             for x in ctx.evaluation.fragment(src, layout).registers]
                            for src, element, type in zip(srcs, elements, types, strict=True)]
                 return [x for row in _reduce_registers(ctx, region, layout, columns, mask) for x in row]
@@ -128,7 +135,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
         rows = _reduce_lanes(ctx, region, partial, rows, mask)
         rows = _reduce_warps(ctx, region, partial, rows, mask)
         shrunk = without_axis(partial, axis)
-        made = [Fragment(shrunk, element, tuple(released(ctx, row[i], element, type) for row in rows))
+        made = [Fragment(shrunk, element, tuple(from_accumulator(ctx, row[i], element, type) for row in rows))
                 for i, (element, type) in enumerate(zip(elements, types, strict=True))]
         for array, piece in zip(stored, made, strict=False):
             ctx.arrays.write(array, piece)

@@ -33,7 +33,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..addresses.masks import guarded
 from ..context import Context, StepLoop
-from ..control.region import combine, held, held_types, is_elementwise, released
+from ..control.region import accumulator_types, combine, from_accumulator, is_elementwise, to_accumulator
 from ..registry import lowers
 from ..values.tensor import Fragment, Tensor
 from ..values.types import element_of, register_type
@@ -48,7 +48,7 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor,
     axis, reverse = op.attributes["axis"], bool(op.attributes.get("reverse", False))
     natural = ctx.layouts.of(op.srcs[0].type)
     elements = [element_of(value.type) for value in op.srcs]
-    types = held_types(op.regions[0], elements)
+    types = accumulator_types(op.regions[0], elements)
     if not is_elementwise(op.regions[0]) and not natural.lane:
         return _scan_in_order(ctx, op, srcs, elements, reverse)
     mask = natural.axis_mask(axis)
@@ -61,7 +61,8 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor,
         before = start_rows(ctx, op, types, layout.width, _rows_off_axis(layout, mask)) if inner else []
         with StepLoop(ctx.walks, inner, [x for row in before for x in row], reverse) as loop:
             flat = guarded(ctx, inputs, [], lambda: [
-                held(ctx, x, element, type) for src, element, type in zip(srcs, elements, types, strict=True)
+                to_accumulator(ctx, x, element, type)
+                for src, element, type in zip(srcs, elements, types, strict=True)
                 for x in ctx.evaluation.fragment(src, layout).registers])
             columns = [flat[i:i + layout.registers] for i in range(0, len(flat), layout.registers)]
             blocks = Blocks(ctx, op, layout, reverse, [list(row) for row in zip(*columns, strict=True)])
@@ -70,7 +71,8 @@ def scan(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Tensor,
                 first = ctx.b.compare("OpIEqual", loop.index, 0)
             blocks.scan(_rows(loop.carried, len(srcs)), first)
             made = [
-                Fragment(layout, element, tuple(released(ctx, row[i], element, type) for row in blocks.rows))
+                Fragment(layout, element, tuple(
+                    from_accumulator(ctx, row[i], element, type) for row in blocks.rows))
                 for i, (element, type) in enumerate(zip(elements, types, strict=True))
             ]
             for array, piece in zip(stored, made, strict=False):

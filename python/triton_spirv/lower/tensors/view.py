@@ -47,7 +47,7 @@ def viewed_pointers(ctx: Context, op: Operation, src: Tensor, dims: list[int | N
         seen = reshaped(plain, shape, dims)
         if isinstance(seen, Affine) and part is src.affine:
             affine = seen
-        elif isinstance(part, Deferred) and not isinstance(part.stored, Stored):
+        elif isinstance(part, Deferred) and not isinstance(part.evaluated, Stored):
             terms.append(_viewed_later(op, part))
         elif seen is not None:
             terms.append(seen)

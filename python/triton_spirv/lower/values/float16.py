@@ -30,10 +30,10 @@ def f16_to_f32(b: Builder, bits: Register) -> Register:
         return b.constant(with_width(F32, width_of(bits.type)), _number(bits.constant))
     wide = b.resize(bits, 32)
     magnitude = b.iand(wide, 0x7FFF)
-    moved = b.iadd(b.shl(magnitude, SHIFT), REBIAS)
+    shifted = b.iadd(b.shl(magnitude, SHIFT), REBIAS)
     special = b.compare("OpUGreaterThanEqual", magnitude, INFINITY)
-    normal = b.select(special, b.iadd(moved, REBIAS), moved)
-    implicit = b.bitcast(b.iadd(moved, 1 << 23), F32)  # with a leading one, which is taken off again
+    normal = b.select(special, b.iadd(shifted, REBIAS), shifted)
+    implicit = b.bitcast(b.iadd(shifted, 1 << 23), F32)  # with a leading one, which is taken off again
     denormal = b.bitcast(b.binary("OpFSub", implicit, b.constant(implicit.type, 2.0 ** -14)), I32)
     unsigned = b.select(b.compare("OpULessThan", magnitude, LEAST_NORMAL), denormal, normal)
     return b.bitcast(b.ior(unsigned, b.iand(wide, -0x80000000)), F32)
@@ -74,9 +74,9 @@ def multiply_add_to_odd(b: Builder, x: Register, y: Register, z: Register) -> Re
     rounding it to f16 rounds once."""
     product = b.binary("OpFMul", x, y)
     total = b.binary("OpFAdd", product, z)
-    moved = b.binary("OpFSub", total, product)
-    lost = b.binary("OpFAdd", b.binary("OpFSub", product, b.binary("OpFSub", total, moved)),
-                    b.binary("OpFSub", z, moved))
+    added = b.binary("OpFSub", total, product)
+    lost = b.binary("OpFAdd", b.binary("OpFSub", product, b.binary("OpFSub", total, added)),
+                    b.binary("OpFSub", z, added))
     bits = b.bitcast(total, I32)
     outwards = b.compare("OpSGreaterThanEqual", b.ixor(bits, b.bitcast(lost, I32)), 0)
     odd = b.select(outwards, b.iadd(bits, 1), b.isub(bits, 1))

@@ -113,9 +113,10 @@ def _as_f32(b: Builder, code: Register, format: Format) -> Register:
     # taken off again.
     bits = b.resize(code, 32)
     magnitude = b.iand(bits, 0x7F)
-    moved = b.iadd(b.shl(magnitude, F32_MANTISSA - format.mantissa), (F32_BIAS - format.bias) << F32_MANTISSA)
-    normal = b.bitcast(moved, F32)
-    implicit = b.bitcast(b.iadd(moved, 1 << F32_MANTISSA), F32)
+    bias = (F32_BIAS - format.bias) << F32_MANTISSA
+    shifted = b.iadd(b.shl(magnitude, F32_MANTISSA - format.mantissa), bias)
+    normal = b.bitcast(shifted, F32)
+    implicit = b.bitcast(b.iadd(shifted, 1 << F32_MANTISSA), F32)
     denormal = b.binary("OpFSub", implicit, b.constant(implicit.type, 2.0 ** (1 - format.bias)))
     small = b.compare("OpULessThan", magnitude, 1 << format.mantissa)
     unsigned = b.bitcast(b.select(small, denormal, normal), I32)

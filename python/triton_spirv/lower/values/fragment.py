@@ -45,36 +45,36 @@ def flat(layout: Layout) -> Layout:
     return replace(layout, component=(), register=layout.component + layout.register)
 
 
-def grouped(layout: Layout, moved: Callable[[int], int | None], most: int) -> Layout:
+def grouped(layout: Layout, distance: Callable[[int], int | None], most: int) -> Layout:
     """The layout with registers that are neighbours in memory as components of vectors, `most` at most.
 
-    `moved(basis)` is how far apart in memory the elements are that differ in a bit of the layout. Components
+    `distance(basis)`: how far apart in memory the elements are that differ in a bit of the layout. Components
     that there are already stay; bits of the index that anything else toggles too are none.
     """
-    return layout if layout.component else lengthened(layout, moved, most)
+    return layout if layout.component else lengthened(layout, distance, most)
 
 
-def lengthened(layout: Layout, moved: Callable[[int], int | None], most: int) -> Layout:
+def lengthened(layout: Layout, distance: Callable[[int], int | None], most: int) -> Layout:
     """The same where components that there are already are neighbours in memory."""
     def is_alone(basis: int) -> bool:
         return len([1 for other in (*layout.all_bases, layout.origin) if other & basis]) == 1
-    component, rest = list(layout.component), list(layout.register)
+    component, left = list(layout.component), list(layout.register)
     while 2 << len(component) <= most:
-        neighbours = (basis for basis in rest if moved(basis) == 1 << len(component) and is_alone(basis))
+        neighbours = (basis for basis in left if distance(basis) == 1 << len(component) and is_alone(basis))
         basis = next(neighbours, None)
         if basis is None:
             break
-        rest.remove(basis)
+        left.remove(basis)
         component.append(basis)
-    return replace(layout, component=tuple(component), register=tuple(rest))
+    return replace(layout, component=tuple(component), register=tuple(left))
 
 
-def turned(layout: Layout, moved: Callable[[int], int | None]) -> Layout:
+def turned(layout: Layout, distance: Callable[[int], int | None]) -> Layout:
     """The layout with components exchanged for registers that are neighbours in memory, where there are four
-    or more; `moved` as above."""
+    or more; `distance` as above."""
     rows: list[int] = []
     while len(rows) < len(layout.component):
-        basis = next((x for x in layout.register if moved(x) == 1 << len(rows)), None)
+        basis = next((x for x in layout.register if distance(x) == 1 << len(rows)), None)
         if basis is None:
             break
         rows.append(basis)

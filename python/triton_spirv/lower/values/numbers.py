@@ -53,7 +53,7 @@ def is_bits(type: Type) -> bool:
 def to_arithmetic(b: Builder, value: Register, type: Type) -> Register:
     """A float of any type in one that has arithmetic: f32 for those that are bits."""
     if isinstance(scalar_type(value.type), Float):
-        return value  # held wide: see region.held_types
+        return value  # held wide: see region.accumulator_types
     if is_float8(type):
         return float8_to_float(b, value, type, FloatType("f32"))
     if is_bits16(type):

@@ -101,7 +101,7 @@ class Deferred:
     index: int = 0
     weight: int = 1
     reads_memory: bool = False
-    stored: Stored | Fragment | None = None
+    evaluated: Stored | Fragment | None = None
     siblings: list[Deferred] = field(default_factory=list)
     depth: int = 1
     ahead: list[tuple[Operation, object]] = field(default_factory=list)
@@ -150,7 +150,7 @@ DEEP = 100
 def depth_of(tensor: object) -> int:
     """Operations in a row that are to be evaluated for a tensor, or a scalar."""
     if isinstance(tensor, Deferred):
-        return 0 if tensor.stored is not None else tensor.depth
+        return 0 if tensor.evaluated is not None else tensor.depth
     if isinstance(tensor, Affine):
         return depth_of(tensor.exact)
     if isinstance(tensor, Pointers):
@@ -162,7 +162,7 @@ def depth_of(tensor: object) -> int:
 def is_anywhere(tensor: object) -> Asking[bool]:
     """Can every lane make any element of it by itself, for the price of a few instructions?"""
     if isinstance(tensor, Deferred):
-        computed = tensor.stored is None and not tensor.reads_memory
+        computed = tensor.evaluated is None and not tensor.reads_memory
         return computed and (yield from every(tensor.operands))
     if isinstance(tensor, Pointers):
         return (yield from every(tensor.terms))

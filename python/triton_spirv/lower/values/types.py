@@ -14,7 +14,7 @@ from ...spirv import types as spirv
 from ...spirv.module import Value as Register
 
 #: Floats that a register holds, as they are or as their bits; of f8E8M0FNU only block scales are.
-HELD_FLOATS = frozenset({"f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ",
+REGISTER_FLOATS = frozenset({"f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ",
                          "f8E4M3B11FNUZ", "f8E8M0FNU"})
 
 
@@ -32,7 +32,7 @@ def register_type(type: Type) -> spirv.Type:
     """The SPIR-V scalar type of an element in a register (pointers: their address)."""
     if isinstance(type, IntegerType) and (type.width == 1 or type.width in spirv.INT_WIDTHS):
         return spirv.Bool() if type.width == 1 else spirv.Int(type.width)
-    if isinstance(type, FloatType) and type.name in HELD_FLOATS:
+    if isinstance(type, FloatType) and type.name in REGISTER_FLOATS:
         computes = type.name in ("f16", "f32", "f64") and not type.as_bits
         return spirv.Float(type.width) if computes else spirv.Int(type.width)
     if isinstance(type, (PointerType, IndexType)):

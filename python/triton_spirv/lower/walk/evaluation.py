@@ -56,10 +56,10 @@ class Evaluation:
         if isinstance(tensor, Uniform):
             scalar = self._env.address(tensor.scalar) if is_pointer(tensor.scalar) else tensor.scalar
             return Fragment(layout, tensor.element, (self._b.splat(scalar, layout.width),) * layout.registers)
-        if isinstance(tensor, Deferred) and tensor.stored is not None:
+        if isinstance(tensor, Deferred) and tensor.evaluated is not None:
             if tensor.ahead:
                 self._above.fetch_kept(tensor, layout)
-            return self.fragment(tensor.stored, layout)
+            return self.fragment(tensor.evaluated, layout)
         bare = fragments.without_broadcast(layout)
         if bare != layout:
             return fragments.broadcast(self._b, self.fragment(tensor, bare), layout)
@@ -93,12 +93,12 @@ class Evaluation:
     def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
         """The registers of a fragment under a layout of other lanes or warps. Lanes exchange them once: where
         fewer are asked for later, lanes may have parted."""
-        for known in self._scopes.moved(tensor):
+        for known in self._scopes.exchanged(tensor):
             if _stays_in_threads(known.layout, layout):
                 return self.fragment(known, layout)
-        moved = self._above.converted(tensor, layout.without_steps())
-        self._scopes.move(tensor, moved)
-        return self.fragment(moved, layout)
+        exchanged = self._above.converted(tensor, layout.without_steps())
+        self._scopes.exchange(tensor, exchanged)
+        return self.fragment(exchanged, layout)
 
     def _evaluate(self, node: Deferred, layout: Layout) -> Fragment:
         self._budget.check(node.operation)
@@ -154,10 +154,12 @@ class Evaluation:
         larger: list[Tensor] = [x for x in node.operands if x is not None and not isinstance(x, Register)]
         if RULES[node.operation.name].kind != "elementwise" or len(larger) != 1:
             return None
-        held = _held(larger[0])
-        if held is None or storage_bytes(node.element) >= storage_bytes(larger[0].element) or any(held.step):
+        if storage_bytes(node.element) >= storage_bytes(larger[0].element):
             return None
-        return None if _stays_in_threads(held, layout) else held
+        there = _layout_below(larger[0])
+        if there is None or any(there.step):
+            return None
+        return None if _stays_in_threads(there, layout) else there
 
     def _keep(self, node: Deferred, made: Fragment) -> None:
         """Remember a fragment just evaluated; write it to its array where it is a by-product of the current
@@ -177,14 +179,14 @@ class Evaluation:
 
 
 @question
-def _held(tensor: object) -> Asking[Layout | None]:
+def _layout_below(tensor: object) -> Asking[Layout | None]:
     """The layout of the registers that a tensor is computed from, element by element."""
     if isinstance(tensor, Fragment):
         return tensor.layout
     if not isinstance(tensor, Deferred):
         return None
-    if tensor.stored is not None:
-        return (yield (tensor.stored,))
+    if tensor.evaluated is not None:
+        return (yield (tensor.evaluated,))
     if RULES[tensor.operation.name].kind != "elementwise":
         return None
     for operand in tensor.operands:

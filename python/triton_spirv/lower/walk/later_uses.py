@@ -38,7 +38,7 @@ class LaterUses:
                     bound = bound.exact
                 if isinstance(bound, Pointers):
                     waiting += [user for user, _ in result.uses]
-                elif isinstance(bound, Deferred) and bound.stored is None and bound not in kept:
+                elif isinstance(bound, Deferred) and bound.evaluated is None and bound not in kept:
                     waiting += _users(bound)
         return False
 
@@ -61,7 +61,7 @@ class LaterUses:
         frame = self._bindings.frame
         values = [frame.values.get(result) for result in user.results]
         waits = any(
-            isinstance(x, (Pointers, Affine)) or (isinstance(x, Deferred) and x.stored is None)
+            isinstance(x, (Pointers, Affine)) or (isinstance(x, Deferred) and x.evaluated is None)
             for x in values
         )
         return user in frame.lowered and not waits

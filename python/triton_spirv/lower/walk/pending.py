@@ -25,7 +25,7 @@ class Pending:
         region.
         """
         frame = self._bindings.frame
-        left = [node for node in frame.pending if node.stored is None]
+        left = [node for node in frame.pending if node.evaluated is None]
         chosen = []
         taken: set[Deferred] = set()
         for node in reversed(left):
@@ -37,7 +37,7 @@ class Pending:
         over: Known = {}
         frame.pending = [
             node for node in frame.pending
-            if (node.stored is None or self._scopes.is_kept_for_now(node))
+            if (node.evaluated is None or self._scopes.is_kept_for_now(node))
             and (node.reads_memory or node.weight > CHEAP) and not is_view(node)
             and not answer(self._later_uses.are_over, node.operation.results[node.index], known=over)]
 

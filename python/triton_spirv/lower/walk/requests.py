@@ -23,6 +23,9 @@ CHEAP = 6
 
 Request = tuple[Tensor, Layout]
 
+#: What is asked for, and under which layouts.
+Requested = list[tuple[Deferred | Fragment, set[Layout]]]
+
 
 @dataclass
 class Asked:
@@ -40,7 +43,7 @@ class Requests:
     def __init__(self, layouts: Layouts, above: Above) -> None:
         self._layouts, self._above = layouts, above
 
-    def of(self, inputs: Iterable[Request]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
+    def of(self, inputs: Iterable[Request]) -> Requested:
         """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before
         producers. Nothing is asked of what lies below a value that is computed before the walk.
         """
@@ -49,8 +52,8 @@ class Requests:
         known: Known = {}
 
         def visit(tensor: Tensor, layout: Layout) -> Asking[None]:
-            if isinstance(tensor, Deferred) and tensor.stored is not None:
-                yield tensor.stored, layout
+            if isinstance(tensor, Deferred) and tensor.evaluated is not None:
+                yield tensor.evaluated, layout
             elif isinstance(tensor, (Deferred, Fragment)):
                 key = tensor if isinstance(tensor, Deferred) else _Identity(tensor)
                 found.setdefault(key, set()).add(layout)
@@ -86,7 +89,7 @@ class Requests:
                     yield term, layout, whole
             elif isinstance(tensor, Affine):
                 yield tensor.exact, layout, always
-            elif isinstance(tensor, Deferred) and tensor.stored is None:
+            elif isinstance(tensor, Deferred) and tensor.evaluated is None:
                 if not always or result.always.setdefault(tensor, layout) != layout:
                     result.elsewhere.add(tensor)
                 skipped = _skipped(tensor, layout)
@@ -132,14 +135,14 @@ def walk(tensor: Tensor, layout: Layout, seen: set[tuple[int, Layout]]) -> Itera
                 continue
             seen.add((id(tensor), layout))
             yield tensor, layout
-            if tensor.stored is not None:
+            if tensor.evaluated is not None:
                 continue
         left += reversed(below(tensor, layout))
 
 
 def is_worth_keeping(node: Deferred) -> bool:
     """Is it cheaper to keep a value than to compute it again?"""
-    return node.stored is None and not is_view(node) and (node.reads_memory or node.weight > CHEAP)
+    return node.evaluated is None and not is_view(node) and (node.reads_memory or node.weight > CHEAP)
 
 
 def is_view(node: Deferred) -> bool:

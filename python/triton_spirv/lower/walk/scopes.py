@@ -21,7 +21,7 @@ class Scope:
     walks: bool = False
     fragments: dict[tuple[int, Layout], Fragment] = field(default_factory=dict)
     spilled: dict[int, Stored] = field(default_factory=dict)
-    moved: dict[int, list[Fragment]] = field(default_factory=dict)  # what lanes have exchanged
+    exchanged: dict[int, list[Fragment]] = field(default_factory=dict)  # what lanes have exchanged
     kept: set[Deferred] = field(default_factory=set)  # made before the scope, evaluated for good in it
     written: set[tuple[OpenWalk, Deferred]] = field(default_factory=set)  # by-products, on all ways to here
 
@@ -78,7 +78,7 @@ class Scopes:
         """Leave it: what was evaluated in it is not, for what follows."""
         scope = self._open.pop()
         for node in scope.kept:
-            node.stored = None
+            node.evaluated = None
         return scope
 
     @contextmanager
@@ -118,19 +118,19 @@ class Scopes:
         self.innermost.spilled[id(tensor)] = stored
         self._known.append(tensor)
 
-    def moved(self, tensor: Fragment) -> Iterator[Fragment]:
+    def exchanged(self, tensor: Fragment) -> Iterator[Fragment]:
         """The same elements in other lanes or warps, as they have been exchanged."""
         for scope in reversed(self._open):
-            yield from scope.moved.get(id(tensor), ())
+            yield from scope.exchanged.get(id(tensor), ())
 
-    def move(self, tensor: Fragment, made: Fragment) -> None:
+    def exchange(self, tensor: Fragment, made: Fragment) -> None:
         """Lanes have exchanged it."""
-        self.innermost.moved.setdefault(id(tensor), []).append(made)
+        self.innermost.exchanged.setdefault(id(tensor), []).append(made)
         self._known.append(tensor)
 
     def keep(self, node: Deferred, value: Fragment | Stored) -> None:
         """A deferred value is in registers or an array from here on, until this scope closes, or its own."""
-        node.stored = value
+        node.evaluated = value
         if node.scope is not self.innermost:
             self.innermost.kept.add(node)
 

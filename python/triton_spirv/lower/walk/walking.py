@@ -27,7 +27,7 @@ from .evaluation import Evaluation
 from .indices import Indices
 from .later_uses import LaterUses
 from .open_walks import OpenWalks
-from .requests import Request, Requests, below, is_worth_keeping, walk
+from .requests import Request, Requested, Requests, below, is_worth_keeping, walk
 from .scopes import ByProduct, OpenWalk, Scopes
 from .step_loop import StepLoop
 
@@ -47,26 +47,27 @@ class Walks:
         self,
         op: Operation | None,
         inputs: Iterable[Request],
-        stored: Iterable[Deferred] = (),
+        wanted: Iterable[Deferred] = (),
         optional: Sequence[Tensor] = (),
     ) -> OpenWalk:
         """Decide a loop in which `op` consumes tensors under layouts.
 
         Deferred values that are expensive and needed again afterwards become by-products when every turn of
         the loop comes to them, window by window; otherwise they are computed before the loop.
-        Small tensors that the loop indexes by its step are put into arrays. `stored` are by-products that are
-        wanted anyway, after `straighten`; `optional` are those of the inputs that not every turn asks for.
+        Small tensors that the loop indexes by its step are put into arrays. `wanted` become by-products in
+        any case, after `straighten`; `optional` are those of the inputs that not every turn asks for.
         Close with `finish`.
         """
         inputs = list(inputs)
         requests = self.straighten(inputs)
         asked = self._requests.asked(inputs, optional)
-        made = {node: ByProduct(self._arrays.allocate(node.shape, node.element), self._own_layout(node))
-                for node in stored}
+        by_products = {
+            node: ByProduct(self._arrays.allocate(node.shape, node.element), self._own_layout(node))
+            for node in wanted}
         if not self._target.optimises("by-products"):
-            requests = self._without_by_products(op, inputs, requests, made)
+            requests = self._without_by_products(op, inputs, requests, by_products)
         kept: dict[Deferred, Layout] = {}
-        every = set(made)
+        every = set(by_products)
         for node, layouts in requests:
             if isinstance(node, Fragment):
                 if any(any(layout.step) for layout in layouts):
@@ -81,8 +82,9 @@ class Walks:
             over = None if node in asked.elsewhere else self._taken_over(node, layout, dying)
             array = self._arrays.allocate(node.shape, node.element) if over is None else Stored(
                 node.shape, node.element, over.array, over.width)
-            made[node] = ByProduct(array, layout, over)
-        opened = OpenWalk(made, self._record(op, made), len(self.scopes), len(self.indices.pieces))
+            by_products[node] = ByProduct(array, layout, over)
+        record = self._record(op, by_products)
+        opened = OpenWalk(by_products, record, len(self.scopes), len(self.indices.pieces))
         self._open_walks.around.append(opened)
         self.recorder.open()
         return opened
@@ -97,16 +99,15 @@ class Walks:
             for node, each in by_products.items()), ())
 
     def _without_by_products(self, op: Operation | None, inputs: Sequence[Request],
-                             requests: list[tuple[Deferred | Fragment, set[Layout]]],
-                             made: Collection[Deferred]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
+                             requests: Requested, by_products: Collection[Deferred]) -> Requested:
         """Compute what the walk would keep in walks of its own; the requests that are left."""
         while again := [node for node, _ in requests if isinstance(node, Deferred) and is_worth_keeping(node)
-                        and node not in made and self._later_uses.needs(node, op, made)]:
+                        and node not in by_products and self._later_uses.needs(node, op, by_products)]:
             self.materialise(again[:1])
             requests = self.straighten(inputs)
         return requests
 
-    def straighten(self, inputs: Iterable[Request]) -> list[tuple[Deferred | Fragment, set[Layout]]]:
+    def straighten(self, inputs: Iterable[Request]) -> Requested:
         """Compute what a walk over the inputs would not come to window by window; the requests that are
         left."""
         inputs = list(inputs)
@@ -129,7 +130,7 @@ class Walks:
         seen: set[tuple[int, Layout]] = set()
         for tensor, layout in inputs:
             for node, asked in walk(tensor, layout, seen):
-                if isinstance(node.stored, Stored):
+                if isinstance(node.evaluated, Stored):
                     found.setdefault(node, set()).add(asked)
         return {node: layouts for node, layouts in found.items()
                 if op is not None and node.operation.parent is op.parent
@@ -143,7 +144,7 @@ class Walks:
         A value that anything else of the walk reads too may not be overwritten: that may come after.
         """
         for value, asked in dying.items() if self._target.optimises("array-reuse") else ():
-            stored = value.stored
+            stored = value.evaluated
             assert isinstance(stored, Stored)
             same_size = prod(stored.shape) == prod(node.shape)
             if (same_size and register_type(stored.element) == register_type(node.element)
@@ -164,7 +165,7 @@ class Walks:
                 op = node.operation
                 raise InternalError(f"{op.location}: {op.name}: the walk that was to write its value to an "
                                     "array does not, on one of its ways")
-            assert node.stored is None, "computed before the walk that was to write its array"
+            assert node.evaluated is None, "computed before the walk that was to write its array"
             self.scopes.keep(node, kept.stored)
 
     def complete(self) -> None:
@@ -191,7 +192,7 @@ class Walks:
         for group in groups.values():
             if self._own_layout(group[0]).steps == 1:
                 for node in group:
-                    if node.stored is None:
+                    if node.evaluated is None:
                         self.scopes.keep(node, self._evaluation.fragment(node, self._own_layout(node)))
             else:
                 self._materialise_large(group)
@@ -203,11 +204,11 @@ class Walks:
         """Tensors of one size, in one loop. What one of them, or of an earlier group, needs in another order
         than its own is computed before, and may be one of them."""
         inputs: list[Request] = []
-        left = [node for node in group if node.stored is None]
+        left = [node for node in group if node.evaluated is None]
         while left:
             inputs = [x for node in left for x in below(node, self._own_layout(node))]
             self.straighten(inputs)
-            group, left = left, [node for node in left if node.stored is None]
+            group, left = left, [node for node in left if node.evaluated is None]
             if len(group) == len(left):
                 break
         if not left:
@@ -227,12 +228,12 @@ class Walks:
         """The tensor in a private array; large ones are computed in one loop."""
         if isinstance(tensor, Stored):
             return tensor
-        if isinstance(tensor, Deferred) and isinstance(tensor.stored, Stored):
-            return tensor.stored
+        if isinstance(tensor, Deferred) and isinstance(tensor.evaluated, Stored):
+            return tensor.evaluated
         if isinstance(tensor, Deferred):
             self.materialise([tensor])
-            assert tensor.stored is not None
-            return self.stored(tensor.stored)
+            assert tensor.evaluated is not None
+            return self.stored(tensor.evaluated)
         if isinstance(tensor, Fragment):
             return self._arrays.spill(tensor)
         layout = self._layouts.default(tensor.shape)
