@@ -297,6 +297,40 @@ def test_wrong_sums_of_pairs_are_found(atomic: bool, defect: str, monkeypatch: p
 
 
 @triton.jit
+def sums_of_columns(x, o, SIZE: tl.constexpr):
+    """A square tile, whose memory is contiguous along its first axis."""
+    i, r = tl.arange(0, SIZE), tl.arange(0, SIZE)
+    tl.store(o + i, tl.sum(tl.load(x + i[:, None] + SIZE * r[None, :]), 1))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_another_order_of_axes_adds_floats_in_another_order(dtype: str) -> None:
+    x, o = (normal(64, 64) * 1000).astype(dtype), np.zeros(64, dtype)
+    sums_of_columns[(1,)](*arrays(x, o), SIZE=64, check="compiler")
+    np.testing.assert_allclose(o, x.sum(0, dtype=dtype), rtol=1e-3, atol=0.1)
+
+
+def test_a_wrong_order_of_axes_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Sums along the other axis of the square."""
+    from triton_spirv.passes.order_axes import _Rewriting
+
+    original = _Rewriting._renumber
+
+    def renumbered(self: Any, op: Any) -> None:
+        original(self, op)
+        op.set_attribute("axis", 1 - op.attributes["axis"])
+
+    monkeypatch.setattr(_Rewriting, "_renumber", renumbered)
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    sums_of_columns.device_caches.clear()
+    x, o = np.arange(64 * 64, dtype=np.int32), np.zeros(64, np.int32)
+    with pytest.raises(CheckError, match="optimisations change"):
+        sums_of_columns[(1,)](*arrays(x, o), SIZE=64, check="compiler")
+    sums_of_columns.device_caches.clear()
+
+
+@triton.jit
 def total(x, o, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.atomic_add(o + i % 7, tl.load(x + i, mask=i < n, other=0), mask=i < n)
@@ -325,7 +359,7 @@ def test_bounds_of_sums_that_programs_make() -> None:
     text = total[(1,)](*arrays(x, o), 0, BLOCK=32).asm["ttir"]
     from triton_spirv.facts.sums import sums_of
 
-    assert sums_of(text) == (False, True, {1})
+    assert sums_of(text) == (False, True, {1}, False)
 
 
 def test_what_is_added_to_and_read_has_no_bound() -> None:
@@ -366,4 +400,4 @@ def test_sums_that_decide_are_not_changed(how: str, exact: bool) -> None:
 
     x, o = torch.zeros(16, 16, dtype=torch.bfloat16), torch.zeros(16, 16)
     text = chosen_by_products[(1,)](x, o, HOW=how, SIZE=16).asm["ttir"]
-    assert sums_of(text) == (True, exact, frozenset())
+    assert sums_of(text) == (True, exact, frozenset(), how in ("branch", "loop"))

@@ -30,14 +30,15 @@ GREATEST_SCALE = 2
 FORMATS = {"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "bf16": "bf16", "fp16": "f16"}
 
 
-def sums_of(text: str) -> tuple[bool, bool, frozenset[int]]:
+def sums_of(text: str) -> tuple[bool, bool, frozenset[int], bool]:
     """Of a kernel's IR as text: does it sum products of floats; can all these sums be made exact; the
     arguments whose memory it changes by adding floats, from any program, and does not read or change in any
-    other way."""
+    other way; does it fold floats along an axis (tt.reduce, tt.scan)."""
     module = parse(text)
     products = [op for op in module.walk() if op.has("product") and _is_float(op.c)]
     exact = all(map(greatest_operand, products)) and not _decide(module, products)
-    return bool(products), exact, _added(module)
+    folds = any(op.has("folds") and any(map(_is_float, op.operands)) for op in module.walk())
+    return bool(products), exact, _added(module), folds
 
 
 def greatest_operand(op: Operation) -> int:

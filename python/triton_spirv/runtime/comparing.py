@@ -2,13 +2,15 @@
 same memory, and what they have written is compared.
 
 The optimisations leave the order of sums as it is, so results are compared bit for bit (NaN is NaN, and -0 is
-0). Three things may differ:
+0). Four things may differ:
 
 - A multiplication and an addition that became one operation here and not there: then both are compiled once
   more without such operations.
 - Sums of what one instruction multiplies and adds (REORDERING). Then the reference gets those instructions,
   too, and the sums themselves are compared in a second launch, whose operands are small integers
   (facts/sums.py): their sums are exact in any order, so there is no allowance.
+- Floats that are folded along an axis, where the order of a block's axes is another. Then the reference has
+  that order, too: a mistake in it would not be found in such a kernel.
 - What programs add to one place of memory, in any order. Of n numbers added to x, both results are within
   gamma(n) * (|x| + the sum of their magnitudes) of the exact one, gamma(n) = n u / (1 - n u), u half a unit
   in the last place: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., (4.4) to (4.6). Both n
@@ -27,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from ..checking import Finding, report, require_settings
 from ..errors import LaunchError
 from ..recordings import folder
-from ..target import REFERENCE, REORDERING
+from ..target import REFERENCE, REFERENCE_OF_FOLDS, REORDERING
 from .elements import coordinates, form, values
 from .record import Recording
 
@@ -52,12 +54,13 @@ ROUNDING = {"float16": 2.0 ** -11, "bfloat16": 2.0 ** -8, "float32": 2.0 ** -24,
 
 @dataclass(frozen=True)
 class Sums:
-    """What facts/sums.py says of a kernel: does it sum products of floats, can these sums be made exact, and
-    of which arguments' memory does it change nothing but by adding floats."""
+    """What facts/sums.py says of a kernel: does it sum products of floats, can these sums be made exact, to
+    which arguments' memory does it only add floats, does it fold floats along an axis."""
 
     products: bool
     exact: bool
     added: frozenset[int]
+    folds: bool
 
 
 @dataclass(frozen=True)
@@ -103,22 +106,27 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
             tried(x, y, z, arguments)
             return _difference(taken, bounds)
 
-        reference = other(optimise=REFERENCE)
-        found = differs(reference, launch)
-        if found is None:
+        plain = REFERENCE
+        reference = other(optimise=plain)
+        if differs(reference, launch) is None:
             return None
         known = sums()
-        bounds = _bounds(taken, known, grid, arguments, other)
+        if known.folds:
+            plain = REFERENCE_OF_FOLDS
+            reference = other(optimise=plain)
+            if differs(reference, launch) is None:
+                return None
+        bounds = _bounds(taken, known, grid, arguments, other, plain)
         if differs(reference, reference) is not None:
             return _again(taken, launch, grid, arguments)  # it depends on which program is first
-        pair = other(optimise=REFERENCE, enable_fp_fusion=False), other(enable_fp_fusion=False)
+        pair = other(optimise=plain, enable_fp_fusion=False), other(enable_fp_fusion=False)
         found = differs(*pair)
         if found is not None and known.products:
-            pair = other(optimise=",".join((REFERENCE, *REORDERING)), enable_fp_fusion=False), pair[1]
+            pair = other(optimise=",".join((plain, *REORDERING)), enable_fp_fusion=False), pair[1]
             found = differs(*pair)
             if found is None and known.exact:
-                bounds = _bounds(taken, known, grid, arguments, other, "exact+") if bounds else bounds
-                pair = (other(optimise=REFERENCE, enable_fp_fusion=False, compared="exact"),
+                bounds = _bounds(taken, known, grid, arguments, other, plain, "exact+") if bounds else bounds
+                pair = (other(optimise=plain, enable_fp_fusion=False, compared="exact"),
                         other(enable_fp_fusion=False, compared="exact"))
                 found = differs(*pair)
         for _ in range(REPEATED):  # by chance the references may have had one order of programs, this another
@@ -135,9 +143,9 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
 
 
 def _bounds(taken: Recording, known: Sums, grid: tuple[int, int, int], arguments: Sequence[object],
-            other: Callable[..., Launch], exact: str = "") -> Bounds:
-    """How far two results may differ, for each element of the memory that programs only add to. `exact`: of
-    the kernel in that form, too."""
+            other: Callable[..., Launch], plain: str, exact: str = "") -> Bounds:
+    """How far two results may differ, for each element of the memory that programs only add to. `plain`: the
+    reference's optimisations; `exact`: of the kernel in that form, too."""
     import numpy
 
     names = {parameter.name for i, parameter in enumerate(taken.artifact.parameters) if i in known.added}
@@ -152,7 +160,7 @@ def _bounds(taken: Recording, known: Sums, grid: tuple[int, int, int], arguments
             signless = _bits(taken.data[name], row["dtype"]) & _below_sign(row["dtype"])
             start = signless if what == "magnitudes" else numpy.zeros_like(signless)
             ctypes.memmove(row["address"], start.ctypes.data, start.nbytes)
-        other(optimise=REFERENCE, enable_fp_fusion=False, compared=exact + what)(*grid, arguments)
+        other(optimise=plain, enable_fp_fusion=False, compared=exact + what)(*grid, arguments)
         found.append({name: values(_now(row), row["dtype"]).astype(numpy.float64)
                       for name, row in added.items()})
     bounds = {}

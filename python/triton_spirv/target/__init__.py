@@ -38,7 +38,7 @@ from .known import (
     reported_cpu_target,
     reported_target,
 )
-from .optimisations import OPTIMISATIONS, REFERENCE, REORDERING, left_out
+from .optimisations import OPTIMISATIONS, REFERENCE, REFERENCE_OF_FOLDS, REORDERING, left_out
 
 __all__ = [
     "ACCUMULATORS",
@@ -59,6 +59,7 @@ __all__ = [
     "PRODUCTS",
     "PVC",
     "REFERENCE",
+    "REFERENCE_OF_FOLDS",
     "REORDERING",
     "REPORTED",
     "SIXTEEN_COLUMNS",

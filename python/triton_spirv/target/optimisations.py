@@ -3,8 +3,8 @@
 
 Most are decisions of the emitter, which asks `Target.optimises(name)`; those with `changes` are fields of a
 target. Without any of them each walk does one thing, and each access moves one element: the form that
-`check=compiler` compares with, but for the layouts and the order of axes. Which numbers are added in which
-order stays as it is, but for these and the instructions that sum products.
+`check=compiler` compares with, but for the layouts. Which numbers are added in which order stays as it is,
+but for the layouts, the order of axes and the instructions that sum products.
 """
 
 from __future__ import annotations
@@ -62,9 +62,12 @@ OPTIMISATIONS: dict[str, Optimisation] = {
     "register-order": Optimisation("Instructions of a GPU's kernel are ordered for fewer live registers."),
 }
 
-#: what `check=compiler` compares with: none of ours, but for what decides which numbers are added in which
-#: order: Triton's passes say which lane adds which, the order of axes which vector
-REFERENCE = "none,layouts,axes"
+#: what `check=compiler` compares with: none of ours. Triton's passes decide which lane adds which numbers
+REFERENCE = "none,layouts"
+
+#: the same for kernels that fold floats along an axis, if results differ: the order of axes decides which
+#: numbers are added first
+REFERENCE_OF_FOLDS = f"{REFERENCE},axes"
 
 #: those that change in which order numbers are added, or how often a sum is rounded
 REORDERING = ("sums-of-products", "matrix-units")
