@@ -267,8 +267,8 @@ def test_sums_in_any_order(atomic: bool, dtype: str) -> None:
             torch.testing.assert_close(o.double(), wanted, rtol=1e-4, atol=1e-4)
 
 
-def plant(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
-    """A defect in what sums pairs of products."""
+def plant(monkeypatch: pytest.MonkeyPatch, folder: Path, change: Any) -> None:
+    """A defect in what sums pairs of products. What it makes stays in a cache of its own."""
     from triton_spirv.environment.opencl.environment import OpenCL
 
     original = OpenCL.sum_products
@@ -278,11 +278,14 @@ def plant(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
 
     monkeypatch.setattr(OpenCL, "sum_products", planted)
     monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(folder))
 
 
 @pytest.mark.parametrize("atomic", [False, True])
 @pytest.mark.parametrize("defect", ["one part in 10,000", "a sum that is lost"])
-def test_wrong_sums_of_pairs_are_found(atomic: bool, defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_sums_of_pairs_are_found(
+    atomic: bool, defect: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The reference has the same instructions then, so only sums of integers show it."""
     from triton_spirv_backend.targets import current_target, emitter_target
 
@@ -290,10 +293,11 @@ def test_wrong_sums_of_pairs_are_found(atomic: bool, defect: str, monkeypatch: p
         pytest.skip("this processor has no such instructions")
     change = {"one part in 10,000": lambda b, sums, before: b.binary("OpFMul", sums, 1.0001),
               "a sum that is lost": lambda b, sums, before: b.binary("OpFSub", sums, before)}[defect]
-    plant(monkeypatch, change)
+    plant(monkeypatch, tmp_path, change)
     half_product.device_caches.clear()
     with pytest.raises(CheckError, match="optimisations change"):
         products_of(atomic, 0)
+    half_product.device_caches.clear()
 
 
 @triton.jit
