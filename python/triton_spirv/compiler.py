@@ -21,7 +21,7 @@ from .errors import (
     UnsupportedOperation,
     is_interruption,
 )
-from .facts.across import accessed_across
+from .facts.column_accesses import accessed_across
 from .facts.foreign_pointers import follows
 from .facts.pointers import pointer_roots, written_arguments
 from .facts.program_waits import exposed_roots, waits
@@ -34,7 +34,6 @@ from .lower.budget import Budget
 from .lower.context import Context
 from .lower.control.blocks import run_function
 from .lower.control.loop_limit import LoopLimit
-from .lower.deadline import stop_word_of
 from .lower.kernel import Kernel, Options
 from .lower.lanes.shared_races import SharedRaces
 from .lower.plan.records import Plan
@@ -42,6 +41,7 @@ from .lower.plan.text import plan_text
 from .lower.plan.verify import verify_plan
 from .lower.program.finishing import Finishing
 from .lower.program.size import bounded
+from .lower.stop_word import stop_word_of
 from .lower.support import require_float64, require_rules
 from .lower.values.types import storage_type
 from .passes.checked import instrument

@@ -1,9 +1,9 @@
-"""facts/outside.py: what masked elements are, and whether anything asks for them."""
+"""facts/masked_elements.py: what masked elements are, and whether anything asks for them."""
 
 from __future__ import annotations
 
 import pytest
-from triton_spirv.facts.outside import governed, implies, is_asked_outside, number
+from triton_spirv.facts.masked_elements import governed, implies, is_asked_outside, number
 from triton_spirv.ir import Value, parse
 
 FLOATS, MASK, POINTERS = "tensor<16xf32>", "tensor<16xi1>", "tensor<16x!tt.ptr<f32>>"

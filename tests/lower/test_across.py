@@ -1,4 +1,4 @@
-"""facts/across.py, layout.squares: tensors that are accessed across their rows."""
+"""facts/column_accesses.py, layout.squares: tensors that are accessed across their rows."""
 
 from __future__ import annotations
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from triton_spirv.layout import Layout, log2, span
-from triton_spirv.lower.lanes.conversion import Moves, moves
+from triton_spirv.lower.lanes.conversion import Shuffles, find_shuffles
 
 
-def carried_out(plan: Moves, source: Layout, target: Layout, warp: int) -> list[list[int]]:
+def carried_out(plan: Shuffles, source: Layout, target: Layout, warp: int) -> list[list[int]]:
     """The elements in [lane][register] of one warp after the plan, for a tensor whose elements are their
     indices."""
     lanes = range(1 << len(source.lane))
@@ -34,8 +34,8 @@ def wanted(target: Layout, warp: int) -> list[list[int]]:
              for r in range(target.registers)] for lane in range(1 << len(target.lane))]
 
 
-def check(source: Layout, target: Layout) -> Moves:
-    plan = moves(source, target)
+def check(source: Layout, target: Layout) -> Shuffles:
+    plan = find_shuffles(source, target)
     assert plan is not None
     for warp in range(1 << len(source.warp)):
         assert carried_out(plan, source, target, warp) == wanted(target, warp)
@@ -115,4 +115,4 @@ def test_a_broadcast_over_warps_is_read_where_it_is() -> None:
 def test_warps_that_exchange_have_no_plan(target: Layout) -> None:
     source = Layout((64,), register=(16,), lane=(1, 2, 4, 8), warp=(32,))
     assert prod(source.shape) == 1 << log2(64)
-    assert moves(source, target) is None
+    assert find_shuffles(source, target) is None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from triton_spirv.layout import Layout, SharedLayout, span
-from triton_spirv.lower.lanes.conversion import moves
+from triton_spirv.lower.lanes.conversion import find_shuffles
 from triton_spirv.lower.lanes.decide import exchange_layout
 from ttgir import launched, linear, module
 
@@ -170,7 +170,7 @@ def test_the_cheapest_way_is_taken() -> None:
     them."""
     within = Layout((64,), register=(32, 1), lane=(2, 4, 8, 16))
     for source, tier in TIERS[:2]:
-        plan = moves(source, within)
+        plan = find_shuffles(source, within)
         assert plan is not None and plan.is_static == (tier == "registers")
     across = Layout((64,), register=(32,), lane=(2, 4, 8, 16), warp=(1,))
-    assert moves(TIERS[2][0], across) is None
+    assert find_shuffles(TIERS[2][0], across) is None

@@ -1,4 +1,4 @@
-"""lower/walk/walking.py, requests.py: values that several walks need, in whatever form and on whatever
+"""lower/walk/walks.py, requests.py: values that several walks need, in whatever form and on whatever
 path."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from triton_spirv.lower.values.tensor import Deferred
 from triton_spirv.lower.walk.open_walks import OpenWalks
 from triton_spirv.lower.walk.requests import Asked, Requests
 from triton_spirv.lower.walk.scopes import Scopes
-from triton_spirv.lower.walk.walking import Walks
+from triton_spirv.lower.walk.walks import Walks
 
 FILL = -7
 SIZES = (16, 512, 1024, 8192)

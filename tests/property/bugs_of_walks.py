@@ -147,7 +147,7 @@ def _untransposed(right: Any) -> Any:
     return source
 
 
-WALKS = "walk.walking"
+WALKS = "walk.walks"
 LATER = "walk.later_uses"
 KEPT = "walk.open_walks"
 

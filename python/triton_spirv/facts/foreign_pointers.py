@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ..ir.model import Operation, Value
 from ..ir.module import Module
+from .module_facts import fact
 from .pointers import pointer_flow
-from .remembered import fact
 
 #: integer operation -> the operands of which one may be an address: then the result is one of the same memory
 _OFFSETS = {"arith.addi": (0, 1), "arith.subi": (0,), "arith.ori": (0, 1), "arith.andi": (0, 1)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..ir.dialects import OPERATIONS, with_trait
 from ..ir.model import Block, Operation, PointerType, TensorDescType, TensorType, Type, Value
 from ..ir.module import Module
-from .remembered import fact
+from .module_facts import fact
 
 _POINTERS = (PointerType, TensorDescType)
 

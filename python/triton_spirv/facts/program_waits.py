@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from ..ir.dialects import with_trait
 from ..ir.model import Operation
 from ..ir.module import Module
+from .module_facts import fact
 from .pointers import written_roots
-from .remembered import fact
 
 
 @fact

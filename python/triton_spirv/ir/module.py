@@ -16,7 +16,7 @@ class Module:
         self.functions: dict[str, Operation] = {
             op.attributes["sym_name"]: op for op in self.body.operations if op.name == "tt.func"
         }
-        #: what analyses of the whole module have found, and of which generation: facts/remembered.py
+        #: what analyses of the whole module have found, and of which generation: facts/module_facts.py
         self.facts: dict[object, object] = {}
         self.facts_generation: tuple[int, int] | None = None
 

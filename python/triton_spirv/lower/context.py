@@ -34,7 +34,7 @@ from .walk.pending import Pending
 from .walk.requests import CHEAP, Requests
 from .walk.scopes import Scopes
 from .walk.step_loop import StepLoop
-from .walk.walking import Walks
+from .walk.walks import Walks
 
 __all__ = ["CHEAP", "Context", "StepLoop", "named"]
 

@@ -16,12 +16,12 @@ from ...ir.model import Operation, TensorType, Value
 from ...spirv.control import For, IfElse, While
 from ...spirv.module import Value as Register
 from ..context import Context
-from ..deadline import goes_on
 from ..intel.block_io import prepare_loads
 from ..plan.records import Node
 from ..products.carried_operands import StagedCarrier, staged_carriers
 from ..products.cooperative import TilesCarrier, load_left_matrices, tiles_carrier, without_tiles
 from ..registry import lowers
+from ..stop_word import goes_on
 from ..values.tensor import Bound, Uniform
 from .blocks import run_function
 from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored

@@ -3,7 +3,7 @@
 Mesa's software device, llvmpipe, gives all loops of a program together 65535 rounds. Then it leaves each
 loop at the end of the round, and reports nothing. Such a loop has not met its own condition. So every round
 notes whether the loop goes on, and the instructions behind the loop read the note. If it still says that the
-loop goes on, the program fails as an assertion does (../failing.py).
+loop goes on, the program fails as an assertion does (../assertions.py).
 
 The notes lie in an array with an index that Mesa's compiler does not know. To that compiler a loop ends by
 its condition alone: it would replace a note that it can follow by "has ended".
@@ -14,8 +14,8 @@ from __future__ import annotations
 from ...spirv.control import if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
+from ..assertions import fail, record
 from ..context import Context
-from ..failing import fail, record
 
 PLACES = 8    # of the array; any power of two above 1
 

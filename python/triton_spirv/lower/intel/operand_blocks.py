@@ -20,7 +20,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..context import Context
 from ..lanes.block_exchange import ROWS, block_layout, inside
-from ..lanes.conversion import moves
+from ..lanes.conversion import find_shuffles
 from ..lanes.shared import offsets
 from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Shared, Tensor, is_anywhere
@@ -140,7 +140,7 @@ def _read(ctx: Context, view: Shared, layout: Layout, own: Layout) -> Waiting:
 def _memory(ctx: Context, element: Type, source: Layout, own: Layout) -> SharedLayout | None:
     """Where the elements wait; None where they need not, or blocks would not do."""
     bytes = storage_bytes(element)
-    if moves(source, fragments.flat(own)) is not None:
+    if find_shuffles(source, fragments.flat(own)) is not None:
         return None
     if not ctx.env.has_shared_blocks(bytes * own.width // ROWS):
         return None

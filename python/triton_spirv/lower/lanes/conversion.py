@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...layout import Elimination, Layout, span
-from ..plan.moves import Map, Moves
+from ..plan.shuffles import Map, Shuffles
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class _Place:
         return _Place(self.register ^ other.register, self.lane ^ other.lane)
 
 
-def moves(source: Layout, target: Layout) -> Moves | None:
+def find_shuffles(source: Layout, target: Layout) -> Shuffles | None:
     """The plan from one layout to another, both without components and steps; None where elements change
     warps."""
     count = len(source.register)
@@ -67,7 +67,7 @@ def moves(source: Layout, target: Layout) -> Moves | None:
     def read(places: list[_Place | None]) -> Map:
         return tuple(at.lane for at in places if at is not None)
 
-    return Moves(pick, sent(warps), sent(registers), sent([origin])[0], read([*asked]), read(warps),
+    return Shuffles(pick, sent(warps), sent(registers), sent([origin])[0], read([*asked]), read(warps),
                  read(registers), origin.lane, turn)
 
 

@@ -14,7 +14,7 @@ from ..plan.records import Exchange
 from ..values.tensor import Fragment
 from ..values.types import storage_bytes
 from .block_exchange import memory_of_blocks
-from .conversion import moves
+from .conversion import find_shuffles
 from .shared import BANK_BYTES, WORD_BYTES
 
 
@@ -22,12 +22,12 @@ def plan_exchange(ctx: Context, source: Fragment, target: Layout, layout: Layout
     """The elements of `source` for lanes that want them under `layout`; `target` is the same, and source has
     its layout, with registers of one component."""
     have, element = source.layout, source.element
-    found = moves(have, target)
+    found = find_shuffles(have, target)
     if found is not None:
         shuffles = target.registers if found.crosses else sum(
             span(found.lane_round, q) ^ found.lane_origin != 0 for q in range(target.registers))
         return Exchange("shuffles" if shuffles else "registers", source.shape, str(element), shuffles,
-                        moves=found)
+                        shuffles=found)
     memory = memory_of_blocks(ctx, have, layout, element)
     if memory is not None:
         return Exchange("blocks", source.shape, str(element), memory=memory)

@@ -19,11 +19,11 @@ from ...spirv.control import IfElse, While
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Float, Int, Type
 from ..context import Context, StepLoop
-from ..deadline import goes_on
 from ..lanes.elements import EVERYONE, acting, guarded, owner, redundant, visit_elements
 from ..lanes.exchange import from_owner
 from ..plan.accesses import Access
 from ..registry import lowers
+from ..stop_word import goes_on
 from ..values.numbers import from_arithmetic, is_bits, to_arithmetic
 from ..values.tensor import Bound, Fragment
 from ..values.types import element_of, is_pointer, register_type, storage_type

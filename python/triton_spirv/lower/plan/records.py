@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from ...ir.model import Operation
 from ...layout import Layout, SharedLayout
 from .accesses import Access, Fetch, Fused, Overlap
-from .moves import Moves
+from .shuffles import Shuffles
 
 PRODUCT_WAYS = ("arrays", "lanes", "matrix unit", "matrices", "tile registers")
 
@@ -113,7 +113,7 @@ class Exchange:
     """Elements of `shape` change lanes. way: "registers", "shuffles" (how many of them: count), "blocks",
     "shared memory" (in `count` rounds of `bytes`).
 
-    moves     inside sub-groups: which register goes to which lane
+    shuffles  inside sub-groups: which register goes to which lane
     memory    through shared memory: where elements wait
     apart     index bits of which a round has one value each
     """
@@ -123,12 +123,12 @@ class Exchange:
     element: str
     count: int = 0
     bytes: int = 0
-    moves: Moves | None = None
+    shuffles: Shuffles | None = None
     memory: SharedLayout | None = None
     apart: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if (self.moves is None) == (self.memory is None):
+        if (self.shuffles is None) == (self.memory is None):
             raise ValueError("elements change places inside sub-groups, or wait in shared memory")
 
 

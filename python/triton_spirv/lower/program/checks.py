@@ -17,9 +17,9 @@ from ...spirv.control import For, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..context import Context, StepLoop
-from ..deadline import REPORTS, stage
 from ..lanes.elements import acting, guarded, linear_index, owner, redundant, visit_elements, visited_layout
 from ..registry import lowers
+from ..stop_word import REPORTS, stage
 from ..values.tensor import Affine, Pointers, Tensor, Uniform
 from ..values.types import is_pointer
 

@@ -4,7 +4,7 @@ A line of output is Triton's own: `pid (x, y, z) idx (i, j) prefix: value`, one 
 scalar once per thread of the program. One work-item that runs a whole program prints it once, or as often as
 a GPU would for scripts that count on it (`print_copies`).
 
-A failing assertion leaves its number, the program and the element for the launcher (../failing.py), which
+A failing assertion leaves its number, the program and the element for the launcher (../assertions.py), which
 raises. The program ends there, with all its lanes, so that what the assertion guards is not executed: an
 access out of bounds would end the process.
 """
@@ -18,8 +18,8 @@ from ...spirv.builder import I32, Builder, width_of
 from ...spirv.control import For, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Float
+from ..assertions import fail, record
 from ..context import Context, StepLoop
-from ..failing import fail, record
 from ..lanes.elements import guarded, linear_index, owner, redundant, visit_elements, visited_layout
 from ..lanes.exchange import anywhere
 from ..registry import lowers

@@ -13,7 +13,7 @@ Only kernels that compute element by element, since a sum depends on how its ten
 from __future__ import annotations
 
 from ...facts.axis import axis_facts
-from ...facts.by_elements import is_by_elements
+from ...facts.elementwise_kernels import is_by_elements
 from ...ir.dialects import OPERATIONS
 from ...ir.model import Operation, TensorType
 from ...ir.module import Module

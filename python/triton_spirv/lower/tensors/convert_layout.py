@@ -21,8 +21,8 @@ from ..context import Context
 from ..lanes.block_exchange import through_blocks
 from ..lanes.decide import plan_exchange
 from ..lanes.shared import feeds_products, resident_layout
-from ..plan.moves import Moves
 from ..plan.records import Exchange
+from ..plan.shuffles import Shuffles
 from ..products.cooperative import is_resident_for_matrices, memory_for_matrices, rows_of_warps
 from ..registry import lowers
 from ..values import fragment as fragments
@@ -111,8 +111,8 @@ def convert(ctx: Context, source: Fragment, layout: Layout) -> Fragment:
     if plan.way == "blocks":
         assert plan.memory is not None
         return through_blocks(ctx, source, layout, plan.memory)
-    made = through_memory(ctx, source, target, plan) if plan.moves is None else within_warps(
-        ctx, source, target, plan.moves)
+    made = through_memory(ctx, source, target, plan) if plan.shuffles is None else within_warps(
+        ctx, source, target, plan.shuffles)
     return fragments.rearrange(ctx.b, replace(made, layout=fragments.flat(layout)), layout)
 
 
@@ -126,7 +126,7 @@ def _with_lanes(layout: Layout, lanes: int, warps: int) -> Layout:
 # --- inside sub-groups --------------------------------------------------------------------------------------
 
 
-def within_warps(ctx: Context, source: Fragment, target: Layout, plan: Moves) -> Fragment:
+def within_warps(ctx: Context, source: Fragment, target: Layout, plan: Shuffles) -> Fragment:
     """Registers picked by lane, one shuffle a register, registers turned by lane: what is not needed is not
     emitted."""
     env = ctx.env

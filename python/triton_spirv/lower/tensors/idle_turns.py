@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...facts.outside import governed, implies, is_asked_outside, number
+from ...facts.masked_elements import governed, implies, is_asked_outside, number
 from ...ir.dialects import with_trait
 from ...ir.model import FloatType, Operation, Region, Type, Value
 from ...layout import Layout

@@ -11,7 +11,7 @@ from ..values.tensor import DEEP, Deferred
 from .later_uses import LaterUses
 from .requests import CHEAP, is_view, is_worth_keeping
 from .scopes import Scopes
-from .walking import Walks
+from .walks import Walks
 
 
 class Pending:

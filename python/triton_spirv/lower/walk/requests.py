@@ -1,6 +1,6 @@
 """What a walk asks for: the deferred values below its inputs, under which layouts, and whether in every turn.
 
-`Walks.plan` (walking.py) decides by this what is computed before a walk, and what a walk keeps as a
+`Walks.plan` (walks.py) decides by this what is computed before a walk, and what a walk keeps as a
 by-product.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..ir.model import PointerType, TensorType, Value
 from ..ir.module import Module
 from .axis import axis_facts
-from .by_elements import is_by_elements
+from .elementwise_kernels import is_by_elements
 
 #: elements in a row from which on a vector along them pays
 LEAST = 16

@@ -8,7 +8,7 @@ Map = tuple[int, ...]  # the image of each bit, least significant first
 
 
 @dataclass(frozen=True)
-class Moves:
+class Shuffles:
     """A conversion inside sub-groups; all maps are linear, bit by bit.
 
     pick      by source lane, pick_warp by warp: what is added to the register that is sent
