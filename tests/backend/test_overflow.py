@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Iterator
@@ -141,27 +142,27 @@ def tuned(*rows: int) -> Any:
     return triton.autotune([triton.Config({"ROWS": count}) for count in rows], key=[])(reversed_rows)
 
 
-@pytest.mark.parametrize("slower", [8, 1])
-def test_tuning_takes_the_fastest(chosen: str, monkeypatch: pytest.MonkeyPatch, slower: int) -> None:
-    """Whether it overflows or not; nothing is said of one that loses."""
-    raced: list[int] = []
-    slow = {8: (20.0, 1.0), 1: (1.0, 20.0)}[slower]
-
+@pytest.mark.parametrize("rows, best, milliseconds", [
+    ((8, 1, 2), 2, {8: math.inf, 1: 20.0, 2: 10.0}),
+    ((8, 16), 16, {8: 20.0, 16: 10.0}),
+])
+def test_tuning_prefers_what_fits(chosen: str, monkeypatch: pytest.MonkeyPatch, rows: tuple[int, ...],
+                                  best: int, milliseconds: dict[int, float]) -> None:
+    """Rows of 8 and more overflow, and race if there are no others; nothing is said of one that loses."""
     def race(samples: list[Any], **_: Any) -> list[list[float]]:
-        raced.append(len(samples))
         for sample in samples:
             sample(1)
-        return [[milliseconds] for milliseconds in slow]
+        return [[10.0 * place] for place in range(len(samples), 0, -1)]
 
     monkeypatch.setattr(autotuning, "race", race)
-    kernel, x = tuned(8, 1), asarray(np.arange(512, dtype=np.float32))
+    kernel, x = tuned(*rows), asarray(np.arange(1024, dtype=np.float32))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        kernel[lambda meta: (8 // meta["ROWS"],)](x, zeros(512), COLUMNS=64)
-    assert raced == [2] and kernel.best_config.kwargs["ROWS"] == 9 - slower
-    assert [str(one.message).partition(":")[0] for one in told] == ["reversed_rows"] * (slower == 1)
+        kernel[lambda meta: (16 // meta["ROWS"],)](x, zeros(1024), COLUMNS=64)
+    assert kernel.best_config.kwargs["ROWS"] == best
+    assert [str(one.message).partition(":")[0] for one in told] == ["reversed_rows"] * (best >= 8)
     times = {config.kwargs["ROWS"]: values[0] for config, values in kernel.configs_timings.items()}
-    assert times == {8: slow[0], 1: slow[1]}
+    assert times == milliseconds
 
 
 def test_tuning_takes_what_there_is(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 import statistics
 import threading
@@ -147,20 +148,26 @@ def _tuned(asked: Question) -> _Tuning:
 
 
 def _raced(asked: Question, configs: Sequence[Any]) -> dict[int, list[float]]:
+    """Those that overflow from shared memory race only if none fits."""
     runs: list[tuple[Any, Callable[[], Any]]] = []
+    overflowing: list[tuple[Any, Callable[[], Any]]] = []
     found: dict[int, list[float]] = {}
-    with overflow.unsaid():  # the one that wins says so when it is launched
+    with overflow.unsaid() as noticed:  # the one that wins says so when it is launched
         for config in configs:
             gathered: list[Callable[[], Any]] = []
+            noticed.clear()
             _threads.gathered = gathered
             try:
                 refused = asked.autotuner._bench(*asked.arguments, config=config, **asked.keywords)
             finally:
                 _threads.gathered = None
             if gathered:
-                runs.append((config, _bound(asked, config) or gathered[0]))
+                (overflowing if noticed else runs).append((config, _bound(asked, config) or gathered[0]))
             else:
                 found[id(config)] = refused  # infinite
+        if runs:
+            found.update((id(config), [math.inf] * 3) for config, _ in overflowing)
+        runs = runs or overflowing
         driver.active.get_device_interface().synchronize()
         empty = _emptying([*asked.arguments, *asked.keywords.values()])
         samples = race([functools.partial(sample, run, empty) for _, run in runs], work=_work())

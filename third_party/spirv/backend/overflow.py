@@ -1,5 +1,5 @@
 """Kernels whose arrays overflow from shared into global memory: they run, slower as a rule, which is said
-once. Tuning measures them like others: one whose blocks are right may win nevertheless."""
+once. Tuning prefers those that fit: it measures these only if there are no others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _thread = threading.local()
 
 
 def noticed(launch: Callable[..., None], metadata: Any) -> Callable[..., None]:
-    """Triton's launcher of a kernel; one of a kernel that overflows warns, but for a block of `unsaid`."""
+    """Triton's launcher of a kernel; one of a kernel that overflows warns, but in a block of `unsaid`."""
     overflow = getattr(metadata, "overflow", 0)
     if not overflow:
         return launch
@@ -21,7 +21,10 @@ def noticed(launch: Callable[..., None], metadata: Any) -> Callable[..., None]:
 
     def overflowing(*arguments: Any) -> None:
         nonlocal told
-        if not told and not getattr(_thread, "unsaid", False):
+        unsaid: list[str] | None = getattr(_thread, "unsaid", None)
+        if unsaid is not None:
+            unsaid.append(metadata.name)
+        elif not told:
             told = True
             warnings.warn(f"{metadata.name}: shared memory has no room for {overflow} bytes of each program. "
                           "They lie in global memory instead, which is slower. Smaller blocks or fewer "
@@ -33,10 +36,11 @@ def noticed(launch: Callable[..., None], metadata: Any) -> Callable[..., None]:
 
 
 @contextmanager
-def unsaid() -> Iterator[None]:
-    """Nothing is said of what this thread launches in the block."""
-    _thread.unsaid = True
+def unsaid() -> Iterator[list[str]]:
+    """Nothing is said of what this thread launches in the block -> the names of kernels that overflow, one
+    for each launch."""
+    _thread.unsaid = []
     try:
-        yield
+        yield _thread.unsaid
     finally:
-        _thread.unsaid = False
+        _thread.unsaid = None
