@@ -194,3 +194,19 @@ def test_rooms_import_one_way(folder: str) -> None:
         if module in rooms:
             graph[rooms[module]] |= {rooms[other] for other in imported if other in rooms} - {rooms[module]}
     list(graphlib.TopologicalSorter(graph).static_order())
+
+
+#: where a compiler's object is put together of parts that import it
+COMPOSES = {"lower/context.py"}
+
+
+def test_no_circle_hides_in_a_function() -> None:
+    """The compiler's files import at their beginning, where the tests above see it."""
+    found = set()
+    for path in sources():
+        if part_of(path) in ("ir", "facts", "passes", "matrices", "lower", "environment", "spirv"):
+            functions = (x for x in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                         if isinstance(x, ast.FunctionDef))
+            if any(isinstance(x, ast.ImportFrom) and x.level for each in functions for x in ast.walk(each)):
+                found.add(path.relative_to(PACKAGE).as_posix())
+    assert found == COMPOSES

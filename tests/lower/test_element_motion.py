@@ -8,7 +8,7 @@ import pytest
 from triton_spirv.ir import TensorType, Value, parse
 from triton_spirv.ir.model import Operation
 from triton_spirv.layout import Layout
-from triton_spirv.lower.addresses.element_motion import Slope, growth, pointer_growth, slope_along
+from triton_spirv.lower.addresses.element_motion import ElementSlope, growth, pointer_growth, slope_along
 from triton_spirv.lower.values.tensor import Affine, Deferred, Pointers, Uniform
 from triton_spirv.spirv.module import Value as Register
 from triton_spirv.spirv.types import Int
@@ -65,24 +65,24 @@ def tensors() -> dict[str, Any]:
 
 #: (value, dimension, length of groups) -> its slope
 SLOPES = {
-    ("r", 0, 16): Slope(1),
-    ("s", 0, 16): Slope(0),
-    ("far", 0, 16): Slope(1, N),
+    ("r", 0, 16): ElementSlope(1),
+    ("s", 0, 16): ElementSlope(0),
+    ("far", 0, 16): ElementSlope(1, N),
     ("near", 0, 16): None,  # n + 1 is no product
-    ("same", 0, 16): Slope(0),
-    ("rest", 0, 16): Slope(0),
+    ("same", 0, 16): ElementSlope(0),
+    ("rest", 0, 16): ElementSlope(0),
     ("t", 0, 2): None,
     ("times", 0, 2): None,
     ("gather", 0, 2): None,
-    ("group", 0, 4): Slope(0),
+    ("group", 0, 4): ElementSlope(0),
     ("group", 0, 8): None,
-    ("inner", 0, 4): Slope(1),
+    ("inner", 0, 4): ElementSlope(1),
     ("inner", 0, 8): None,
-    ("eight", 0, 4): Slope(4),
-    ("w", 0, 4): Slope(4),
-    ("matrix", 0, 4): Slope(1),
+    ("eight", 0, 4): ElementSlope(4),
+    ("w", 0, 4): ElementSlope(4),
+    ("matrix", 0, 4): ElementSlope(1),
     ("matrix", 0, 8): None,
-    ("matrix", 1, 8): Slope(0),
+    ("matrix", 1, 8): ElementSlope(0),
     ("twice", 0, 2): None,
 }
 

@@ -102,17 +102,23 @@ class Context:
         self.walks = Walks(b, target, self.layouts, self.recorder, self.indices, self.scopes, self.arrays,
                            self.open_walks, self.requests, self.later_uses, self.evaluation, above)
         self.pending = Pending(self.bindings, self.scopes, self.later_uses, self.walks)
-        self.operations = Operations(self)
+        self.operations = _operations(self)
 
 
 def _above(ctx: Context) -> Above:
     """Rooms that import this module are imported when a context is made."""
     from .addresses.access import addresses, asks_for_all
-    from .addresses.masks import guarded
+    from .addresses.masks import guarded, is_provable
     from .addresses.runs import without_repeats
     from .memory.prefetch import fetch_kept
     from .tensors.convert_layout import convert
-    return Above(ctx, without_repeats=partial(without_repeats, ctx), asks_for_all=partial(asks_for_all, ctx),
-                 addresses=partial(addresses, ctx), guarded=partial(guarded, ctx),
-                 converted=partial(convert, ctx), from_shared=ctx.shared.read,
+    return Above(ctx, without_repeats=partial(without_repeats, ctx), is_provable=is_provable,
+                 asks_for_all=partial(asks_for_all, ctx), addresses=partial(addresses, ctx),
+                 guarded=partial(guarded, ctx), converted=partial(convert, ctx), from_shared=ctx.shared.read,
                  fetch_kept=partial(fetch_kept, ctx))
+
+
+def _operations(ctx: Context) -> Operations:
+    from .intel.operand_blocks import resident
+    from .memory.load import load_together
+    return Operations(ctx, load_together, resident)

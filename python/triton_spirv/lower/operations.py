@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InternalError, LoweringError, TritonSpirvError, is_interruption
@@ -10,12 +10,18 @@ from ..ir.model import Block, Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from .registry import RULES, SYMBOLIC, named
-from .values.tensor import DEEP, Deferred, Uniform, depth_of
+from .values.tensor import DEEP, Deferred, Fragment, Shared, Uniform, depth_of
 from .values.types import element_of
 from .walk.requests import CHEAP
 
 if TYPE_CHECKING:
     from .context import Context
+
+#: Loads under one mask and one layout, behind one branch (memory).
+LoadTogether = Callable[["Context", Sequence[Deferred], Layout], list[Fragment]]
+
+#: What a loop's products read, in shared memory; None where it does not lie there (intel).
+Resident = Callable[["Context", Operation, Deferred], Shared | None]
 
 
 def _place(op: Operation) -> str:
@@ -31,8 +37,8 @@ class Operations:
     """It gives each rule the context. A result that is deferred waits for who asks for it, lanes' loads for
     the first who does."""
 
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
+    def __init__(self, ctx: Context, load_together: LoadTogether, resident: Resident) -> None:
+        self._ctx, self._load_together, self._resident = ctx, load_together, resident
         self._waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
 
     def block(self, block: Block) -> Operation:
@@ -95,7 +101,6 @@ class Operations:
         """
         if not self._waiting:
             return
-        from .memory.load import load_together
         ctx = self._ctx
         groups: dict[tuple[int, Layout], list[Deferred]] = {}
         for node in self._waiting:
@@ -106,7 +111,7 @@ class Operations:
         location = ctx.b.module.location
         for (_, layout), nodes in groups.items():
             ctx.b.module.location = nodes[0].operation.location
-            for node, made in zip(nodes, load_together(ctx, nodes, layout), strict=True):
+            for node, made in zip(nodes, self._load_together(ctx, nodes, layout), strict=True):
                 ctx.scopes.keep(node, made)
         ctx.b.module.location = location
 
@@ -149,8 +154,7 @@ class Operations:
             )
         layout = ctx.layouts.of(type)
         if "ts.resident" in op.attributes:
-            from .intel.operand_blocks import resident
-            found = resident(ctx, op, nodes[0])
+            found = self._resident(ctx, op, nodes[0])
             if found is not None:
                 return (found,)
         if "ts.waits" in op.attributes:

@@ -23,56 +23,56 @@ NARROW = 32
 
 
 @dataclass(frozen=True)
-class Slope:
+class ElementSlope:
     """factor * the scalar `parameter` (None: 1), in elements."""
 
     factor: int
     parameter: Register | None = None
 
-    def __add__(self, other: Slope) -> Slope | None:
+    def __add__(self, other: ElementSlope) -> ElementSlope | None:
         for zero, value in ((self, other), (other, self)):
             if not zero.factor:
                 return value
         same = self.parameter is other.parameter
-        return Slope(self.factor + other.factor, self.parameter) if same else None
+        return ElementSlope(self.factor + other.factor, self.parameter) if same else None
 
-    def __mul__(self, other: Slope) -> Slope | None:
+    def __mul__(self, other: ElementSlope) -> ElementSlope | None:
         if self.parameter is not None and other.parameter is not None:
             return None
-        return Slope(self.factor * other.factor, self.parameter or other.parameter)
+        return ElementSlope(self.factor * other.factor, self.parameter or other.parameter)
 
 
-def slope_along(tensor: object, dim: int, length: int) -> Slope | None:
+def slope_along(tensor: object, dim: int, length: int) -> ElementSlope | None:
     """What a tensor grows by along a dimension within aligned groups of `length`; None where that is
     unknown."""
     return answer(_slope, tensor, dim, length) if isinstance(tensor, Deferred) else _of_formula(tensor, dim)
 
 
-def _of_formula(tensor: object, dim: int) -> Slope | None:
+def _of_formula(tensor: object, dim: int) -> ElementSlope | None:
     """The same of a tensor that is no operation."""
     if tensor is None or isinstance(tensor, (Uniform, Register)):
-        return Slope(0)
+        return ElementSlope(0)
     if not isinstance(tensor, Affine):
         return None
     stride = tensor.strides[dim]
-    return Slope(stride) if isinstance(stride, int) else Slope(1, stride)
+    return ElementSlope(stride) if isinstance(stride, int) else ElementSlope(1, stride)
 
 
-def _slope(tensor: object, dim: int, length: int) -> Asking[Slope | None]:
+def _slope(tensor: object, dim: int, length: int) -> Asking[ElementSlope | None]:
     if not isinstance(tensor, Deferred):
         return _of_formula(tensor, dim)
     op, operands = tensor.operation, tensor.operands
     facts = axis_facts(op.results[tensor.index])
     if facts is not None and facts.contiguity[dim] >= length:
-        return Slope(1)
+        return ElementSlope(1)
     if facts is not None and facts.constancy[dim] >= length:
-        return Slope(0)
+        return ElementSlope(0)
     if op.name == "tt.broadcast":
-        return Slope(0) if shape_of(op.src.type)[dim] == 1 else (yield (operands[0], dim, length))
+        return ElementSlope(0) if shape_of(op.src.type)[dim] == 1 else (yield (operands[0], dim, length))
     below = dims_below(op)
     if below is not None:
         source = below[dim]
-        return Slope(0) if source is None else (yield (operands[0], source, length))
+        return ElementSlope(0) if source is None else (yield (operands[0], source, length))
     if op.has("widens"):
         return (yield (operands[0], dim, length))
     if (op.has("sum") or op.name == "arith.muli") and bits_of(tensor.element) >= NARROW:
@@ -85,13 +85,14 @@ def _slope(tensor: object, dim: int, length: int) -> Asking[Slope | None]:
         for uniform, other in ((operands[0], y), (operands[1], x)):
             if isinstance(uniform, Uniform):
                 value = uniform.scalar.constant
-                return other * (Slope(value) if isinstance(value, int) else Slope(1, uniform.scalar))
+                by = ElementSlope(value) if isinstance(value, int) else ElementSlope(1, uniform.scalar)
+                return other * by
     if not op.has("elementwise"):
         return None
     for operand in operands:
-        if (yield (operand, dim, length)) != Slope(0):
+        if (yield (operand, dim, length)) != ElementSlope(0):
             return None
-    return Slope(0)
+    return ElementSlope(0)
 
 
 def dims_below(op: Operation) -> list[int | None] | None:
@@ -108,9 +109,9 @@ def dims_below(op: Operation) -> list[int | None] | None:
     return [found.get(d) for d in range(len(shape_of(op.result.type)))]
 
 
-def pointer_slope(pointers: Pointers, dim: int, length: int) -> Slope | None:
+def pointer_slope(pointers: Pointers, dim: int, length: int) -> ElementSlope | None:
     """The same of pointers."""
-    total: Slope | None = Slope(0)
+    total: ElementSlope | None = ElementSlope(0)
     for part in (pointers.affine, *pointers.terms):
         found = slope_along(part, dim, length)
         total = None if total is None or found is None else total + found
@@ -122,7 +123,7 @@ def growth(tensor: Tensor | None, basis: int, layout: Layout) -> int | None:
     unknown, or no number."""
     total = 0
     for dim, index in enumerate(layout.unravel(basis)):
-        slope = slope_along(tensor, dim, 2 * index) if index else Slope(0)
+        slope = slope_along(tensor, dim, 2 * index) if index else ElementSlope(0)
         if slope is None or (slope.factor and slope.parameter is not None):
             return None
         total += index * slope.factor

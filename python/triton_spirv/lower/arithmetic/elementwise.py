@@ -11,7 +11,7 @@ from ...ir.dialects import with_trait
 from ...ir.model import FloatType, Operation, Value
 from ...spirv.builder import scalar_type, width_of, with_width
 from ...spirv.module import Value as Register
-from ...spirv.types import Float, Int
+from ...spirv.types import Bool, Float, Int
 from ..context import Context
 from ..registry import elementwise
 from ..values.float16 import f16_to_f32, f32_to_f16, is_bits16, multiply_add_to_odd
@@ -293,7 +293,6 @@ def compare_floats(ctx: Context, op: Operation, lhs: Register, rhs: Register) ->
     lhs, rhs = to_arithmetic(b, lhs, type), to_arithmetic(b, rhs, type)
     if predicate in ("true", "false"):
         width = max(width_of(lhs.type), width_of(rhs.type))
-        from ...spirv.types import Bool
         return b.constant(with_width(Bool(), width), predicate == "true")
     if predicate in ("ord", "uno"):
         return b.ordered(lhs, rhs) if predicate == "ord" else b.unordered(lhs, rhs)

@@ -10,7 +10,7 @@ from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..addresses.access import element_offsets
-from ..addresses.element_motion import Slope
+from ..addresses.element_motion import ElementSlope
 from ..context import Context
 from ..plan.accesses import Message
 from ..values.tensor import Pointers
@@ -36,7 +36,7 @@ def message_for(ctx: Context, op: Operation, pointers: Pointers, layout: Layout)
     if facts is None:
         return None
     for across in (1, 0):
-        contiguous = longest_run(pointers, across, ROW_BYTES // size, Slope(1))
+        contiguous = longest_run(pointers, across, ROW_BYTES // size, ElementSlope(1))
         if min(contiguous, facts.contiguity[across]) * size < 16:
             continue
         if facts.divisibility[across] < 16:

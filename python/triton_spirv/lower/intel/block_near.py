@@ -11,7 +11,7 @@ from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
-from ..addresses.element_motion import Slope, pointer_slope
+from ..addresses.element_motion import ElementSlope, pointer_slope
 from ..context import Context
 from ..plan.accesses import Blocks, Message
 from ..values.tensor import Pointers
@@ -26,7 +26,7 @@ class NearBlocks(Blocks):
     """pitch: from row to row, in elements; pointers: of the tensor, not evaluated; later: the first elements
     of blocks that a loop fetches ahead; limits: the mask."""
 
-    pitch: Slope
+    pitch: ElementSlope
     pointers: Pointers
     later: Layout | None = None
     limits: tuple[Limit, ...] = ()
@@ -60,7 +60,7 @@ def _has_right_edge(op: Operation, message: Message) -> bool:
         message.across])
 
 
-def pitch_in_bytes(ctx: Context, pitch: Slope, bytes: int) -> Register:
+def pitch_in_bytes(ctx: Context, pitch: ElementSlope, bytes: int) -> Register:
     """The distance of rows, as a message takes it."""
     b, factor = ctx.b, pitch.factor * bytes
     if pitch.parameter is None:

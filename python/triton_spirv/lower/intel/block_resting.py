@@ -12,7 +12,7 @@ from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
-from ..addresses.element_motion import Slope, pointer_slope
+from ..addresses.element_motion import ElementSlope, pointer_slope
 from ..context import Context
 from ..plan.accesses import Blocks, Message
 from ..values.tensor import Pointers, Uniform
@@ -43,7 +43,7 @@ class RestingBlocks(Blocks):
     turn      what an iteration adds to the counter
     """
 
-    pitch: Slope
+    pitch: ElementSlope
     pointers: Pointers
     limits: Mapping[int, Bound]
     later: Layout | None
@@ -189,7 +189,7 @@ def _surfaces(ctx: Context, blocks: RestingBlocks, starts: Layout, distance: Reg
     return placed
 
 
-def _shared(ptr: Pointers, message: Message, pitch: Slope, starts: Layout, moving: int) -> list[int]:
+def _shared(ptr: Pointers, message: Message, pitch: ElementSlope, starts: Layout, moving: int) -> list[int]:
     """The bits of the first elements that a place on one surface tells apart: rows that are at one distance
     from each other, and columns where the surface is as wide as the matrix or they lie within 64 bytes.
     """
@@ -200,7 +200,7 @@ def _shared(ptr: Pointers, message: Message, pitch: Slope, starts: Layout, movin
             fits = pointer_slope(ptr, message.down, 2 * down) == pitch
         else:
             near = moving == message.across or 2 * across * message.bytes <= ALIGNMENT
-            fits = near and pointer_slope(ptr, message.across, 2 * across) == Slope(1)
+            fits = near and pointer_slope(ptr, message.across, 2 * across) == ElementSlope(1)
         if fits:
             found.append(bit)
     return found
@@ -230,7 +230,7 @@ def along(starts: Layout, dim: int, shape: tuple[int, ...], own: int | None = No
     return starts.map(shape, lambda basis: (basis & mask) >> low << target)
 
 
-def _ending(ctx: Context, op: Operation, message: Message, pitch: Slope, number: int | None,
+def _ending(ctx: Context, op: Operation, message: Message, pitch: ElementSlope, number: int | None,
             limit: Bound) -> set[Requirement] | None:
     """What the launcher must see to for a surface to be as wide as the matrix; None where it cannot. Blocks
     begin at multiples of 64 bytes then, and rows are of 64 bytes at least, and of not more than their

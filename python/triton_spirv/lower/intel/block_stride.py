@@ -10,12 +10,12 @@ from ...facts.axis_info import LARGEST
 from ...ir.model import Value
 from ...spirv.module import Value as Register
 from ...traversal import Asking, every, question
-from ..addresses.element_motion import Slope, dims_below, pointer_slope
+from ..addresses.element_motion import ElementSlope, dims_below, pointer_slope
 from ..values.tensor import Affine, Deferred, Pointers, Uniform
 from ..values.types import shape_of
 
 
-def longest_run(pointers: Pointers, dim: int, longest: int, wanted: Slope | None) -> int:
+def longest_run(pointers: Pointers, dim: int, longest: int, wanted: ElementSlope | None) -> int:
     """The longest aligned groups along a dimension with one stride, `wanted` if that is given."""
     length = longest
     while length > 1:

@@ -25,6 +25,7 @@ from ..control.region import (
     operation_of,
     to_accumulator,
 )
+from ..lanes.exchange import warps_along
 from ..registry import lowers
 from ..values.tensor import Bound, Fragment, Stored, Tensor
 from ..values.types import as_scalar, element_of, register_type, shape_of
@@ -269,7 +270,6 @@ def _reduce_warps(ctx: Context, region: Region, layout: Layout, rows: list[Row],
     bits = [bit for bit, basis in enumerate(layout.warp) if basis & mask]
     if not bits:
         return rows
-    from ..lanes.exchange import warps_along
     reduced = []
     for group in warps_along(ctx, rows, bits):
         while len(group) > 1:

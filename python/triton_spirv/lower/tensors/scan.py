@@ -34,6 +34,7 @@ from ...spirv.types import Bool
 from ..addresses.masks import guarded
 from ..context import Context, StepLoop
 from ..control.region import accumulator_types, combine, from_accumulator, is_elementwise, to_accumulator
+from ..lanes.exchange import warp_values
 from ..registry import lowers
 from ..values.tensor import Fragment, Tensor
 from ..values.types import element_of, register_type
@@ -254,7 +255,6 @@ class Blocks:
 
     def _join_warps(self, bit: int) -> None:
         """Blocks in the warps whose ids differ in `bit`."""
-        from ..lanes.exchange import warp_values
         upper = self._upper(self.ctx.env.warp_id(), bit)
         mine = self._shared_totals()
         self._join(upper, dict(zip(mine, warp_values(self.ctx, list(mine.values()), 1 << bit), strict=True)))

@@ -21,6 +21,7 @@ Body = Callable[[], Sequence[Register]]
 class Above:
     """context            what rules are given
     without_repeats    the layout without bits in which the elements of a run differ (addresses)
+    is_provable        may a test of scalars show that a mask holds? (addresses)
     asks_for_all       does an access ask for the offsets of all elements? (addresses)
     addresses          of a tensor of pointers (addresses)
     guarded            a turn in two versions: where a test proves the masks below its inputs (addresses)
@@ -31,6 +32,7 @@ class Above:
 
     context: Context
     without_repeats: Callable[[Deferred, Layout], Layout]
+    is_provable: Callable[[Tensor | None, Layout], bool]
     asks_for_all: Callable[[Pointers, Layout], bool]
     addresses: Callable[[Pointers, Layout], Fragment]
     guarded: Callable[[Iterable[Asked], Sequence[Asked], Body], list[Register]]

@@ -92,7 +92,7 @@ class Requests:
             elif isinstance(tensor, Deferred) and tensor.evaluated is None:
                 if not always or result.always.setdefault(tensor, layout) != layout:
                     result.elsewhere.add(tensor)
-                skipped = _skipped(tensor, layout)
+                skipped = self._skipped(tensor, layout)
                 for operand, asked in below(tensor, layout):
                     yield operand, asked, always and all(operand is not x for x in skipped)
 
@@ -100,14 +100,12 @@ class Requests:
             answer(visit, tensor, layout, all(tensor is not x for x in optional), known=known)
         return result
 
-
-def _skipped(node: Deferred, layout: Layout) -> list[Bound | None]:
-    """The operands that not every evaluation under a layout asks for."""
-    if node.operation.name != "tt.load":
-        return []
-    from ..addresses.masks import is_provable
-    _, mask, other = named(node.operation, node.operands)
-    return [other, mask] if is_provable(mask, layout) else [other]
+    def _skipped(self, node: Deferred, layout: Layout) -> list[Bound | None]:
+        """The operands that not every evaluation under a layout asks for."""
+        if node.operation.name != "tt.load":
+            return []
+        _, mask, other = named(node.operation, node.operands)
+        return [other, mask] if self._above.is_provable(mask, layout) else [other]
 
 
 def below(tensor: Tensor | None, layout: Layout) -> list[Request]:
