@@ -28,6 +28,7 @@ from triton_spirv.lower.plan.accesses import Access, Fused
 from triton_spirv.lower.plan.records import Node, Plan, Turns, Versions, Walk
 from triton_spirv.lower.plan.text import plan_text
 from triton_spirv.lower.plan.verify import defects
+from triton_spirv.spirv.builder import I64
 from triton_spirv.target import CPU
 
 
@@ -113,6 +114,19 @@ def copied(loaded: str, stored: str) -> str:
 
 
 STRIDED, SPREAD, FLAT = copied("%ns", "%ns"), copied("%ks", "%ns"), copied("%wide", "%wide")
+
+#: a tile with an end along one dimension or both
+EDGE = rows("""
+    %m0 = arith.cmpi slt, %r, %ns : INDICES
+    %m1 = arith.cmpi sle, %c, %ks : INDICES
+    %m2 = arith.andi %m0, %m1 : tensor<64x64xi1>
+    %o0 = arith.muli %r, %wide : INDICES
+    %o = arith.addi %o0, %c : INDICES
+    %px = tt.addptr %xs, %o : PTRS, INDICES
+    %py = tt.addptr %ys, %o : PTRS, INDICES
+    %v = tt.load %px, MASK : PTRS
+    tt.store %py, %v, MASK : PTRS
+""")
 
 BETWEEN = kernel("""
     %one = arith.constant dense<1.0> : TENSOR
@@ -363,6 +377,8 @@ TWO_LOADS = kernel("""
     (bug("a product of an index keeps its stride"), FLAT, "grow by 1, not by 64"),
     (mistake("memory.hazard", "distinct", lambda right: lambda ctx, ptr, layout: (
         right(ctx, ptr, layout)[0] is not False, ())), STRIDED, "elements of different turns may have one"),
+    (mistake("addresses.intervals", "Intervals.last", lambda right: lambda self, dim, extent:
+             self.ctx.b.constant(I64, 0)), SPREAD, "of which the mask says nothing"),
 ], ids=lambda value: value.name if isinstance(value, Bug) else None)
 def test_wrong_decisions(wrong: Bug, text: str, says: str) -> None:
     assert defects(plan_of(text)) == []
@@ -421,6 +437,50 @@ def test_rows_of_one_memory(run, size, spread, loaded, shift):
     expected = x.copy()
     expected[shift + r * n + c] = x[r * k + c] + 1
     numeric.assert_same(held, expected)
+
+
+@triton.jit
+def at_the_edge(x, y, start, rows, columns, n, ROWS: tl.constexpr, WIDE: tl.constexpr, BY_ROWS: tl.constexpr):
+    r, c = (start + tl.arange(0, ROWS))[:, None], tl.arange(0, WIDE)[None, :]
+    inside = (r < rows) & (c < columns)
+    place = (r - start) * n + c if BY_ROWS else (r - start) + c * n
+    tl.store(y + place, tl.load(x + place, inside) + 1, inside)
+
+
+@pytest.mark.parametrize("by_rows", (True, False))
+@pytest.mark.parametrize(("start", "rows", "columns"), [
+    (0, 20, 50), (-7, 20, 33), ((1 << 31) - 40, (1 << 31) - 9, 50), (5, 3, 20), (0, 64, 64), (0, 1, 1)])
+@pytest.mark.parametrize("shift", (0, 1, -1, 40, 1200, 2400, -2400, 1250, 3000))
+def test_blocks_that_end_where_their_mask_does(run, by_rows, start, rows, columns, shift):
+    """What is stored begins where what is loaded ends, or a little before; the block reaches further. Indices
+    may wrap."""
+    high = wide = n = 64
+    x = numeric.random(4 * high * n, "i32", low=-99, high=99)
+    held = numeric.tensor(x, "i32")
+    first = 4000
+    run(at_the_edge, 1, held[first:], held[first + shift:], start, rows, columns, n, high, wide, by_rows)
+    r, c = np.arange(high)[:, None], np.arange(wide)
+    index = (r + start).astype(np.int32)
+    inside = (index < rows) & (c < columns)
+    place = (r * n + c if by_rows else r + c * n)[inside]
+    expected = x.copy()
+    expected[first + shift + place] = x[first + place] + 1
+    numeric.assert_same(held, expected)
+
+
+def test_where_a_span_ends() -> None:
+    """Where the mask does, along each dimension that it limits."""
+    found: list[tuple[int, ...]] = []
+
+    def look(node: Node) -> list[Node]:
+        if isinstance(node, Versions) and node.test is not None:
+            found.extend(span.ends for span in (node.test.store, *(each.span for each in node.test.loads)))
+        return [node]
+
+    for limits, expected in (("%m0", (0,)), ("%m1", (1,)), ("%m2", (0, 1))):
+        found.clear()
+        plans.changed(plan_of(EDGE.replace("MASK", limits)), look)
+        assert found == [expected] * 2
 
 
 @triton.jit

@@ -155,6 +155,24 @@ class Intervals:
             return found
         return Interval(low, high, found.most + 1)  # of a limit that is an extreme, the number beyond it
 
+    def last(self, dim: int, extent: int) -> Register | None:
+        """The last index along a dimension of the access for which its mask may hold, i64, where a part of it
+        is `index + start < limit`; None where none is. (0 where the mask holds for no index.)"""
+        b, whole = self.ctx.b, self.ctx.b.constant(I64, extent - 1)
+        for part in conjunction(self.mask, maker_of):
+            compared = as_affine(part.operands[0]) if part.predicate in ("slt", "sle") else None
+            if compared is None or compared.exact is not None or not isinstance(part.operands[1], Uniform):
+                continue
+            bits = bits_of(compared.element)
+            pattern = _pattern(compared, _seen(part, _whole(self.at)))
+            if bits > 32 or pattern is None or pattern[1:] != ((dim, 1, extent),):
+                continue
+            start = b.resize(compared.base, 64)
+            self._within(start, b.iadd(start, extent - 1), 1 << (bits - 1))
+            limit = b.iadd(b.resize(part.operands[1].scalar, 64), LIMITS[part.predicate][1])
+            return _greatest(b, _least(b, b.isub(limit, start), whole), b.constant(I64, 0))
+        return None
+
     def _asserted(self, value: Value, dims: Dims) -> Interval | None:
         """What assertions before the access say of a value."""
         ends: dict[str, int] = {}

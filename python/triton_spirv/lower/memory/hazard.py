@@ -26,8 +26,6 @@ from ..plan.accesses import Span as Reached
 from ..registry import RULES
 from ..values.tensor import Affine, Bound, Deferred, Pointers, Tensor
 
-Span = tuple[Register, Register]  # first byte, and one past the last
-
 #: What the two forms of a walk are for.
 APART = "does the memory of the store lie apart from that of its loads?"
 
@@ -64,9 +62,22 @@ def in_place(op: Operation, *tensors: Bound | None) -> bool:
     return answer(is_safe, tensors)
 
 
+@dataclass(frozen=True)
+class Span:
+    """The bytes from `low` up to `high`. `ends`: dimensions along which it ends where the mask does."""
+
+    low: Register
+    high: Register
+    ends: tuple[int, ...] = ()
+
+
 def span(ctx: Context, pointers: Pointers, intervals: Intervals) -> Span | None:
-    """The bytes that an access touches: of an affine one whatever its mask, else between the ends of its
-    intervals; None where these are not known."""
+    """The bytes that an access touches, or a few more; None where these are not known.
+
+    Of an affine one it begins where the whole block does, which tells accesses of the same memory. A block of
+    several dimensions ends where its mask ends along each: else all programs at the edge of a matrix would
+    seem to reach into the array behind it.
+    """
     b = ctx.b
     size = ctx.env.pointee_bytes(pointers.base)
     low = ctx.env.address(pointers.base)
@@ -77,22 +88,28 @@ def span(ctx: Context, pointers: Pointers, intervals: Intervals) -> Span | None:
             return None
         low, high = b.iadd(low, b.imul(within.low, size)), b.iadd(high, b.imul(within.high, size))
     if pointers.affine is None:
-        return low, high
+        return Span(low, high)
     start = b.imul(b.resize(pointers.affine.base, 64), size)
     low, high = b.iadd(low, start), b.iadd(high, start)
-    for stride, extent in zip(pointers.affine.strides, pointers.affine.shape, strict=True):
+    several = sum(extent > 1 for extent in pointers.affine.shape) > 1
+    ends = []
+    for dim, (stride, extent) in enumerate(zip(pointers.affine.strides, pointers.affine.shape, strict=True)):
         reach = (extent - 1) * size
+        if not reach or (isinstance(stride, int) and stride == 0):
+            continue
+        if isinstance(stride, int) and stride < 0:
+            low = b.iadd(low, stride * reach)
+            continue
+        last = intervals.last(dim, extent) if several else None
+        ends += [dim] if last is not None else []
+        reached = b.constant(I64, reach) if last is None else b.imul(last, size)
         if isinstance(stride, int):
-            if stride * reach > 0:
-                high = b.iadd(high, stride * reach)
-            elif stride * reach < 0:
-                low = b.iadd(low, stride * reach)
-        elif reach:
-            moved = b.imul(b.resize(stride, 64), reach)
-            zero = b.constant(I64, 0)
-            low = b.iadd(low, ctx.env.math("s_min", moved, zero))
-            high = b.iadd(high, ctx.env.math("s_max", moved, zero))
-    return low, high
+            high = b.iadd(high, b.imul(reached, stride))
+        else:
+            wide, zero = b.resize(stride, 64), b.constant(I64, 0)
+            low = b.iadd(low, ctx.env.math("s_min", b.imul(wide, reach), zero))
+            high = b.iadd(high, ctx.env.math("s_max", b.imul(wide, reached), zero))
+    return Span(low, high, tuple(ends))
 
 
 def _same_walk(x: Pointers, y: Pointers) -> bool:
@@ -155,7 +172,7 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
     written = span(ctx, ptr, intervals)
     if written is None:
         return None
-    first, last = written
+    first, last = written.low, written.high
     walked = ctx.layouts.of(op.ptr.type)
     single, larger = distinct(ctx, ptr, walked)
     compared = []
@@ -168,13 +185,13 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
         touched = span(ctx, source, loaded)
         if touched is None:
             return None
-        low, high = touched
+        low, high = touched.low, touched.high
         disjoint = b.logical_or(
             b.compare("OpULessThanEqual", high, first), b.compare("OpULessThanEqual", last, low)
         )
         same_memory = single is not False and _same_walk(source, ptr) and all(
             each.in_step_with(walked) for each in layouts)
-        compared.append(Compared(_reached(node.operation, source), same_memory))
+        compared.append(Compared(_reached(node.operation, source, touched), same_memory))
         if same_memory:
             same = b.compare("OpIEqual", low, first)
             if isinstance(single, Register):
@@ -184,15 +201,15 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
                       disjoint if safe is None else b.logical_and(safe, disjoint))
     if safe is None:
         return None
-    return Comparison(safe, Overlap(_reached(op, ptr), tuple(compared), larger))
+    return Comparison(safe, Overlap(_reached(op, ptr, written), tuple(compared), larger))
 
 
-def _reached(op: Operation, pointers: Pointers) -> Reached:
+def _reached(op: Operation, pointers: Pointers, span: Span) -> Reached:
     """What the span of an access is computed from."""
     affine = pointers.affine
     strides = (0,) * len(pointers.shape) if affine is None else affine.strides
     return Reached(op, tuple(s.constant if isinstance(s, Register) else s for s in strides),
-                   len(pointers.terms))
+                   len(pointers.terms), span.ends)
 
 
 def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, tensors: Sequence[Tensor],

@@ -164,11 +164,13 @@ class Fused:
 class Span:
     """The bytes that an access reaches, as a test compares them. strides: of its addresses along each
     dimension, in elements; None: known when the kernel runs. intervals: parts of its addresses that are no
-    such formula, of which the ends are computed."""
+    such formula, of which the ends are computed. ends: dimensions along which they end where the mask of the
+    access does, `index + start < limit`."""
 
     operation: Operation
     strides: tuple[int | None, ...]
     intervals: int = 0
+    ends: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Addresses:
         if op is None:
             return None
         if op.has("view"):
-            return _viewed(op, (yield (op.operands[0],)))
+            return viewed(op, (yield (op.operands[0],)))
         if not op.has("elementwise") or not op.operands:
             return None
         parts = []
@@ -214,7 +214,7 @@ def _keeps_number(op: Operation) -> bool:
     return op.has("widens")
 
 
-def _viewed(op: Operation, source: tuple[Stride, ...] | None) -> tuple[Stride, ...] | None:
+def viewed(op: Operation, source: tuple[Stride, ...] | None) -> tuple[Stride, ...] | None:
     """Of a view of a tensor with these strides."""
     made, viewed = op.results[0].type, op.operands[0].type
     if source is None or not isinstance(made, TensorType) or not isinstance(viewed, TensorType):

@@ -19,10 +19,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ...ir.model import PointerType, TensorType, Value
+from ...facts.bounds import conjunction
+from ...ir.model import Operation, PointerType, TensorType, Value
 from ...layout import Elimination, Layout
 from .accesses import Access, Compared, Fused, FusedLoad, Overlap, Span
-from .addresses import Addresses, Stride
+from .addresses import Addresses, Stride, viewed
 from .records import Versions
 from .text import called
 
@@ -89,6 +90,10 @@ class FusedWalks:
     def _wrong_span(self, span: Span) -> str | None:
         """Is a span computed from other addresses than the access has? Parts whose ends are computed are not
         looked into."""
+        for dim in span.ends:
+            if not self._is_limited(span.operation, dim):
+                return (f"the test takes {called(span.operation)} to end where its mask does along dimension "
+                        f"{dim}, of which the mask says nothing")
         if span.intervals:
             return None
         strides = self.addresses.strides(span.operation.ptr)
@@ -99,6 +104,19 @@ class FusedWalks:
                 return (f"the test takes the addresses of {called(span.operation)} to grow by {said}, not by "
                         f"{stride}")
         return None
+
+    def _is_limited(self, op: Operation, dim: int) -> bool:
+        """Does the mask of an access compare its index along a dimension with an upper limit?"""
+        for part in conjunction(op.mask):
+            if part.predicate not in ("slt", "sle"):
+                continue
+            strides, limit = map(self.addresses.strides, part.operands)
+            for view in reversed(part.views):
+                strides, limit = viewed(view, strides), viewed(view, limit)
+            if strides is not None and limit is not None and not any(limit) and list(strides) == [
+                    int(each == dim) for each in range(len(strides))]:
+                return True
+        return False
 
     def _same_elements(self, load: Access, store: Access, larger: Sequence[int]) -> str | None:
         """Why a turn may load what another one has stored, where element by element both have the same
