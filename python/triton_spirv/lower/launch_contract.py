@@ -11,11 +11,7 @@ from ..ir.module import Module
 from ..spirv.builder import I32, I64
 from ..spirv.module import Module as SpirvModule
 from ..spirv.module import Value as Register
-from ..spirv.operands import opcode
-from ..spirv.passes.graph import OPCODE
 from ..target import MOST, Requirement, Target
-
-CONVERT = opcode("OpSConvert")
 
 
 class LaunchContract:
@@ -84,9 +80,5 @@ class LaunchContract:
 
     def parameter_number(self, register: Register) -> int | None:
         """Which of the kernel's parameters a register is, perhaps as it is used in addresses; None: none."""
-        found = register.id
-        if register.op == "OpSConvert":  # of other instructions the third word may be any number
-            made = (words for words in self._module.functions[-1].instructions
-                    if words[0] & OPCODE == CONVERT and words[2] == found)
-            found = next(made)[3]
-        return self.parameters.get(found)
+        is_widened = register.op == "OpSConvert"
+        return self.parameters.get(self._module.converted_from(register) if is_widened else register.id)

@@ -191,6 +191,12 @@ class Module(Interface):
         return not opcodes.isdisjoint(
             {words[0] & 0xFFFF for function in self.functions for words in function.body()})
 
+    def converted_from(self, value: Value) -> int:
+        """The id of what a conversion, in the function at hand, has made a value of."""
+        conversion = opcode(value.op)
+        return next(words[3] for words in self.functions[-1].instructions
+                    if words[0] & 0xFFFF == conversion and words[2] == value.id)
+
     # Instructions
 
     @overload

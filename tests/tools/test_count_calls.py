@@ -1,0 +1,17 @@
+"""tools/count_calls.py: compiling costs no more calls than it did."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+TOOL = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "count_calls.py"))
+
+#: 16,749 at the time of writing: a twentieth of room for what features take. Whoever needs more says why.
+MOST = 17_600
+
+
+def test_a_load_and_its_store_take_no_more_calls() -> None:
+    found = TOOL["cost"]()
+    assert found.calls <= MOST
+    assert {"memory/load.py", "memory/store.py", "addresses/masks.py"} <= found.files
