@@ -15,6 +15,12 @@ a row of what it knows of the others' clocks: what it has acquired. An access is
 program's if its clock is less than that program knows it to be. Each address that is released has such a row,
 too, found by its key in a table.
 
+A cell has room for two programs that read it, and so on. Where no program orders another these are enough: of
+two programs one is not the one that writes. Elsewhere those that a third one displaces go to a *list* of the
+cell's group, one for each such plane: nodes with a stamp, a bit for each cell of the group that it is of, and
+the next node. A write is held against all of them, and they leave the list: who is ordered behind the write
+is behind them, too. When a list has become twice as long, it keeps the last stamp of each program and cell.
+
 Clocks are short. When half of one is used up, it goes on only where the program has accessed something since
 it last released: one that waits by an atomic operation that releases may go round as long as it likes. What
 it does there is then stamped as the last release of that address was, so a race of such a round alone with a
@@ -33,22 +39,37 @@ CHECKED = {"write": tuple(range(PLANES)), "read": (WRITES, ATOMICS, ATOMICS + 1)
            "atomic": (WRITES, READS, READS + 1), "atomic read": (WRITES,)}
 NOTED = {"write": WRITES, "read": READS, "atomic": ATOMICS, "atomic read": ATOMIC_READS}
 
-#: the words. CELLS: address of the planes, of PLANE_BYTES each. FLOOR: the least stamp of this launch. SHIFT:
-#: bits below a stamp's program, SITE_BITS of them for the site. BASE: the first program. CLOCKS: address of
-#: the programs' rows, of ROW numbers of 32 bits each (0: they all share one, of zeros). MUTEX: 1 while a
-#: program looks at all this. KEYS: address of the table's keys, of 64 bits each, KEY_MASK + 1 of them, COUNT
-#: in use; KNOWN: address of their rows. TRACKS: is anything acquired and released? NEWS: address of a number
-#: of 32 bits for each program: has it accessed anything since it last released? (Of kernels with atomic
-#: operations.)
+#: the words. CELLS: address of the planes, of PLANE_BYTES each. FLOOR: the least stamp of this launch.
+#: SHIFT: bits below a stamp's program, SITE_BITS of them for the site. BASE: the first program. CLOCKS:
+#: address of the programs' rows, of ROW numbers of 32 bits each (0: they all share one, of zeros). MUTEX: 1
+#: while a program looks at all this. KEYS: address of the table's keys, of 64 bits each, KEY_MASK + 1 of
+#: them, COUNT in use; KNOWN: address of their rows. TRACKS: is anything acquired and released? NEWS: address
+#: of a number of 32 bits for each program: has it accessed anything since it last released? LISTS: address
+#: of the lists, LIST_WORDS numbers of 32 bits each, those of a group beside each other. NODES: address of
+#: their nodes, NODE_WORDS such numbers each, of MOST_NODES; number 0 is none. USED: nodes that were ever
+#: taken; FREE: the first of those that are free again. SEEN: address of a number of 32 bits for each
+#: program, zeros. (The last seven of kernels with atomic operations.)
 (CELLS, PLANE_BYTES, FLOOR, SHIFT, SITE_BITS, BASE, CLOCKS, ROW, MUTEX, FAILURE, KEYS, KEY_MASK, KNOWN,
- TRACKS, COUNT, NEWS) = range(16)
+ TRACKS, COUNT, NEWS, LISTS, NODES, MOST_NODES, USED, FREE, SEEN) = range(22)
 
 #: then, for each argument, where its memory begins and ends (nowhere: it is not watched), the cell that
 #: address 0 would have, and how many bits of an address are within a cell
-REGIONS, REGION_WORDS = 16, 4
+REGIONS, REGION_WORDS = 22, 4
 
-#: what FAILURE says: a clock ran over; more addresses were released than there is room for
-CLOCK_RAN_OVER, TABLE_FULL = 1, 2
+#: cells of a group, as a power of 2; planes that have lists; kind of access -> the lists that it must be
+#: ordered behind
+GROUP_BITS, LISTED = 4, (READS, ATOMICS, ATOMIC_READS)
+BEHIND_LISTS = {kind: tuple(i for i, plane in enumerate(LISTED) if plane in planes)
+                for kind, planes in CHECKED.items()}
+
+#: of a list: its first node, how many there are, how many there may be before it is looked through; of a node
+FIRST, LENGTH, LIMIT, LIST_WORDS = range(4)
+NODE_STAMP, NODE_CELLS, NEXT, NODE_WORDS = range(4)
+#: a list that was looked through may become twice as long, and so many nodes longer
+SPARE_NODES = 8
+
+#: what FAILURE says: a clock ran over; more addresses were released than there is room for; more nodes needed
+CLOCK_RAN_OVER, TABLE_FULL, LISTS_FULL = 1, 2, 3
 
 #: of a program's row, numbers that are compared at once
 CHUNK = 16

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 STAMP, LEAST_CLOCK, MOST_CLOCK = 32, 6, 16
 #: addresses that may be released in a launch, and bytes that their rows may have (touched as they are used)
 MOST_ADDRESSES, MOST_BYTES = 1 << 16, 1 << 33
+#: nodes of the lists of those that a cell has no room for (12 bytes each, touched as they are used)
+MOST_NODES = 1 << 26
 
 FAILURES = {
     words.CLOCK_RAN_OVER: "one of its programs releases what it did too often to be followed",
     words.TABLE_FULL: "its programs order each other by too many addresses to be followed",
+    words.LISTS_FULL: "too many programs share too much memory to be followed",
 }
 
 
@@ -68,6 +71,7 @@ class Races:
         self._planes = PLANES if any(site.kind.startswith("atomic") for site in self.sites) else PLAIN_PLANES
         self._site_bits = max(1, (len(self.sites) - 1).bit_length())
         self._cells = Zeros(0)
+        self._lists, self._nodes, self._seen = Zeros(0), Zeros(0), Zeros(0)
         self._kept: list[Zeros] = []
         self._form: tuple[int, int] = 0, 0  # bits below a stamp's program, cells
         self._next = 1  # the number of the next launch's first program
@@ -95,6 +99,8 @@ class Races:
         state[words.MUTEX] = state[words.FAILURE] = state[words.COUNT] = 0
         state[words.TRACKS] = int(tracks)
         self._keep_clocks(programs, tracks)
+        if self._planes == PLANES:
+            self._keep_lists(programs, tracks)
 
     # --- what is watched ------------------------------------------------------------------------------------
 
@@ -163,6 +169,20 @@ class Races:
         state[words.CLOCKS], state[words.ROW], state[words.NEWS] = clocks.address, row, news.address
         state[words.KEYS], state[words.KEY_MASK] = keys.address, addresses - 1
         state[words.KNOWN] = known.address
+
+    def _keep_lists(self, programs: int, tracks: bool) -> None:
+        """Lists of nothing, which only launches use whose programs order each other."""
+        state = self._state
+        size = 4 * words.LIST_WORDS * len(words.LISTED) * ((self._count >> words.GROUP_BITS) + 1)
+        if self._lists.size < size or state[words.USED]:
+            self._lists = Zeros(size)
+        if tracks and self._nodes.size < MOST_NODES * 4 * words.NODE_WORDS:
+            self._nodes = Zeros(MOST_NODES * 4 * words.NODE_WORDS)
+        if self._seen.size < 4 * programs:
+            self._seen = Zeros(4 * programs)
+        state[words.LISTS], state[words.NODES] = self._lists.address, self._nodes.address
+        state[words.SEEN], state[words.MOST_NODES] = self._seen.address, MOST_NODES
+        state[words.USED] = state[words.FREE] = 0
 
     # --- reports --------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from ...spirv.types import Bool, Vector
 from ..context import Context
 from ..lanes.elements import guarded
 from .checks import record
+from .race_lists import Lists
 
 #: what the keys of addresses are spread by: odd, and near 2^64 divided by the golden ratio
 SPREAD = -7046029254386353131
@@ -58,6 +59,7 @@ class Accesses(State):
         self.size = max(1, bits_of(pointer.pointee) // 8)
         self.arguments = [i for i in range(op.attributes["count"]) if op.attributes["roots"] >> i & 1]
         self.planes = [plane for plane in CHECKED[self.kind] if plane < op.attributes["planes"]]
+        self.lists = Lists(self) if op.attributes["planes"] == words.PLANES else None
 
     def watched(self) -> Register:
         """Is any of the arguments watched that are meant?"""
@@ -149,20 +151,28 @@ class Accesses(State):
 
         guarded(self.ctx, here, look)
 
+    def record(self, stamp: Register, address: Register) -> None:
+        """Nothing orders the access behind that of a stamp."""
+        record(self.ctx, self.op.attributes["word"], self.b.resize(stamp, 64, signed=False), address)
+
     def _one(self, number: Register, address: Register) -> None:
         b, env = self.b, self.env
         for plane in self.planes:
             stamp = env.load(self.cell(number, plane), 1)
             with if_(b.module, self.unordered(stamp)):
-                other = b.ior(b.resize(stamp, 64, signed=False), plane << 32)
-                record(self.ctx, self.op.attributes["word"], other, address)
+                self.record(stamp, address)
+        if self.lists is not None:
+            self.lists.visit(number, address)
         noted = NOTED[self.kind]
         if noted == words.WRITES:
             env.store(self.cell(number, noted), self.stamp)
             return
         branch = IfElse(b.module, self.unordered(env.load(self.cell(number, noted), 1)))
-        with branch.then():  # two are remembered: the second one is the last
-            env.store(self.cell(number, noted + 1), self.stamp)
+        with branch.then():  # the cell has room for two: the second one is the last
+            second = self.cell(number, noted + 1)
+            if self.lists is not None:
+                self.lists.keep(number, noted, env.load(second, 1))
+            env.store(second, self.stamp)
         with branch.otherwise():
             env.store(self.cell(number, noted), self.stamp)
 
@@ -184,8 +194,10 @@ class Accesses(State):
         b, env = self.b, self.env
         number = b.isub(b.ashr(first, bits), cell)
         planes = [*self.planes, NOTED[self.kind]] if self.kind == "read" else self.planes
-        alone = reduce(b.logical_and, (self._behind(env.load(self.cell(number, plane), width))
-                                       for plane in planes))
+        tests = [self._behind(env.load(self.cell(number, plane), width)) for plane in planes]
+        if self.lists is not None:
+            tests.append(self.lists.are_empty(number, width))
+        alone = reduce(b.logical_and, tests)
         with if_(b.module, alone):
             env.store(self.cell(number, NOTED[self.kind]), b.splat(self.stamp, width))
         return alone
