@@ -92,6 +92,13 @@ def test_a_lock_that_nobody_opens() -> None:
     assert ends(locked, (4,), ints(0, 0, 0, 0), ints(0), 1)
 
 
+def test_each_program_that_waits_is_named() -> None:
+    """However often it goes round until the loops end: up to eight of them."""
+    for programs, named in ((5, 5), (12, 8)):
+        findings = found(locked, (programs,), ints(0, 0, 0, 1), ints(0), 1)
+        assert len({finding.program for finding in findings}) == len(findings) == named
+
+
 def test_a_flag_that_nobody_writes() -> None:
     assert ends(waiting, (2,), ints(0, 5), ints(0), 1)
     finding = found(waiting, (1,), ints(0, 5), ints(0), 0)[0]

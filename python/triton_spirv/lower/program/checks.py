@@ -133,13 +133,33 @@ def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
 
 
 def _report(ctx: Context, op: Operation, index: Register, value: Register) -> None:
-    """A record, unless the value is an address in an array that the user has named, where those count."""
+    """A record, unless the value is an address in an array that the user has named, where those count, or the
+    program has left one, where one is enough."""
     word, size = op.attributes["word"], op.attributes.get("elsewhere")
+    if op.attributes.get("once"):
+        with if_(ctx.b.module, ctx.b.logical_not(_has_reported(ctx, word))):
+            record(ctx, word, index, value)
+        return
     if size is None:
         record(ctx, word, index, value)
         return
     with if_(ctx.b.module, ctx.b.logical_not(_is_named(ctx, op.attributes["named"], value, size))):
         record(ctx, word, index, value)
+
+
+def _has_reported(ctx: Context, word: int) -> Register:
+    """Has this program left one of the records of a site?"""
+    b, env = ctx.b, ctx.env
+    array, mine = ctx.launch.hidden["check_buffer"], [env.program_id(axis) for axis in range(3)]
+    count = b.resize(env.load(env.offset(array, b.constant(I64, word)), 1), 32)
+    kept = b.select(b.compare("OpULessThan", count, SLOTS), count, b.constant(I32, SLOTS))
+    with For(b.module, b.constant(I32, 0), kept, b.constant(I32, 1),
+             carried=[b.constant(Bool(), False)]) as loop:
+        first = b.iadd(b.imul(b.resize(loop.index, 64), RECORD), word + 1)
+        theirs = (env.load(env.offset(array, b.iadd(first, axis)), 1) for axis in range(3))
+        same = (b.compare("OpIEqual", x, b.resize(y, 64)) for x, y in zip(theirs, mine, strict=True))
+        loop.yield_([reduce(b.logical_or, (loop.carried[0], reduce(b.logical_and, same)))])
+    return loop.results[0]
 
 
 def _is_named(ctx: Context, word: int, address: Register, size: int) -> Register:

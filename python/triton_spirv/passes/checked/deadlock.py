@@ -4,8 +4,8 @@
     for: ...                          becomes      for: ts.report stopped; ...
 
 When a launch has taken too long, the launcher writes a word. `ts.stopped` reads it: then each program that
-comes by reports where it is, and the address that it looks at. A moment later all loops end, those that wait
-inside of one operation, too (lower/program/deadline.py).
+comes by reports where it is, once, and the address that it looks at. A moment later all loops end, those that
+wait inside of one operation, too (lower/program/deadline.py).
 """
 
 from __future__ import annotations
@@ -62,4 +62,4 @@ def _stopped(make: Before, sites: Sites) -> Value:
 
 def _report(make: Before, op: Operation, what: str, bad: Value, address: Value, sites: Sites) -> None:
     word = sites.add(op, "deadlock", what)
-    make.make("ts.report", [make.number(0, IntegerType(1)), bad, address], None, word=word)
+    make.make("ts.report", [make.number(0, IntegerType(1)), bad, address], None, word=word, once=1)
