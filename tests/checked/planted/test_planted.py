@@ -3,6 +3,7 @@ kernels without them."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -34,6 +35,18 @@ def unoptimised(bug: Bug, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(SPIRVOptions, "parse", parse)
 
 
+#: the other ways that bounds are checked in
+ELSEWHERE = {"simt": {"TRITON_SPIRV_TARGET": "simt"},
+             "vulkan": {"TRITON_SPIRV_DEVICE": os.environ.get("TRITON_SPIRV_TEST_VULKAN", "vulkan")}}
+MODES = ["simt", pytest.param("vulkan", marks=pytest.mark.vulkan)]
+
+
+@pytest.fixture
+def elsewhere(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ELSEWHERE[mode].items():
+        monkeypatch.setenv(name, value)
+
+
 def findings(place: Path, lines: list[str], kernel: str, checks: str) -> list[tuple[str, int]]:
     """(check, line) of what a launch of a kernel finds."""
     module = load(lines, place)
@@ -61,3 +74,22 @@ def test_found(bug: Bug, tmp_path: Path) -> None:
     place = tmp_path / f"{bug.kernel}_{bug.kind}.py"
     found = findings(place, lines, bug.kernel, f"bounds,{CHECKS[bug.kind]}")
     assert (CHECKS[bug.kind], bug.found) in found
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("file, kernel", KERNELS)
+def test_nothing_is_found_elsewhere_without_mistakes(file: str, kernel: str, mode: str,
+                                                     tmp_path: Path) -> None:
+    assert not findings(tmp_path / f"{file}_sound.py", text_of(file), kernel, "bounds")
+
+
+@pytest.mark.takes_turns(4)
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("bug", [bug for bug in BUGS if CHECKS[bug.kind] == "bounds"], ids=str)
+def test_found_elsewhere(bug: Bug, mode: str, tmp_path: Path) -> None:
+    lines = text_of(bug.file)
+    lines[bug.line - 1] = bug.text
+    found = findings(tmp_path / f"{bug.kernel}_{bug.kind}.py", lines, bug.kernel, "bounds")
+    assert ("bounds", bug.found) in found
