@@ -5,15 +5,19 @@ hands that on to the worker processes of Triton's tests. Tests that cannot pass 
 backend does, are skipped with the reason of SKIPPED. Each verdict is a line of JSON in the file that
 UPSTREAM_RESULTS names, with the seconds of processor time that each part of the chain took.
 
-UPSTREAM_EVERY=n keeps every n-th test. UPSTREAM_NOTHING=1 replaces launches by nothing at all: what passes
-then proves nothing when it passes otherwise.
+UPSTREAM_EVERY=n keeps every n-th test, UPSTREAM_SAMPLE=n the first case of each test and one in n of the
+others. UPSTREAM_NOTHING=1 replaces launches by nothing at all: what passes then proves nothing when it passes
+otherwise. UPSTREAM_CHECK=all makes these checks (docs/checking.md): what is found stands beside the verdict,
+and fails no test.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +78,12 @@ def launch_nothing() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     every = int(os.environ.get("UPSTREAM_EVERY") or 1)
     items[:] = items[::every]
+    one_in, seen = int(os.environ.get("UPSTREAM_SAMPLE") or 1), set()
+    for item in items[:]:
+        function = item.nodeid.partition("[")[0]
+        if function in seen and zlib.crc32(item.nodeid.encode()) % one_in:
+            items.remove(item)
+        seen.add(function)
     for item in items:
         name = item.nodeid.rpartition("/")[2]
         for start, reason in SKIPPED.items():
@@ -82,6 +92,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 _before: dict[str, float] = {}
+_findings: list[dict[str, Any]] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Any:
+    """Findings of the test's launches are collected."""
+    _findings.clear()
+    with contextlib.ExitStack() as stack:
+        if checks := os.environ.get("UPSTREAM_CHECK"):
+            from triton_spirv import checking
+
+            stack.enter_context(checking.checked(checks))
+            found = stack.enter_context(checking.collected())
+            stack.callback(lambda: _findings.extend(
+                {**finding.to_json(), "text": str(finding)} for finding in found))
+        return (yield)
+
 
 
 def pytest_runtest_logstart(nodeid: str, location: Any) -> None:
@@ -95,6 +122,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     now = chain_costs.now()
     spent = {part: round(now[part] - _before[part], 4) for part in now if now[part] > _before[part]}
     line = {"test": report.nodeid, "outcome": report.outcome, "reason": verdicts.reason(report)[:500],
-            "seconds": spent}
+            "seconds": spent, "findings": list(_findings)}
     with Path(file).open("a") as out:
         out.write(json.dumps(line) + "\n")

@@ -6,6 +6,8 @@ SOURCE is a checkout of Triton, or a git repository that has the revision. Its t
 Triton's own package, which would hide the installed one, and run file by file in processes of their own:
 
     --every N     every N-th test of a file
+    --sample N    the first case of each test, and one in N of the others
+    --check all   checked mode (docs/checking.md): what it finds is counted by place, and fails no test
     --nothing     the floor: kernels are compiled but not launched
     --interpret   Triton's interpreter instead of this backend
     --out FOLDER  verdicts (one line of JSON each), logs, kernels' cache; by default a new folder
@@ -60,6 +62,7 @@ def run(file: str, out: Path, options: argparse.Namespace) -> Counter[str]:
         **os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tools, kernels))), "OMP_NUM_THREADS": "1",
         "TRITON_CACHE_DIR": str(out / "cache"), "UPSTREAM_RESULTS": str(results), "MPLBACKEND": "Agg",
         "UPSTREAM_EVERY": str(options.every), "UPSTREAM_NOTHING": str(int(options.nothing)),
+        "UPSTREAM_SAMPLE": str(options.sample), "UPSTREAM_CHECK": options.check,
         "TRITON_SPIRV_PRINT_EACH_THREAD": "1",  # tests count a GPU's lines
         "TRITON_INTERPRET": str(int(options.interpret)),
     }
@@ -89,6 +92,15 @@ def summary(file: str, verdicts: list[dict]) -> str:
         if verdict["outcome"] == "failed":
             reason = verdict["reason"].strip().replace("\n", " ")
             lines.append(f"    FAILED {verdict['test'].rpartition('::')[2]}: {reason[:160]}")
+    places: Counter[tuple[str, int, str]] = Counter()
+    examples: dict[tuple[str, int, str], str] = {}
+    for verdict in verdicts:
+        for finding in verdict["findings"]:
+            place = finding["check"], finding["line"], finding["source"]
+            places[place] += 1
+            examples.setdefault(place, verdict["test"].rpartition("::")[2])
+    for place, count in sorted(places.items()):
+        lines.append(f"    {place[0]}, line {place[1]}, {count} times, as in {examples[place]}: {place[2]}")
     return "\n".join(lines)
 
 
@@ -99,6 +111,8 @@ def main() -> int:
     parser.add_argument("files", nargs="+", help=f"below {UNIT}")
     parser.add_argument("--revision")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--sample", type=int, default=1)
+    parser.add_argument("--check", default="")
     parser.add_argument("--nothing", action="store_true")
     parser.add_argument("--interpret", action="store_true")
     parser.add_argument("--out", type=Path)

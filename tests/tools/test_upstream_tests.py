@@ -87,3 +87,22 @@ def test_samples_of_a_revision(tree: Path) -> None:
         subprocess.run([*git, *command], check=True)
     status, said = counted(tree, "--revision", "HEAD", "--every", "3")
     assert status == 0 and "2 passed, 0 failed, 1 skipped" in said, said
+
+
+BEYOND = """
+@pytest.mark.parametrize("size", range(12, 17))
+def test_beyond(device, size):
+    fill[(1,)](torch.zeros(size, dtype=torch.int32, device=device))
+"""
+
+
+def test_what_checks_find(tree: Path) -> None:
+    """It fails no test, and is counted by its place."""
+    file = tree / "python" / "test" / "unit" / "language" / "test_core.py"
+    file.write_text(TESTS + BEYOND)
+    status, said = counted(tree, "--check", "bounds")
+    assert status == 0 and "10 passed, 0 failed" in said, said
+    assert ("bounds, line 6, 4 times, as in test_beyond[12]: tl.store(out_ptr + tl.arange(0, 16), 7)"
+            in said), said
+    status, said = counted(tree, "--check", "bounds", "--sample", "1000")
+    assert status == 0 and "3 passed, 0 failed" in said, said
