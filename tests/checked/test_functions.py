@@ -119,3 +119,40 @@ def test_gathers_beside_the_axis(dtype: str, size: int, wrong: list[int]) -> Non
     at = np.arange(32).astype("int32")
     at[31] = 1000  # is not stored
     assert not found("overflow", lambda: picked[(1,)](*arrays(x, at, o), N=32, M=32))
+
+
+@triton.jit
+def nearer(a, b):
+    """Two ways back: a function that is called, by a reduction and by the kernel."""
+    if a < 0:
+        return b
+    return tl.sqrt(tl.minimum(a, b))
+
+
+@triton.jit
+def reduced_by_calls(x, o, n, by, other, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(o + 1, nearer(by, by))
+    tl.store(o + 2, nearer(tl.load(x, mask=n > 0), by), mask=other > 0)
+    v = tl.where(i < other, v, 1.0)
+    tl.store(o, tl.reduce(v, 0, nearer))
+
+
+def test_a_function_that_a_reduction_calls_too() -> None:
+    x, o = np.ones(32, np.float32), out(3)
+
+    def launch(n: int, by: float, other: int) -> Any:
+        return lambda: reduced_by_calls[(1,)](*arrays(x, o), n, by, other, BLOCK=32)
+
+    for checks in ("uninit", "nan", "uninit,nan", "all"):
+        reduced_by_calls.device_caches.clear()
+        assert not found(checks, launch(20, 4.0, 20)) and o.tolist() == [1, 2, 1]
+    reduced_by_calls.device_caches.clear()
+    assert sources(found("uninit", launch(20, 4.0, 21))) == {"v = tl.load(x + i, mask=i < n)"}
+    assert sources(found("uninit", launch(0, 4.0, 1))) == {
+        "v = tl.load(x + i, mask=i < n)",
+        "tl.store(o + 2, nearer(tl.load(x, mask=n > 0), by), mask=other > 0)"}
+    reduced_by_calls.device_caches.clear()
+    x[16:] = -1
+    assert "tl.store(o, tl.reduce(v, 0, nearer))" in sources(found("nan", launch(32, 4.0, 32)))

@@ -140,8 +140,14 @@ class Shadows:
         arguments = self.module.entry.regions[0].entry.arguments if self.source.argues else ()
         found = {argument for argument in arguments if self.source.keeps(argument.type)}
         targets: dict[Value, list[Value]] = {}
+        inside = {op for whole in self.module.walk() if is_whole(whole) for op in whole.walk()[1:]}
         for op in self.module.walk():
-            if op.name != "tt.func" and (not op.successors or op.name in JUMPS):
+            if op in inside:
+                continue
+            if is_whole(op):
+                for source in op.operands:
+                    targets.setdefault(source, []).extend(op.results)
+            elif op.name != "tt.func" and (not op.successors or op.name in JUMPS):
                 for source, target in flow(op, self.module):
                     targets.setdefault(source, []).append(target)
             if op.name not in ("tt.call", "tt.func") and self.source.makes(op):
@@ -170,8 +176,11 @@ class Shadows:
                 self._jump(op)
             elif op.has("maps") and not branches(op):
                 self._mapped(op)
-            elif not op.regions or op.is_pure:
+            elif not op.regions or is_whole(op):
                 self._plain(op)
+                for called in op.walk()[1:]:
+                    if called.name == "tt.call":
+                        self._call(called)
             else:
                 self._branch(op)
 
@@ -320,6 +329,13 @@ class Shadows:
 def _returns(function: Operation) -> list[Operation]:
     ends = [block.terminator for block in function.regions[0].blocks]
     return [end for end in ends if end.name == "tt.return"]
+
+
+def is_whole(op: Operation) -> bool:
+    """Has it a region in which nothing has a shadow, as a reduction's combiner? Functions that are called
+    there may be called elsewhere, too, and take shadows."""
+    by_element = op.has("maps") and not branches(op)
+    return bool(op.regions) and op.name != "tt.func" and op.is_pure and not by_element
 
 
 def branches(op: Operation) -> bool:
