@@ -152,28 +152,6 @@ def test_what_cannot_work_is_refused(variables: dict[str, str], said: str, scrip
     assert "UsageError" in done.stderr and said in done.stderr, done.stderr
 
 
-def test_the_cpp_wrapper_is_refused(script: Script) -> None:
-    done = script(MODEL + """
-import counting, triton_spirv
-counting.count()
-class Module(torch.nn.Module):
-    def forward(self, x):
-        return model(x)
-for use in (lambda: torch._inductor.aoti_compile_and_package(torch.export.export(Module(), (x,))),
-            lambda: torch.compile(model, options={"cpp_wrapper": True})(x)):
-    torch._dynamo.reset()
-    text = ""
-    with triton_spirv.inductor.enabled():
-        try:
-            use()
-        except Exception as error:
-            text = str(error)
-    assert "AOTInductor" in text and "cpu_backend = 'cpp'" in text, text
-    assert not counting.compiled
-""")
-    assert done.returncode == 0, done.stderr
-
-
 def test_the_extra_and_the_folder_resolve_together() -> None:
     """The extra names a distribution that pip is given in the same command."""
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--no-build-isolation",

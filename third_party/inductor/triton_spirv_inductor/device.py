@@ -1,26 +1,16 @@
-"""What Inductor is told about the CPU as a device of Triton: its processor, its streams, and no C++ wrapper.
+"""What Inductor is told about the CPU as a device of Triton: its processor and its streams.
 
 All of it stands beside torch's own registrations and is without effect on Inductor's C++ backend.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 from pathlib import Path
 from typing import Any
 
-from triton_spirv.errors import UnsupportedOperation
-
-from . import choices, concatenation, indexing, masking, memory, small_integers
-
-#: what is said to AOTInductor
-NO_LAUNCHER = (
-    "AOTInductor and torch._inductor.config.cpp_wrapper launch kernels from C++, through a library for each "
-    "kernel, which triton-spirv does not make: compile this model with Inductor's C++ backend "
-    "(torch._inductor.config.cpu_backend = 'cpp', outside of triton_spirv.inductor.enabled()), or use "
-    "torch.compile without the C++ wrapper")
+from . import choices, concatenation, cpp_wrapper, indexing, masking, memory, small_integers
 
 
 @functools.cache
@@ -28,6 +18,7 @@ def register() -> None:
     """Once in a process."""
     choices.install()
     concatenation.install()
+    cpp_wrapper.install()
     indexing.install()
     masking.install()
     memory.install()
@@ -35,13 +26,12 @@ def register() -> None:
     _name_ourselves_in_caches()
     _name_the_processor()
     _write_streams_in_one_line()
-    _refuse_the_cpp_wrapper()
     _pass_numbers_in_memory()
 
 
 def own_key(folder: Path = Path(__file__).parent) -> str:
     """A hash of this package's code, which is part of what Inductor writes."""
-    texts = (path.name.encode() + path.read_bytes() for path in sorted(folder.glob("*.py")))
+    texts = (path.name.encode() + path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file())
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
@@ -86,26 +76,6 @@ def _write_streams_in_one_line() -> None:
 
     common.get_device_op_overrides("cpu")  # registers torch's own, once; ours comes after it
     common.register_device_op_overrides("cpu", Overrides())
-
-
-def _refuse_the_cpp_wrapper() -> None:
-    """Before anything is compiled; torch's own message comes after all kernels and names a missing file."""
-    from torch._inductor import config
-    from torch._inductor.codegen import common
-
-    common.init_backend_registration()
-    known = common.device_codegens["cpu"]
-    wrapper: Any = known.cpp_wrapper_codegen
-
-    class Refusing(wrapper):
-
-        @staticmethod
-        def create(*arguments: Any, **named: Any) -> Any:
-            if config.cpu_backend == "triton":
-                raise UnsupportedOperation(NO_LAUNCHER)
-            return wrapper.create(*arguments, **named)
-
-    common.device_codegens["cpu"] = dataclasses.replace(known, cpp_wrapper_codegen=Refusing)
 
 
 def _pass_numbers_in_memory() -> None:

@@ -1,0 +1,34 @@
+// What a kernel's library tells its launcher: the two are compiled by cpp_wrapper.py, each into a library.
+#include <cstdint>
+
+namespace triton_spirv {
+
+// A field of the kernel's by-value argument: which of the caller's arguments it is, where it lies, how long it is.
+struct Field {
+    uint32_t argument, offset, size;
+    bool is_pointer;
+};
+
+struct Message {
+    const char *text;
+    bool of_a_tensor;  // of which an element is to be named
+};
+
+struct Kernel {
+    const char *entry;
+    const uint32_t *words;  // the SPIR-V module
+    uint64_t bytes;
+    const Field *fields;
+    uint32_t count, struct_size;
+    uint32_t local[3];
+    int32_t assertion, ticket;  // offsets of the hidden pointers; -1: there is none
+    const Message *messages;  // of assertions
+    uint32_t message_count;
+    uint32_t needs;  // bits of Needs
+    bool waits;  // may a program wait for another one of the same launch?
+};
+
+// Instructions that the module names itself: a driver would end a process whose processor lacks them.
+enum Needs : uint32_t { TILES = 1, AVX2 = 2, AVX512_VNNI = 4, AVX512_BF16 = 8 };
+
+}  // namespace triton_spirv
