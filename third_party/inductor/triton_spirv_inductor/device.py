@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from . import choices, concatenation, cpp_wrapper, indexing, masking, memory, small_integers
+from . import choices, concatenation, cpp_wrapper, flex, indexing, masking, memory, small_integers
 
 
 @functools.cache
@@ -19,6 +19,7 @@ def register() -> None:
     choices.install()
     concatenation.install()
     cpp_wrapper.install()
+    flex.install()
     indexing.install()
     masking.install()
     memory.install()
