@@ -35,8 +35,8 @@ def test_a_context_has_parts_and_no_methods() -> None:
 
 
 def test_a_part_is_given_what_it_needs() -> None:
-    """What a rule is given goes whole to those parts alone that hand it on."""
+    """What a rule is given goes whole to the part alone that hands it on."""
     for name, part in parts().items():
         taken = inspect.signature(type(part)).parameters if name not in GIVEN else {}
         assert len(taken) <= MOST_PARTS, name
-        assert "ctx" not in taken or name in ("shared", "operations"), name
+        assert "ctx" not in taken or name == "operations", name

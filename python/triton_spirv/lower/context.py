@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..environment.base import Environment
+from ..layout import Layout
 from ..spirv.builder import Builder
 from ..target import Target
 from .answers import Answers
@@ -18,12 +19,14 @@ from .convergence import Convergence
 from .kernel import Kernel
 from .known_masks import KnownMasks
 from .lanes.shared import SharedMemory
+from .lanes.shared_tensors import SharedTensors
 from .launch_contract import LaunchContract
 from .layouts import Layouts
 from .operations import Operations
 from .plan.recorder import Recorder
 from .prepared import Prepared
 from .registry import named
+from .values.tensor import Fragment, Shared
 from .walk.above import Above
 from .walk.arrays import Arrays
 from .walk.evaluation import Evaluation
@@ -66,7 +69,7 @@ class Context:
     pending      those that are computed before code that they may not move across
     later_uses   whether anything asks for one again
     arrays       private memory
-    shared       memory that lanes share
+    shared       memory that lanes share, and shared_tensors in it
     answers      to questions about them
 
     What the kernel as a whole comes to:
@@ -92,7 +95,8 @@ class Context:
         self.scopes = Scopes()
         self.indices = Indices(b, env)
         self.arrays = Arrays(b, env, target.vector_width, self.indices, self.scopes, self.recorder)
-        self.shared = SharedMemory(self)
+        self.shared = SharedMemory(b.module, env, target, kernel, self.layouts, self.launch, self.recorder)
+        self.shared_tensors = SharedTensors(b, env, target, self.indices)
         self.open_walks = OpenWalks(self.arrays, self.scopes)
         self.later_uses = LaterUses(self.bindings)
         above = _above(self)
@@ -114,11 +118,17 @@ def _above(ctx: Context) -> Above:
     from .tensors.convert_layout import convert
     return Above(ctx, without_repeats=partial(without_repeats, ctx), is_provable=is_provable,
                  asks_for_all=partial(asks_for_all, ctx), addresses=partial(addresses, ctx),
-                 guarded=partial(guarded, ctx), converted=partial(convert, ctx), from_shared=ctx.shared.read,
-                 fetch_kept=partial(fetch_kept, ctx))
+                 guarded=partial(guarded, ctx), converted=partial(convert, ctx),
+                 from_shared=partial(_read_shared, ctx), fetch_kept=partial(fetch_kept, ctx))
 
 
 def _operations(ctx: Context) -> Operations:
     from .intel.operand_blocks import resident
     from .memory.load import load_together
     return Operations(ctx, load_together, resident)
+
+
+def _read_shared(ctx: Context, array: Shared, layout: Layout) -> Fragment:
+    """What an array in shared memory holds, behind what may have to be waited for."""
+    ctx.shared.reads(array)
+    return ctx.shared_tensors.load(array, layout)

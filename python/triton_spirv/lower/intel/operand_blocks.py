@@ -21,7 +21,6 @@ from ...spirv.types import Int
 from ..context import Context
 from ..lanes.block_exchange import ROWS, block_layout, inside
 from ..lanes.conversion import find_shuffles
-from ..lanes.shared import offsets
 from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Shared, Tensor, is_anywhere
 from ..values.types import element_of, register_type, storage_bytes
@@ -109,7 +108,7 @@ def waiting(ctx: Context, stack: ExitStack, wait: Wait, layout: Layout) -> Waiti
     array = stack.enter_context(ctx.shared.scratch(wait.tensor.element, wait.memory.size))
     view = replace(array, shape=wait.source.shape, layout=wait.memory)
     ctx.shared.writes(array)
-    ctx.shared.store(view, made)
+    ctx.shared_tensors.store(view, made)
     return _read(ctx, view, layout, wait.own)
 
 
@@ -128,13 +127,13 @@ def resident(ctx: Context, op: Operation, tensor: Tensor) -> Shared | None:
     made = ctx.evaluation.fragment(tensor, source)
     view = replace(ctx.shared.buffer(value, tensor.element, memory), shape=source.shape)
     ctx.shared.writes(view)
-    ctx.shared.store(view, made)
+    ctx.shared_tensors.store(view, made)
     ctx.shared.reads(view)  # here, so that a loop need not wait in each iteration
     return view
 
 
 def _read(ctx: Context, view: Shared, layout: Layout, own: Layout) -> Waiting:
-    return Waiting(view, layout, own, offsets(ctx, view, replace(own, lane=())))
+    return Waiting(view, layout, own, ctx.shared_tensors.offsets(view, replace(own, lane=())))
 
 
 def _memory(ctx: Context, element: Type, source: Layout, own: Layout) -> SharedLayout | None:

@@ -17,7 +17,6 @@ from ...spirv.types import Int
 from ..context import Context
 from ..values.tensor import Fragment
 from ..values.types import register_type, storage_bytes
-from .shared import offsets
 
 #: Rows of a block: 8 words for each lane, of 16 or 32 bits. Neighbours below them share a word.
 ROWS = 8
@@ -67,9 +66,9 @@ def through_blocks(ctx: Context, source: Fragment, target: Layout, memory: Share
     with ctx.shared.scratch(source.element, memory.size) as array:
         view = replace(array, shape=source.shape, layout=memory)
         ctx.shared.writes(array)
-        ctx.shared.store(view, source)
+        ctx.shared_tensors.store(view, source)
         ctx.shared.reads(array)
-        for place in offsets(ctx, view, replace(target, lane=())):
+        for place in ctx.shared_tensors.offsets(view, replace(target, lane=())):
             block = ctx.env.shared_block(array.array, place, Int(8 * word), ROWS)
             registers.append(block if block.type == type else ctx.b.emit("OpBitcast", block, type=type))
     return Fragment(target, source.element, tuple(registers))

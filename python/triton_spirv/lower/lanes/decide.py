@@ -15,7 +15,7 @@ from ..values.tensor import Fragment
 from ..values.types import storage_bytes
 from .block_exchange import memory_of_blocks
 from .conversion import find_shuffles
-from .shared import BANK_BYTES, WORD_BYTES
+from .shared_tensors import BANK_BYTES, WORD_BYTES
 
 
 def plan_exchange(ctx: Context, source: Fragment, target: Layout, layout: Layout) -> Exchange:

@@ -21,7 +21,7 @@ from ..context import Context
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Bound, Fragment, Pointers, Tensor, Uniform
 from ..values.types import is_pointer, register_type
-from .shared import from_shared
+from .shared_tensors import from_shared
 
 #: Up to so many elements are visited by straight-line code.
 STRAIGHT = 4
@@ -89,9 +89,9 @@ def lookup(ctx: Context, tensor: Tensor, type: Type) -> Iterator[Callable[[Regis
     with ctx.shared.scratch(made.element, layout.numel) as scratch:
         array = replace(scratch, shape=layout.shape, layout=SharedLayout.row_major(layout.shape))
         ctx.shared.writes(array)
-        ctx.shared.store(array, made)
+        ctx.shared_tensors.store(array, made)
         ctx.shared.reads(array)
-        yield lambda place: from_shared(ctx, made.element, ctx.env.shared_load(array.array, place))
+        yield lambda place: from_shared(ctx.b, made.element, ctx.env.shared_load(array.array, place))
 
 
 def redundant(layout: Layout) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from ...spirv.types import Bool, Float, Int
 from ...spirv.types import Type as SpirvType
 from ..context import Context
 from ..values.types import storage_bytes
-from .shared import from_shared
+from .shared_tensors import from_shared
 
 Row = list[Register]  # one register per tensor
 
@@ -70,7 +70,7 @@ def _exchanged(ctx: Context, registers: Sequence[Register],
             ctx.shared.reads(array)
             for i in range(len(part)):
                 loaded = [env.shared_load(array.array, b.iadd(other, i * size), width) for other in theirs]
-                found.append([from_shared(ctx, element, value) for value in loaded])
+                found.append([from_shared(ctx.b, element, value) for value in loaded])
     return found
 
 

@@ -64,7 +64,7 @@ def local_store(ctx: Context, op: Operation, src: Tensor, dst: Shared) -> None:
 
 def _put(ctx: Context, fragment: Fragment, array: Shared) -> None:
     ctx.shared.writes(array)
-    ctx.shared.store(array, fragment)
+    ctx.shared_tensors.store(array, fragment)
 
 
 @lowers("ttg.local_load")
@@ -76,7 +76,7 @@ def local_load(ctx: Context, op: Operation, src: Shared, token: Tensor | None) -
     if not type.mutable and feeds_products(op.results[0]):
         return src
     ctx.shared.reads(src)
-    return ctx.shared.load(src, ctx.layouts.of(op.results[0].type))
+    return ctx.shared_tensors.load(src, ctx.layouts.of(op.results[0].type))
 
 
 # --- views --------------------------------------------------------------------------------------------------

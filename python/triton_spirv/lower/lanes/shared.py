@@ -8,42 +8,40 @@ decided when the kernel is complete (spirv/passes/barriers.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...environment.base import Environment
 from ...errors import ResourceError
-from ...ir.model import IntegerType, Operation, Type, Value
-from ...layout import Layout, SharedLayout, span
-from ...spirv.builder import I32
-from ...spirv.module import Value as Register
+from ...ir.model import Operation, Type, Value
+from ...layout import Layout, SharedLayout
+from ...spirv.module import Module
 from ...spirv.passes.barriers import Place, drop_barriers, needed_barriers
 from ...spirv.passes.graph import Graph
 from ...spirv.passes.verify_barriers import require_kept, require_separated
-from ...spirv.types import Bool
+from ...target import Target
 from ...traversal import Asking, every, question
 from ..addresses.ownership import owned
+from ..kernel import Kernel
+from ..launch_contract import LaunchContract
+from ..layouts import Layouts
+from ..plan.recorder import Recorder
 from ..plan.records import Overflow
 from ..registry import RULES
-from ..values import fragment as fragments
 from ..values.allocation import Apart, Arena, Range, last_use
-from ..values.tensor import Bound, Fragment, Shared
+from ..values.tensor import Bound, Shared
 from ..values.types import register_type, storage_bytes
 from .meeting import ANYWHERE, Global, LaneMeetings
 
 if TYPE_CHECKING:
-    from ..context import Context
     from .shared_races import SharedRaces
 
 MEETINGS = LaneMeetings()
 
 #: bytes: arrays start at a multiple of it, so that a lane can move 16 bytes at once
 ALIGNMENT = 16
-
-#: Lanes whose offsets differ by a power of two from here on would meet in one bank of shared memory, which
-#: gives one word at a time.
-BANK_BYTES, WORD_BYTES = 128, 4
 
 #: Scratch arrays are spread over so many bytes: fewer barriers for the price of memory that every device has.
 ROTATED_BYTES = 4096
@@ -62,8 +60,10 @@ OVERFLOW = 1 << 40
 class SharedMemory:
     """The shared memory of one kernel."""
 
-    def __init__(self, ctx: Context) -> None:
-        self.ctx = ctx
+    def __init__(self, module: Module, env: Environment, target: Target, kernel: Kernel, layouts: Layouts,
+                 launch: LaunchContract, recorder: Recorder) -> None:
+        self._module, self._env, self._target, self._kernel = module, env, target, kernel
+        self._layouts, self._launch, self._recorder = layouts, launch, recorder
         self.arena = Arena(ALIGNMENT)
         self.overflow = Arena(ALIGNMENT)
         self.places: list[Place] = []
@@ -81,7 +81,7 @@ class SharedMemory:
     def free(self) -> int:
         """Bytes that the target has beyond those in use at most so far; a guide to the size of scratch
         arrays."""
-        return self.ctx.target.shared_bytes - self.arena.in_use
+        return self._target.shared_bytes - self.arena.in_use
 
     @property
     def spare(self) -> int:
@@ -93,31 +93,31 @@ class SharedMemory:
     def limit(self) -> int:
         """Bytes that the kernel should stay below, where it can: what lets two work-groups run on a compute
         unit, or all that there are once that is passed."""
-        warps, bytes = self.ctx.target.paired
-        is_paired = self.ctx.kernel.num_warps <= warps and self.arena.high <= bytes
-        return bytes if is_paired else self.ctx.target.shared_bytes
+        warps, bytes = self._target.paired
+        is_paired = self._kernel.num_warps <= warps and self.arena.high <= bytes
+        return bytes if is_paired else self._target.shared_bytes
 
     def take(self, element: Type, size: int, after: int = 0, lasting: bool = True) -> Shared:
         """An array of `size` elements, until `give_back(array.bytes)`; not `lasting`: for one exchange.
         ResourceError where shared memory has no room, and the kernel no memory to overflow into.
         """
-        limit, overflows = self.ctx.target.shared_bytes, self.ctx.launch.overflows
+        limit, overflows = self._target.shared_bytes, self._launch.overflows
         bytes = self.arena.find(size * storage_bytes(element), after, min(ROTATED_BYTES, limit))
         if overflows and bytes.end > limit - limit // LEFT_TO_EXCHANGES * lasting:
             return self._overflowing(element, size)
         if bytes.end > limit:
             raise ResourceError(bytes.end, limit, "shared memory")
         bytes = self.arena.take(size * storage_bytes(element), after, min(ROTATED_BYTES, limit))
-        self.ctx.launch.shared_bytes = self.arena.high
-        array = self.ctx.env.shared_array(register_type(element), size, bytes.start)
+        self._launch.shared_bytes = self.arena.high
+        array = self._env.shared_array(register_type(element), size, bytes.start)
         return Shared((), element, array, SharedLayout((), ()), bytes)
 
     def _overflowing(self, element: Type, size: int) -> Shared:
         """An array in global memory, in the program's own part of a buffer that the launcher provides."""
         taken = self.overflow.take(size * storage_bytes(element))
-        self.ctx.launch.overflow_bytes = -(-self.overflow.high // PART_ALIGNMENT) * PART_ALIGNMENT
-        self.ctx.recorder.add(Overflow(size, str(element), taken.start))
-        array = self.ctx.env.overflow_array(register_type(element), size, taken.start)
+        self._launch.overflow_bytes = -(-self.overflow.high // PART_ALIGNMENT) * PART_ALIGNMENT
+        self._recorder.add(Overflow(size, str(element), taken.start))
+        array = self._env.overflow_array(register_type(element), size, taken.start)
         bytes = Range(OVERFLOW + taken.start, OVERFLOW + taken.end)
         return Shared((), element, array, SharedLayout((), ()), bytes)
 
@@ -178,18 +178,18 @@ class SharedMemory:
         `releases`, `acquires`: see `Global`. Where tensors are evaluated between this and the access,
         barriers of theirs may stand in between: say so once more right behind the access, with `again`.
         """
-        if self.ctx.layouts.lanes == 1:
+        if self._layouts.lanes == 1:
             return
         if self.races is not None and writes and not again:
             self.races.begins_store()
-        roots = ANYWHERE if self.ctx.kernel.options.overlapping else self.roots.get(op.ptr, ANYWHERE)
+        roots = ANYWHERE if self._kernel.options.overlapping else self.roots.get(op.ptr, ANYWHERE)
         self._mark(writes, Global(roots, owned(ptr, layout), releases, acquires, bool(roots & self.exposed)),
                    again)
 
     def _mark(self, writes: bool, bytes: Range | Global | None, again: bool = False) -> None:
-        code = self.ctx.b.module.functions[-1].instructions
+        code = self._module.functions[-1].instructions
         length = len(code)
-        self.ctx.env.barrier()
+        self._env.barrier()
         if len(code) > length:  # nothing where one work-item runs the program
             self.places.append(Place(code[-1], writes, bytes, again))
 
@@ -197,7 +197,7 @@ class SharedMemory:
         """The kernel is complete: drop the barriers that nothing needs, and tell the environment where lanes
         meet in shared memory only. Would more be needed if arguments overlapped? `verified`: follow every
         access to see that those who have to wait for it do."""
-        if not self.ctx.target.optimises("barriers"):
+        if not self._target.optimises("barriers"):
             return False
         needed = self._needed(graph, self.places)
         # where no place needs a barrier, none does among fewer places
@@ -205,11 +205,11 @@ class SharedMemory:
         private = not self.overflow.high and not (needed and (
             len(outside) == len(self.places) or self._needed(graph, outside)))
         if private:
-            self.ctx.env.keep_global_private(graph)
+            self._env.keep_global_private(graph)
         assumes_disjoint = self._assumes_disjoint(graph, needed, private)
         if verified:
             require_separated(graph, self.places, needed, MEETINGS, self.headers)
-        drop_barriers(graph, self.places, needed, self.ctx.env.narrow_barrier)
+        drop_barriers(graph, self.places, needed, self._env.narrow_barrier)
         if verified:
             require_kept(graph, self.places, needed)
         return assumes_disjoint
@@ -241,52 +241,6 @@ class SharedMemory:
         found = self._needed(graph, list(everywhere.values()))
         return any(needed.get(id(place)) != found.get(id(everywhere[id(place)])) for place in self.places)
 
-    # --- tensors ----------------------------------------------------------------------------------------
-
-    def store(self, array: Shared, fragment: Fragment) -> None:
-        """Write the registers of every lane to the array; what several lanes hold they all write."""
-        ctx = self.ctx
-        layout, runs = vectors(ctx, array, fragment.layout)
-        wide = fragments.rearrange(ctx.b, fragment, layout)
-        places = offsets(ctx, array, layout)
-        for run in runs:
-            ctx.env.shared_store_pieces(array.array, places[run[0]], [wide.registers[r] for r in run])
-
-    def read(self, array: Shared, layout: Layout) -> Fragment:
-        """`load`, behind what may have to be waited for."""
-        self.reads(array)
-        return self.load(array, layout)
-
-    def load(self, array: Shared, layout: Layout) -> Fragment:
-        """The tensor that the array holds, under a layout."""
-        ctx = self.ctx
-        wide, runs = vectors(ctx, array, layout)
-        places = offsets(ctx, array, wide)
-        made: dict[int, Register] = {}
-        for run in runs:
-            pieces = ctx.env.shared_load_pieces(array.array, places[run[0]], wide.width, len(run))
-            made.update(zip(run, pieces, strict=True))
-        registers = tuple(from_shared(ctx, array.element, made[r]) for r in range(wide.registers))
-        return fragments.rearrange(ctx.b, Fragment(wide, array.element, registers), layout)
-
-
-def vectors(ctx: Context, array: Shared, layout: Layout) -> tuple[Layout, list[tuple[int, ...]]]:
-    """The layout with elements that are neighbours in the array as components, and which of its registers a
-    lane moves at once: several, where vectors are shorter than that."""
-    memory = array.layout
-    most = ctx.target.lane_bytes // storage_bytes(array.element)
-    most = min([most, *(min(interval, pad & -pad) for interval, pad in memory.padding)])
-    others = [memory.origin, *_placed(memory, (*layout.all_bases, layout.origin))]
-
-    def distance(basis: int) -> int | None:
-        place = span(memory.places, basis)
-        alone = sum(1 for other in others if other & place) == 1
-        return place if alone else None  # else a swizzle turns neighbours round in some lanes
-
-    wide = fragments.grouped(layout, distance, min(most, ctx.target.components))
-    longer = fragments.lengthened(wide, distance, most) if wide.width == ctx.target.components else wide
-    return wide, fragments.runs(wide, longer)
-
 
 def _may_be_read_later(op: Operation) -> bool:
     """May the results of an operation read its operands' buffers later than where it stands?"""
@@ -307,54 +261,3 @@ def feeds_products(value: Value) -> Asking[bool]:
         if entry is None or entry.kind != "elementwise" or not (yield from every(user.results)):
             return False
     return bool(value.uses)
-
-
-def from_shared(ctx: Context, element: Type, value: Register) -> Register:
-    """Bytes of i1 become Bool; everything else is held in registers as in memory."""
-    if isinstance(element, IntegerType) and element.width == 1:
-        return ctx.b.compare("OpINotEqual", value, 0)
-    assert not isinstance(value.type, Bool)
-    return value
-
-
-def offsets(ctx: Context, array: Shared, layout: Layout) -> list[Register]:
-    """Where component 0 of each register lies in the array, in elements (i32)."""
-    b, memory = ctx.b, array.layout
-    placed = Layout((memory.extent,), step=_placed(memory, layout.step), lane=_placed(memory, layout.lane),
-                    warp=_placed(memory, layout.warp))
-    dynamic = ctx.indices.dynamic_index(placed)
-    moving = 0
-    for basis in (*placed.step, *placed.lane, *placed.warp):
-        moving |= basis
-    known: Register | None = None
-    found = []
-    for index in layout.register_indices:
-        static = memory.origin ^ span(memory.places, index)
-        if dynamic is None:
-            place = b.constant(I32, memory.padded(static))
-        elif static & moving:
-            place = padded(ctx, memory, b.ixor(dynamic, static))
-        else:  # no carries between the two: they are padded one by one
-            known = padded(ctx, memory, dynamic) if known is None else known
-            place = b.iadd(known, memory.padded(static))
-        found.append(place if array.start is None else b.iadd(place, array.start))
-    return found
-
-
-def _placed(memory: SharedLayout, bases: Sequence[int]) -> tuple[int, ...]:
-    return tuple(span(memory.places, basis) for basis in bases)
-
-
-def padded(ctx: Context, memory: SharedLayout, offset: Register) -> Register:
-    """`SharedLayout.padded` of an offset that only run time knows."""
-    b = ctx.b
-    total = offset
-    for interval, pad in memory.padding:
-        total = b.iadd(total, b.imul(b.lshr(offset, interval.bit_length() - 1), pad))
-    return total
-
-
-def resident_layout(shape: tuple[int, ...], element: Type) -> SharedLayout:
-    """Row-major, each row of banks followed by the widest access of a lane."""
-    bytes = storage_bytes(element)
-    return SharedLayout.row_major(shape, ((BANK_BYTES // bytes, max(1, 16 // bytes)),))

@@ -19,7 +19,8 @@ from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ...spirv.types import Type as SpirvType
 from ..context import Context
-from ..lanes.shared import ALIGNMENT, feeds_products, resident_layout
+from ..lanes.shared import ALIGNMENT, feeds_products
+from ..lanes.shared_tensors import resident_layout
 from ..values.allocation import Turn
 from ..values.tensor import Shared, Tensor
 from ..values.types import storage_bytes
@@ -51,14 +52,14 @@ class StagedCarrier:
         if self.turn is None:
             fragment = self.ctx.evaluation.fragment(bound, self.source)
             self.ctx.shared.writes(self.array)
-            self.ctx.shared.store(self.array, fragment)
+            self.ctx.shared_tensors.store(self.array, fragment)
             return []
         there = b.constant(I32, 0) if self.current is None else b.isub(self.size, self.current)
         turn = replace(self.turn, ahead=self.current is not None)
         fragment = self.ctx.evaluation.fragment(bound, self.source)
         array = replace(self.array, start=there, bytes=turn)
         self.ctx.shared.writes(array)
-        self.ctx.shared.store(array, fragment)
+        self.ctx.shared_tensors.store(array, fragment)
         return [there]
 
     def bound(self, registers: Sequence[Register]) -> Shared:

@@ -83,7 +83,7 @@ def _in_memory(ctx: Context, scratch: ExitStack, value: Value, bound: Tensor) ->
     made = scratch.enter_context(ctx.shared.scratch(fragment.element, memory.size))
     array = replace(made, shape=layout.shape, layout=memory)
     ctx.shared.writes(array)
-    ctx.shared.store(array, fragment)
+    ctx.shared_tensors.store(array, fragment)
     return array
 
 
@@ -209,7 +209,7 @@ def _left_before_loop(ctx: Context, grid: Grid, op: Operation) -> LeftMatrices |
         array = replace(made, shape=layout.shape, layout=memory)
         fragment = ctx.evaluation.fragment(ctx.bindings.value(op.src), layout)
         ctx.shared.writes(array)
-        ctx.shared.store(array, fragment)
+        ctx.shared_tensors.store(array, fragment)
         ctx.shared.reads(array)
         return LeftMatrices(tuple(_left_matrices(ctx, grid, array, k) for k in range(0, depth, grid.k)))
 

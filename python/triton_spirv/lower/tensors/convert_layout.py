@@ -20,7 +20,8 @@ from ...traversal import Asking, answer
 from ..context import Context
 from ..lanes.block_exchange import through_blocks
 from ..lanes.decide import plan_exchange
-from ..lanes.shared import feeds_products, resident_layout
+from ..lanes.shared import feeds_products
+from ..lanes.shared_tensors import resident_layout
 from ..plan.records import Exchange
 from ..plan.shuffles import Shuffles
 from ..products.cooperative import is_resident_for_matrices, memory_for_matrices, rows_of_warps
@@ -53,7 +54,7 @@ def convert_layout(ctx: Context, op: Operation, src: Tensor) -> Any:
             array = replace(array, bytes=Apart(array.bytes.start, array.bytes.end, bytes))
         fragment = ctx.evaluation.fragment(src, source)
         ctx.shared.writes(array)
-        ctx.shared.store(array, fragment)
+        ctx.shared_tensors.store(array, fragment)
         return array
     return in_form_of(ctx, src, source, ctx.layouts.of(result.type))
 
@@ -184,9 +185,9 @@ def through_memory(ctx: Context, source: Fragment, target: Layout, plan: Exchang
             mine = [r for r, index in enumerate(indices) if index & mask == part]
             asked = [r for r, index in enumerate(wanted) if index & mask == part]
             ctx.shared.writes(array)
-            ctx.shared.store(view, _part(source, mine, apart, part))
+            ctx.shared_tensors.store(view, _part(source, mine, apart, part))
             ctx.shared.reads(array)
-            made = ctx.shared.load(view, _part_layout(target, apart, part))
+            made = ctx.shared_tensors.load(view, _part_layout(target, apart, part))
             for r, register in zip(asked, made.registers, strict=True):
                 registers[r] = register
     return Fragment(target, source.element, tuple(x for x in registers if x is not None))

@@ -120,7 +120,7 @@ def _in_lanes(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None, bin
     with ctx.shared.scratch(nothing.element, bins + 1) as scratch:
         counts = replace(scratch, shape=(bins,), layout=SharedLayout.row_major((bins,)))
         ctx.shared.writes(counts)
-        ctx.shared.store(counts, nothing)
+        ctx.shared_tensors.store(counts, nothing)
         ctx.shared.writes(counts)
 
         def count() -> None:
@@ -129,7 +129,7 @@ def _in_lanes(ctx: Context, op: Operation, src: Tensor, mask: Tensor | None, bin
 
         guarded(ctx, owner(ctx, *redundant(layout)), count)
         ctx.shared.reads(counts)
-        return ctx.shared.load(counts, result)
+        return ctx.shared_tensors.load(counts, result)
 
 
 def _zeros(ctx: Context, copies: int, bins: int) -> Stored:

@@ -5,7 +5,7 @@
 
 When a launch has taken too long, the launcher writes a word. `ts.stopped` reads it: then each program that
 comes by reports where it is, once, and the address that it looks at. A moment later all loops end, those that
-wait inside of one operation, too (lower/program/deadline.py).
+wait inside of one operation, too (lower/stop_word.py).
 """
 
 from __future__ import annotations
