@@ -51,7 +51,7 @@ def test_print_after(asked: list[str], printed: list[str], command, monkeypatch:
 
 def test_print_after_a_pass_that_there_is_not(command) -> None:
     done = command("compile", *ADD, "--emit", "spvasm", "--print-after", "barriers")
-    assert done.status != 0 and "there is no pass 'barriers'; there are simplify, single-" in done.error
+    assert done.status != 0 and "there is no pass 'barriers'; there are simplify, order-" in done.error
 
 
 def test_spv(command, tmp_path: Path) -> None:
