@@ -193,14 +193,49 @@ class Accesses(State):
     def _alone(self, first: Register, cell: Register, bits: Register, width: int) -> Register:
         b, env = self.b, self.env
         number = b.isub(b.ashr(first, bits), cell)
-        planes = [*self.planes, NOTED[self.kind]] if self.kind == "read" else self.planes
-        tests = [self._behind(env.load(self.cell(number, plane), width)) for plane in planes]
+        tests = [self._behind(env.load(self.cell(number, plane), width)) for plane in self.planes]
         if self.lists is not None:
             tests.append(self.lists.are_empty(number, width))
-        alone = reduce(b.logical_and, tests)
-        with if_(b.module, alone):
-            env.store(self.cell(number, NOTED[self.kind]), b.splat(self.stamp, width))
-        return alone
+        branch = IfElse(b.module, reduce(b.logical_and, tests))
+        with branch.then():
+            branch.yield_([self._note(number, width)])
+        with branch.otherwise():
+            branch.yield_([b.constant(Bool(), False)])
+        return branch.results[0]
+
+    def _note(self, number: Register, width: int) -> Register:
+        """Note a write, or a read; False where it cannot be done for all elements together."""
+        b, env = self.b, self.env
+        noted, stamp = NOTED[self.kind], b.splat(self.stamp, width)
+        place = self.cell(number, noted)
+        if noted == words.WRITES:
+            env.store(place, stamp)
+            return b.constant(Bool(), True)
+        first = env.load(place, width)
+        branch = IfElse(b.module, self._behind(first))
+        with branch.then():
+            env.store(place, stamp)
+            branch.yield_([b.constant(Bool(), True)])
+        with branch.otherwise():
+            branch.yield_([self._note_second(number, first, width)])
+        return branch.results[0]
+
+    def _note_second(self, number: Register, first: Register, width: int) -> Register:
+        """Note a read of what others read, `first`: that goes where all elements were read by the same ones,
+        or where programs do not order each other, and whoever is another is not ordered before."""
+        b, env = self.b, self.env
+        place = self.cell(number, words.READS + 1)
+        second, stamp = env.load(place, width), b.splat(self.stamp, width)
+        if self.lists is None:
+            others = self.another(first)
+            env.store(self.cell(number, words.READS), b.select(others, first, stamp))
+            env.store(place, b.select(others, stamp, second))
+            return b.constant(Bool(), True)
+        same = b.logical_and(*(b.all(b.compare("OpIEqual", x, b.extract(x, 0))) for x in (first, second)))
+        with if_(b.module, same):
+            self.lists.keep_all(number, width, words.READS, b.extract(second, 0))
+            env.store(place, stamp)
+        return same
 
     def _behind(self, stamps: Register) -> Register:
         """Is all of a vector the program's own, or of one access that is ordered before?"""

@@ -91,6 +91,23 @@ class Lists:
         with if_(b.module, b.logical_and(tracks, self.accesses.unordered(stamp))):
             self._put(self._list(number, LISTED.index(plane)), stamp, self._bit(number))
 
+    def keep_all(self, number: Register, width: int, plane: int, stamp: Register) -> None:
+        """The same for neighbouring cells, of one group or two."""
+        b, group = self.b, 1 << GROUP_BITS
+        assert width <= group
+        cells = b.shl(b.constant(I32, (1 << width) - 1), b.resize(b.iand(number, group - 1), 32))
+        tracks = b.compare("OpINotEqual", self.accesses.word(words.TRACKS), 0)
+        with if_(b.module, b.logical_and(tracks, self.accesses.unordered(stamp))):
+            is_one = b.compare("OpULessThan", cells, 1 << group)
+            groups = b.select(is_one, b.constant(I64, 1), b.constant(I64, 2))
+            loop = For(b.module, b.constant(I64, 0), groups, b.constant(I64, 1), control="DontUnroll")
+            with loop:
+                shift = b.resize(b.imul(loop.index, group), 32)
+                bits = b.iand(b.lshr(cells, shift), (1 << group) - 1)
+                at = b.iadd(number, b.imul(loop.index, width - 1))
+                self._put(self._list(at, LISTED.index(plane)), stamp, bits)
+                loop.yield_([])
+
     # --- lists ----------------------------------------------------------------------------------------------
 
     def _put(self, list: Register, stamp: Register, bit: Register) -> None:
