@@ -20,6 +20,16 @@ def transpose_kernel(x_ptr, out_ptr, rows, columns, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def transposing_add_kernel(x_ptr, y_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row = (tl.program_id(1) * ROWS + tl.arange(0, ROWS))[:, None]
+    column = (tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS))[None, :]
+    inside = (row < rows) & (column < columns)
+    x = tl.load(x_ptr + column * rows + row, mask=inside)
+    y = tl.load(y_ptr + row * columns + column, mask=inside)
+    tl.store(out_ptr + row * columns + column, x + y, mask=inside)
+
+
+@triton.jit
 def embedding_kernel(table_ptr, index_ptr, out_ptr, width, BLOCK: tl.constexpr):
     chosen = tl.load(index_ptr + tl.program_id(0))
     column = tl.arange(0, BLOCK)
@@ -57,6 +67,18 @@ def transpose(rows: int, columns: int) -> Workload:
         transpose_kernel[(triton.cdiv(rows, 64), triton.cdiv(columns, 64))](x, out, rows, columns, 64)
         return out
     return Workload(f"transpose {rows}x{columns}", ours, lambda x: x.T.contiguous(), (x,), 0.0, size(x, out))
+
+
+def transposing_add(rows: int, columns: int) -> Workload:
+    """A matrix and another one's transpose, f32."""
+    x, y, out = torch.randn(columns, rows), torch.randn(rows, columns), torch.empty(rows, columns)
+
+    def ours() -> torch.Tensor:
+        grid = triton.cdiv(columns, 512), triton.cdiv(rows, 16)
+        transposing_add_kernel[grid](x, y, out, rows, columns, 16, 512)
+        return out
+    return Workload(f"transposing add {rows}x{columns}", ours, lambda x, y: x.T + y, (x, y), 0.0,
+                    size(x, y, out))
 
 
 def embedding(count: int, width: int) -> Workload:
@@ -107,6 +129,7 @@ def sort(rows: int, columns: int) -> Workload:
 def workloads(quick: bool) -> list[Workload]:
     """At sizes that lie in memory; --quick: small ones."""
     if quick:
-        return [transpose(70, 90), embedding(16, 100), gather(5000), histogram(5000), sort(4, 64)]
-    return [transpose(2048, 2048), embedding(8192, 768), gather(1 << 20), histogram(1 << 22),
-            sort(1024, 1024)]
+        return [transpose(70, 90), transposing_add(70, 90), embedding(16, 100), gather(5000),
+                histogram(5000), sort(4, 64)]
+    return [transpose(2048, 2048), transposing_add(1500, 1500), embedding(8192, 768), gather(1 << 20),
+            histogram(1 << 22), sort(1024, 1024)]

@@ -10,6 +10,7 @@ import triton.language as tl
 from kernels import layer_norm_kernel, softmax_kernel
 from triton import next_power_of_2
 
+from . import columns
 from .workload import Workload, size
 
 
@@ -190,4 +191,4 @@ def workloads(quick: bool) -> list[Workload]:
     return [*(build(*each) for build in builders for each in dict.fromkeys((shape, wide))),
             softmax(*((33, 501) if quick else (2048, 4000))),
             layer_norm_backward(*shape), cross_entropy(*((16, 3001) if quick else (1024, 32000))),
-            *(sum_over(axis, *shape) for axis in (0, 1))]
+            *(sum_over(axis, *shape) for axis in (0, 1)), *columns.workloads(quick)]

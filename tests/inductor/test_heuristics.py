@@ -55,6 +55,22 @@ def test_tiles_are_a_vector_wide_along_both_axes() -> None:
     assert blocks(short, {"x": 4, "y": 2048}) == short
 
 
+def test_tiles_are_long_along_the_axis_of_most_bytes() -> None:
+    tiles = [{"XBLOCK": 32, "YBLOCK": 32}, {"XBLOCK": 16, "YBLOCK": 256}]
+
+    def found(x: int, y: int, along: str = "x", cores: int = 2) -> tuple[int, int]:
+        scores = {"x": 1, "y": 1, along: 3}
+        (config,) = blocks(tiles, {"x": x, "y": y}, cores, tiling_scores=scores)
+        return config["XBLOCK"], config["YBLOCK"]
+
+    assert found(2048, 2048) == (1024, 16) and found(2048, 2048, "y") == (16, 1024)
+    assert found(32, 1 << 20) == (32, 128) and found(1 << 20, 16) == (1024, 16)
+    assert found(256, 256) == (256, 16) and found(256, 256, cores=16) == (64, 16)
+    assert found(64, 64, cores=64) == (16, 16)
+    assert blocks(tiles, {"x": 2048, "y": 2048}, tiling_scores={"x": 7, "y": 7}) == tiles
+    assert blocks(tiles, {"x": 8, "y": 2048}, tiling_scores={"x": 9, "y": 7}) == tiles
+
+
 def test_rows_are_added_to_each_other() -> None:
     assert blocks(OUTER, {"x": 2048, "r0_": 2048}, **ROWS) == [{"XBLOCK": 256, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 65536, "r0_": 64}, **ROWS) == [{"XBLOCK": 1024, "R0_BLOCK": 1}]

@@ -30,6 +30,10 @@ MOST_ELEMENTS = 4096
 #: loaded along one axis and stored along the other
 NARROWEST = 16
 
+#: elements of a tile along the axis that most of its memory is contiguous along: the longer, the fewer pages
+#: are gone through in turns along the other axis
+LONGEST = 1024
+
 #: bytes read along one axis over bytes read along the other from which on the first decides
 DECIDES = 4
 
@@ -75,7 +79,11 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         return distinct[:1]
     if names == {"XBLOCK", "YBLOCK"}:
         squares = [config for config in distinct if min(config.kwargs.values()) >= NARROWEST]
-        return squares or distinct
+        long = tile(size_hints or {}, facts.get("tiling_scores") or {}, cores) if squares else None
+        if long is None:
+            return squares or distinct
+        squares[0].kwargs.update(long)
+        return squares[:1]
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and adds_rows(facts):
         columns = max(1, size_hints["x"] // (PROGRAMS * cores))
         columns = 1 << columns.bit_length() - 1  # cores may be of any number, blocks may not
@@ -83,6 +91,20 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         distinct[0].kwargs.update(XBLOCK=columns, R0_BLOCK=1)
         return distinct[:1]
     return distinct
+
+
+def tile(sizes: dict[str, int], scores: dict[str, int], cores: int) -> dict[str, int] | None:
+    """Of a kernel with memory along both axes: long along the one that has more bytes, while all cores get
+    programs enough; None where both have as many, or where that is not known."""
+    x, y = scores.get("x", 0), scores.get("y", 0)
+    if x == y or min(sizes.get("x", 0), sizes.get("y", 0)) < NARROWEST:
+        return None
+    along, other = "xy" if x > y else "yx"
+    length = min(LONGEST, sizes[along])
+    width = min(max(NARROWEST, MOST_ELEMENTS // length), sizes[other])
+    while length > NARROWEST and sizes["x"] * sizes["y"] < PROGRAMS * cores * length * width:
+        width, length = (width // 2, length) if width > NARROWEST else (width, length // 2)
+    return {f"{along.upper()}BLOCK": length, f"{other.upper()}BLOCK": width}
 
 
 def elements(block: int, numel: int, cores: int) -> int:
