@@ -10,6 +10,7 @@ Libraries that take the name of Triton's backend for a device of torch's find th
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 from collections.abc import Iterator
@@ -87,8 +88,9 @@ def _replacements(available: bool, is_cuda: bool,
                             "set_device_index": None, "empty_cache": None,
                             "current_accelerator": torch.device("cuda")}.items():
             yield torch.accelerator, name, answer(value)
-        for name in ("current_stream", "synchronize"):
-            yield torch.accelerator, name, getattr(device, name)
+        # torch.compile knows functions by what they are, and refuses to know one by two names
+        yield torch.accelerator, "synchronize", functools.partial(device.synchronize)
+        yield torch.accelerator, "current_stream", functools.partial(_stream_of_a_device, device)
     if targets.current_target().backend == "spirv" and _is_a_device("spirv"):
         yield torch, "spirv", torch.cuda
         yield torch.cuda, "get_amp_supported_dtype", answer([torch.float16, torch.bfloat16])
@@ -104,6 +106,15 @@ def _replacements(available: bool, is_cuda: bool,
     yield torch.Tensor, "record_stream", answer(None)
     if is_cuda:
         yield torch.Tensor, "is_cuda", property(lambda tensor: True)
+
+
+def _stream_of_a_device(interface: Any, device: Any = None) -> Any:
+    """The current stream, which says as torch's do that it is one of CUDA's."""
+    import torch
+
+    stream = interface.current_stream(device)
+    stream.device = torch.device("cuda", 0)
+    return stream
 
 
 def _is_a_device(name: str) -> bool:

@@ -217,3 +217,22 @@ def test_double():
              "--triton-spirv=simt", "."]
     done = prepared.python(words, imports=prepared.TORCH, environment=environment, folder=tmp_path)
     assert done.returncode == 0, done.stdout
+
+
+def test_compiled_models(tmp_path: Path) -> None:
+    """torch.compile keeps account of the accelerator's current stream."""
+    path = tmp_path / "script.py"
+    path.write_text("""
+import torch, triton_spirv
+
+@torch.compile(backend="eager", fullgraph=True)
+def model(x):
+    return torch.sin(x) + 1
+
+with triton_spirv.torch_cpu_as_cuda(available=True):
+    for size in (3, 4):
+        x = torch.ones(size, device="cuda")
+        torch.testing.assert_close(model(x), torch.sin(x) + 1)
+""")
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
