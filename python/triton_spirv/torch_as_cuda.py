@@ -67,6 +67,7 @@ def _replacements(available: bool, is_cuda: bool,
     facts = device.get_device_properties()
     facts.__dict__.update(
         major=capability[0], minor=capability[1], warp_size=32, shared_memory_per_block_optin=1 << 20,
+        gcnArchName=facts.name,  # Inductor's name of a device that is not CUDA's
         total_memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536)
 

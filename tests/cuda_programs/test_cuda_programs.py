@@ -220,7 +220,7 @@ def test_double():
 
 
 def test_compiled_models(tmp_path: Path) -> None:
-    """torch.compile keeps account of the accelerator's current stream."""
+    """torch.compile keeps account of the accelerator's current stream, and Inductor's caches of its name."""
     path = tmp_path / "script.py"
     path.write_text("""
 import torch, triton_spirv
@@ -233,6 +233,8 @@ with triton_spirv.torch_cpu_as_cuda(available=True):
     for size in (3, 4):
         x = torch.ones(size, device="cuda")
         torch.testing.assert_close(model(x), torch.sin(x) + 1)
+    from torch._inductor.codecache import CacheBase
+    assert CacheBase.get_system()["device"]["name"]
 """)
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
