@@ -185,7 +185,7 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Bound, ...]) -> Any:
 
 
 @lowers("scf.execute_region")
-def execute_region(ctx: Context, op: Operation) -> Any:
+def execute_region(ctx: Context, op: Operation) -> tuple[Bound, ...]:
     """A region run once, in place."""
     ctx.recorder.open()
     terminator = ctx.operations.block(op.regions[0].entry)

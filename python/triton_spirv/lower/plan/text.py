@@ -130,7 +130,7 @@ def _blocks(blocks: Blocks) -> Iterator[str]:
 
 
 def _element(operation: Operation) -> str:
-    type: Any = operation.ptr.type
+    type = operation.ptr.type
     pointer = type.element if isinstance(type, TensorType) else type
     return str(pointer.pointee) if isinstance(pointer, PointerType) else str(pointer)
 

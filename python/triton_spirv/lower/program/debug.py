@@ -198,7 +198,7 @@ def grid_dependency(ctx: Context, op: Operation) -> None:
 
 
 @lowers("ub.poison")
-def poison(ctx: Context, op: Operation) -> Any:
+def poison(ctx: Context, op: Operation) -> Bound:
     """Any value will do; zero is the same in every run."""
     type = op.results[0].type
     element = element_of(type)

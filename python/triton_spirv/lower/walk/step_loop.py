@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Protocol
 
 from ...spirv.builder import I32, Builder
 from ...spirv.control import For
@@ -66,14 +67,15 @@ class StepLoop:
         if self._loop is not None:
             self._loop.yield_(list(values))
 
-    def __exit__(self, *exception: Any) -> None:
-        if exception[0] is None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        if kind is None:
             self.walks.complete()
         if self._loop is not None:
             turn = self.walks.scopes.close()
             self.walks.recorder.turns(1 << self.bits, self.walks.recorder.close())
             self.walks.scopes.innermost.written |= turn.written  # there is a first turn
             self.walks.indices.pieces.pop(0)
-            self._loop.__exit__(*exception)
-            if exception[0] is None:
+            self._loop.__exit__(kind, error, trace)
+            if kind is None:
                 self.results = list(self._loop.results)
