@@ -106,10 +106,10 @@ def integer_power(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> 
     start, end, step = (b.constant(I32, number) for number in (0, bits, 1))
     loop = For(b.module, start, end, step, carried=[one, base, exponent], control="DontUnroll")
     with loop:
-        power, square, exponent = loop.carried
-        odd = b.compare("OpINotEqual", b.iand(exponent, 1), 0)
+        power, square, remaining = loop.carried
+        odd = b.compare("OpINotEqual", b.iand(remaining, 1), 0)
         following = b.select(odd, b.imul(power, square), power)
-        loop.yield_([following, b.imul(square, square), b.lshr(exponent, 1)])
+        loop.yield_([following, b.imul(square, square), b.lshr(remaining, 1)])
     odd = b.compare("OpINotEqual", b.iand(exponent, 1), 0)
     unit = b.select(b.compare("OpIEqual", base, -1), b.select(odd, base, one), b.constant(base.type, 0))
     reciprocal = b.select(b.compare("OpIEqual", base, 1), one, unit)
