@@ -8,7 +8,7 @@ the first launch after torch.empty has it; filling that is not counted. "proven"
 kernel's accesses `bounds` compares two addresses for a whole block, and looks at single elements only where
 one of these lies outside. `--viz`: the Python of an environment that has triton-viz, and a Triton that it
 takes. `--processor-time`: the time that one core worked, and the median of all launches, for a machine that
-others use; it is not compared with other tools then.
+others use.
 """
 
 from __future__ import annotations
@@ -76,9 +76,10 @@ def proven(case: Case) -> str:
     return f"{sum(known)} of {len(known)}"
 
 
-def elsewhere(tool: str, python: str, small: bool) -> dict[str, float | str]:
+def elsewhere(tool: str, python: str, options: argparse.Namespace) -> dict[str, float | str]:
     """Milliseconds of each kernel by another tool, or why there are none."""
-    command = [python, str(Path(__file__).with_name("checked_cases.py")), tool, *["--quick"] * small]
+    command = [python, str(Path(__file__).with_name("checked_cases.py")), tool]
+    command += [*["--quick"] * options.quick, *["--processor-time"] * options.processor_time]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{tool} ended with {done.returncode}: {done.stderr[-1000:]}")
@@ -110,11 +111,9 @@ def main() -> None:
     cells = [[name, f"{row['ms']:.2f}", *(f"{row[check]:.1f}" if check in row else "" for check in CHECKS)]
              for name, row in rows]
     cells.append(["geometric mean", "", *(f"{mean[check]:.1f}" for check in CHECKS)])
-    tools = {}
-    if not options.processor_time:
-        tools["interpreter"] = elsewhere("interpreter", sys.executable, options.quick)
+    tools = {"interpreter": elsewhere("interpreter", sys.executable, options)}
     if options.viz:
-        tools["triton-viz"] = elsewhere("triton-viz", options.viz, options.quick)
+        tools["triton-viz"] = elsewhere("triton-viz", options.viz, options)
     others = []
     for case, (name, row) in zip(listed, rows, strict=True):
         own = row["ms"] * row["bounds"]

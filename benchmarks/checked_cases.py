@@ -1,9 +1,10 @@
 """The kernels of benchmarks/checked.py, and one launch of each by a tool that is not this one:
 
-    python benchmarks/checked_cases.py interpreter|triton-viz [--quick]
+    python benchmarks/checked_cases.py interpreter|triton-viz [--quick] [--processor-time]
 
 prints the fastest of some launches in milliseconds for each kernel, as JSON: by Triton's interpreter, which
-checks nothing, or by triton-viz' sanitizer, which looks for accesses out of bounds and computes nothing.
+checks nothing, or by triton-viz' sanitizer, which looks for accesses out of bounds and computes nothing. With
+`--processor-time` these are the milliseconds that a processor worked.
 """
 
 from __future__ import annotations
@@ -81,13 +82,13 @@ def cases(small: bool, made: Callable[[Any], Any] = lambda kernel: kernel) -> li
     ]
 
 
-def milliseconds(case: Case) -> float:
+def milliseconds(case: Case, clock: Callable[[], float]) -> float:
     """The fastest of three launches behind a first one, which is all that there is of a long one."""
     times = list[float]()
     for _ in range(4):
-        start = time.perf_counter()
+        start = clock()
         case.launch()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
         if times[-1] > LONG:
             return times[-1] * 1e3
     return min(times[1:]) * 1e3
@@ -97,7 +98,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("tool", choices=("interpreter", "triton-viz"))
     parser.add_argument("--quick", action="store_true", help="small arrays")
+    parser.add_argument("--processor-time", action="store_true")
     options = parser.parse_args()
+    clock = time.process_time if options.processor_time else time.perf_counter
+    timer = signal.ITIMER_PROF if options.processor_time else signal.ITIMER_REAL
     output, sys.stdout = sys.stdout, sys.stderr  # tools talk
     if options.tool == "interpreter":
         listed = cases(options.quick)
@@ -110,14 +114,14 @@ def main() -> None:
     def end(*_: object) -> None:
         raise TimeoutError(f"over {MOST} s")
 
-    signal.signal(signal.SIGALRM, end)
+    signal.signal(signal.SIGPROF if options.processor_time else signal.SIGALRM, end)
     for case in listed:
-        signal.alarm(MOST)
+        signal.setitimer(timer, MOST)
         try:
-            found[case.name] = milliseconds(case)
+            found[case.name] = milliseconds(case, clock)
         except BaseException as error:  # the sanitizer ends the process with what it finds
             found[case.name] = f"{type(error).__name__}: {error}"
-        signal.alarm(0)
+        signal.setitimer(timer, 0)
     print(json.dumps(found), file=output)
 
 
