@@ -483,6 +483,12 @@ def test_where_a_span_ends() -> None:
         assert found == [expected] * 2
 
 
+def test_a_store_without_loads_is_tested_against_nothing() -> None:
+    load = next(line for line in EDGE.splitlines() if "tt.load" in line)
+    text = EDGE.replace(load, "    %v = arith.constant dense<1.0> : tensor<64x64xf32>").replace("MASK", "%m2")
+    assert "lie apart" not in plan_text(plan_of(text))
+
+
 @triton.jit
 def rounds(p, q, count, SIZE: tl.constexpr):
     i = tl.arange(0, SIZE)

@@ -164,10 +164,11 @@ def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[t
 
 def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
           loads: Sequence[tuple[Deferred, set[Layout]]]) -> Comparison | None:
-    """Can none of these loads read what an earlier step of the store has written? None: no test tells."""
+    """Can none of these loads read what an earlier step of the store has written? None: no test tells, or
+    there are no loads, of which nothing has to be told."""
     b = ctx.b
     intervals = Intervals(ctx, op, mask)
-    if not isinstance(ptr, Pointers):
+    if not isinstance(ptr, Pointers) or not loads:
         return None
     written = span(ctx, ptr, intervals)
     if written is None:
