@@ -355,7 +355,7 @@ def run(cell: Cell, request: pytest.FixtureRequest) -> Iterator[Callable[..., An
 
 
 @pytest.fixture
-def run_text(cell: Cell) -> Callable[..., None]:
+def run_text(cell: Cell, request: pytest.FixtureRequest) -> Callable[..., None]:
     """`run_text(text, programs, *arguments)` launches a kernel that is written in TTIR, with tensors of one
     dimension. Its module must pass spirv-val."""
     import handmade
@@ -375,6 +375,8 @@ def run_text(cell: Cell) -> Callable[..., None]:
             skip_where_refused(cell.mode, error)
             raise
         assert_valid(SimpleNamespace(asm={"spv": made.words, "spvasm": made.listing}))
+        if folder := request.config.getoption("--spirv-record"):
+            record(made.entry, text, target, {}, folder)
         if machine_targets.is_machine(cell.mode):
             from machine import hook
 
@@ -400,29 +402,33 @@ def skip_where_refused(mode: str, error: Exception) -> None:
 
 
 def record_kernel(compiled: Any, folder: Path) -> None:
-    """What the emitter was given for a kernel, as a file for tools/replay.py, named for what it holds. (Not
-    for a Vulkan device, whose target is found on its own machine only.)"""
-    from triton_spirv.errors import DeviceError
-    from triton_spirv.target import find_target
+    """What the emitter was given for a kernel, as a file for tools/replay.py."""
     from triton_spirv_backend.stages import emitter_options
     from triton_spirv_backend.targets import emitter_target
 
-    if "spv" not in getattr(compiled, "asm", {}):
-        return
-    target = emitter_target(compiled.metadata.target)
+    if "spv" in getattr(compiled, "asm", {}):
+        target = emitter_target(compiled.metadata.target)
+        text = compiled.asm["ttgir" if target.lanes else "ttir"]
+        record(compiled.metadata.name, text, target, emitter_options(compiled.metadata), folder)
+
+
+def record(name: str, text: str, target: Any, options: dict[str, Any], folder: Path) -> None:
+    """The file, named for what it holds. (Not for a Vulkan device, whose target is found on its own machine
+    only.)"""
+    from triton_spirv.errors import DeviceError
+    from triton_spirv.target import find_target
+
     try:
         plain = vars(find_target(target.name))
     except DeviceError:
         return
-    text = compiled.asm["ttgir" if target.lanes else "ttir"]
-    changes = {name: value for name, value in vars(target).items() if value != plain[name]}
+    changes = {field: value for field, value in vars(target).items() if value != plain[field]}
     lanes = re.search(r'"ttg.threads-per-warp" = (\d+)', text)
     if target.lanes and lanes and int(lanes[1]) != plain["sub_group_size"]:
         changes["sub_group_size"] = int(lanes[1])
-    row = {"source": text, "target": target.name, "changes": changes,
-           "options": emitter_options(compiled.metadata)}
+    row = {"source": text, "target": target.name, "changes": changes, "options": options}
     digest = hashlib.sha256(json.dumps(row, default=sorted).encode()).hexdigest()[:16]
-    row["name"] = f"{compiled.metadata.name}-{digest}.{target.name}"
+    row["name"] = f"{name}-{digest}.{target.name}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{digest}.json").write_text(json.dumps(row, default=sorted), encoding="utf-8")
 
