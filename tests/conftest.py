@@ -29,10 +29,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import covering
 import crowded
+import everywhere
 import family
 import scarce
 import simulated_gpu
 import unchanged
+from everywhere import device_of_the_run  # noqa: F401  # a fixture of all tests
 from machine import targets as machine_targets
 from released import (  # noqa: F401  # hooks
     pytest_collection_finish,
@@ -112,6 +114,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--skip-unchanged"):
         unchanged.refuse_in_ci()
     covering.configure(config)
+    everywhere.configure(config)
     config.addinivalue_line("markers", "vulkan: needs a Vulkan device; skipped where there is none")
 
 
@@ -235,6 +238,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     start depends on its name and on the tests' seed. Long tests come first: at the end of a run in several
     processes one of them would keep the others waiting."""
     covering.apply(config, items)
+    everywhere.skip_others(config, items)
     items.sort(key=lambda item: item.path.parent.name not in LONG)
     sample = config.getoption("--spirv-sample")
     if not sample:

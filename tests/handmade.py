@@ -198,9 +198,9 @@ def asserting() -> Artifact:
     return artifact(words, "store", [("pointer", "ptr")], hidden=("assert_buffer",), asserts=records)
 
 
-def bind(made: Artifact, choice: str = "cpu") -> launch.Kernel:
-    """The kernel on a device, ready to launch."""
-    context = devices.open_device(devices.choose(choice))
+def bind(made: Artifact, choice: str | None = None) -> launch.Kernel:
+    """The kernel on a device, ready to launch; None: the one that launches take."""
+    context = devices.open_device(devices.choose(devices.selection() if choice is None else choice))
     return launch.Kernel(context, program.build(context, made.words, made.entry), made)
 
 

@@ -68,7 +68,8 @@ def _build(to: Path, driver: str) -> None:
                     f'-DDRIVER="{driver}"',
                     f'-DEMULATION="{EMULATION}"', *library, "-o", str(to / "libsimulated_gpu.so"), "-pthread",
                     "-ldl"], check=True)
-    subprocess.run(["cc", *COMMON, str(SOURCES / "process.c"), "-o", str(to / "process"), "-ldl"], check=True)
+    subprocess.run(["cc", *COMMON, str(SOURCES / "process.c"), "-o", str(to / "process"), "-pthread",
+                    "-ldl"], check=True)
 
 
 @functools.cache

@@ -42,6 +42,7 @@ def test_bundle_has_everything(kernels, tmp_path: Path) -> None:
                                                                                       False)
 
 
+@pytest.mark.cpu_device("words for it")
 def test_words_are_those_of_a_launch(kernels, tmp_path: Path) -> None:
     """The target `host` is the device at hand: the same module as a launch compiles."""
     torch = pytest.importorskip("torch")

@@ -26,13 +26,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def script(tmp_path: Path) -> Script:
     """`script(text, NAME="value")` runs a script in a process of its own; None leaves a variable unset.
 
-    The folder of the tests is on its path; the switch is off unless the test sets it.
+    The folder of the tests is on its path; the switch is off unless the test sets it. The device is that of
+    the run (tests/everywhere.py).
     """
     path = tmp_path / "script.py"
 
+    device = os.environ.get("TRITON_SPIRV_DEVICE")
+
     def run(text: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
         path.write_text(text)
-        wanted = {"TRITON_SPIRV_BACKEND": None, "TRITON_SPIRV_DEVICE": None, "TRITON_DEFAULT_BACKEND": None,
+        wanted = {"TRITON_SPIRV_BACKEND": None, "TRITON_SPIRV_DEVICE": device, "TRITON_DEFAULT_BACKEND": None,
                   "PYTHONPATH": str(Path(__file__).parent.parent), **variables}
         environment = {**os.environ, **{name: value for name, value in wanted.items() if value is not None}}
         for name, value in wanted.items():

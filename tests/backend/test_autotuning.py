@@ -33,6 +33,7 @@ def turns(kernel: Any) -> int:
     return kernel.best_config.kwargs["TURNS"]
 
 
+@pytest.mark.cpu_device("times, which are not simulated")
 def test_the_fastest_is_found() -> None:
     kernel, x = repeated(), asarray(np.ones(2048, np.float32))
     for _ in range(5):
@@ -128,6 +129,7 @@ def test_an_error_of_the_kernel_is_the_users() -> None:
     assert turns(kernel) == 40
 
 
+@pytest.mark.cpu_device("times, which are not simulated")
 def test_pruned_configurations_do_not_run() -> None:
     kernel = repeated(prune_configs_by={"early_config_prune": lambda configs, *_, **__: configs[::2]})
     kernel[(1,)](zeros(256), 256, BLOCK=256)

@@ -137,7 +137,8 @@ def unaligned(x: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(("change", "numbers", "name"), [
-    (unaligned, (1024, 2.0), "multiples of 16"),
+    pytest.param(unaligned, (1024, 2.0), "multiples of 16",
+                 marks=pytest.mark.cpu_device("what is said; copies of a GPU keep no alignment")),
     (torch.Tensor.double, (1024, 2.0), "x"), (torch.Tensor.half, (1024, 2.0), "x"),
     (torch.nn.Parameter, (1024, 2.0), "x"),
     (lambda x: x, (1000, 2.0), "n"), (lambda x: x, (1, 2.0), "n"), (lambda x: x, (True, 2.0), "n"),
@@ -253,6 +254,7 @@ def test_hooks_see_each_launch(ordinary) -> None:
     assert len(ordinary) == 2 and torch.equal(out, 2 * x)
 
 
+@pytest.mark.cpu_device("checked mode needs the memory of the host")
 @pytest.mark.parametrize("how", ("with", "environment"))
 def test_checked_mode(how, monkeypatch, ordinary) -> None:
     bound, x, out = bound_scale(), torch.rand(1024), torch.zeros(1024)
@@ -361,6 +363,7 @@ def test_without_machine_code(monkeypatch, ordinary) -> None:
         bound(torch._neg_view(x), out, 1024, 2.0)
 
 
+@pytest.mark.cpu_device("how its driver uses threads")
 def test_long_launches_leave_the_calling_thread(monkeypatch) -> None:
     made: list[Quick] = []
     initialise = Quick.__init__
@@ -435,6 +438,7 @@ bound(o, 1 << 30)
 """
 
 
+@pytest.mark.cpu_device("kernels fault in this process")
 def test_a_crash_names_the_kernel(tmp_path) -> None:
     (tmp_path / "script.py").write_text(CRASH)
     done = prepared.python(["script.py"], folder=tmp_path)

@@ -108,8 +108,9 @@ def test_damaged_cache_file(cache: Path, damage: Callable[[bytes], bytes]) -> No
         launched()
     assert file.read_bytes() == good
     file.write_bytes(damage(good))
-    (source,) = cache.rglob("row_sum.ttir")
-    source.write_text(source.read_text().replace("arith.addf", "arith.mulf"))
+    for stage in ("ttir", "ttgir"):  # the second is what a target of lanes is made of
+        (source,) = cache.rglob(f"row_sum.{stage}")
+        source.write_text(source.read_text().replace("arith.addf", "arith.mulf"))
     with pytest.raises(LaunchError, match="SPIR-V of row_sum is damaged") as caught:
         launched()
     assert f"delete the folder {file.parent}," in str(caught.value)
@@ -137,6 +138,7 @@ def test_damaged_texts_are_made_again(cache: Path, name: str, damaged: bytes | N
     launched()
 
 
+@pytest.mark.cpu_device("its warps of 32")
 def test_metadata() -> None:
     kernel = launched(num_warps=2)
     metadata = kernel.metadata
@@ -175,16 +177,27 @@ def test_options_hash_covers_what_changes_code() -> None:
     assert set(base.__dict__) >= set(options.FIELDS) and base.extern_libs == ()
 
 
-def test_fingerprint() -> None:
+#: its matrix unit has a set of types, within what describes it
+XE2 = GPUTarget("spirv", "opencl:lanes16:sizes16-32:shared131072:float64:block_io:matrix16", 16)
+
+
+@pytest.mark.parametrize("target", [CPU, XE2], ids=["cpu", "matrix unit"])
+def test_fingerprint(target: GPUTarget) -> None:
     """The backend's part of the cache key: the same in another process, another one for another target."""
     script = f"""
 from triton.backends.compiler import GPUTarget
 from triton_spirv_backend import fingerprint
-print(fingerprint.of({CPU!r}))
+print(fingerprint.of({target!r}))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stdout.strip() == SPIRVBackend(CPU).hash(), done.stderr
-    assert fingerprint.of(GPUTarget("cpu", "aarch64", 32)) != fingerprint.of(CPU)
+    for seed in ("1", "2", "3"):  # of the order of sets
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONHASHSEED": seed})
+        assert done.stdout.strip() == SPIRVBackend(target).hash(), done.stderr
+    assert fingerprint.of(GPUTarget("cpu", "aarch64", 32)) != fingerprint.of(target)
+
+
+@pytest.mark.cpu_device("the version of its driver is the name of a file")
+def test_driver_identity() -> None:
     assert "libintelocl" in fingerprint.driver_identity()
 
 

@@ -34,6 +34,7 @@ def sum_of_tuple(out, values, flag, BLOCK: tl.constexpr):
     tl.store(out, total)
 
 
+@pytest.mark.cpu_device("what it reports")
 def test_device_facts() -> None:
     driver = triton.runtime.driver.active
     assert driver.get_current_device() == "cpu" and driver.get_current_stream("cpu") == 0
@@ -313,6 +314,7 @@ def test_other_arguments_are_read_as_before() -> None:
     assert out.numpy()[0] == 3
 
 
+@pytest.mark.cpu_device("its launches copy no memory")
 def test_jit_launch_overhead() -> None:
     """What we add to a launch through Triton, in calls."""
     x, out = zeros(64), zeros(64)
@@ -347,6 +349,7 @@ def test_cache_folder_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> No
         scale_by[(1,)](zeros(5), zeros(5), 2.0, 5, BLOCK=4)
 
 
+@pytest.mark.cpu_device("targets of it")
 def test_target_is_obeyed_in_a_running_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by a kernel that has been launched before, and by a bound launch."""
     x, out = asarray(np.arange(8, dtype=np.float32)), zeros(8)

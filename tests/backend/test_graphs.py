@@ -234,6 +234,7 @@ def test_hooks_and_checks_are_refused_by_name() -> None:
     graph.replay()
 
 
+@pytest.mark.cpu_device("checked mode needs the memory of the host")
 def test_checked_mode() -> None:
     from triton_spirv.checking import CheckError
 

@@ -63,6 +63,10 @@ def outcome(launch: Callable[..., object], arguments: Sequence[Any]) -> tuple[ob
     return tuple(repr(one.tolist()) for one in arguments if hasattr(one, "tolist"))
 
 
+#: of the CPU device; a GPU has its own sizes of sub-groups
+TARGETS = ("", "simt", pytest.param("simt8", marks=pytest.mark.cpu_device("sub-groups of 8")), "simt32")
+
+
 def compare(kernel: Any, grid: Any, bound_with: Arguments, called_with: Arguments, **keywords: Any) -> None:
     """Each function makes the same arguments anew."""
     def ordinary(*arguments: Any) -> None:
@@ -147,7 +151,7 @@ GRIDS = ((np.uint8(100),), (np.int8(100), 2), (np.uint8(16), np.uint8(16)), (2, 
          (), lambda _: (np.uint8(100), 3), lambda _: ())
 
 
-@pytest.mark.parametrize("target", ("", "simt", "simt8", "simt32"))
+@pytest.mark.parametrize("target", TARGETS)
 def test_grids(target, monkeypatch) -> None:
     """Sizes of numpy have few bits: times the lanes of a work-group, or times each other, they wrap."""
     monkeypatch.setenv("TRITON_SPIRV_TARGET", target)
@@ -166,7 +170,7 @@ def test_grids(target, monkeypatch) -> None:
         programs_kernel.device_caches.clear()
 
 
-@pytest.mark.parametrize("target", ("", "simt", "simt8", "simt32"))
+@pytest.mark.parametrize("target", TARGETS)
 def test_overlapping_arguments(target, monkeypatch) -> None:
     monkeypatch.setenv("TRITON_SPIRV_TARGET", target)
     mirror_kernel.device_caches.clear()
@@ -242,6 +246,7 @@ def test_a_storage_that_came_back_smaller() -> None:
         graph.replay()
 
 
+@pytest.mark.cpu_device("checked mode needs the memory of the host")
 def test_checked_mode_names_a_storage_that_is_too_small() -> None:
     x, out = torch.ones(128), torch.zeros(128)
     x.untyped_storage().resize_(4 * 100)

@@ -155,7 +155,8 @@ def test_figures_of_a_binary_alone() -> None:
 @pytest.mark.parametrize(("target", "option", "name"), [
     (PVC, "", "pvc"), (GPUTarget("spirv", "dg2", 16), "", "acm-g10"), (PVC, "12.60.7", "12.60.7"),
     (GPUTarget("spirv", "cpu-simt", 16), "0x56a0", "0x56a0"), (CPU, "", ""),
-    (GPUTarget("spirv", "cpu-simt", 16), "", ""),
+    pytest.param(GPUTarget("spirv", "cpu-simt", 16), "", "",
+                 marks=pytest.mark.cpu_device("its driver knows no such name")),
 ])
 def test_device_name(target: GPUTarget, option: str, name: str) -> None:
     """The option, else the named target's own; the driver is asked only where neither says
@@ -312,6 +313,7 @@ def test_driver_binary_of_a_gpu_without_a_name(monkeypatch: pytest.MonkeyPatch) 
     assert (kernel.n_regs, kernel.n_spills) == (256, 194)
 
 
+@pytest.mark.cpu_device("binaries of its driver")
 def test_driver_binary_of_a_cpu_device(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = launched(generate_native_code=True)
     assert kernel.metadata.binary_format == "driver" and zebin.format_of(kernel.asm["spv"]) == "driver"
@@ -320,6 +322,7 @@ def test_driver_binary_of_a_cpu_device(cache: Path, monkeypatch: pytest.MonkeyPa
     assert launched(generate_native_code=True).hash == kernel.hash
 
 
+@pytest.mark.cpu_device("binaries of its driver")
 def test_driver_binary_is_keyed_by_processor_and_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     from triton_spirv.runtime import binary_cache, processor
 

@@ -101,6 +101,7 @@ def test_more_than_there_is_is_refused(chosen: str, monkeypatch: pytest.MonkeyPa
         reversed_rows[(65535, 1 << 15, 60000) if chosen == scarce.NAME else (65535,)](x, x, 64, 8)
 
 
+@pytest.mark.cpu_device("buffers in memory of the host")
 @pytest.mark.filterwarnings("ignore:reversed_rows")
 def test_memory_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch takes no more than is free, and large buffers go with their launch."""

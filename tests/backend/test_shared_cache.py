@@ -99,6 +99,7 @@ def test_second_machine_compiles_nothing(script: Script, tmp_path: Path,
     assert second == {"hits": [True], "emitted": 0, "built": 0, "format": "spv"}
 
 
+@pytest.mark.cpu_device("binaries of its driver")
 def test_driver_binary_as_the_last_stage(script: Script, tmp_path: Path,
                                          redis_variables: dict[str, str]) -> None:
     variables = {**redis_variables, "TRITON_SPIRV_ZEBIN": "1"}
@@ -140,6 +141,7 @@ def tampered(variables: dict[str, str], ending: bytes) -> int:
     return count
 
 
+@pytest.mark.cpu_device("binaries of its driver")
 @pytest.mark.parametrize("ending", [b".spv", b".json", b"driver.bin"])
 def test_entries_without_the_key_are_made_again(script: Script, tmp_path: Path,
                                                 redis_variables: dict[str, str], ending: bytes) -> None:

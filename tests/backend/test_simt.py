@@ -31,6 +31,7 @@ def launched(warps: int) -> tuple[Any, np.ndarray, np.ndarray]:
     return made, out.numpy(), values.sum(axis=1)
 
 
+@pytest.mark.cpu_device("targets of it")
 @pytest.mark.parametrize("name, lanes", [("simt", 16), ("simt8", 8), ("cpu-simt32", 32)])
 @pytest.mark.parametrize("warps", [1, 4, 8])
 def test_lanes_and_warps(monkeypatch: pytest.MonkeyPatch, name: str, lanes: int, warps: int) -> None:
@@ -55,6 +56,7 @@ def turned(x, out, n):
     tl.store(out + i, a)
 
 
+@pytest.mark.cpu_device("targets of it")
 @pytest.mark.parametrize("name", ["simt8", "cpu"])
 def test_without_triton_s_passes_on_layouts(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """optimise="-layouts": the way out where these passes never end; conversions stay where they are."""
@@ -79,6 +81,7 @@ def sorted_row(x, out, BLOCK: tl.constexpr):
     tl.store(out + i, tl.sort(tl.load(x + i)))
 
 
+@pytest.mark.cpu_device("targets of it")
 @pytest.mark.parametrize("target, block, unoptimised",
                          [("simt8", 2, False), ("simt8", 256, True), ("cpu-xe8", 64, True)])
 def test_large_kernels_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch, target: str, block: int,
@@ -93,6 +96,7 @@ def test_large_kernels_are_left_as_they_are(monkeypatch: pytest.MonkeyPatch, tar
     spirv_tools.validate(made.asm["spv"], "spv1.3")
 
 
+@pytest.mark.cpu_device("targets of it")
 def test_reductions_of_parts_of_a_sub_group(monkeypatch: pytest.MonkeyPatch) -> None:
     """Instructions of GPUs, which the CPU device has too where it optimises."""
     made = TARGETS["cpu-xe8"].with_options(name="optimised", optimised_size=None)
@@ -112,6 +116,7 @@ def sorted_values(block: int) -> tuple[Any, np.ndarray, np.ndarray]:
     return made, out.numpy(), np.sort(values)
 
 
+@pytest.mark.cpu_device("targets of it")
 def test_what_kernels_ask_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     from triton_spirv_backend.launcher import SPIRVUtils
 

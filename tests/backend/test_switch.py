@@ -196,6 +196,7 @@ print(*sorted(name for name in made if name.partition(".")[0] not in sys.stdlib_
     assert set(done.stdout.split()) <= ours
 
 
+@pytest.mark.cpu_device("what it reports")
 def test_on(script: Script) -> None:
     done = script(ADD + """
 target = triton.runtime.driver.active.get_current_target()
@@ -290,6 +291,7 @@ def test_device_choices(script: Script, choice: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.cpu_device("compiling for it asks no driver")
 def test_compiling_does_not_touch_opencl(script: Script) -> None:
     """Compile workers run in processes that must not open a device."""
     done = script(ADD + """

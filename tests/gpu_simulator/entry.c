@@ -15,7 +15,9 @@
     F(clGetProgramBuildInfo) F(clCreateKernel) F(clCloneKernel) F(clRetainKernel) F(clReleaseKernel)                 \
     F(clGetKernelInfo) F(clGetKernelWorkGroupInfo) F(clSetKernelArg) F(clSetKernelArgSVMPointer)                     \
     F(clSetKernelExecInfo) F(clEnqueueNDRangeKernel) F(clEnqueueBarrierWithWaitList)                                 \
-    F(clEnqueueMarkerWithWaitList) F(clGetExtensionFunctionAddress) F(clGetExtensionFunctionAddressForPlatform)
+    F(clEnqueueMarkerWithWaitList) F(clGetExtensionFunctionAddress) F(clGetExtensionFunctionAddressForPlatform)    \
+    F(clCreateBuffer) F(clRetainMemObject) F(clReleaseMemObject) F(clGetMemObjectInfo) F(clEnqueueReadBuffer)        \
+    F(clEnqueueWriteBuffer) F(clEnqueueFillBuffer) F(clEnqueueMapBuffer) F(clEnqueueUnmapMemObject)
 
 extern void *clDeviceMemAllocINTEL(), *clHostMemAllocINTEL(), *clSharedMemAllocINTEL();
 extern cl_int clMemFreeINTEL(), clMemBlockingFreeINTEL(), clGetMemAllocInfoINTEL(), clEnqueueMemcpyINTEL(),

@@ -9,6 +9,8 @@
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -212,10 +214,20 @@ static cl_int run(const struct Request *request, const char *data) {
     return code;
 }
 
+// A kernel may wait for what nobody writes any more: its program's end is the device's, whatever runs
+static void *watch(void *unused) {
+    struct pollfd end = {.fd = connection, .events = POLLRDHUP};
+    while (poll(&end, 1, -1) < 0 && errno == EINTR) continue;
+    _exit(0);
+    return unused;
+}
+
 int main(int count, char **words) {
     if (count != 4) fail("it is started by the library");
     connection = atoi(words[1]), memory = atoi(words[2]);
     signal(SIGINT, SIG_IGN);  // Ctrl-C is for the program that launched
+    pthread_t watcher;
+    if (pthread_create(&watcher, NULL, watch, NULL)) fail("no thread");
     open_driver(words[3]);
     struct sigaction action = {.sa_sigaction = faulted, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};

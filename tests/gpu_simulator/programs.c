@@ -58,12 +58,12 @@ static const char *const KNOWN[] = {
     "-cl-uniform-work-group-size", "-cl-single-precision-constant", "-cl-kernel-arg-info", "-cl-strict-aliasing",
     "-cl-intel-256-GRF-per-thread", "-cl-intel-128-GRF-per-thread", "-cl-intel-enable-auto-large-GRF-mode",
     "-cl-intel-greater-than-4GB-buffer-required", "-cl-intel-no-prera-scheduling", "-cl-std=CL1.2", "-cl-std=CL2.0",
-    "-cl-std=CL3.0", "-g", "-w", "-Werror"};
+    "-cl-std=CL3.0", "-g", "-w", "-Werror", "-I"};  // folders of headers, which pyopencl adds, are for sources
 
 static void check_options(const char *options, const struct Model *model) {
     char *copy = strdup(options), *rest = NULL;
     for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        bool known = !strncmp(word, "-cl-intel-reqd-eu-thread-count=", 31) || !strncmp(word, "-igc_opts", 9) || *word == '\'';
+        bool known = *word == '/' || !strncmp(word, "-cl-intel-reqd-eu-thread-count=", 31) || !strncmp(word, "-igc_opts", 9) || *word == '\'';
         for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) known |= !strcmp(word, KNOWN[i]);
         if (!known) violation("clBuildProgram: Intel's compiler does not know the option %s", word);
         if (!model->large_registers && strstr(word, "GRF"))

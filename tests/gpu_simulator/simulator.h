@@ -25,7 +25,7 @@
 // ---- every object begins with the table by which a loader finds functions, and ends as DEAD, never freed, so that
 // ---- whoever uses it later is told
 
-enum Kind { DEAD, PLATFORM, DEVICE, CONTEXT, QUEUE, PROGRAM, KERNEL, EVENT };
+enum Kind { DEAD, PLATFORM, DEVICE, CONTEXT, QUEUE, PROGRAM, KERNEL, EVENT, BUFFER };
 
 #define OBJECT                                                                                                      \
     const cl_icd_dispatch *dispatch;                                                                                 \
@@ -129,6 +129,17 @@ struct Allocation *allocation_at(const void *pointer);
 bool is_device_address(const void *pointer);
 void *in_view(const void *pointer);  // where this process may read and write what is there
 bool describe_address(uint64_t address, char *text, size_t room);  // was there something?
+
+// ---- buffers.c
+
+struct _cl_mem {
+    OBJECT
+    cl_context context;
+    cl_mem_flags flags;
+    size_t size;
+    char *data;
+    unsigned maps;  // that were not undone
+};
 
 // ---- spirv.c: what a module says
 

@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ def test_choices() -> None:
     assert devices.choose(first.platform) == first
 
 
+@pytest.mark.cpu_device("two simulated GPUs are alike")
 def test_no_device_twice() -> None:
     everything = devices.devices()
     assert [device.index for device in everything] == list(range(len(everything)))
@@ -49,6 +51,32 @@ def test_no_driver_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "cpu_library", lambda: None)
     with pytest.raises(DeviceError, match="pip install intel-opencl-rt intel-cmplr-lib-rt"):
         devices.choose("")
+
+
+def test_threads_that_name_vendors_put_back_what_was_there(monkeypatch: pytest.MonkeyPatch,
+                                                           tmp_path: Path) -> None:
+    """The second of two found the first one's folder, and put that back when it was long removed."""
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    first_in, second_in, first_out = (threading.Event() for _ in range(3))
+
+    def first() -> None:
+        with loader.vendors():
+            first_in.set()
+            second_in.wait(0.3)
+        first_out.set()
+
+    def second() -> None:
+        first_in.wait()
+        with loader.vendors():
+            second_in.set()
+            first_out.wait(5)
+
+    threads = [threading.Thread(target=each) for each in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert os.environ["OCL_ICD_VENDORS"] == str(tmp_path)
 
 
 def test_incomplete_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

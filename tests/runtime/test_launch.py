@@ -18,7 +18,10 @@ from triton_spirv.errors import DeviceError, LaunchError
 from triton_spirv.runtime import launch, loader, running
 from triton_spirv.runtime.arguments import bfloat16_bits
 
-PATHS = ["short", "arguments", "staged", "staged arguments", "simulated GPU", "simulated GPU, arguments"]
+ON_THE_CPU = pytest.mark.cpu_device("one of its paths")
+PATHS = [
+    *(pytest.param(path, marks=ON_THE_CPU) for path in ("short", "arguments", "staged", "staged arguments")),
+    "simulated GPU", "simulated GPU, arguments"]
 
 
 @pytest.fixture(params=PATHS)
@@ -187,7 +190,8 @@ def test_pyopencl_arrays(kernel: launch.Kernel) -> None:
     np.testing.assert_array_equal(out.get()[:50], expected(x, y, 1.0))
 
 
-@pytest.fixture(params=["shared", "staged", "simulated GPU"])
+@pytest.fixture(params=[*(pytest.param(path, marks=ON_THE_CPU) for path in ("shared", "staged")),
+                        "simulated GPU"])
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """What chooses a device, whose memory is the host's or is not."""
     monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", str(int(request.param == "shared")))
@@ -264,6 +268,7 @@ def test_threads(kernel: launch.Kernel) -> None:
     assert not failures
 
 
+@pytest.mark.cpu_device("no child of a fork has a GPU that its parent opened")
 def test_after_fork() -> None:
     """A child of a process that has launched can launch too, small and large grids, and build programs."""
     script = """
@@ -295,6 +300,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.cpu_device("its launches copy no memory")
 def test_launch_overhead() -> None:
     """A launch costs microseconds: a handful of calls, once the types of its arguments are known."""
     kernel, x = handmade.bind(handmade.scaled_add()), zeros(1)
@@ -304,6 +310,7 @@ def test_launch_overhead() -> None:
     assert calls(lambda: kernel.launch(1, 1, 1, arguments)) <= 8
 
 
+@pytest.mark.cpu_device("how its driver uses threads")
 def test_a_process_of_one_processor_runs_all_programs_in_the_calling_thread() -> None:
     """Its other threads would only take turns with it. In a process of its own: the driver counts once."""
     script = """

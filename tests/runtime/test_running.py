@@ -67,6 +67,7 @@ def run(tmp_path: Path, script: str, **environment: str) -> subprocess.Completed
 MESSAGE = "triton-spirv: the process crashes"
 
 
+@pytest.mark.cpu_device("kernels fault in this process")
 @pytest.mark.parametrize("programs", [1, 300])
 def test_wild_access(tmp_path: Path, programs: int) -> None:
     """The kernel, its file and line, the way out; the process ends by the signal as it would have."""
@@ -97,6 +98,7 @@ def test_no_handler_is_reset_when_it_is_entered(tmp_path: Path) -> None:
     assert done.stdout == "[False, False, False, False]\n", done.stderr
 
 
+@pytest.mark.cpu_device("kernels fault in this process")
 def test_other_threads_kernels_are_named_too(tmp_path: Path) -> None:
     done = run(tmp_path, """
         threading.Thread(target=lambda: waiting[(1,)](flag, o), daemon=True).start()
@@ -113,11 +115,13 @@ def test_without_a_kernel_nothing_is_said(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGSEGV and MESSAGE not in done.stderr
 
 
+@pytest.mark.cpu_device("kernels fault in this process")
 def test_opt_out(tmp_path: Path) -> None:
     done = run(tmp_path, "wild[(1,)](o, 1 << 40, N=16)", TRITON_SPIRV_FAULT_MESSAGE="0")
     assert done.returncode == -signal.SIGSEGV and MESSAGE not in done.stderr
 
 
+@pytest.mark.cpu_device("kernels fault in this process")
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_handlers_of_others_run_too(tmp_path: Path, order: str) -> None:
     """Python's faulthandler, put in force before the first launch or after it, shows its traceback."""
@@ -139,6 +143,7 @@ def test_a_signal_that_was_sent(tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGSEGV and "    kernel, a.py:3\n" in done.stderr
 
 
+@pytest.mark.cpu_device("a kernel waits for what the host writes")
 def test_interrupted(tmp_path: Path) -> None:
     """The wait ends, the kernel does not: what it works on is kept, later launches are right, and it ends
     when it can. The process ends while it runs. (One program: where a kernel keeps every processor, the
@@ -164,6 +169,7 @@ def test_interrupted(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["interrupted", "[2] True", "interrupted", "[4] True"]
 
 
+@pytest.mark.cpu_device("a kernel waits for what the host writes")
 def test_other_kernels_go_on_after_an_interruption(tmp_path: Path) -> None:
     """Their queue is the thread's, and must not end with the kernel that nobody waits for."""
     done = run(tmp_path, """
@@ -189,6 +195,7 @@ def test_other_kernels_go_on_after_an_interruption(tmp_path: Path) -> None:
     assert done.stdout == "[6]\n" and done.returncode == 0, done.stderr
 
 
+@pytest.mark.cpu_device("a kernel waits for what the host writes")
 def test_a_fork_while_a_kernel_runs_on_that_nobody_waits_for(tmp_path: Path) -> None:
     """The driver's scheduler counts on the thread that runs it, which the child does not have."""
     done = run(tmp_path, """
@@ -215,6 +222,7 @@ def test_a_fork_while_a_kernel_runs_on_that_nobody_waits_for(tmp_path: Path) -> 
     assert done.stdout == "0\n" and done.returncode == 0, done.stderr
 
 
+@pytest.mark.cpu_device("a kernel waits for what the host writes")
 def test_copies_are_kept_for_a_kernel_that_runs_on(tmp_path: Path) -> None:
     """Where memory is copied for a launch no other launch has the copies before the kernel has ended."""
     done = run(tmp_path, """
@@ -236,6 +244,7 @@ def test_copies_are_kept_for_a_kernel_that_runs_on(tmp_path: Path) -> None:
     assert (done.stdout, done.returncode) == ("interrupted 0\nTrue 1 True [2]\n", 7), done.stderr
 
 
+@pytest.mark.cpu_device("a kernel waits for what the host writes")
 def test_second_interruption_ends_the_process(tmp_path: Path) -> None:
     """A kernel that is known to be short runs where nothing can be interrupted; if it does not end after all,
     the second Ctrl-C ends the process."""
@@ -336,6 +345,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.cpu_device("no child of a fork has a GPU that its parent opened")
 def test_forks_while_other_threads_launch() -> None:
     done = subprocess.run([sys.executable, "-c", FORK, str(Path(__file__).parent.parent)], text=True,
                           capture_output=True, timeout=500)
@@ -428,6 +438,7 @@ in_child(lost=True)
 """
 
 
+@pytest.mark.cpu_device("no child of a fork has a GPU that its parent opened")
 def test_a_fork_after_a_launch() -> None:
     """The driver's threads look for work for a while after a launch, and may hold one of its locks just then:
     5 children of 1,500 hung. The child of such a fork never counts on them."""
@@ -436,6 +447,7 @@ def test_a_fork_after_a_launch() -> None:
     assert done.returncode == 0, done.stderr + done.stdout
 
 
+@pytest.mark.cpu_device("a kernel waits for what the host writes")
 def test_programs_that_wait_for_each_other_are_refused_after_such_a_fork(tmp_path: Path) -> None:
     done = run(tmp_path, """
         threading.Thread(target=lambda: waiting[(1,)](flag, o), daemon=True).start()

@@ -4,8 +4,10 @@ mended are noticed again where the mend is taken back."""
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import handmade
@@ -304,3 +306,36 @@ def test_each_launch_chooses_its_device(context: Any, monkeypatch: pytest.Monkey
             doubled[(1,)](x, x, 100, BLOCK=128)
             assert (x == 2 * turn).all()
     assert launched[:4] == launched[4:] and len(set(launched)) == 4
+
+
+BUFFERS = """
+import sys
+import numpy, pyopencl as cl
+device = next(one for each in cl.get_platforms() for one in each.get_devices() if "B580" in one.name)
+context = cl.Context([device])
+queue, data = cl.CommandQueue(context), numpy.arange(64, dtype=numpy.float32)
+buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, data.nbytes)
+cl.enqueue_copy(queue, buffer, data)
+cl.enqueue_fill_buffer(queue, buffer, numpy.float32(7), 16, 16)
+mapped, _ = cl.enqueue_map_buffer(queue, buffer, cl.map_flags.WRITE, 0, 4, numpy.float32)
+mapped[:] = 9
+mapped.base.release(queue)
+there = numpy.zeros_like(data)
+cl.enqueue_copy(queue, there, buffer)
+data[:4], data[4:8] = 9, 7
+assert (there == data).all()
+try:
+    cl.enqueue_copy(queue, buffer, data, dst_offset=8)
+except cl.Error as error:
+    print(error)
+"""
+
+
+def test_buffers(tmp_path: Path) -> None:
+    """What pyopencl's arrays do; a copy beyond the end is said."""
+    log = tmp_path / "calls"
+    environment = {**os.environ, **simulated_gpu.for_children(), "SIMULATED_GPU_LOG": str(log)}
+    done = subprocess.run([sys.executable, "-c", BUFFERS], capture_output=True, text=True, timeout=120,
+                          env=environment)
+    assert done.returncode == 0 and "INVALID_VALUE" in done.stdout, done.stderr
+    assert log.read_text() == "256 bytes at 8 are not within a buffer of 256\n"
