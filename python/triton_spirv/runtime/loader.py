@@ -17,6 +17,7 @@ import shutil
 import site
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -118,7 +119,19 @@ def pyopencl() -> ModuleType:
 @contextmanager
 def vendors() -> Iterator[None]:
     """OCL_ICD_VENDORS names a folder with every vendor file there is and the pip-installed CPU driver's, for
-    the time being."""
+    the time being. One thread at a time: each puts back what it found."""
+    with _naming_vendors:
+        with _vendors():
+            yield
+
+
+#: held by the thread for which OCL_ICD_VENDORS names another folder
+_naming_vendors = threading.RLock()
+os.register_at_fork(after_in_child=lambda: globals().update(_naming_vendors=threading.RLock()))
+
+
+@contextmanager
+def _vendors() -> Iterator[None]:
     path, before = cpu_library(), os.environ.get("OCL_ICD_VENDORS")
     source = Path(before or SYSTEM_VENDORS)
     if path is None:

@@ -18,6 +18,7 @@ from .loader import (
     Kernel,
     LoaderError,
     Path,
+    ctypes,
     devices,
     hidden_words,
     json,
@@ -36,23 +37,21 @@ class Recorded(Kernel):
         artifact, cl = self.artifact, self.cl
         words = hidden_words(artifact, record["grid"])
         places = [*record["arguments"], *({"hidden": name} for name in words)]
-        buffers = {}
+        copies = {}
         if artifact["passing"] == "struct":
             values = [self._address(place, memories, words) for place in places]
             data = struct.pack(self.facts["struct_format"], *values)
             self.kernel.set_arg(0, numpy.frombuffer(data, numpy.uint8))
         else:
-            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-            buffers = {name: cl.Buffer(self.context, flags, hostbuf=memory)
-                       for name, memory in (*memories.items(), *words.items())}
+            copies = {name: self._copied(memory) for name, memory in (*memories.items(), *words.items())}
             for at, place in enumerate(places):
-                self.kernel.set_arg(at, self._argument(at, place, buffers))
+                self.kernel.set_arg(at, self._argument(at, place, copies))
         local = artifact["local_size"]
         size = [programs * items for programs, items in zip(record["grid"], local, strict=True)]
         event = cl.enqueue_nd_range_kernel(self.queue, self.kernel, size, local)
         event.wait()
-        for name, buffer in buffers.items():
-            cl.enqueue_copy(self.queue, words[name] if name in words else memories[name], buffer).wait()
+        for name, copy in copies.items():
+            cl.enqueue_copy(self.queue, words[name] if name in words else memories[name], copy).wait()
         if "assert_buffer" in words and words["assert_buffer"][0]:
             print(self._assertion(*words["assert_buffer"].tolist()))
         return event.profile.end - event.profile.start
@@ -64,13 +63,23 @@ class Recorded(Kernel):
             return memories[place["memory"]].ctypes.data + place["offset"]
         return place["value"]
 
-    def _argument(self, at, place, buffers):
+    def _copied(self, memory):
+        """Shared virtual memory, where a pointer may begin anywhere; a part of a buffer begins at a multiple
+        of 128 bytes on Intel's GPUs."""
+        cl = self.cl
+        copy = cl.SVMAllocation(self.context, max(memory.nbytes, 1), 0, cl.svm_mem_flags.READ_WRITE)
+        cl.enqueue_copy(self.queue, copy, memory).wait()
+        return copy
+
+    def _argument(self, at, place, copies):
         if "hidden" in place:
-            return buffers[place["hidden"]]
+            return copies[place["hidden"]]
         if "memory" in place:
-            buffer = buffers[place["memory"]]
-            return buffer.get_sub_region(place["offset"],
-                                         buffer.size - place["offset"]) if place["offset"] else buffer
+            copy, offset = copies[place["memory"]], place["offset"]
+            if not offset:
+                return copy
+            part = (ctypes.c_char * (copy.size - offset)).from_address(copy.svm_ptr + offset)
+            return self.cl.SVM(numpy.frombuffer(part, numpy.uint8))
         kind = self.artifact["parameters"][at][1]
         if kind == "ptr":
             return None

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from triton.compiler.compiler import CompiledKernel, max_shared_mem
+from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
 from .explained import explained
@@ -75,8 +76,26 @@ def serve_threads() -> None:
     """From now on; once is enough."""
     if hasattr(JITFunction._do_compile, "serves_threads"):
         return
+    _bind_once()
     _compile_once()
     _load_once()
+
+
+def _bind_once() -> None:
+    """A kernel's caches of a device are made by the first launch there: each of several first ones made its
+    own, where that takes long (a GPU's driver is asked), and what another had compiled was lost."""
+    original = JITFunction.create_binder
+
+    @functools.wraps(original)
+    def create_binder(self: Any) -> Any:
+        device = driver.active.get_current_device()
+        with _locks.holding((id(self), device)):
+            made = self.device_caches.get(device)  # by the thread that was first
+            if made is None:
+                made = self.device_caches[device] = original(self)
+            return made
+
+    JITFunction.create_binder = create_binder
 
 
 def _compile_once() -> None:

@@ -3,10 +3,13 @@ driver."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import triton_spirv
 from triton.backends.compiler import GPUTarget
@@ -23,11 +26,21 @@ def of(target: GPUTarget) -> str:
     """One text for all that compiled code depends on, besides the kernel and its options."""
     from .targets import emitter_target
 
-    fields = emitter_target(target).__dict__.items()
-    # sets print in an order that differs between processes
-    means = [(name, sorted(value) if isinstance(value, set | frozenset) else value) for name, value in fields]
-    facts = (sources(), target, means, driver_identity())
+    facts = (sources(), target, ordered(emitter_target(target)), driver_identity())
     return hashlib.sha256(repr(facts).encode()).hexdigest()
+
+
+def ordered(value: Any) -> Any:
+    """What prints alike in all processes: sets, which do not, become sorted, in a target's parts too."""
+    if isinstance(value, set | frozenset):
+        return sorted(ordered(each) for each in value)
+    if isinstance(value, tuple | list):
+        return [ordered(each) for each in value]
+    if isinstance(value, Mapping):
+        return [(name, ordered(each)) for name, each in value.items()]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__, ordered(vars(value))
+    return value
 
 
 @once
