@@ -52,7 +52,13 @@ def command(options: argparse.Namespace, library: dict[str, Any]) -> list[str]:
     line += ["-p", "no:cacheprovider", "--continue-on-collection-errors", "--tb=short", "-o", "addopts="]
     line += ["--triton-spirv-cuda"] if options.cuda or library.get("cuda") else []
     files = options.files or library.get("files") or found(options.checkout)
-    return [*line, *library.get("arguments", []), *files]
+    return [*line, *library.get("arguments", []), *map(placed, files)]
+
+
+def placed(file: str) -> str:
+    """A file of tests: the library's, or one of our own."""
+    ours = TOOLS / "adapters" / file
+    return str(ours) if ours.is_file() else file
 
 
 def found(checkout: Path) -> list[str]:

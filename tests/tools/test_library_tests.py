@@ -85,6 +85,13 @@ def test_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn("a", 3) == [0, 1, 2]
 
 
+def test_files_of_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a library has no tests, the table names a file of tools/adapters."""
+    placed = runpy.run_path(str(TOOL))["placed"]
+    assert placed("tests/test_sglang.py") == "tests/test_sglang.py"
+    assert placed("test_sglang.py") == str(TOOL.parent / "adapters" / "test_sglang.py")
+
+
 def test_the_pages_are_current(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are what the command makes of the two files of data."""
     monkeypatch.syspath_prepend(str(TOOL.parent))
