@@ -64,11 +64,11 @@ def _replacements(available: bool, is_cuda: bool,
 
     targets = plugin.front_end("targets")
     device = targets.current_interface()
-    facts = device.get_device_properties()
+    facts, page = device.get_device_properties(), os.sysconf("SC_PAGE_SIZE")
     facts.__dict__.update(
         major=capability[0], minor=capability[1], warp_size=32, shared_memory_per_block_optin=1 << 20,
         gcnArchName=facts.name,  # Inductor's name of a device that is not CUDA's
-        total_memory=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        total_memory=page * os.sysconf("SC_PHYS_PAGES"),
         max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536)
 
     def answer(value: Any) -> Any:
@@ -78,6 +78,7 @@ def _replacements(available: bool, is_cuda: bool,
         return tensor
 
     answers = {"current_device": 0, "set_device": None, "get_device_capability": capability,
+               "mem_get_info": (page * os.sysconf("SC_AVPHYS_PAGES"), facts.total_memory),
                "get_device_name": facts.name, "get_device_properties": facts, "empty_cache": None,
                "manual_seed": None, "manual_seed_all": None, "reset_peak_memory_stats": None,
                "is_available": available, "device_count": int(available), "is_initialized": available}

@@ -178,6 +178,8 @@ def test_accelerators() -> None:
         assert torch.zeros(1, device=torch.accelerator.current_accelerator()).device.type == "cpu"
         torch.accelerator.synchronize()
         assert torch._C._cuda_getCurrentRawStream(torch.cuda.current_device()) == 0
+        free, total = torch.cuda.mem_get_info()
+        assert 0 < free < total
         torch.cuda.manual_seed(1)
         with torch.random.fork_rng():  # asks each device for its generator
             torch.rand(1, device="cuda")
