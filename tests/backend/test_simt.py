@@ -75,6 +75,20 @@ def test_without_triton_s_passes_on_layouts(monkeypatch: pytest.MonkeyPatch, nam
     assert (conversions["-layouts"] > conversions["all"]) == (name == "simt8")
 
 
+@pytest.mark.parametrize("optimise", ["all", "-layouts"])
+def test_loops_that_exchange_values_on_a_simulated_gpu(gpu: str, monkeypatch: pytest.MonkeyPatch,
+                                                       optimise: str) -> None:
+    """More than 200 instructions: the driver behind the simulator, without its optimiser, mixes up phis."""
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", gpu)
+    x, out = np.arange(512, dtype=np.int32), triton_spirv.zeros(256, "int32")
+    a, b = x[:256], x[256:]
+    for _ in range(3):
+        a, b = b + a.reshape(16, 16).T.reshape(-1), a
+    made = turned[(1,)](triton_spirv.asarray(x), out, 3, optimise=optimise, num_warps=1)
+    np.testing.assert_array_equal(out.numpy(), a)
+    assert made.asm["spvasm"].count("\n") > 200
+
+
 @triton.jit
 def sorted_row(x, out, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)

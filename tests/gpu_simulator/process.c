@@ -129,13 +129,33 @@ static void forget(uint32_t number) {
 // instructions, whose SPIR-V is right by an interpreter of it, it made wrong code. So functions as large as those that
 // the CPU's own targets with lanes leave alone say OptNone (SPV_EXT_optnone); but without its optimiser the driver gives
 // wrong results of clustered reductions.
+static bool is_phi_above(const uint32_t *first, const uint32_t *at, uint32_t id) {
+    for (; first < at; first += first[0] >> 16)
+        if (first[2] == id) return true;
+    return false;
+}
+
+// Does a phi of the block that begins here take another one of it? Without its optimiser the driver writes one after the
+// other (quirk permuted_phis).
+static bool mixes_phis(const uint32_t *block) {
+    enum { PHI = 245 };
+    const uint32_t *end = block;
+    while ((end[0] & 0xFFFF) == PHI) end += end[0] >> 16;
+    for (const uint32_t *at = block; at < end; at += at[0] >> 16)
+        for (uint32_t i = 3; i < at[0] >> 16; i += 2)
+            if (at[i] != at[2] && is_phi_above(block, end, at[i])) return true;
+    return false;
+}
+
 static void leave_large_ones(uint32_t *words, size_t count) {
-    enum { CAPABILITY = 17, FUNCTION = 54, FUNCTION_END = 56, CLUSTERED = 67, OPT_NONE = 1 << 16, LARGE = 200 };
+    enum { CAPABILITY = 17, FUNCTION = 54, FUNCTION_END = 56, LABEL = 248, CLUSTERED = 67, OPT_NONE = 1 << 16, LARGE = 200 };
     uint32_t *function = NULL, size = 0;
+    bool mixed = false;
     for (uint32_t *at = words + 5; at < words + count && at[0] >> 16; at += at[0] >> 16, size++) {
         if ((at[0] & 0xFFFF) == CAPABILITY && at[1] == CLUSTERED) return;
-        if ((at[0] & 0xFFFF) == FUNCTION) function = at, size = 0;
-        if ((at[0] & 0xFFFF) == FUNCTION_END && size > LARGE) function[3] |= OPT_NONE;
+        if ((at[0] & 0xFFFF) == FUNCTION) function = at, size = 0, mixed = false;
+        if ((at[0] & 0xFFFF) == LABEL) mixed |= mixes_phis(at + 2);
+        if ((at[0] & 0xFFFF) == FUNCTION_END && size > LARGE && !mixed) function[3] |= OPT_NONE;
     }
 }
 
