@@ -51,7 +51,7 @@ def test_what_a_rule_stumbles_over_is_a_defect(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_defect_outside_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*arguments: object) -> NoReturn:
-        raise IndexError("masked_elements")
+        raise IndexError("outside")
 
     monkeypatch.setattr("triton_spirv.compiler.run_passes", fails)
     with pytest.raises(InternalError, match="IndexError: outside") as caught:

@@ -56,7 +56,7 @@ def test_narrow_sums_that_are_exact(dtype: str, out: str, depth: int, most: int)
     o = torch.zeros(16, 16, dtype=getattr(torch, out))
     constants: dict[str, Any] = {"SIZE": 16, "K": depth, "OUT": getattr(tl, out)}
     made = narrow_product[(1,)](x, y, o, **constants, compared="exact")
-    assert sums_of(made.asm["ttir"]) == (True, True, frozenset())
+    assert sums_of(made.asm["ttir"]) == (True, True, frozenset(), False)
     np.testing.assert_array_equal(o.double().numpy(), small_integers(x, most) @ small_integers(y, most))
     narrow_product[(1,)](x, y, o, **constants, check="compiler")
     torch.testing.assert_close(o.double(), x.double() @ y.double(), rtol=1e-2, atol=5e-2)
@@ -87,7 +87,7 @@ def test_scaled_sums_that_are_exact(left: str, right: str) -> None:
     (a, small_a, wide_a), (b, small_b, wide_b) = made
     options: dict[str, Any] = {"SIZE": 16, "K": depth, "LEFT": left, "RIGHT": right}
     kernel = scaled_product[(1,)](a, scales[0], b, scales[1], o, **options, compared="exact")
-    assert sums_of(kernel.asm["ttir"]) == (True, True, frozenset())
+    assert sums_of(kernel.asm["ttir"]) == (True, True, frozenset(), False)
     by_last_bit = [1.0 + (scale.numpy() & 1).repeat(32, 1) for scale in scales]
     np.testing.assert_array_equal(o.numpy(), (small_a * by_last_bit[0]) @ (small_b * by_last_bit[1].T))
     scaled_product[(1,)](a, scales[0], b, scales[1], o, **options, check="compiler")

@@ -25,7 +25,7 @@ needs_ocloc = pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs oc
 needs_new_ocloc = pytest.mark.skipif(not NEW_OCLOC, reason="needs TRITON_SPIRV_NEW_OCLOC")
 
 #: Kernels that are refused: assembly of another kind of GPU; f64 where a device has none.
-REFUSED = {"pvc": {"masked_elements"}, "tgl": {"masked_elements", "casts", "scalars"}}
+REFUSED = {"pvc": {"outside"}, "tgl": {"outside", "casts", "scalars"}}
 
 #: Blocks smaller than the corpus's, which spill so much that ocloc takes half a minute: the same operations,
 #: the same instructions, and in the plan the same kinds of loads, exchanges and products.

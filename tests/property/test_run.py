@@ -19,7 +19,7 @@ from property.worker import program_of
 WORKER = """
 import argparse, json, os, time
 parser = argparse.ArgumentParser()
-for name in ("mode", "first", "count", "out", "current", "shrink-seconds", "stop_word"):
+for name in ("mode", "first", "count", "out", "current", "shrink-seconds", "deadline"):
     parser.add_argument("--" + name)
 given = parser.parse_args()
 for number in range(int(given.first), int(given.first) + int(given.count)):

@@ -14,7 +14,7 @@ from ...ir.model import Operation, Type, Value
 from ...layout import log2
 from ...matrices.grid import Grid, layout_of_grid
 from ...spirv.module import Value as Register
-from ...spirv.types import CooperativeMatrix
+from ...spirv.types import Type as MatrixType
 from ..addresses.element_motion import ElementSlope, slope_along
 from ..context import Context
 from ..registry import symbolic
@@ -110,7 +110,7 @@ def scaled(ctx: Context, op: Operation, lhs: Tensor | Tiles, rhs: Tensor | Tiles
     if isinstance(factor, Uniform):
         factors = [env.matrix_fill(type, factor.scalar)] * grid.rows
     else:
-        assert isinstance(type, CooperativeMatrix) and not isinstance(factor, Tiles)
+        assert not isinstance(factor, Tiles)
         factors = _spread_rows(ctx, tiles, factor, type)
     made = [env.matrix_scale(matrix, factors[i // grid.columns]) for i, matrix in enumerate(tiles.matrices)]
     return replace(tiles, matrices=tuple(made))
@@ -124,7 +124,7 @@ def is_by_row(value: Value) -> bool:
     return op.name == "tt.splat" or (op.name == "tt.broadcast" and op.src.type.shape[1] == 1)
 
 
-def _spread_rows(ctx: Context, tiles: Tiles, factor: Tensor, type: CooperativeMatrix) -> list[Register]:
+def _spread_rows(ctx: Context, tiles: Tiles, factor: Tensor, type: MatrixType) -> list[Register]:
     """A matrix for each row of the warp's grid, every element the factor of its row."""
     b, env, grid = ctx.b, ctx.env, tiles.grid
     whole = layout_of_grid(grid, ctx.target.sub_group_size)
