@@ -52,6 +52,7 @@ def batch(mode: str, first: int, count: int, arguments: argparse.Namespace) -> I
     ]
     ours = ("TRITON_SPIRV_", "TRITON_INTERPRET")
     variables = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
+    variables["TRITON_SPIRV_COMPILE_SECONDS"] = str(arguments.timeout / 2)  # is said before the end
     running, found = None, None
     try:
         for report in reports(command, arguments.timeout,

@@ -21,7 +21,7 @@ FIXED = {"vector": 10, "simt8": 5, "simt32": 5}  # kernels
 def run(mode: str, folder: Path, *arguments: str) -> None:
     """Kernels of a mode, in a process of their own; what fails is shown, with the command that repeats it."""
     command = [sys.executable, "-m", "tests.property.run", "--modes", mode, "--out", str(folder), "--stop",
-               "--timeout", "120", "--shrink-seconds", "40", *arguments]
+               "--timeout", "60", "--shrink-seconds", "40", *arguments]
     done = subprocess.run(command, cwd=TREE, capture_output=True, text=True)
     if done.returncode:
         shown = [path.read_text()[:6000] for path in sorted(folder.glob("*-*.py"))]
