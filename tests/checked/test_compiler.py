@@ -314,6 +314,20 @@ def test_another_order_of_axes_adds_floats_in_another_order(dtype: str) -> None:
     np.testing.assert_allclose(o, x.sum(0, dtype=dtype), rtol=1e-3, atol=0.1)
 
 
+@triton.jit
+def places_of_columns(x, o, SIZE: tl.constexpr):
+    i, r = tl.arange(0, SIZE), tl.arange(0, SIZE)
+    v = tl.load(x + i[:, None] + SIZE * r[None, :])
+    tl.store(o + i, tl.argmax(v, 1, tie_break_left=False))
+
+
+def test_any_of_equal_elements_is_right() -> None:
+    x, o = np.zeros((64, 64), np.int32), np.zeros(64, np.int32)
+    x[7:40] = 1
+    places_of_columns[(1,)](*arrays(x, o), SIZE=64, check="compiler")
+    assert ((o >= 7) & (o < 40)).all()
+
+
 def test_a_wrong_order_of_axes_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Sums along the other axis of the square."""
     from triton_spirv.passes.order_axes import _Rewriting

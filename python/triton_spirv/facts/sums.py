@@ -33,11 +33,11 @@ FORMATS = {"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "bf16": "bf16", "fp16": "f16"}
 def sums_of(text: str) -> tuple[bool, bool, frozenset[int], bool]:
     """Of a kernel's IR as text: does it sum products of floats; can all these sums be made exact; the
     arguments whose memory it changes by adding floats, from any program, and does not read or change in any
-    other way; does it fold floats along an axis (tt.reduce, tt.scan)."""
+    other way; does the order show in which it folds elements along an axis (tt.reduce, tt.scan)."""
     module = parse(text)
     products = [op for op in module.walk() if op.has("product") and _is_float(op.c)]
     exact = all(map(greatest_operand, products)) and not _decide(module, products)
-    folds = any(op.has("folds") and any(map(_is_float, op.operands)) for op in module.walk())
+    folds = any(op.has("folds") and _shows_order(op) for op in module.walk())
     return bool(products), exact, _added(module), folds
 
 
@@ -82,6 +82,13 @@ def scales_of(op: Operation) -> list[Value]:
 def is_addition(op: Operation) -> bool:
     """Does it add floats to memory, for no more than that?"""
     return op.name == "tt.atomic_rmw" and op.attributes["atomic_rmw_op"] == "fadd" and not op.result.uses
+
+
+def _shows_order(fold: Operation) -> bool:
+    """Whatever does not combine integers by one operation. Of equal elements a combiner of values with their
+    places (argmax) may keep either, and one of a user's own may keep the later."""
+    combiner = fold.regions[0].entry.operations if fold.regions else []
+    return len(combiner) != 2 or any(map(_is_float, fold.operands))
 
 
 def _is_float(value: Value) -> bool:

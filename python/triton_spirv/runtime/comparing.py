@@ -9,8 +9,8 @@ The optimisations leave the order of sums as it is, so results are compared bit 
 - Sums of what one instruction multiplies and adds (REORDERING). Then the reference gets those instructions,
   too, and the sums themselves are compared in a second launch, whose operands are small integers
   (facts/sums.py): their sums are exact in any order, so there is no allowance.
-- Floats that are folded along an axis, where the order of a block's axes is another. Then the reference has
-  that order, too: a mistake in it would not be found in such a kernel.
+- What is folded along an axis, where the order shows (floats, argmax) and a block's axes have another one.
+  Then the reference has that order, too: a mistake in it would not be found in such a kernel.
 - What programs add to one place of memory, in any order. Of n numbers added to x, both results are within
   gamma(n) * (|x| + the sum of their magnitudes) of the exact one, gamma(n) = n u / (1 - n u), u half a unit
   in the last place: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., (4.4) to (4.6). Both n
@@ -55,7 +55,7 @@ ROUNDING = {"float16": 2.0 ** -11, "bfloat16": 2.0 ** -8, "float32": 2.0 ** -24,
 @dataclass(frozen=True)
 class Sums:
     """What facts/sums.py says of a kernel: does it sum products of floats, can these sums be made exact, to
-    which arguments' memory does it only add floats, does it fold floats along an axis."""
+    which arguments' memory does it only add floats, does the order of a fold along an axis show."""
 
     products: bool
     exact: bool
