@@ -56,7 +56,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "
-                 "GPU-style code on the CPU. Every launch reads the variable.", trial="target"),
+                 "GPU-style code on the CPU. Every launch reads the variable. Kernels for a CPU are not "
+                 "launched on a GPU, nor those for OpenCL with Vulkan.", trial="target"),
         Variable("TRITON_SPIRV_SHARED_MEMORY", "`0`, `1`", "`1`",
                  "`0`: copy arguments to the device and back even if it can use host memory. For tests of "
                  "the copies.", FLAG),

@@ -374,3 +374,20 @@ def test_a_target_of_another_interface_is_not_launched(monkeypatch: pytest.Monke
     scale_by.warmup(triton.MockTensor("fp32"), triton.MockTensor("fp32"), 2.0, 8, BLOCK=8, grid=(1,))
     with pytest.raises(DeviceError, match=r"TARGET=vulkan compiles kernels for vulkan, .*cannot"):
         scale_by[(1,)](zeros(8), zeros(8), 2.0, 8, BLOCK=8)
+
+
+@pytest.mark.parametrize("target", ["cpu", "host", "cpu:x86_64-v3"])
+def test_a_target_of_a_cpu_is_not_launched_on_a_gpu(monkeypatch: pytest.MonkeyPatch, gpu: str,
+                                                    target: str) -> None:
+    """It is compiled for, as asked, and a launch is refused by name; the GPU's own target comes back."""
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", gpu)
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", target)
+    made = scale_by.warmup(triton.MockTensor("fp32"), triton.MockTensor("fp32"), 2.0, 8, BLOCK=8, grid=(1,))
+    assert made.metadata.target.backend == "cpu"
+    x, out = asarray(np.arange(8, dtype=np.float32)), zeros(8)
+    with pytest.raises(DeviceError, match=rf"TARGET={target} compiles kernels for a CPU, .*be launched "
+                                          r"on .*B580"):
+        scale_by[(1,)](x, out, 2.0, 8, BLOCK=8)
+    monkeypatch.delenv("TRITON_SPIRV_TARGET")
+    assert scale_by[(1,)](x, out, 2.0, 8, BLOCK=8).metadata.target.backend == "spirv"
+    assert out.numpy().tolist() == (2 * x.numpy()).tolist()

@@ -70,6 +70,36 @@ def test_threads_compile_and_load_a_kernel_once(monkeypatch: pytest.MonkeyPatch)
     assert compiled == ["add_one"] and loaded == ["add_one"]
 
 
+def test_threads_compile_once_where_the_device_is_slow_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each thread asks for the target before it makes the kernel's caches of the device."""
+    @triton.jit
+    def twice(x, out, n, BLOCK: tl.constexpr):
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+    compiled: list[str] = []
+    asked: list[int] = []
+    driver = triton.runtime.driver.active
+    original = driver.get_current_target
+
+    def get_current_target() -> Any:
+        asked.append(threading.get_ident())
+        time.sleep(0.05 * len(set(asked)))  # each thread longer than the one before it
+        return original()
+
+    monkeypatch.setattr(driver, "get_current_target", get_current_target)
+    monkeypatch.setattr(knobs.compilation, "listener", lambda src, **_: compiled.append(src.name))
+
+    def launch() -> None:
+        x, out = asarray(np.arange(100, dtype=np.float32)), zeros(100)
+        twice[(4,)](x, out, 100, BLOCK=32)
+        np.testing.assert_array_equal(out.numpy(), 2 * x.numpy())
+
+    in_threads(launch, 6)
+    assert compiled == ["twice"]
+    assert len(twice.device_caches) == 1
+
+
 def test_each_specialisation_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     @triton.jit
     def fill(out, BLOCK: tl.constexpr):

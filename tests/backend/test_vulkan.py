@@ -181,3 +181,10 @@ def test_unknown_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_SPIRV_DEVICE", "vulkan:no such thing")
     with pytest.raises(DeviceError, match="names no Vulkan device"):
         scaled[(1,)](zeros(64), zeros(64), 64, 1.0, BLOCK=64)
+
+
+@pytest.mark.parametrize("target", ["cpu", "host"])
+def test_a_target_of_a_cpu_is_not_launched(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", target)
+    with pytest.raises(DeviceError, match=f"TARGET={target} compiles kernels for a CPU, .*be launched"):
+        scaled[(1,)](zeros(8), zeros(8), 8, 2.0, BLOCK=8)

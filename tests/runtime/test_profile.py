@@ -309,3 +309,23 @@ except Exception as error:
     printed = run(tmp_path, script, None).stdout
     assert printed.startswith("refused: ") and (
         message in printed or not printed.startswith("refused: 3.9"))
+
+
+@pytest.mark.parametrize("device, called", [
+    pytest.param("b580", r"Intel\(R\) Arc\(TM\) B580 Graphics", id="gpu"),
+    pytest.param("vulkan", ".+", id="vulkan", marks=pytest.mark.vulkan)])
+def test_time_by_line_on_other_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, called: str
+) -> None:
+    """They are not sampled, and the report says so."""
+    import simulated_gpu  # here: a run on a simulated GPU leaves files out that import it
+
+    if device == "b580" and not simulated_gpu.available():
+        pytest.skip(simulated_gpu.NEEDED)
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", device)
+    for name, value in simulated_gpu.for_children().items() if device == "b580" else ():
+        monkeypatch.setenv(name, value)
+    said = run(tmp_path, LAUNCHES, "lines").stderr
+    reason = rf"^time by line is not available: kernels on {called} are not sampled; only code that the CPU"
+    assert len(re.findall(reason, said, re.M)) == 1, said
+    assert "no samples" not in said

@@ -145,6 +145,8 @@ class OpenCLFunction(Function):
             from .line_profile import LINES
 
             watched = partial(LINES.watched, LINES.add(self.built(metadata)))
+        elif profile.by_line():
+            leave_out(self.context.device.name)
         if profile.wanted():
             return timed_launches.timed(kernel, watched=watched)
         self._kernel = kernel
@@ -170,10 +172,19 @@ class VulkanFunction(Function):
 
         artifact, opened = Artifact.from_json(metadata.artifact), context.open_device(self.device)
         kernel = launch.Kernel(vulkan_program.build(opened, self.sound(metadata), artifact))
+        if profile.by_line():
+            leave_out(self.device.name)
         if profile.wanted():
             return timed_launches.between_marks(kernel.launch, artifact.entry, self.device.name,
                                                 lambda: timing.Event(opened, enable_timing=True))
         return kernel.launch
+
+
+def leave_out(device: str) -> None:
+    """The time by line has nothing of kernels on this device, and says so."""
+    from .line_profile import LINES
+
+    LINES.leave_out(device)
 
 
 def described(binary: bytes, name: str) -> tuple[int, int]:

@@ -27,8 +27,7 @@ class LineProfile:
 
     def add(self, program: Program) -> HotLines | None:
         """A program that was built with lines; None where its code cannot be read."""
-        if profile.by_line() and self._text not in profile.PROFILE.sections:
-            profile.PROFILE.sections.append(self._text)
+        self._tell()
         try:
             self._kernels.append(HotLines(program.entry, program.binary(), files(program.words)))
         except TritonSpirvError as error:
@@ -36,6 +35,16 @@ class LineProfile:
             return None
         _write_map(self._kernels[-1])
         return self._kernels[-1]
+
+    def leave_out(self, device: str) -> None:
+        """Say once that there are no samples of what runs on this device."""
+        self._failures[f"kernels on {device} are not sampled; only code that the CPU runs through OpenCL is "
+                       "(TRITON_SPIRV_DEVICE=cpu)"] = None
+        self._tell()
+
+    def _tell(self) -> None:
+        if profile.by_line() and self._text not in profile.PROFILE.sections:
+            profile.PROFILE.sections.append(self._text)
 
     @contextmanager
     def watched(self, lines: HotLines | None) -> Iterator[None]:

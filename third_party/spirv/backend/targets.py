@@ -13,6 +13,8 @@ from triton_spirv.runtime import devices
 from triton_spirv.runtime.processor import processor
 from triton_spirv.runtime.vulkan import is_target_name, is_vulkan
 from triton_spirv.target import (
+    CPU,
+    HOST,
     Target,
     chosen_target,
     cpu_target,
@@ -86,6 +88,8 @@ def current_target() -> GPUTarget:
         if is_other_cpu(wanted.name) or is_processor(wanted.name):
             return GPUTarget("cpu", wanted.name, CPU_WARP_SIZE)
     choice, chosen = devices.selection(), chosen_vulkan()
+    if _wants_processor() and not _is_cpu(choice, chosen):
+        return GPUTarget("cpu", processor().architecture, CPU_WARP_SIZE)
     if chosen is not None:
         return GPUTarget("spirv", chosen.target_name, chosen.subgroup_size)
     if devices.is_pip_cpu(choice):
@@ -100,13 +104,31 @@ def current_target() -> GPUTarget:
     return GPUTarget("spirv", target.name, target.sub_group_size)
 
 
+def _wants_processor() -> bool:
+    """Does TRITON_SPIRV_TARGET mean the CPU that is here, by its short names? On a CPU device that is the
+    device's own target."""
+    return os.environ.get(VARIABLE, "").strip() in (CPU.name, HOST)
+
+
+def _is_cpu(choice: str, chosen: Device | None) -> bool:
+    """Is the chosen device a CPU device of OpenCL's?"""
+    return chosen is None and (devices.is_pip_cpu(choice) or devices.choose(choice).kind == "cpu")
+
+
 def require_interface(target: GPUTarget, device: Any) -> None:
-    """DeviceError where a kernel for another interface than the device's is to be launched: by
-    TRITON_SPIRV_TARGET one compiles for Vulkan on any machine."""
-    wanted = chosen_target(os.environ.get(VARIABLE, "").strip())
-    interface = "vulkan" if chosen_vulkan() is not None else "opencl"
-    if wanted is not None and wanted.environment != interface and emitter_target(target).name == wanted.name:
-        raise DeviceError(f"{VARIABLE}={wanted.name} compiles kernels for {wanted.environment}, and they "
+    """DeviceError where a kernel for another kind of device is to be launched: by TRITON_SPIRV_TARGET one
+    compiles for Vulkan on any machine, and for a CPU where the device is a GPU."""
+    text, here = os.environ.get(VARIABLE, "").strip(), _wants_processor()
+    wanted = CPU if here else chosen_target(text)
+    if wanted is None:
+        return
+    if not (target.backend == "cpu" if here else emitter_target(target).name == wanted.name):
+        return
+    choice, chosen = devices.selection(), chosen_vulkan()
+    interface = "opencl" if chosen is None else "vulkan"
+    if not (wanted.environment == interface if wanted.lanes else _is_cpu(choice, chosen)):
+        kind = wanted.environment if wanted.lanes else "a CPU"
+        raise DeviceError(f"{VARIABLE}={text} compiles kernels for {kind}, and they "
                           f"cannot be launched on {device}. To run them, unset the variable; to compile "
                           "only, use kernel.warmup(...) or 'triton-spirv compile'")
 
