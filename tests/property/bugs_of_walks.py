@@ -108,11 +108,6 @@ def _less_tail(right: Any) -> Any:
     return reduce_lanes
 
 
-def _only_if(condition: Callable[..., Any], right: Any) -> Any:
-    """True where the condition holds, else what is right."""
-    return lambda *arguments: bool(condition(*arguments)) or right(*arguments)
-
-
 def _instead(name: str, wrong: Any) -> Callable[[Any], Any]:
     """A function of (name, type) that is wrong for one name."""
     return lambda right: lambda other, type: wrong if other == name else right(other, type)
@@ -172,12 +167,12 @@ BUGS: tuple[Bug, ...] = (
     Bug("values are computed in the order of another's walk",
         within("walk.requests", "Requests.is_astray", _always(False)), LARGE),
     # what a mask, a span or a fact proves
-    Bug("a mask counts as proven where another is", within("addresses.masks", "is_proven",
-        lambda right: _only_if(lambda ctx, mask, layout: any(ctx.masks.holding), right)), ("mask=", *LARGE)),
+    Bug("a mask counts as proven where another is", within("known_masks", "KnownMasks.holds",
+        lambda right: lambda masks, mask, layout: any(masks.holding)), ("mask=", *LARGE)),
     Bug("loads and a store are apart", within("memory.hazard", "apart", _apart), (*STORES, *LARGE)),
     Bug("accesses walk alike whatever their strides", within("memory.hazard", "_same_walk", _always(True)),
         (*STORES, *LARGE)),
-    Bug("a run is two elements long at least", within("addresses.access", "run_length", lambda right: (
+    Bug("a run is two elements long at least", within("addresses.transfers", "run_length", lambda right: (
         lambda pointers, layout: max(2, right(pointers, layout)))), ("tl.load|tl.store",)),
     # indices and views
     Bug("a product of an index keeps its stride", within("arithmetic.symbolic", "_scaled", lambda right: (

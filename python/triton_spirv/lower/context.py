@@ -12,7 +12,7 @@ from ..environment.base import Environment
 from ..layout import Layout
 from ..spirv.builder import Builder
 from ..target import Target
-from .answers import Answers
+from .addresses.transfers import Transfers
 from .bindings import Bindings
 from .budget import Budget
 from .convergence import Convergence
@@ -70,7 +70,7 @@ class Context:
     later_uses   whether anything asks for one again
     arrays       private memory
     shared       memory that lanes share, and shared_tensors in it
-    answers      to questions about them
+    transfers    between them and global memory
 
     What the kernel as a whole comes to:
 
@@ -87,7 +87,7 @@ class Context:
         self.recorder = Recorder()
         self.launch = LaunchContract(b.module, env, target)
         self.prepared = Prepared()
-        self.answers = Answers()
+        self.transfers = Transfers(env, target)
         self.convergence = Convergence()
         self.masks = KnownMasks()
         self.bindings = Bindings(self.convergence, self.recorder)
@@ -111,13 +111,13 @@ class Context:
 
 def _above(ctx: Context) -> Above:
     """Rooms that import this module are imported when a context is made."""
-    from .addresses.access import addresses, asks_for_all
+    from .addresses.access import addresses
     from .addresses.masks import guarded, is_provable
     from .addresses.runs import without_repeats
     from .memory.prefetch import fetch_kept
     from .tensors.convert_layout import convert
-    return Above(ctx, without_repeats=partial(without_repeats, ctx), is_provable=is_provable,
-                 asks_for_all=partial(asks_for_all, ctx), addresses=partial(addresses, ctx),
+    return Above(ctx, without_repeats=partial(without_repeats, ctx, {}), is_provable=is_provable,
+                 asks_for_all=ctx.transfers.asks_for_all, addresses=partial(addresses, ctx),
                  guarded=partial(guarded, ctx), converted=partial(convert, ctx),
                  from_shared=partial(_read_shared, ctx), fetch_kept=partial(fetch_kept, ctx))
 

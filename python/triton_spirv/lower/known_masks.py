@@ -6,9 +6,10 @@ from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
 from ..layout import Layout
+from .values.tensor import Bound, Tensor
 
-#: A mask, by its id, and the layout whose elements it is asked for.
-Asked = tuple[int, Layout]
+#: A mask, and the layout whose elements it is asked for.
+Asked = tuple[Tensor, Layout]
 
 
 class KnownMasks:
@@ -18,13 +19,13 @@ class KnownMasks:
         self.holding: list[set[Asked]] = []
         self.failing: Asked | None = None
 
-    def holds(self, mask: object, layout: Layout) -> bool:
+    def holds(self, mask: Bound | None, layout: Layout) -> bool:
         """Has a test shown that it is true for all elements?"""
-        return any((id(mask), layout) in known for known in self.holding)
+        return any((mask, layout) in known for known in self.holding)
 
-    def fails(self, mask: object, layout: Layout) -> bool:
+    def fails(self, mask: Bound | None, layout: Layout) -> bool:
         """Has a test shown that it is false for some?"""
-        return self.failing == (id(mask), layout)
+        return self.failing == (mask, layout)
 
     def hold_for_fewer(self, layout: Layout, fewer: Layout) -> None:
         """What holds for the elements of a layout does for those of another that has fewer of them."""

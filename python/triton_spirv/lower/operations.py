@@ -10,7 +10,7 @@ from ..ir.model import Block, Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
 from .registry import RULES, SYMBOLIC, named
-from .values.tensor import DEEP, Deferred, Fragment, Shared, Uniform, depth_of
+from .values.tensor import DEEP, Bound, Deferred, Fragment, Shared, Uniform, depth_of
 from .values.types import element_of
 from .walk.requests import CHEAP
 
@@ -102,11 +102,11 @@ class Operations:
         if not self._waiting:
             return
         ctx = self._ctx
-        groups: dict[tuple[int, Layout], list[Deferred]] = {}
+        groups: dict[tuple[Bound | None, Layout], list[Deferred]] = {}
         for node in self._waiting:
             mask = named(node.operation, node.operands)[1]
             layout = ctx.layouts.of(node.operation.results[0].type)
-            groups.setdefault((id(mask), layout), []).append(node)
+            groups.setdefault((mask, layout), []).append(node)
         self._waiting.clear()
         location = ctx.b.module.location
         for (_, layout), nodes in groups.items():

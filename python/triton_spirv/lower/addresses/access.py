@@ -1,18 +1,14 @@
-"""One access to global memory: which components are neighbours there, and the pointers that reach them.
-
-Accesses are found contiguous from the affine part of their pointers, and from what is known of the other
-offsets (facts/axis.py): neighbouring components whose offsets differ by one element move as one vector.
-Other offsets (a gather) move one element per component.
+"""The pointers of one access to global memory, and the instructions that move its elements as was decided
+(transfers.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...facts.axis import axis_facts
-from ...ir.model import Operation, Type, Value
-from ...layout import Layout, log2
+from ...ir.model import Operation, Type
+from ...layout import Layout
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ..context import Context
@@ -20,8 +16,8 @@ from ..plan.accesses import Vectors
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Fragment, Pointers, Tensor, Uniform
 from ..values.types import storage_bytes, storage_type
-from .element_motion import pointer_growth
 from .pointer_motion import rounds_of
+from .transfers import by_firsts
 
 STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
 
@@ -55,104 +51,6 @@ def element_offsets(ctx: Context, pointers: Pointers, layout: Layout) -> list[Re
     return offsets
 
 
-def run_length(ctx: Context, pointers: Tensor, layout: Layout) -> int:
-    """Neighbouring components whose addresses are neighbours: a power of two."""
-    if not isinstance(pointers, Pointers) or not ctx.target.optimises("vectors"):
-        return 1
-    bits = 0
-    for i, basis in enumerate(layout.component):
-        if pointer_growth(pointers, basis, layout) != 1 << i:
-            break
-        bits = i + 1
-    return 1 << bits
-
-
-def by_memory(ctx: Context, ptr: Tensor, layout: Layout, pointee: Type) -> Layout:
-    """The layout with registers whose elements are neighbours in memory as components: one access moves
-    them.
-    """
-    if not isinstance(ptr, Pointers) or (ptr.affine is None and not ptr.terms):
-        return layout
-    if not ctx.target.optimises("vectors"):
-        return layout
-    return ctx.answers.remembered(("by memory", _offsets(ptr), layout, storage_bytes(pointee)), ptr,
-                                  lambda: _by_memory(ctx, ptr, layout, pointee))
-
-
-def _offsets(pointers: Pointers) -> tuple[int, ...]:
-    """What tells the offsets of pointers from others."""
-    return id(pointers.affine), *map(id, pointers.terms)
-
-
-def _by_memory(ctx: Context, ptr: Pointers, layout: Layout, pointee: Type) -> Layout:
-    if layout.component and not layout.lane and not layout.warp and run_length(ctx, ptr, layout) == 1:
-        return fragments.turned(layout, _distance(ptr, layout))
-    most = min(ctx.target.lane_bytes // storage_bytes(pointee), ctx.target.components)
-    return fragments.grouped(layout, _distance(ptr, layout), most)
-
-
-def _distance(pointers: Pointers, layout: Layout) -> Callable[[int], int | None]:
-    """How far apart in memory elements are that differ in a bit of the layout; None where that is unknown."""
-    return lambda basis: pointer_growth(pointers, basis, layout)
-
-
-def vectors_of(ctx: Context, ptr: Tensor, layout: Layout, pointee: Type, value: Value) -> Vectors:
-    """How an access under a layout moves elements; `ptr` is what the IR's `value` is bound to."""
-    if not isinstance(ptr, Pointers):
-        return _vectors(ctx, ptr, layout, storage_bytes(pointee), value)
-    return ctx.answers.remembered(("vectors", value, _offsets(ptr), layout), ptr,
-                                  lambda: _vectors(ctx, ptr, layout, storage_bytes(pointee), value))
-
-
-def _vectors(ctx: Context, ptr: Tensor, layout: Layout, size: int, value: Value) -> Vectors:
-    run = run_length(ctx, ptr, layout)
-    return Vectors(layout, run, alignment(value, layout, run, size),
-                   tuple(_joined(ctx, ptr, layout, run, size, value)))
-
-
-def _joined(ctx: Context, ptr: Tensor, layout: Layout, run: int, size: int,
-            value: Value) -> list[tuple[int, ...]]:
-    """Registers that one access moves, where vectors are shorter than what an access may move."""
-    most = ctx.target.lane_bytes // size
-    is_cut = layout.width == ctx.target.components and run == layout.width and ctx.target.optimises("vectors")
-    while is_cut and isinstance(ptr, Pointers) and most > layout.width:
-        longer = fragments.lengthened(layout, _distance(ptr, layout), most)
-        if alignment(value, longer, longer.width, size) >= longer.width * size:
-            return fragments.runs(layout, longer)
-        most //= 2
-    return fragments.runs(layout, layout)
-
-
-def alignment(pointers: Value, layout: Layout, run: int, size: int) -> int:
-    """Bytes that the address of each run of neighbouring components is a multiple of."""
-    info = axis_facts(pointers)
-    if run == 1 or info is None:
-        return size
-    places = [layout.unravel(basis) for basis in layout.component[:log2(run)]]
-    along = max(range(len(layout.shape)), key=lambda d: places[0][d])
-    for i, place in enumerate(places):
-        if any(index != (d == along) << i for d, index in enumerate(place)):
-            return size
-    others = (layout.origin, *layout.component[log2(run):], *layout.register, *layout.step, *layout.lane,
-              *layout.warp)
-    if any(layout.unravel(basis)[along] % run for basis in others):
-        return size
-    return max(size, min(info.divisor(along, run, size), run * size))
-
-
-def _by_firsts(pointers: Pointers, layout: Layout, run: int) -> bool:
-    """Is the address of component 0 of each register all that an access asks for?"""
-    return run == layout.width and (run > 1 or (pointers.affine is not None and not pointers.terms))
-
-
-def asks_for_all(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
-    """Does an access under this layout ask for the offsets of all elements?"""
-    wide = by_memory(ctx, pointers, layout, pointers.element.pointee)  # type: ignore[attr-defined]
-    run = ctx.answers.remembered(("run", _offsets(pointers), wide), pointers,
-                                 lambda: run_length(ctx, pointers, wide))
-    return not _by_firsts(pointers, wide, run)
-
-
 class AccessPointers:
     """The pointers of one tensor access, ready to be loaded from or stored to, register by register."""
 
@@ -169,7 +67,7 @@ class AccessPointers:
             ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
         if isinstance(ptr, Pointers):
             self.base = ptr.base
-            if _by_firsts(ptr, layout, self.run):
+            if by_firsts(ptr, layout, self.run):
                 self.firsts = self._firsts(ptr)
                 return
             self.offsets = element_offsets(ctx, ptr, layout)

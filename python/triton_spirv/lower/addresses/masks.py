@@ -10,7 +10,7 @@ width: a window that wraps fails the test and takes the exact path.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 from ...facts.bounds import Part, conjunction, folded
@@ -22,19 +22,14 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..arithmetic.symbolic import as_affine
 from ..context import Context, named
-from ..plan.accesses import Groups
+from ..known_masks import Asked
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Bound, Deferred, Tensor, Uniform
-from ..values.types import element_of, storage_type
-from .access import by_memory, vectors_of
-from .element_motion import growth
+from .transfers import is_true
 
 #: predicate -> (instruction that compares the extremes, whether the left side must be the smaller one)
 ORDERED = {"slt": ("OpSLessThan", True), "sle": ("OpSLessThanEqual", True),
            "sgt": ("OpSGreaterThan", False), "sge": ("OpSGreaterThanEqual", False)}
-
-#: Bytes that no address need be a multiple of more than.
-WIDEST = 16
 
 #: The predicate that holds where another does not.
 OPPOSITE = {"slt": "sge", "sge": "slt", "sle": "sgt", "sgt": "sle"}
@@ -202,9 +197,7 @@ def _wrapped(number: int, width: int) -> int:
 
 def is_proven(ctx: Context, mask: Tensor | None, layout: Layout) -> bool:
     """Is the mask absent, true, or known true on the path being emitted?"""
-    if mask is None or (isinstance(mask, Uniform) and mask.scalar.constant is True):
-        return True
-    return ctx.masks.holds(mask, layout)
+    return is_true(mask) or ctx.masks.holds(mask, layout)
 
 
 def is_refuted(ctx: Context, mask: Tensor | None, layout: Layout) -> bool:
@@ -233,18 +226,12 @@ def guarded(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], masks: Sequen
     """
     if ctx.layouts.brief:
         return list(body())
-    wanted = [
-        (mask, layout)
-        for mask, layout in [*masks, *_load_masks(ctx, inputs)]
-        if not is_proven(ctx, mask, layout)
-    ]
-    proven, test = set(), None
-    for mask, layout in wanted:
-        if (id(mask), layout) in proven:
-            continue
-        part = all_true(ctx, mask, layout)
+    proven: set[Asked] = set()
+    test = None
+    for asked in dict.fromkeys([*masks, *_load_masks(ctx, inputs)]):
+        part = None if is_proven(ctx, *asked) else all_true(ctx, *asked)
         if part is not None:
-            proven.add((id(mask), layout))
+            proven.add(asked)
             test = part if test is None else ctx.b.logical_and(test, part)
     if test is None:
         return list(body())
@@ -297,44 +284,13 @@ def one_of(ctx: Context, test: Register, question: str, first: tuple[str, Callab
     return branch.results
 
 
-def by_register(ctx: Context, mask: Tensor | None, layout: Layout) -> Groups | None:
-    """The registers of a layout that share a mask. None where the components of a register may differ in it.
-    """
-    if not ctx.target.optimises("masks"):
-        return None
-    return ctx.answers.remembered(("groups", id(mask), layout), mask, lambda: _by_register(mask, layout))
-
-
-def _by_register(mask: Tensor | None, layout: Layout) -> Groups | None:
-    if any(growth(mask, basis, layout) != 0 for basis in layout.component):
-        return None
-    bits = [i for i, basis in enumerate(layout.register) if growth(mask, basis, layout) != 0]
-    shared = replace(layout, component=(), register=tuple(layout.register[i] for i in bits))
-    return Groups(shared, tuple([sum((r >> i & 1) << k for k, i in enumerate(bits))
-                                 for r in range(layout.registers)]))
-
-
-def is_predicated(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, layout: Layout) -> bool:
-    """Does this load or store move its registers by messages that a mask governs, without any branch?"""
-    if layout.steps > 1 or op.attributes.get("isVolatile"):
-        return False
-    pointee = element_of(op.ptr.type).pointee  # type: ignore[attr-defined]
-    if not ctx.env.predicates(storage_type(pointee), 1, WIDEST):
-        return False
-    wide = by_memory(ctx, ptr, layout, pointee)
-    if by_register(ctx, mask, wide) is None:
-        return False
-    vectors = vectors_of(ctx, ptr, wide, pointee, op.ptr)
-    return ctx.env.predicates(storage_type(pointee), vectors.run, vectors.alignment)
-
-
 def _load_masks(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[tuple[Tensor, Layout]]:
-    found = []
+    found: list[tuple[Tensor, Layout]] = []
     for node, layouts in ctx.requests.of(inputs):
         if isinstance(node, Deferred) and node.operation.name == "tt.load":
             ptr, mask, _ = named(node.operation, node.operands)
-            found += [(mask, layout) for layout in layouts
-                      if mask is not None and not is_predicated(ctx, node.operation, ptr, mask, layout)]
+            found += [(mask, layout) for layout in layouts if mask is not None
+                      and ctx.transfers.of(node.operation, ptr, mask, layout).governed is None]
     return found
 
 
@@ -342,13 +298,13 @@ def proven_whole(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], walk: Ca
     """Run `walk`, a loop over the steps of the layouts, twice: where one test proves every mask of the loads
     below `inputs` for all steps, and where it does not."""
     tests: list[Register] = []
-    proven: set[tuple[int, Layout]] = set()
-    for mask, layout in _load_masks(ctx, inputs):
-        if not is_proven(ctx, mask, layout) and (id(mask), layout) not in proven:
+    proven: set[Asked] = set()
+    for mask, layout in dict.fromkeys(_load_masks(ctx, inputs)):
+        if not is_proven(ctx, mask, layout):
             test = all_true(ctx, mask, layout.without_steps())
             if test is not None:
                 tests.append(test)
-                proven.add((id(mask), layout))
+                proven.add((mask, layout))
     if not tests:
         return walk()
     together = tests[0]

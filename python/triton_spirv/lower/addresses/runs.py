@@ -41,12 +41,11 @@ class Runs:
         return Runs(lengths, (*self.masks, *other.masks))
 
 
-def without_repeats(ctx: Context, node: Deferred, layout: Layout) -> Layout:
+def without_repeats(ctx: Context, known: Known, node: Deferred, layout: Layout) -> Layout:
     """The layout with a basis of 0 for each component and register bit in which the elements of a run differ;
-    the same layout where there are no runs."""
+    the same layout where there are no runs. `known` keeps the runs that were found."""
     if not node.reads_memory or layout.lane or layout.warp or not ctx.target.optimises("runs"):
         return layout
-    known: Known = ctx.answers.remembered(("runs",), None, dict)
     runs: Runs | None = answer(_runs, node, known=known)
     if runs is None or runs.lengths is None or not all(is_proven(ctx, mask, layout) for mask in runs.masks):
         return layout

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 from ...ir.model import Operation, TensorType
 from ...layout import Layout
-from ..addresses.access import vectors_of
 from ..addresses.element_motion import pointer_growth
 from ..addresses.pointer_motion import constant_of, distance, to_next_program
 from ..context import Context
 from ..plan.accesses import Distance, Fetch
 from ..values.tensor import Pointers
-from ..values.types import element_of, storage_bytes
+from ..values.types import pointee_of, storage_bytes
 
 PAGE = 4096  # bytes of a page of memory, at least
 
@@ -54,7 +53,7 @@ def _plan_lines(ctx: Context, op: Operation, pointers: object, layout: Layout, m
     """What an access reaches next time, if its components are neighbours in memory."""
     if not isinstance(pointers, Pointers):
         return None
-    vectors = vectors_of(ctx, pointers, layout, element_of(op.ptr.type).pointee, op.ptr)  # type: ignore[attr-defined]
+    vectors = ctx.transfers.vectors(pointers, layout, op.ptr)
     if not vectors.run == layout.width > 1:
         return None
     return Fetch(op, f"next {moved.mover}", layout, vectors, moved, last, near)
@@ -71,7 +70,7 @@ def _plan_page(ctx: Context, load: Operation, pointers: object, layout: Layout) 
         return None
     if stores_as_much(load, layout.numel):
         return None
-    element = element_of(load.ptr.type).pointee  # type: ignore[attr-defined]
+    element = pointee_of(load.ptr.type)
     walked = {basis for basis in (*layout.component, *layout.register, *layout.step)
               if pointer_growth(pointers, basis, layout) == basis}
     along = 1
@@ -79,7 +78,7 @@ def _plan_page(ctx: Context, load: Operation, pointers: object, layout: Layout) 
         along *= 2
     if along * storage_bytes(element) < PAGE:
         return None
-    return Fetch(load, "page ahead", layout, vectors_of(ctx, pointers, layout, element, load.ptr), near=True)
+    return Fetch(load, "page ahead", layout, ctx.transfers.vectors(pointers, layout, load.ptr), near=True)
 
 
 def stores_as_much(load: Operation, elements: int) -> bool:

@@ -103,9 +103,10 @@ def _loaded(ctx: Context, layout: Layout, mask: Tensor | None,
     """The elements of several loads, each (operation, ptr, other), under one mask."""
     for _, ptr, other in asked:
         exchange_first(ctx, layout, ptr, mask, other)
-    plans = plan_loads(ctx, layout, mask, [(op, ptr) for op, ptr, _ in asked])
+    refuted = is_refuted(ctx, mask, layout)
+    plans = plan_loads(ctx, layout, mask, [(op, ptr) for op, ptr, _ in asked], refuted)
     loads = [_Load(ctx, plan, ptr, mask, other) for plan, (_, ptr, other) in zip(plans, asked, strict=True)]
-    if layout.step and not is_refuted(ctx, mask, layout):
+    if layout.step and not refuted:
         for op, ptr, _ in asked:
             fetch_ahead(ctx, op, ptr, layout)
     for plan in plans:

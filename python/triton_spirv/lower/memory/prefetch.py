@@ -20,7 +20,7 @@ from ..context import Context, StepLoop
 from ..plan.accesses import Fetch
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor
-from ..values.types import element_of, shape_of, storage_bytes
+from ..values.types import element_of, pointee_of, shape_of, storage_bytes
 from .decide_fetches import PAGE, plan_fetch, plan_kept, plan_touch
 
 LINE = 64  # bytes that a processor fetches at a time, at least
@@ -100,7 +100,7 @@ def fetch_ahead(ctx: Context, load: Operation, pointers: object, layout: Layout,
 def _fetch_page(ctx: Context, fetch: Fetch, pointers: object) -> None:
     """The first line of a page some way ahead of what is at hand."""
     assert isinstance(pointers, Pointers)
-    access = AccessPointers(ctx, pointers, fetch.vectors, element_of(fetch.operation.ptr.type).pointee)  # type: ignore[attr-defined]
+    access = AccessPointers(ctx, pointers, fetch.vectors, pointee_of(fetch.operation.ptr.type))
     env = ctx.env
     ahead = ctx.b.iadd(env.address(access.pointer(0)), PAGES_AHEAD * PAGE)
     env.prefetch(env.pointer(ctx.b.iand(ahead, -PAGE), access.pointee), fetch.near)
@@ -184,7 +184,7 @@ def _following(ctx: Context, fetch: Fetch, pointers: object) -> AccessPointers:
     reached = in_reach(ctx, fetch.operation, moved, 0 if last is None else last)
     base = ctx.env.offset(pointers.base, reached)
     following = replace(pointers, base=base)
-    return AccessPointers(ctx, following, fetch.vectors, element_of(fetch.operation.ptr.type).pointee)  # type: ignore[attr-defined]
+    return AccessPointers(ctx, following, fetch.vectors, pointee_of(fetch.operation.ptr.type))
 
 
 def _fetch_lines(ctx: Context, fetch: Fetch, pointers: object) -> None:

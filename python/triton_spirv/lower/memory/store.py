@@ -21,8 +21,8 @@ from ..plan.accesses import Access, Vectors
 from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.tensor import Tensor
-from ..values.types import element_of, storage_type
-from .decide import is_governed, plan_scalar, plan_store
+from ..values.types import pointee_of, storage_type
+from .decide import plan_scalar, plan_store
 from .hazard import versioned
 from .load import by_mask, exchange_first, to_memory, true_everywhere
 from .prefetch import touch_ahead
@@ -59,7 +59,8 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
     def walk() -> None:
         layout = ctx.layouts.of(op.ptr.type)
         inputs = [(x, layout) for x in tensors]
-        tests = [] if is_governed(ctx, op, layout, ptr, mask) else [(mask, layout)]
+        governs = mask is None or ctx.transfers.of(op, ptr, mask, layout).needs_no_test
+        tests = [] if governs else [(mask, layout)]
         opened = ctx.walks.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
         idles = layout.step and mask is not None and not opened.by_products
         if layout.step and not ctx.layouts.brief:
@@ -89,7 +90,7 @@ def _store_registers(
     plan = plan_store(ctx, op, layout, ptr, mask)
     assert plan.vectors is not None
     wide = plan.vectors.layout
-    pointers = AccessPointers(ctx, ptr, plan.vectors, element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
+    pointers = AccessPointers(ctx, ptr, plan.vectors, pointee_of(op.ptr.type))
     made = fragments.rearrange(b, ctx.evaluation.fragment(value, layout), wide)
     values = [to_memory(ctx, x) for x in made.registers]
     if plan.way in ("plain", "proven") and not plan.cold:
@@ -149,7 +150,7 @@ def _store_all(ctx: Context, pointers: AccessPointers, values: Sequence[Register
 def _store_elements(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, value: Tensor,
                     mask: Tensor) -> None:
     """Store the elements whose mask is true, one after the other."""
-    pointee = storage_type(element_of(op.ptr.type).pointee)  # type: ignore[attr-defined]
+    pointee = storage_type(pointee_of(op.ptr.type))
 
     def visit(row: list[Register]) -> None:
         address, put, inside = row

@@ -52,6 +52,35 @@ class Groups:
     of: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Transfer:
+    """How an access moves the elements of a tensor under a layout, wherever its code stands.
+
+    vectors    how they lie in memory, under the layout that puts neighbours there side by side
+    way        how elements are moved whose mask is not known to hold, where nothing tests all of it
+    branches   registers that share a mask, few enough for a branch each
+    governed   registers that share a mask which governs the messages that move them
+    unmasked   the mask is absent, or true everywhere
+    """
+
+    vectors: Vectors
+    way: str
+    branches: Groups | None
+    governed: Groups | None
+    unmasked: bool
+
+    @property
+    def one_mask(self) -> bool:
+        """Is there one branch for everything?"""
+        return self.branches is not None and self.branches.layout.registers == 1
+
+    @property
+    def needs_no_test(self) -> bool:
+        """Does the mask govern messages, or one branch, so that nobody need ask whether it is true
+        everywhere?"""
+        return self.governed is not None or self.one_mask
+
+
 #: Where the surface of a 2D block message begins.
 #:   near      just before its block
 #:   moving    the same, and a loop of the kernel moves it with the block

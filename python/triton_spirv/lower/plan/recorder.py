@@ -18,9 +18,8 @@ class Recorder:
     def __init__(self) -> None:
         self._open: list[list[Node]] = [[]]
         self._arrays: dict[int, int] = {}  # id of an array's register -> its number
-        self._contents: dict[int, int] = {}  # id of a Stored -> number of the tensor that it holds
+        self._contents: dict[Stored, int] = {}  # -> number of the tensor that it holds
         self._names: list[str] = []
-        self._known: list[Stored] = []  # keeps those ids unique
         self._places: dict[int, int] = {}  # id of the first of its arrays' registers -> number of a place
 
     def add(self, node: Node) -> None:
@@ -70,11 +69,10 @@ class Recorder:
 
     def content(self, stored: Stored) -> int:
         """The number of the tensor itself."""
-        number = self._contents.get(id(stored))
+        number = self._contents.get(stored)
         if number is None:
-            number = self._contents[id(stored)] = len(self._names)
+            number = self._contents[stored] = len(self._names)
             self._names.append("")
-            self._known.append(stored)
         return number
 
     def name(self, stored: Stored, value: Value) -> int:

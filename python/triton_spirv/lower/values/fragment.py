@@ -97,7 +97,7 @@ def runs(layout: Layout, longer: Layout) -> list[tuple[int, ...]]:
 
 def components(b: Builder, register: Register, which: Sequence[int]) -> Register:
     """Some components of a register, as a vector (or a scalar where there is one)."""
-    if len(which) == width_of(register.type) and all(i == c for i, c in enumerate(which)):
+    if list(which) == list(range(width_of(register.type))):
         return register
     if len(which) == 1:
         return b.extract(register, which[0])

@@ -26,7 +26,7 @@ from ...traversal import Asking, every, question
 from .allocation import Range
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fragment:
     """Registers of a tensor under `layout`: 1 << len(layout.register) values of layout.width components
     each.

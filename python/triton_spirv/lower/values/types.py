@@ -23,6 +23,13 @@ def element_of(type: Type) -> Type:
     return type.element if isinstance(type, TensorType) else type
 
 
+def pointee_of(type: Type) -> Type:
+    """What a pointer, or each of a tensor of pointers, points to."""
+    pointer = element_of(type)
+    assert isinstance(pointer, PointerType)
+    return pointer.pointee
+
+
 def shape_of(type: Type) -> tuple[int, ...]:
     """The shape of a tensor type; () for a scalar."""
     return type.shape if isinstance(type, TensorType) else ()

@@ -47,25 +47,24 @@ class Requests:
         """Every deferred or small tensor below the inputs with the layouts asked of it, consumers before
         producers. Nothing is asked of what lies below a value that is computed before the walk.
         """
-        found: dict[Deferred | _Identity, set[Layout]] = {}
-        order: list[Deferred | _Identity] = []
+        found: dict[Deferred | Fragment, set[Layout]] = {}
+        order: list[Deferred | Fragment] = []
         known: Known = {}
 
         def visit(tensor: Tensor, layout: Layout) -> Asking[None]:
             if isinstance(tensor, Deferred) and tensor.evaluated is not None:
                 yield tensor.evaluated, layout
             elif isinstance(tensor, (Deferred, Fragment)):
-                key = tensor if isinstance(tensor, Deferred) else _Identity(tensor)
-                found.setdefault(key, set()).add(layout)
+                found.setdefault(tensor, set()).add(layout)
                 if isinstance(tensor, Fragment) or not self.is_astray(tensor, layout):
                     yield from below(tensor, layout)
-                order.append(key)
+                order.append(tensor)
             else:
                 yield from below(tensor, layout)
 
         for tensor, layout in inputs:
             answer(visit, tensor, layout, known=known)
-        return [(key.tensor if isinstance(key, _Identity) else key, found[key]) for key in reversed(order)]
+        return [(tensor, found[tensor]) for tensor in reversed(order)]
 
     def is_astray(self, node: Tensor, layout: Layout) -> bool:
         """Would a walk come to this value otherwise than window by window? Then it is computed before."""
@@ -121,7 +120,7 @@ def below(tensor: Tensor | None, layout: Layout) -> list[Request]:
     return [(x, asked) for x in tensor.operands if x is not None and not isinstance(x, Register)]
 
 
-def walk(tensor: Tensor, layout: Layout, seen: set[tuple[int, Layout]]) -> Iterable[tuple[Deferred, Layout]]:
+def walk(tensor: Tensor, layout: Layout, seen: set[Request]) -> Iterable[tuple[Deferred, Layout]]:
     """Every deferred value below a tensor with the layout asked of it; what lies below a computed one is not
     visited.
     """
@@ -129,9 +128,9 @@ def walk(tensor: Tensor, layout: Layout, seen: set[tuple[int, Layout]]) -> Itera
     while left:
         tensor, layout = left.pop()
         if isinstance(tensor, Deferred):
-            if (id(tensor), layout) in seen:
+            if (tensor, layout) in seen:
                 continue
-            seen.add((id(tensor), layout))
+            seen.add((tensor, layout))
             yield tensor, layout
             if tensor.evaluated is not None:
                 continue
@@ -147,16 +146,3 @@ def is_view(node: Deferred) -> bool:
     """A view of one tensor, or its bits as another type: the operand is worth keeping, not the view."""
     entry = RULES[node.operation.name]
     return (entry.kind == "pulled" and entry.weight == 0) or entry.name == "tt.bitcast"
-
-
-@dataclass(frozen=True)
-class _Identity:
-    """A tensor compared by identity, as a key."""
-
-    tensor: Fragment
-
-    def __hash__(self) -> int:
-        return id(self.tensor)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.tensor is self.tensor

@@ -19,9 +19,9 @@ class Scope:
     """
 
     walks: bool = False
-    fragments: dict[tuple[int, Layout], Fragment] = field(default_factory=dict)
-    spilled: dict[int, Stored] = field(default_factory=dict)
-    exchanged: dict[int, list[Fragment]] = field(default_factory=dict)  # what lanes have exchanged
+    fragments: dict[tuple[Tensor, Layout], Fragment] = field(default_factory=dict)
+    spilled: dict[Fragment, Stored] = field(default_factory=dict)
+    exchanged: dict[Fragment, list[Fragment]] = field(default_factory=dict)  # what lanes have exchanged
     kept: set[Deferred] = field(default_factory=set)  # made before the scope, evaluated for good in it
     written: set[tuple[OpenWalk, Deferred]] = field(default_factory=set)  # by-products, on all ways to here
 
@@ -57,7 +57,6 @@ class Scopes:
 
     def __init__(self) -> None:
         self._open = [Scope()]
-        self._known: list[object] = []  # keeps ids unique by which scopes know tensors
 
     def __len__(self) -> int:
         return len(self._open)
@@ -93,7 +92,7 @@ class Scopes:
 
     def evaluated(self, tensor: Tensor, layout: Layout) -> Fragment | None:
         """Its registers under a layout, where they are known."""
-        key = (id(tensor), layout)
+        key = tensor, layout
         for scope in reversed(self._open):
             if key in scope.fragments:
                 return scope.fragments[key]
@@ -101,32 +100,29 @@ class Scopes:
 
     def add(self, tensor: Tensor, made: Fragment) -> bool:
         """These are its registers. False where this scope knows them already."""
-        key = (id(tensor), made.layout)
+        key = tensor, made.layout
         if key in self.innermost.fragments:
             return False
         self.innermost.fragments[key] = made
-        self._known.append(tensor)
         return True
 
     def spilled(self, tensor: Fragment) -> Stored | None:
         """The array that holds it, too."""
-        return next((scope.spilled[id(tensor)] for scope in reversed(self._open)
-                     if id(tensor) in scope.spilled), None)
+        return next((scope.spilled[tensor] for scope in reversed(self._open)
+                     if tensor in scope.spilled), None)
 
     def spill(self, tensor: Fragment, stored: Stored) -> None:
         """An array holds it, too."""
-        self.innermost.spilled[id(tensor)] = stored
-        self._known.append(tensor)
+        self.innermost.spilled[tensor] = stored
 
     def exchanged(self, tensor: Fragment) -> Iterator[Fragment]:
         """The same elements in other lanes or warps, as they have been exchanged."""
         for scope in reversed(self._open):
-            yield from scope.exchanged.get(id(tensor), ())
+            yield from scope.exchanged.get(tensor, ())
 
     def exchange(self, tensor: Fragment, made: Fragment) -> None:
         """Lanes have exchanged it."""
-        self.innermost.exchanged.setdefault(id(tensor), []).append(made)
-        self._known.append(tensor)
+        self.innermost.exchanged.setdefault(tensor, []).append(made)
 
     def keep(self, node: Deferred, value: Fragment | Stored) -> None:
         """A deferred value is in registers or an array from here on, until this scope closes, or its own."""

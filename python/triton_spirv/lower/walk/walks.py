@@ -127,7 +127,7 @@ class Walks:
         They belong to the block of `op`; an outer array is read again by the next iteration.
         """
         found: dict[Deferred, set[Layout]] = {}
-        seen: set[tuple[int, Layout]] = set()
+        seen: set[Request] = set()
         for tensor, layout in inputs:
             for node, asked in walk(tensor, layout, seen):
                 if isinstance(node.evaluated, Stored):
