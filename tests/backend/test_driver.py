@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -302,6 +302,84 @@ def test_constants_that_are_equal_are_told_apart() -> None:
             out = np.ones(1)
             launch(triton_spirv.asarray(out), zeros(1), constant)
             assert out[0] == 0 and np.signbit(out[0]) == np.signbit(constant), constant
+
+
+class Pair(NamedTuple):
+    scale: Any
+    power: Any
+
+
+class Swapped(NamedTuple):
+    power: Any
+    scale: Any
+
+
+@triton.jit
+def with_constants_in_a_tuple(out, x, constants):
+    first: tl.constexpr = constants[0]
+    inner: tl.constexpr = constants[1][0]
+    tl.store(out, tl.load(x) * first)
+    tl.store(out + 1, tl.load(x) * inner)
+
+
+@triton.jit
+def with_a_tuple_of_constants(out, x, C: tl.constexpr):
+    tl.store(out, tl.load(x) * C[0])
+    tl.store(out + 1, tl.load(x) * C[1][0])
+
+
+@triton.jit
+def with_fields(out, pair):
+    tl.store(out, pair.scale * 10.0 + pair.power)
+
+
+@pytest.mark.parametrize("kernel", [with_constants_in_a_tuple, with_a_tuple_of_constants])
+def test_constants_in_tuples_are_told_apart(kernel) -> None:
+    """As test_constants_that_are_equal_are_told_apart, at both depths."""
+    whole, zero = (triton_spirv.asarray(np.full(1, value, np.int32)) for value in (2**24 + 1, 0))
+    inside = (lambda *values: values) if kernel is with_a_tuple_of_constants else \
+        (lambda *values: tuple(map(tl.constexpr, values)))
+    for constant, expected in [(1, 2.0**24 + 1), (1.0, 2.0**24), (1, 2.0**24 + 1)]:
+        for at, (first, second) in enumerate([(constant, 3), (3, constant)]):
+            out = np.zeros(2)
+            constants = *inside(first), inside(second)
+            kernel[(1,)](triton_spirv.asarray(out), whole, constants)
+            assert out[at] == expected, constants
+    for constant in (0.0, -0.0, 0.0):
+        out = np.ones(2)
+        kernel[(1,)](triton_spirv.asarray(out), zero, (*inside(constant), inside(constant)))
+        assert not out.any() and (np.signbit(out) == np.signbit(constant)).all(), constant
+
+
+def test_constants_that_are_wrapped_are_told_apart() -> None:
+    x, out = triton_spirv.asarray(np.array([2**24 + 1], np.int32)), np.zeros(1)
+    for constant, expected in [(1, 2.0**24 + 1), (1.0, 2.0**24), (np.float64(1), 2.0**24), (1, 2.0**24 + 1)]:
+        with_a_constant[(1,)](triton_spirv.asarray(out), x, tl.constexpr(constant))
+        assert out[0] == expected, constant
+
+
+def test_tuples_with_other_fields_are_told_apart() -> None:
+    out = zeros(1)
+    for pair, expected in [(Pair(2.0, 3.0), 23), (Swapped(2.0, 3.0), 32), (Pair(2.0, 3.0), 23)]:
+        with_fields[(1,)](out, pair)
+        assert out.numpy()[0] == expected
+
+
+def test_arguments_of_a_compiled_kernel_are_counted() -> None:
+    """As of a function in Python; constants at the end may be left out."""
+    x, out = zeros(64), zeros(64)
+    scale = scale_by[(1,)](x, out, 2.0, 64, BLOCK=64)
+    tuples = sum_of_tuple[(1,)](out, (1.0, (2.0, 3.0)), None, BLOCK=16)
+    for kernel, given, message in [
+            (scale, (x,), r"scale_by\(\) missing 3 required positional arguments: 'out', 'factor' and 'n'"),
+            (scale, (x, out), r"scale_by\(\) missing 2 required positional arguments: 'factor' and 'n'"),
+            (scale, (x, out, 2.0), r"scale_by\(\) missing 1 required positional argument: 'n'"),
+            (scale, (x, out, 2.0, 64, 64, 1), r"scale_by\(\) takes 5 positional arguments but 6 were given"),
+            (tuples, (out,), r"sum_of_tuple\(\) missing 1 required positional argument: 'values'")]:
+        with pytest.raises(TypeError, match=f"^{message}$"):
+            kernel[(1, 1, 1)](*given)
+    for given in (x, out, 3.0, 64), (x, out, 3.0, 64, 64):
+        scale[(1, 1, 1)](*given)
 
 
 def test_other_arguments_are_read_as_before() -> None:

@@ -4,7 +4,8 @@ Arguments that it cannot take: its message names their type, this one the way ou
 in Triton it gives a KeyError.
 
 Constants: it looks a kernel up by what constants equal, and 2, 2.0 and, of 1, True are equal, as 0.0 and -0.0
-are. A launch with one got the kernel that was compiled for the other, in every Triton from 3.6 to 3.9.
+are. A launch with one got the kernel that was compiled for the other, in every Triton from 3.6 to 3.9. So it
+is with constants inside of tuples, and with tuples whose fields have other names.
 
 Triton asks no backend about either, so the function by which it reads a kernel's arguments is wrapped, for
 kernels of this backend only.
@@ -13,11 +14,12 @@ kernels of this backend only.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
+from triton.language.core import constexpr, dtype
 from triton.runtime import jit
+from triton.runtime.jit import JITFunction
 from triton_spirv.errors import LaunchError
 
 #: what Triton's message starts with
@@ -48,16 +50,13 @@ def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) 
     """`read`, whose TypeError about an argument's type says which argument it is and what to pass;
     LaunchError for an array of elements without a type. Constants that equal others of another kind are told
     apart."""
-    places = [at for at, name in enumerate(names) if name in constants]
-
     def read_arguments(*arguments: Any, **options: Any) -> Any:
         try:
             found = read(*arguments, **options)
             known = found[1]
-            for at in places:
-                kind = known[at][1].__class__
-                if kind is float or kind is bool:
-                    known[at] = known[at][0], told_apart(known[at][1])
+            for at, (kind, value) in enumerate(known):
+                if (kind == CONSTANT or kind.__class__ is not str) and value.__class__ not in ALIKE:
+                    known[at] = kind, told_apart(value)
             return found
         except RuntimeError as error:
             if "doesn't have storage" not in str(error):
@@ -76,29 +75,48 @@ def explaining(read: Callable[..., Any], names: list[str], constants: set[str]) 
     return read_arguments
 
 
+#: Triton's type of an argument that is a constant
+CONSTANT = "constexpr"
+#: what equals nothing but its like
+ALIKE = frozenset({int, str, type(None), dtype, JITFunction})
+
+
 class Constant:
     """A constant, equal to itself only; it is written as its value is."""
 
-    def __init__(self, value: Any) -> None:
-        self.text = repr(value)
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def __repr__(self) -> str:
         return self.text
 
 
-#: a value, its sign -> the one that stands for it
-_constants: dict[tuple[Any, float], Constant] = {}
-TRUE, FALSE = Constant(True), Constant(False)
+#: type of a value, as it is written -> the one that stands for it
+_constants: dict[tuple[type, str], Constant] = {}
+TRUE, FALSE = Constant("True"), Constant("False")
 
 
 def told_apart(value: Any) -> Any:
-    """What equals no constant of another kind: an integer equals no float but a whole one."""
+    """What equals no constant of another kind: an integer equals no float but a whole one. Of a tuple with
+    names, no tuple with others."""
     if value is True or value is False:
         return TRUE if value else FALSE
-    if not value.is_integer():
+    if value.__class__ is float and not value.is_integer():
         return value
-    key = value, math.copysign(1.0, value)
-    return _constants.get(key) or _constants.setdefault(key, Constant(value))
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", None)  # behind the values, whose places Triton asks for
+        return *map(told_apart, value), *([interned(tuple, ", ".join(names))] if names else [])
+    if isinstance(value, constexpr):
+        inner = told_apart(value.value)
+        return value if inner is value.value else inner
+    if isinstance(value, float | int):  # a number of a class of its own, too
+        return interned(type(value), repr(value))
+    return value
+
+
+def interned(kind: type, text: str) -> Constant:
+    """The constant of this type that is written so."""
+    return _constants.get((kind, text)) or _constants.setdefault((kind, text), Constant(text))
 
 
 def require_dtypes(given: dict[str, Any]) -> None:

@@ -32,6 +32,8 @@ from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.launch import GRID_LIMIT
 from triton_spirv.target.known import VARIABLE
 
+from .binding import told_apart
+
 if TYPE_CHECKING:
     from triton_spirv.runtime.quick import Quick
 
@@ -108,7 +110,7 @@ class Parameter:
         """The answers for arguments that the kernel is right for, without the type where an annotation says
         it: a kernel that knows nothing of multiples takes those, too."""
         known = {self.own[1], "D"} if self.own[1] == "" else {self.own[1]}
-        return frozenset(known if self.annotated else {(self.own[0], each) for each in known})
+        return frozenset(known if self.annotated else {told_apart((self.own[0], each)) for each in known})
 
     @property
     def is_asked_for(self) -> bool:
@@ -227,6 +229,9 @@ def _specialised(one: Parameter, names: dict[str, Any]) -> str:
     """Would Triton compile another kernel for the argument, one that this one is not right for?"""
     names[f"accepted{one.at}"] = one.accepted
     answer = f"specialise(backend, {one.text}, {', '.join(map(str, one.how))})"
+    if isinstance(one.value, tuple):
+        names["told_apart"] = told_apart
+        answer = f"told_apart({answer})"
     return f"{answer}{'[1]' * one.annotated} not in accepted{one.at}"
 
 

@@ -86,7 +86,8 @@ class SPIRVUtils:
 
 def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     """Triton's `driver.launcher_cls`: a function of the grid, Triton's own arguments, and the kernel's."""
-    select = selector(list(source.signature.values()))
+    signature = list(source.signature.values())
+    select, needed, most = selector(signature), without_constants(signature), len(signature)
     _latest.metadata = metadata
     bound: Function | None = None
     run: Any = None
@@ -121,6 +122,8 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
             enter_hook(launch_metadata)
         if x.__class__ is not int or y.__class__ is not int or z.__class__ is not int:
             x, y, z = whole(x, y, z)
+        if not needed <= len(arguments) <= most:
+            require_arguments(metadata.name, list(source.signature), needed, len(arguments))
         values = select(arguments) if select else arguments
         block_io = not requires or all(requirement.holds(values) for requirement in requires)
         overlapping = disjoint and shares(values)
@@ -149,6 +152,24 @@ def whole(*grid: Any) -> tuple[int, ...]:
         if not hasattr(size, "__index__"):
             raise LaunchError(f"grid {axis}: {size!r} is a {type(size).__name__}; a grid holds integers")
     return tuple(map(operator.index, grid))
+
+
+def without_constants(signature: Sequence[Any]) -> int:
+    """How many arguments a launch needs: the last ones may be left out if they are constants."""
+    return max((at + 1 for at, kind in enumerate(signature) if kind != "constexpr"), default=0)
+
+
+def require_arguments(kernel: str, names: Sequence[str], needed: int, given: int) -> None:
+    """TypeError, as of a function in Python, for arguments that are too few or too many."""
+    if given > len(names):
+        were = "was" if given == 1 else "were"
+        raise TypeError(f"{kernel}() takes {len(names)} positional argument{'s' * (len(names) != 1)} but "
+                        f"{given} {were} given")
+    missing = [repr(name) for name in names[given:needed]]
+    if missing:
+        listed = ", ".join(missing[:-1]) + " and " * (len(missing) > 1) + missing[-1]
+        raise TypeError(f"{kernel}() missing {len(missing)} required positional "
+                        f"argument{'s' * (len(missing) > 1)}: {listed}")
 
 
 def bind(source: Any, function: Function, metadata: Any) -> Launch:
