@@ -1,20 +1,12 @@
-"""facts/motion.py: in text, and what a round adds to what travels."""
+"""facts/motion.py, facts/slopes.py: in text, and what a round adds to what travels."""
 
 from __future__ import annotations
 
 import pytest
 from known_facts.update import cases
 from texts import Case
-from triton_spirv.facts.motion import (
-    Counter,
-    Product,
-    Round,
-    added,
-    added_each_round,
-    motion,
-    number,
-    product_of,
-)
+from triton_spirv.facts.motion import Counter, Round, added_each_round, motion
+from triton_spirv.facts.slopes import Multiple, Product, added, multiple_of, number
 from triton_spirv.ir import Operation, Value, parse
 
 POINTERS = "tensor<16x!tt.ptr<f32>>"
@@ -108,12 +100,12 @@ def test_slopes_as_numbers() -> None:
     for name, expected in SLOPES.items():
         slope = motion(values[name], Counter(body)).slope
         assert slope is not None, name
-        found = product_of(slope)
+        found = multiple_of(slope)
         if expected is None:
             assert found is None and number(slope) is None, name
             continue
         assert found is not None, name
-        assert (found[0], None if found[1] is None else found[1].name) == expected, name
+        assert (found.factor, None if found.scalar is None else found.scalar.name) == expected, name
         assert number(slope) == (expected[0] if expected[1] is None else None), name
 
 
@@ -128,6 +120,6 @@ def test_shared_values_are_asked_once() -> None:
     last = [op.result for op in body.operations if op.results][-1]
     assert number(motion(last, Counter(body)).slope) == 2 ** 40
     by_round = motion(last, Round(body))
-    assert product_of(by_round.slope) == (2 ** 40, None) and len(str(by_round)) < 1000
+    assert multiple_of(by_round.slope) == Multiple(2 ** 40) and len(str(by_round)) < 1000
     assert added(1, 2, 3) == 6 and added(0, 0) == 0
     assert added(0, Product(1, last)) == Product(1, last)

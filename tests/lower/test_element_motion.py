@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from triton_spirv.facts.slopes import Multiple, Product, Slope, Sum
 from triton_spirv.ir import TensorType, Value, parse
 from triton_spirv.ir.model import Operation
 from triton_spirv.layout import Layout
-from triton_spirv.lower.addresses.element_motion import ElementSlope, growth, pointer_growth, slope_along
+from triton_spirv.lower.addresses.element_motion import growth, pitch_of, pointer_growth, slope_along
 from triton_spirv.lower.values.tensor import Affine, Deferred, Pointers, Uniform
 from triton_spirv.spirv.module import Value as Register
 from triton_spirv.spirv.types import Int
@@ -24,6 +25,8 @@ tt.func public @k(%n: i32, %p: tensor<16x!tt.ptr<i32>>, %q: tensor<16x!tt.ptr<i8
   %times = arith.muli %t, %s : tensor<16xi32>
   %far = arith.muli %r, %s : tensor<16xi32>
   %near = arith.addi %far, %r : tensor<16xi32>
+  %less = arith.subi %far, %r : tensor<16xi32>
+  %back = arith.subi %s, %far : tensor<16xi32>
   %same = arith.xori %s, %s : tensor<16xi32>
   %rest = arith.remsi %same, %s : tensor<16xi32>
   %gather = arith.addi %t, %r : tensor<16xi32>
@@ -64,25 +67,27 @@ def tensors() -> dict[str, Any]:
 
 
 #: (value, dimension, length of groups) -> its slope
-SLOPES = {
-    ("r", 0, 16): ElementSlope(1),
-    ("s", 0, 16): ElementSlope(0),
-    ("far", 0, 16): ElementSlope(1, N),
-    ("near", 0, 16): None,  # n + 1 is no product
-    ("same", 0, 16): ElementSlope(0),
-    ("rest", 0, 16): ElementSlope(0),
+SLOPES: dict[tuple[str, int, int], Slope[Register] | None] = {
+    ("r", 0, 16): 1,
+    ("s", 0, 16): 0,
+    ("far", 0, 16): Product(1, N),
+    ("near", 0, 16): Sum((Product(1, N), 1)),
+    ("less", 0, 16): Sum((Product(1, N), -1)),
+    ("back", 0, 16): Product(Product(1, N), -1),
+    ("same", 0, 16): 0,
+    ("rest", 0, 16): 0,
     ("t", 0, 2): None,
     ("times", 0, 2): None,
     ("gather", 0, 2): None,
-    ("group", 0, 4): ElementSlope(0),
+    ("group", 0, 4): 0,
     ("group", 0, 8): None,
-    ("inner", 0, 4): ElementSlope(1),
+    ("inner", 0, 4): 1,
     ("inner", 0, 8): None,
-    ("eight", 0, 4): ElementSlope(4),
-    ("w", 0, 4): ElementSlope(4),
-    ("matrix", 0, 4): ElementSlope(1),
+    ("eight", 0, 4): 4,
+    ("w", 0, 4): 4,
+    ("matrix", 0, 4): 1,
     ("matrix", 0, 8): None,
-    ("matrix", 1, 8): ElementSlope(0),
+    ("matrix", 1, 8): 0,
     ("twice", 0, 2): None,
 }
 
@@ -101,3 +106,15 @@ def test_growth(tensors: dict[str, Any]) -> None:
     assert growth(tensors["far"], 1, line) is None  # no number
     pointers = Pointers((16,), tensors["r"].element, N, tensors["r"], (tensors["eight"],))
     assert [pointer_growth(pointers, bit, line) for bit in (1, 2, 4)] == [5, 10, None]
+
+
+def test_pitches(tensors: dict[str, Any]) -> None:
+    """Slopes of pointers as multiples of one scalar."""
+    def pitch(*terms: str) -> Multiple[Register] | None:
+        return pitch_of(Pointers((16,), tensors["r"].element, N, None, tuple(map(tensors.get, terms))), 0, 16)
+
+    assert pitch("far", "far") == pitch("far", "s", "far") == Multiple(2, N)
+    assert pitch("back", "far") == pitch("s") == Multiple(0)
+    assert pitch("far", "back", "r", "r") == Multiple(2)
+    assert pitch("near") is None and pitch("far", "t") is None
+    assert pitch("less", "r") is None  # n - 1 + 1, part by part

@@ -14,7 +14,7 @@ from lower.plans import changed, plan_of
 from triton_spirv import plugin
 from triton_spirv.aot import signature
 from triton_spirv.facts import lookup
-from triton_spirv.facts.motion import Product
+from triton_spirv.facts.slopes import Product
 from triton_spirv.lower.intel import block_store
 from triton_spirv.lower.plan.accesses import Access, Blocks, Distance, Fetch
 from triton_spirv.lower.plan.records import Node, Plan, Region

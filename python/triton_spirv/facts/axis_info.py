@@ -7,6 +7,11 @@ element);
 - divisibility[d]: a power of two that divides the first element of each such group (an address: in bytes);
 - constancy[d] = k: in each group of k all elements are equal.
 
+In the words of motion.py: contiguity and constancy are the lengths of groups in which the slope along d is 1,
+or 0. That an index is divided or masked keeps such groups and their divisors, but no slope of the whole
+dimension; so these numbers are a lattice of their own, and motion from element to element
+(lower/addresses/element_motion.py) asks it first.
+
 All are powers of two. A scalar has one dimension of length 1. Example: 128 + arange(0, 64) has contiguity 64,
 divisibility 128, constancy 1; (arange(0, 64) // 16) has constancy 16. As in Triton, index arithmetic is taken
 not to overflow its signed type, and what an index is divided by to be positive. `nonnegative` is needed for

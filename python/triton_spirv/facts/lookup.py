@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from ..ir.model import Block, Operation, Value
 from ..traversal import Asking, Known, answer
-from .motion import FAR, UNKNOWN, Motion, Program, Slope, motion
+from .motion import FAR, UNKNOWN, Motion, Program, motion
+from .slopes import Slope
 
 
-def next_program(pointers: Value, block: Block) -> tuple[Slope | None, frozenset[Value]]:
+def next_program(pointers: Value, block: Block) -> tuple[Slope[Value] | None, frozenset[Value]]:
     """How pointers move from this program to the next one, a hint, and the numbers looked up in the kernel's
     first block that the slope stands for: of these it is the next program's less this one's."""
     looked_up: set[Value] = set()

@@ -5,9 +5,8 @@
     Program(axis)   from one program to the next along an axis of the grid
 
 A motion is asked for one mover at a time (`motion(value, mover)`), and answered from how the value is made.
-Slopes are symbolic: an integer, a scalar value of the program, or sums and products of
-these. `number` and `product_of` say what integer, or integer times scalar, a slope is; whoever emits code
-computes it in the order in which it is written.
+Slopes are symbolic (slopes.py). The fourth mover is the index along a dimension: what moves from element to
+element is asked of tensors as lowering has bound them (lower/addresses/element_motion.py).
 
     rows * stride + k + columns     by Counter (k): start unknown, slope 1
     k * 4 * stride                  by Counter (k): start 0, slope product(product(1, 4), stride)
@@ -24,30 +23,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.model import Block, Operation, Value
-from ..traversal import Asking, Known, answer, question
-from .axis import axis_facts
+from ..traversal import Asking, Known, answer
+from .slopes import Slope, added, of_result, text
 from .uniform import is_uniform
 
 #: Values that one question for a hint asks about, at most: addresses are short formulas.
 FAR = 128
-
-
-@dataclass(frozen=True)
-class Sum:
-    """Slopes that are added, in this order."""
-
-    parts: tuple[Slope, ...]
-
-
-@dataclass(frozen=True)
-class Product:
-    """A slope times a scalar, or times a tensor that holds one scalar, or times an integer."""
-
-    slope: Slope
-    factor: Value | int
-
-
-Slope = int | Value | Sum | Product
 
 
 @dataclass(frozen=True)
@@ -56,7 +37,7 @@ class Motion:
     or None where it is neither. `slope`: None where it is unknown."""
 
     start: Value | int | None
-    slope: Slope | None
+    slope: Slope[Value] | None
 
     def __str__(self) -> str:
         start = "?" if self.start is None else text(self.start)
@@ -64,17 +45,6 @@ class Motion:
 
 
 UNKNOWN = Motion(None, None)
-
-
-def text(slope: Slope, depth: int = 6) -> str:
-    """For people; what is deeper than that is left out."""
-    if isinstance(slope, Value):
-        return f"%{slope.name}"
-    if isinstance(slope, int) or not depth:
-        return str(slope) if isinstance(slope, int) else "..."
-    if isinstance(slope, Product):
-        return f"{text(slope.slope, depth - 1)} * {text(slope.factor, depth - 1)}"
-    return "(" + " + ".join(text(part, depth - 1) for part in slope.parts) + ")"
 
 
 # --- movers -------------------------------------------------------------------------------------------------
@@ -178,41 +148,29 @@ def motion(value: Value, mover: Mover, hint: bool = False,
 
 def _combined(op: Operation, parts: list[Motion], uniform: dict[Value, bool]) -> Motion:
     """Of the result of an operation whose operands move so."""
-    known = [part.slope for part in parts if part.slope is not None]
-    if len(known) < len(parts):
+
+    def scalar(place: int) -> Value | None:
+        operand = op.operands[place]
+        return operand if parts[1 - place].slope == 0 or is_uniform(operand, uniform) else None
+
+    slopes = [part.slope for part in parts if part.slope is not None]
+    slope = of_result(op, slopes, scalar) if len(slopes) == len(parts) else None
+    if slope is None:
         return UNKNOWN
+    start: Value | int | None = None
     if op.has("sum"):
-        return Motion(_start(*(part.start for part in parts)), added(*known))
-    if op.name == "arith.subi":
+        start = _start(*(part.start for part in parts))
+    elif op.name == "arith.subi":
         start = parts[0].start if parts[1].start == 0 else None
-        return Motion(start, added(known[0], times(known[1], -1)))
-    if op.name == "arith.muli" and 0 in known:
-        rests = known.index(0)
-        slope, factor = known[1 - rests], op.operands[rests]
-        if slope == 0 or is_uniform(factor, uniform):
-            return Motion(0 if parts[1 - rests].start == 0 else None, times(slope, factor))
-    return Motion(None, 0) if all(slope == 0 for slope in known) else UNKNOWN
+    elif op.name == "arith.muli":
+        start = 0 if parts[1 - slopes.index(0)].start == 0 else None
+    return Motion(start, slope)
 
 
 def _start(*starts: Value | int | None) -> Value | int | None:
     """Of a sum; None where it is more than one value."""
     others = [start for start in starts if start != 0 or isinstance(start, Value)]
     return 0 if not others else others[0] if len(others) == 1 else None
-
-
-def added(*slopes: Slope) -> Slope:
-    """Their sum."""
-    parts = [slope for slope in slopes if isinstance(slope, Value) or slope != 0]
-    if all(isinstance(part, int) for part in parts):
-        return sum(part for part in parts if isinstance(part, int))
-    return parts[0] if len(parts) == 1 else Sum(tuple(parts))
-
-
-def times(slope: Slope, factor: Value | int) -> Slope:
-    """Their product."""
-    if isinstance(factor, int) and isinstance(slope, int):
-        return slope * factor
-    return 0 if slope == 0 else Product(slope, factor)
 
 
 def added_each_round(loop: Operation, index: int) -> list[Value] | None:
@@ -236,52 +194,3 @@ def added_each_round(loop: Operation, index: int) -> list[Value] | None:
         steps.append(second)
         value = first
     return steps[::-1]
-
-
-# --- slopes as numbers --------------------------------------------------------------------------------------
-
-
-def constant(value: Value) -> int | None:
-    """The value of every element, where it is known."""
-    facts = axis_facts(value)
-    return None if facts is None else facts.constant
-
-
-def number(slope: Slope | None) -> int | None:
-    """The integer that a slope is; None where it is none, or unknown."""
-    found = None if slope is None else product_of(slope)
-    return found[0] if found is not None and found[1] is None else None
-
-
-@question
-def product_of(slope: Slope) -> Asking[tuple[int, Value | None] | None]:
-    """A slope as factor * scalar (None: 1); None where it is more than that. The scalar is the innermost:
-    behind splats and extensions."""
-    if isinstance(slope, int):
-        return slope, None
-    if isinstance(slope, Sum):
-        total, scalar = 0, None
-        for part in slope.parts:
-            found = yield (part,)
-            if found is None or (total and found[0] and found[1] is not scalar):
-                return None
-            scalar = found[1] if found[0] else scalar
-            total += found[0]
-        return total, scalar if total else None
-    if isinstance(slope, Product):
-        return _product((yield (slope.slope,)), (yield (slope.factor,)))
-    known = constant(slope)
-    if known is not None:
-        return known, None
-    op = slope.defining_op
-    if op is not None and (op.has("view") or op.has("widens")):
-        return (yield (op.operands[0],))
-    return 1, slope
-
-
-def _product(x: tuple[int, Value | None] | None,
-             y: tuple[int, Value | None] | None) -> tuple[int, Value | None] | None:
-    if x is None or y is None or (x[1] is not None and y[1] is not None):
-        return None
-    factor = x[0] * y[0]
-    return factor, (y[1] if x[1] is None else x[1]) if factor else None

@@ -10,7 +10,8 @@ What knows how a loop moves a block over a matrix then knows it of both forms.
 
 from __future__ import annotations
 
-from ..facts.motion import Counter, Slope, constant, motion, product_of
+from ..facts.motion import Counter, motion
+from ..facts.slopes import Multiple, Slope, constant, multiple_of
 from ..ir.model import Block, IntegerType, Operation, TensorType, Type, Value
 from ..traversal import Asking, every, question
 from .copies import Copies, inserter
@@ -43,12 +44,12 @@ def carry_pointer(load: Operation) -> None:
     load.set_operand(0, argument)
 
 
-def _one_product(slope: Slope | None, body: Block) -> tuple[int, Value | None] | None:
+def _one_product(slope: Slope[Value] | None, body: Block) -> Multiple[Value] | None:
     """A slope as a number other than zero times a scalar that is known before the loop (None: 1)."""
-    found = None if slope is None else product_of(slope)
-    if found is None or not found[0]:
+    found = None if slope is None else multiple_of(slope)
+    if found is None or not found.factor:
         return None
-    scalar = found[1]
+    scalar = found.scalar
     known = scalar is None or (scalar.block is not body and isinstance(scalar.type, IntegerType))
     return found if known else None
 
@@ -68,10 +69,10 @@ def _can_stand_before(value: Value, body: Block) -> Asking[bool]:
     return (yield from every(op.operands, body))
 
 
-def _step(slope: tuple[int, Value | None], turn: int, pointers: Type, loop: Operation) -> Value:
+def _step(slope: Multiple[Value], turn: int, pointers: Type, loop: Operation) -> Value:
     """What a round adds to the pointers, in 64 bits, computed before the loop."""
     assert isinstance(pointers, TensorType)
-    factor, scalar = slope
+    scalar = slope.scalar
     wide, insert = IntegerType(64), inserter(loop)
 
     def made(name: str, operands: list[Value], type: Type, **attributes: object) -> Value:
@@ -79,7 +80,7 @@ def _step(slope: tuple[int, Value | None], turn: int, pointers: Type, loop: Oper
         insert(op)
         return op.result
 
-    step = made("arith.constant", [], wide, value=factor * turn)
+    step = made("arith.constant", [], wide, value=slope.factor * turn)
     if scalar is not None:
         if scalar.type != wide:
             scalar = made("arith.extsi", [scalar], wide)

@@ -17,7 +17,7 @@ from typing import Any
 
 from triton_spirv.traversal import Asking, answer
 
-from ..facts.motion import constant
+from ..facts.slopes import constant
 from ..ir.model import Block, IntegerType, Operation, TensorType, Type, Value
 from ..ir.module import Module
 from .copies import Copies, inserter

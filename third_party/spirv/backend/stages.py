@@ -12,7 +12,7 @@ from triton import __version__, knobs
 from triton._C.libtriton import ir, passes
 from triton.backends.compiler import GPUTarget
 from triton_spirv.errors import UnsupportedOperation
-from triton_spirv.facts.motion import constant
+from triton_spirv.facts.slopes import constant
 from triton_spirv.ir import parse
 from triton_spirv.slow import watched
 

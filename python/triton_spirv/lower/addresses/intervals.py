@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction
+from ...facts.views import source_dims
 from ...ir.model import IntegerType, Operation, Value, bits_of
 from ...spirv.builder import I64, Builder
 from ...spirv.module import Value as Register
@@ -25,7 +26,6 @@ from ..arithmetic.symbolic import as_affine
 from ..context import Context
 from ..values.tensor import Affine, Bound, Deferred, Tensor, Uniform
 from ..values.types import shape_of
-from .element_motion import dims_below
 from .masks import maker_of
 
 #: for each dimension of a tensor, along which dimension of the access it lies (-1: it has one element); None
@@ -234,7 +234,7 @@ def _below(view: Operation, dims: Dims) -> Dims:
     """The dimensions of what a view is of: its elements may have changed their places."""
     if dims is None or view.has("keeps_dims"):
         return dims
-    source = dims_below(view)
+    source = source_dims(view)
     if source is None:
         return None
     found = {d: dims[place] for place, d in enumerate(source) if d is not None}

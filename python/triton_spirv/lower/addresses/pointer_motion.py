@@ -15,7 +15,8 @@ from __future__ import annotations
 from functools import reduce
 
 from ...facts.lookup import next_program
-from ...facts.motion import Product, Program, Round, Slope, motion
+from ...facts.motion import Program, Round, motion
+from ...facts.slopes import Product, Slope
 from ...ir.model import Operation, Value
 from ...spirv.builder import I64, to_signed
 from ...spirv.module import Value as Register
@@ -79,12 +80,12 @@ def rounds_of(ctx: Context, store: Operation) -> tuple[Register, Register] | Non
     return ctx.b.isub(ctx.b.iadd(upper, ctx.b.isub(step, 1)), lower), step
 
 
-def _computable(ctx: Context, slope: Slope | None, mover: str,
+def _computable(ctx: Context, slope: Slope[Value] | None, mover: str,
                 looked_up: frozenset[Value] = frozenset()) -> Distance | None:
     """This distance, where every scalar that it is made of is known where the code stands; None where it is
     not, where the slope is unknown, or 0."""
 
-    def rule(slope: Slope) -> Asking[bool]:
+    def rule(slope: Slope[Value]) -> Asking[bool]:
         if isinstance(slope, Value):
             return _bound_scalar(ctx, slope) is not None
         if isinstance(slope, int):
@@ -103,7 +104,7 @@ def emitted(ctx: Context, distance: Distance) -> Register:
     """A distance as a number of 64 bits; of values that are looked up it is the next program's less this
     one's."""
 
-    def rule(slope: Slope) -> Asking[Register]:
+    def rule(slope: Slope[Value]) -> Asking[Register]:
         if isinstance(slope, Value):
             return _looked_up(ctx, slope) if slope in distance.looked_up else _known(ctx, slope)
         if isinstance(slope, int):
@@ -124,7 +125,7 @@ def emitted(ctx: Context, distance: Distance) -> Register:
 def constant_of(ctx: Context, distance: Distance) -> int | None:
     """The number that a distance is, where that is known when compiling."""
 
-    def rule(slope: Slope) -> Asking[int | None]:
+    def rule(slope: Slope[Value]) -> Asking[int | None]:
         if isinstance(slope, int):
             return slope if distance.mover == "round" else None
         if isinstance(slope, Value):

@@ -7,11 +7,13 @@ from typing import Any
 
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction
+from ...facts.slopes import number
+from ...facts.views import source_dims
 from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
-from ..addresses.element_motion import dims_below, slope_along
+from ..addresses.element_motion import slope_along
 from ..context import Context
 from ..plan.accesses import Message
 from ..registry import SOURCE_LAYOUTS
@@ -87,10 +89,10 @@ def _add_limits(part: Part, starts: Layout, message: Message, found: list[Limit]
     """Add the bounds of a part of a mask; is it nothing but bounds?"""
     dims: tuple[int, ...] = (0, 1)  # of the block, for each of the part's
     for view in part.views:
-        views = dims_below(view)
-        if view.name != "tt.broadcast" and views is None:
+        sources = source_dims(view)
+        if sources is None:
             return False
-        kept = {source: dims[d] for d, source in enumerate(views or range(len(dims))) if source is not None}
+        kept = {source: dims[d] for d, source in enumerate(sources) if source is not None}
         dims = tuple(kept.get(d, -1) for d in range(len(shape_of(view.src.type))))
         starts = SOURCE_LAYOUTS[view.name](view, starts)
     if isinstance(part.mask, Uniform):
@@ -112,18 +114,17 @@ def _add_limits(part: Part, starts: Layout, message: Message, found: list[Limit]
         return facts is not None and facts.nonnegative
     if predicate not in ("slt", "sle") or not isinstance(right, Uniform) or not is_computable(left):
         return False
-    moving = [(i, slope_along(left, i, n)) for i, n in enumerate(starts.shape)]
-    if any(stride is None or stride.parameter is not None for _, stride in moving):
+    slopes = [number(slope_along(left, i, n)) for i, n in enumerate(starts.shape)]
+    moving = [i for i, slope in enumerate(slopes) if slope != 0]
+    if [slopes[i] for i in moving] != [1]:
         return False
-    along = [(i, stride.factor) for i, stride in moving if stride is not None and stride.factor]
-    if len(along) != 1 or along[0][1] != 1:
-        return False
-    if dims[along[0][0]] == message.across:
+    (own,) = moving
+    if dims[own] == message.across:
         facts, limit = axis_facts(index), axis_facts(op.operands[1 - op.operands.index(index)])
         if predicate != "slt" or facts is None or limit is None or any(
-                x * message.bytes % 4 for x in (facts.divisibility[along[0][0]], limit.everywhere())):
+                x * message.bytes % 4 for x in (facts.divisibility[own], limit.everywhere())):
             return False
-    found.append(Limit(dims[along[0][0]], starts, right.scalar, left, predicate == "sle"))
+    found.append(Limit(dims[own], starts, right.scalar, left, predicate == "sle"))
     return True
 
 

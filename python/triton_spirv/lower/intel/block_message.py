@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...facts.axis import axis_facts
+from ...facts.slopes import Multiple
 from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..addresses.access import element_offsets
-from ..addresses.element_motion import ElementSlope
 from ..context import Context
 from ..plan.accesses import Message
 from ..values.tensor import Pointers
@@ -36,7 +36,7 @@ def message_for(ctx: Context, op: Operation, pointers: Pointers, layout: Layout)
     if facts is None:
         return None
     for across in (1, 0):
-        contiguous = longest_run(pointers, across, ROW_BYTES // size, ElementSlope(1))
+        contiguous = longest_run(pointers, across, ROW_BYTES // size, Multiple(1))
         if min(contiguous, facts.contiguity[across]) * size < 16:
             continue
         if facts.divisibility[across] < 16:

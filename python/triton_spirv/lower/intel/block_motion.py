@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction, keeps_dims
-from ...facts.motion import Counter, added, constant, motion, number, product_of
+from ...facts.motion import Counter, motion
+from ...facts.slopes import added, constant, multiple_of, number
 from ...ir.model import Block, Operation, Value
 from ..values.types import shape_of
 
@@ -65,18 +66,18 @@ def step_of(values: list[Value], pitch: int, parameter: Value | None) -> tuple[b
     """What is added to pointers in an iteration, as (along the rows' distance?, elements); pitch: that
     distance as a number, or a factor of the kernel's `parameter`.
     """
-    found = product_of(added(*values))
+    found = multiple_of(added(*values))
     if found is None:
         return None
-    factor, scalar = found
+    factor, scalar = found.factor, found.scalar
     if scalar is None:
         rows = parameter is None and abs(factor) >= abs(pitch) > 0 and factor % pitch == 0
         return (True, factor // pitch) if rows else (False, factor)
     op = scalar.defining_op
     if op is not None and op.name == "arith.muli":  # the parameter times a number, computed before the loop
         for x, y in (op.operands, op.operands[::-1]):
-            inner, known = product_of(x), constant(y)
+            inner, known = multiple_of(x), constant(y)
             if inner is not None and known is not None:
-                factor, scalar = factor * inner[0] * known, inner[1]
+                factor, scalar = factor * inner.factor * known, inner.scalar
                 break
     return (True, factor // pitch) if scalar is parameter and factor % pitch == 0 else None

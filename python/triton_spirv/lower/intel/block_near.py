@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...facts.axis import axis_facts
+from ...facts.slopes import Multiple
 from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
-from ..addresses.element_motion import ElementSlope, pointer_slope
+from ..addresses.element_motion import pitch_of
 from ..context import Context
 from ..plan.accesses import Blocks, Message
 from ..values.tensor import Pointers
@@ -26,7 +27,7 @@ class NearBlocks(Blocks):
     """pitch: from row to row, in elements; pointers: of the tensor, not evaluated; later: the first elements
     of blocks that a loop fetches ahead; limits: the mask."""
 
-    pitch: ElementSlope
+    pitch: Multiple[Register]
     pointers: Pointers
     later: Layout | None = None
     limits: tuple[Limit, ...] = ()
@@ -41,10 +42,10 @@ def plan_near(ctx: Context, op: Operation, ptr: Pointers, layout: Layout, messag
               in_loop: bool = False) -> NearBlocks | None:
     """These messages, which a loop may prepare (`in_loop`); None where no launcher could vouch for the
     pitch."""
-    pitch = pointer_slope(ptr, message.down, message.height)
+    pitch = pitch_of(ptr, message.down, message.height)
     assert pitch is not None
     least = LEAST_PITCH + ALIGNMENT * _has_right_edge(op, message)
-    requires = ctx.launch.of_pitch(pitch.factor * message.bytes, pitch.parameter, least)
+    requires = ctx.launch.of_pitch(pitch.factor * message.bytes, pitch.scalar, least)
     if requires is None:
         return None
     bare = replace(ptr, terms=tuple(map(unevaluated, ptr.terms)))
@@ -60,12 +61,12 @@ def _has_right_edge(op: Operation, message: Message) -> bool:
         message.across])
 
 
-def pitch_in_bytes(ctx: Context, pitch: ElementSlope, bytes: int) -> Register:
+def pitch_in_bytes(ctx: Context, pitch: Multiple[Register], bytes: int) -> Register:
     """The distance of rows, as a message takes it."""
     b, factor = ctx.b, pitch.factor * bytes
-    if pitch.parameter is None:
+    if pitch.scalar is None:
         return b.constant(I32, factor)
-    return b.imul(b.resize(pitch.parameter, 32), factor)
+    return b.imul(b.resize(pitch.scalar, 32), factor)
 
 
 class Loads:

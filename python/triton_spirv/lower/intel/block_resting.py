@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 from ...facts.axis import axis_facts
 from ...facts.axis_info import LARGEST
+from ...facts.divisors import pointer_divisor
+from ...facts.slopes import Multiple
 from ...ir.model import Block, Operation, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...target import MOST, Requirement
-from ..addresses.element_motion import ElementSlope, pointer_slope
+from ..addresses.element_motion import pitch_of
 from ..context import Context
 from ..plan.accesses import Blocks, Message
 from ..values.tensor import Pointers, Uniform
@@ -28,7 +30,7 @@ from .block_message import (
 )
 from .block_motion import Bound, bounds, counter_step, step_of
 from .block_near import pitch_in_bytes
-from .block_stride import is_computable, pointer_divisor, unevaluated
+from .block_stride import is_computable, unevaluated
 
 Surface = tuple[Register, ...]
 
@@ -43,7 +45,7 @@ class RestingBlocks(Blocks):
     turn      what an iteration adds to the counter
     """
 
-    pitch: ElementSlope
+    pitch: Multiple[Register]
     pointers: Pointers
     limits: Mapping[int, Bound]
     later: Layout | None
@@ -65,14 +67,14 @@ def plan_resting(ctx: Context, op: Operation, body: Block, ptr: Pointers,
     if not turn or limits is None or not is_loadable(ctx, layout, ptr):
         return None
     message = message_for(ctx, op, ptr, layout)
-    pitch = None if message is None else pointer_slope(ptr, message.down, message.height)
+    pitch = None if message is None else pitch_of(ptr, message.down, message.height)
     if message is None or pitch is None:
         return None
     known = ctx.launch.parameters
     parameters = {known.get(register.id): value for value, register in ctx.bindings.frame.values.items()
                   if isinstance(register, Register)}
-    number = None if pitch.parameter is None else ctx.launch.parameter_number(pitch.parameter)
-    if pitch.parameter is not None and number is None:
+    number = None if pitch.scalar is None else ctx.launch.parameter_number(pitch.scalar)
+    if pitch.scalar is not None and number is None:
         return None
     step = step_of(list(values), pitch.factor, None if number is None else parameters[number])
     if step is None or step[1] % turn:
@@ -94,7 +96,7 @@ def plan_resting(ctx: Context, op: Operation, body: Block, ptr: Pointers,
     if fixed_edge is not None and not _is_even(message, fixed_edge):
         return None
     least = LEAST_PITCH if fixed_edge is None else LEAST_PITCH + ALIGNMENT
-    asked = ctx.launch.of_pitch(pitch.factor * message.bytes, pitch.parameter, least)
+    asked = ctx.launch.of_pitch(pitch.factor * message.bytes, pitch.scalar, least)
     if asked is None:
         return None
     ahead = ctx.kernel.options.num_stages - 1
@@ -189,7 +191,8 @@ def _surfaces(ctx: Context, blocks: RestingBlocks, starts: Layout, distance: Reg
     return placed
 
 
-def _shared(ptr: Pointers, message: Message, pitch: ElementSlope, starts: Layout, moving: int) -> list[int]:
+def _shared(ptr: Pointers, message: Message, pitch: Multiple[Register], starts: Layout,
+            moving: int) -> list[int]:
     """The bits of the first elements that a place on one surface tells apart: rows that are at one distance
     from each other, and columns where the surface is as wide as the matrix or they lie within 64 bytes.
     """
@@ -197,10 +200,10 @@ def _shared(ptr: Pointers, message: Message, pitch: ElementSlope, starts: Layout
     for bit in starts.register:
         down, across = (starts.unravel(bit)[dim] for dim in (message.down, message.across))
         if down:
-            fits = pointer_slope(ptr, message.down, 2 * down) == pitch
+            fits = pitch_of(ptr, message.down, 2 * down) == pitch
         else:
             near = moving == message.across or 2 * across * message.bytes <= ALIGNMENT
-            fits = near and pointer_slope(ptr, message.across, 2 * across) == ElementSlope(1)
+            fits = near and pitch_of(ptr, message.across, 2 * across) == Multiple(1)
         if fits:
             found.append(bit)
     return found
@@ -230,7 +233,7 @@ def along(starts: Layout, dim: int, shape: tuple[int, ...], own: int | None = No
     return starts.map(shape, lambda basis: (basis & mask) >> low << target)
 
 
-def _ending(ctx: Context, op: Operation, message: Message, pitch: ElementSlope, number: int | None,
+def _ending(ctx: Context, op: Operation, message: Message, pitch: Multiple[Register], number: int | None,
             limit: Bound) -> set[Requirement] | None:
     """What the launcher must see to for a surface to be as wide as the matrix; None where it cannot. Blocks
     begin at multiples of 64 bytes then, and rows are of 64 bytes at least, and of not more than their

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...facts.axis import axis_facts
+from ...facts.slopes import Multiple
 from ...ir.model import Operation, TensorType
 from ...matrices.layout import is_matrix
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
-from ..addresses.element_motion import ElementSlope
 from ..context import Context
 from ..plan.accesses import Blocks, Message
 from ..values.tensor import Fragment, Pointers, Tensor
@@ -41,7 +41,7 @@ def store_message(ctx: Context, op: Operation, ptr: Tensor) -> Message | None:
         return None
     if 0 in layout.warp or not is_dense(layout) or facts.divisibility[1] < 16:
         return None
-    neighbours = min(longest_run(ptr, 1, COLUMNS, ElementSlope(1)), facts.contiguity[1])
+    neighbours = min(longest_run(ptr, 1, COLUMNS, Multiple(1)), facts.contiguity[1])
     if neighbours < COLUMNS or longest_run(ptr, 0, ROWS, None) < ROWS:
         return None
     return Message("plain", 1, size, ROWS, COLUMNS, 1, ROWS, Int(8 * size), ROWS)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from ...facts.axis import axis_facts
 from ...facts.bounds import conjunction, keeps_dims
-from ...facts.motion import Counter, constant, motion, number
+from ...facts.motion import Counter, motion
+from ...facts.slopes import constant, number
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...facts.motion import Slope
+from ...facts.slopes import Slope
 from ...ir.model import Operation, Value
 from ...layout import Layout
 from ...spirv.types import Int
@@ -237,7 +237,7 @@ class Distance:
     of a loop of the kernel; from "program" to program it is 1, and 0 in the last one. looked_up: of these
     values the slope is what the next program will load, less what this one has loaded."""
 
-    slope: Slope
+    slope: Slope[Value]
     mover: str
     looked_up: frozenset[Value] = frozenset()
 

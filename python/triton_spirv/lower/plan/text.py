@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...facts.motion import text as slope_text
+from ...facts.slopes import text as slope_text
 from ...ir.model import Operation, PointerType, TensorType
 from .accesses import Access, Blocks, Fetch, Fused, FusedLoad
 from .records import (

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction, keeps_dims
-from ...facts.motion import Round, added_each_round, constant, motion, number
+from ...facts.motion import Round, added_each_round, motion
+from ...facts.slopes import constant, number
 from ...ir.model import Operation
 from ...layout import Elimination, Layout
 from .accesses import Access, Blocks

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...facts.lookup import may_look_up, next_program
-from ...facts.motion import Product, Program, Round, Slope, motion
+from ...facts.motion import Program, Round, motion
+from ...facts.slopes import Product, Slope
 from ...ir.model import Operation, Value
 from ...traversal import Asking, Known, answer
 from .accesses import Access, Distance, Fetch
@@ -88,7 +89,7 @@ class _Fetches:
         key = op, mover, looks_up
         if key not in self._slopes:
             assert op.parent is not None
-            slope: Slope | None
+            slope: Slope[Value] | None
             looked_up: frozenset[Value] = frozenset()
             if looks_up:
                 slope, looked_up = next_program(op.ptr, self.kernel.regions[0].entry)
@@ -98,10 +99,10 @@ class _Fetches:
             self._slopes[key] = None if slope is None else self.number(slope), looked_up
         return self._slopes[key]
 
-    def number(self, slope: Slope) -> int:
+    def number(self, slope: Slope[Value]) -> int:
         """The same for equal slopes, which may share their parts."""
 
-        def rule(slope: Slope) -> Asking[int]:
+        def rule(slope: Slope[Value]) -> Asking[int]:
             key: object = slope
             if isinstance(slope, Product):
                 factor = yield (slope.factor,)

@@ -15,6 +15,7 @@ from ...layout import log2
 from ...spirv.module import Value as Register
 from ...target import Target
 from ...traversal import Asking, every, question
+from ..addresses.element_motion import contiguous_axis
 from ..context import Context
 from ..plan.records import IN_SQUARES, Product
 from ..values.tensor import Affine, Deferred, Shared, Stored, Tensor, Uniform
@@ -60,8 +61,7 @@ def staging_of_left(operand: Operand) -> str:
     """Either order of its dimensions will do: that in which it is found."""
     if operand.stored() is not None:
         return "where it is"
-    found_flipped = operand.contiguous_axis() == len(operand.shape) - 2 and operand.shape[-1] > 1
-    return "by columns" if found_flipped else "by rows"
+    return "by columns" if _is_by_columns(operand) and operand.shape[-1] > 1 else "by rows"
 
 
 def staging_by_rows(ctx: Context, operand: Operand) -> str:
@@ -77,8 +77,13 @@ def staging_of_right(ctx: Context, operand: Operand) -> str:
 
 def _in_squares(ctx: Context, operand: Operand) -> str:
     """What is found column by column, and is large enough."""
-    by_columns = operand.contiguous_axis() == len(operand.shape) - 2
-    return IN_SQUARES if by_columns and min(operand.shape[-2:]) >= ctx.target.vector_width > 1 else ""
+    large = min(operand.shape[-2:]) >= ctx.target.vector_width > 1
+    return IN_SQUARES if large and _is_by_columns(operand) else ""
+
+
+def _is_by_columns(operand: Operand) -> bool:
+    """Are the neighbours of a column neighbours in memory?"""
+    return contiguous_axis(operand.tensor) == len(operand.shape) - 2
 
 
 # --- lanes --------------------------------------------------------------------------------------------------

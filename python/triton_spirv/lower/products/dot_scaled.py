@@ -23,7 +23,7 @@ from ..registry import lowers
 from ..values.float16 import f16_to_f32
 from ..values.tensor import Fragment, Stored, Tensor
 from .dot import F32, product
-from .operand import Shape, compute_before, contiguous_axis
+from .operand import Shape, compute_before
 
 #: Element types of the formats of one element a byte or more.
 ELEMENTS = {"e4m3": FloatType("f8E4M3FN"), "e5m2": FloatType("f8E5M2"), "bf16": FloatType("bf16"),
@@ -116,9 +116,6 @@ class Scaled:
 
     def stored(self) -> None:
         return None
-
-    def contiguous_axis(self) -> int | None:
-        return contiguous_axis(self.tensor)
 
     def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         return [(self.tensor, self._packed_layout(layout))]

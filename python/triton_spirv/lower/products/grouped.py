@@ -80,11 +80,12 @@ class Grouped:
     def shape(self) -> Shape:
         return tuple(n // self.count if d == self.axis else n for d, n in enumerate(self.operand.shape))
 
+    @property
+    def tensor(self) -> Tensor:
+        return self.operand.tensor
+
     def stored(self) -> None:
         return None
-
-    def contiguous_axis(self) -> int | None:
-        return self.operand.contiguous_axis()
 
     def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         return self.operand.inputs(self._source(layout))

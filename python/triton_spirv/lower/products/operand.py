@@ -20,15 +20,13 @@ from typing import Protocol
 from ...ir.model import IntegerType, Operation, Type
 from ...layout import Layout, log2, row_major, transposed
 from ...spirv.module import Value as Register
-from ...traversal import Asking, question
 from ..addresses.masks import proven_whole
 from ..arithmetic.cast import to_float
 from ..context import CHEAP, Context, StepLoop
 from ..memory.prefetch import SpreadFetches, prefetch_next
 from ..plan.records import IN_SQUARES
-from ..registry import RULES
 from ..values import fragment as fragments
-from ..values.tensor import Bound, Deferred, Fragment, Pointers, Stored, Tensor
+from ..values.tensor import Bound, Deferred, Fragment, Stored, Tensor
 from ..values.types import register_type
 
 Shape = tuple[int, ...]
@@ -83,14 +81,15 @@ class Operand(Protocol):
     def shape(self) -> Shape: ...
 
     @property
+    def tensor(self) -> Tensor:
+        """What it is made of, in the same dimensions."""
+
+    @property
     def target(self) -> Type:
         """The type of the product."""
 
     def stored(self) -> tuple[Stored, bool] | None:
         """An array that holds the matrix in that type already, and whether it holds it transposed."""
-
-    def contiguous_axis(self) -> int | None:
-        """The dimension along which neighbouring elements are neighbours in memory."""
 
     def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         """The tensors that `fragment` will ask for."""
@@ -123,9 +122,6 @@ class Plain:
         if isinstance(tensor, Stored) and tensor.element == self.target:
             return tensor, flipped
         return None
-
-    def contiguous_axis(self) -> int | None:
-        return contiguous_axis(self.tensor)
 
     def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         return [(self.tensor, layout)]
@@ -243,32 +239,6 @@ def _is_expensive(node: Deferred) -> bool:
 
 
 # --- orders -------------------------------------------------------------------------------------------------
-
-
-@question
-def contiguous_axis(tensor: object) -> Asking[int | None]:
-    """The dimension along which neighbours of a tensor are neighbours in memory; None: unknown."""
-    if isinstance(tensor, (Stored, Fragment)):
-        return len(tensor.shape) - 1
-    if not isinstance(tensor, Deferred):
-        return None
-    if tensor.evaluated is not None:
-        return (yield (tensor.evaluated,))
-    op = tensor.operation
-    if op.name == "tt.load":
-        pointers = tensor.operands[0]
-        strides = pointers.affine.strides if isinstance(pointers, Pointers) and pointers.affine else ()
-        unit = [d for d, stride in enumerate(strides) if isinstance(stride, int) and stride == 1]
-        return unit[-1] if unit else None
-    if op.name == "tt.trans":
-        inner = yield (tensor.operands[0],)
-        return None if inner is None else list(op.attributes["order"]).index(inner)
-    if RULES[op.name].kind == "elementwise":
-        for operand in tensor.operands:
-            axis = yield (operand,)
-            if axis is not None:
-                return axis
-    return None
 
 
 def _swaps_last(op: Operation) -> bool:

@@ -54,11 +54,12 @@ class Watched:
     def target(self) -> Type:
         return self.operand.target
 
+    @property
+    def tensor(self) -> Tensor:
+        return self.operand.tensor
+
     def stored(self) -> None:
         return None
-
-    def contiguous_axis(self) -> int | None:
-        return self.operand.contiguous_axis()
 
     def inputs(self, layout: Layout) -> list[tuple[Tensor, Layout]]:
         return self.operand.inputs(layout)

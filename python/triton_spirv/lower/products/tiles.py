@@ -15,7 +15,7 @@ from ...layout import log2
 from ...matrices.grid import Grid, layout_of_grid
 from ...spirv.module import Value as Register
 from ...spirv.types import Type as MatrixType
-from ..addresses.element_motion import ElementSlope, slope_along
+from ..addresses.element_motion import slope_along
 from ..context import Context
 from ..registry import symbolic
 from ..values.tensor import Fragment, Shared, Tensor, Uniform
@@ -129,7 +129,7 @@ def _spread_rows(ctx: Context, tiles: Tiles, factor: Tensor, type: MatrixType) -
     b, env, grid = ctx.b, ctx.env, tiles.grid
     whole = layout_of_grid(grid, ctx.target.sub_group_size)
     across = grid.shape[1] - 1
-    assert slope_along(factor, 1, grid.shape[1]) == ElementSlope(0), "a factor that is not by rows"
+    assert slope_along(factor, 1, grid.shape[1]) == 0, "a factor that is not by rows"
     rows = tuple(basis for basis in whole.register if basis > across)  # below those inside of a matrix: none
     held = ctx.evaluation.fragment(factor, replace(whole, register=rows)).registers
     passage, factors = _Passage(ctx, grid, tiles.element), []

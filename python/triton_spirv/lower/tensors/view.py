@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from ...facts.views import Dims, source_dims
 from ...ir.model import Operation, PointerType, TensorType
 from ...layout import Layout, log2, transposed
 from ...spirv.module import Value as Register
@@ -19,7 +20,7 @@ from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import as_scalar, element_of, shape_of
 
 
-def reshaped(tensor: Tensor, shape: tuple[int, ...], dims: list[int | None]) -> Tensor | None:
+def reshaped(tensor: Tensor, shape: tuple[int, ...], dims: Dims) -> Tensor | None:
     """An unmaterialised tensor with dimension i of the result being dimension dims[i] of the source (None: a
     new one).
     """
@@ -32,7 +33,7 @@ def reshaped(tensor: Tensor, shape: tuple[int, ...], dims: list[int | None]) -> 
     return None
 
 
-def viewed_pointers(ctx: Context, op: Operation, src: Tensor, dims: list[int | None]) -> Pointers | None:
+def viewed_pointers(ctx: Context, op: Operation, src: Tensor, dims: Dims) -> Pointers | None:
     """Pointers under a view: the base stays, the affine part and every term are viewed; terms that have no
     form of their own wait under the same view."""
     if not isinstance(src, Pointers):
@@ -79,32 +80,15 @@ def reshape(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragmen
     return Fragment(layout, made.element, made.registers)
 
 
-def reshape_dims(source: tuple[int, ...], result: tuple[int, ...]) -> list[int | None] | None:
-    """Per dimension of the result the source dimension that it is, where a reshape only adds or drops
-    ones.
-    """
-    kept = [d for d, size in enumerate(source) if size > 1]
-    dims: list[int | None] = []
-    for size in result:
-        if size == 1:
-            dims.append(None)
-        elif kept and source[kept[0]] == size:
-            dims.append(kept.pop(0))
-        else:
-            return None
-    return dims if not kept else None
-
-
-@symbolic("tt.expand_dims")
-@symbolic("tt.reshape")
-def reshape_symbolic(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
-    """Uniform stays uniform under any shape; index arithmetic stays affine where only dimensions of size one
-    come or go.
+@symbolic("tt.expand_dims", "tt.reshape", "tt.broadcast", "tt.trans")
+def view_symbolic(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
+    """Uniform stays uniform under any shape; index arithmetic stays affine where dimensions stay what they
+    are, wherever they come to lie.
     """
     shape = shape_of(op.results[0].type)
     if isinstance(src, Uniform):
         return replace(src, shape=shape)
-    dims = reshape_dims(shape_of(op.src.type), shape)
+    dims = source_dims(op)
     if dims is None:
         return None
     return viewed_pointers(ctx, op, src, dims) if isinstance(src, Pointers) else reshaped(src, shape, dims)
@@ -138,14 +122,6 @@ def broadcast(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragm
     return Fragment(layout, made.element, made.registers)
 
 
-@symbolic("tt.broadcast")
-def broadcast_symbolic(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
-    shape = shape_of(op.results[0].type)
-    dims: list[int | None] = [d if size > 1 or new == 1 else None
-                              for d, (size, new) in enumerate(zip(shape_of(op.src.type), shape, strict=True))]
-    return viewed_pointers(ctx, op, src, dims) if isinstance(src, Pointers) else reshaped(src, shape, dims)
-
-
 def _trans_source(op: Operation, layout: Layout) -> Layout:
     shape, order = shape_of(op.src.type), tuple(op.attributes["order"])
     return layout.map(shape, lambda basis: transposed(basis, shape, order))
@@ -156,13 +132,6 @@ def trans(ctx: Context, op: Operation, layout: Layout, src: Tensor) -> Fragment:
     """Dimension d of the result is dimension order[d] of src."""
     made = ctx.evaluation.fragment(src, _trans_source(op, layout))
     return Fragment(layout, made.element, made.registers)
-
-
-@symbolic("tt.trans")
-def trans_symbolic(ctx: Context, op: Operation, src: Tensor) -> Tensor | None:
-    shape = shape_of(op.results[0].type)
-    dims: list[int | None] = list(op.attributes["order"])
-    return viewed_pointers(ctx, op, src, dims) if isinstance(src, Pointers) else reshaped(src, shape, dims)
 
 
 @symbolic("tt.splat")

@@ -57,7 +57,7 @@ class Uniform:
 @dataclass(frozen=True, eq=False)
 class Affine:
     """Element at (i0, i1, ...) is base + sum of strides[d] * i[d], in integers of the element's width,
-    wrapping.
+    wrapping: the motion from element to element of a whole tensor, `strides` its slopes.
 
     `exact` is the operation that computes the same from its operands where wrapping in a narrower type was
     ignored (an extension): addresses use the affine form, as Triton's own AxisInfo does; data uses `exact`.
