@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from known_facts.update import cases
 from texts import Case
-from triton_spirv.facts.motion import Counter, Round, added_each_round, motion
-from triton_spirv.facts.slopes import Multiple, Product, added, multiple_of, number
+from triton_spirv.facts.motion import Counter, Element, Motion, Round, added_each_round, motion
+from triton_spirv.facts.slopes import Multiple, Product, added, multiple_of, number, text
 from triton_spirv.ir import Operation, Value, parse
 
 POINTERS = "tensor<16x!tt.ptr<f32>>"
@@ -123,3 +123,58 @@ def test_shared_values_are_asked_once() -> None:
     assert multiple_of(by_round.slope) == Multiple(2 ** 40) and len(str(by_round)) < 1000
     assert added(1, 2, 3) == 6 and added(0, 0) == 0
     assert added(0, Product(1, last)) == Product(1, last)
+
+
+#: value -> its slopes along each dimension, in words; None: unknown
+ELEMENTS = {
+    "r": ["1"], "s": ["0"], "mixed": [None], "scaled": ["1 * %four"], "wide": ["1 * %four"],
+    "far": ["1 * %s"], "less": ["(1 + 1 * %s * -1)"], "short": [None], "chosen": ["0"], "some": [None],
+    "column": ["1", "0"], "tile": ["1", "0"], "turned": ["0", "1"], "both": ["0", "1"],
+    "flat": [None], "sums": [None], "pointers": ["0", "2"], "a": ["1 * %four"],
+}
+
+
+def test_from_element_to_element() -> None:
+    module = parse("""
+        tt.func public @k(%p: !tt.ptr<f32>, %n: i32, %b: i1) {
+          %zero = arith.constant 0 : i32
+          %r = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+          %s = tt.splat %n : i32 -> tensor<16xi32>
+          %mixed = arith.constant dense<[0, 1, 2, 4]> : tensor<4xi32>
+          %four = arith.constant dense<4> : tensor<16xi32>
+          %scaled = arith.muli %four, %r : tensor<16xi32>
+          %wide = arith.extsi %scaled : tensor<16xi32> to tensor<16xi64>
+          %far = arith.muli %r, %s : tensor<16xi32>
+          %less = arith.subi %r, %far : tensor<16xi32>
+          %byte = arith.trunci %r : tensor<16xi32> to tensor<16xi8>
+          %short = arith.addi %byte, %byte : tensor<16xi8>
+          %chosen = arith.select %b, %s, %four : tensor<16xi32>
+          %some = arith.select %b, %s, %r : tensor<16xi32>
+          %column = tt.expand_dims %r {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+          %tile = tt.broadcast %column : tensor<16x1xi32> -> tensor<16x8xi32>
+          %turned = tt.trans %tile {order = array<i32: 1, 0>} : tensor<16x8xi32> -> tensor<8x16xi32>
+          %row = tt.expand_dims %r {axis = 0 : i32} : tensor<16xi32> -> tensor<1x16xi32>
+          %both = tt.broadcast %row : tensor<1x16xi32> -> tensor<8x16xi32>
+          %flat = tt.reshape %both : tensor<8x16xi32> -> tensor<128xi32>
+          %sums = "tt.reduce"(%both) <{axis = 0 : i32}> ({
+          ^bb0(%x: i32, %y: i32):
+            %z = arith.addi %x, %y : i32
+            tt.reduce.return %z : i32
+          }) : (tensor<8x16xi32>) -> tensor<16xi32>
+          %first = tt.splat %p : !tt.ptr<f32> -> tensor<8x16x!tt.ptr<f32>>
+          %second = tt.addptr %first, %turned : tensor<8x16x!tt.ptr<f32>>, tensor<8x16xi32>
+          %pointers = tt.addptr %second, %both : tensor<8x16x!tt.ptr<f32>>, tensor<8x16xi32>
+          %left = scf.for %i = %zero to %n step %n iter_args(%a = %scaled) -> (tensor<16xi32>) : i32 {
+            %next = arith.addi %a, %s : tensor<16xi32>
+            scf.yield %next : tensor<16xi32>
+          }
+          tt.return
+        }""")
+    values = {value.name: value for op in module.walk() for value in op.results}
+    values["a"] = next(op for op in module.walk() if op.name == "scf.for").regions[0].entry.arguments[1]
+    for name, expected in ELEMENTS.items():
+        value = values[name]
+        slopes = [motion(value, Element(dim)).slope for dim in range(len(value.type.shape))]
+        assert [None if slope is None else text(slope) for slope in slopes] == expected, name
+    assert motion(values["r"], Element(0)) == Motion(0, 1)
+    assert motion(values["turned"], Element(0)).start is values["tile"]

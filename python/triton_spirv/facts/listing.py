@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..ir.model import FloatType, IntegerType, Operation, Value, element_type, function_of
+from ..ir.model import FloatType, IntegerType, Operation, Value, element_type, function_of, shape_of
 from ..ir.module import Module
 from .axis import axis_facts
 from .axis_info import LARGEST, AxisInfo
 from .bounds import Part, conjunction
-from .motion import Motion, Mover, Program, Round, motion
+from .motion import Element, Motion, Mover, Program, Round, motion
+from .slopes import number, text
 
 AXES = "xyz"
 
 
 def described(module: Module) -> str:
     """A line for each value of integers or pointers: the operation that makes it, what is known along its
-    dimensions, how rounds of the loop around it and programs move it, where they do, and what comparisons a
-    mask is made of."""
+    dimensions, how its index, rounds of the loop around it and programs move it, where they do, and what
+    comparisons a mask is made of."""
     lines = []
     for op in module.walk():
         if op.name == "tt.func":
@@ -39,6 +40,10 @@ def _values(op: Operation) -> Iterator[Value]:
 def _known(value: Value) -> str:
     info = axis_facts(value)
     words = [] if info is None else [_axes(info)]
+    for dim, size in enumerate(shape_of(value.type)):
+        slope = motion(value, Element(dim)).slope
+        if slope is not None and number(slope) != 0 and not (info and info.contiguity[dim] >= size):
+            words.append(f"along dimension {dim} by {text(slope)}")
     for name, mover in _movers(value):
         found = motion(value, mover)
         if found.slope != 0:

@@ -3,10 +3,11 @@
     Counter(body)   the counter of the loop with this body, by one
     Round(body)     from one round of that loop to the next
     Program(axis)   from one program to the next along an axis of the grid
+    Element(dim)    from one element of a tensor to the next along a dimension
 
 A motion is asked for one mover at a time (`motion(value, mover)`), and answered from how the value is made.
-Slopes are symbolic (slopes.py). The fourth mover is the index along a dimension: what moves from element to
-element is asked of tensors as lowering has bound them (lower/addresses/element_motion.py).
+Slopes are symbolic (slopes.py). What lowering has bound tensors to moves from element to element, too:
+lower/addresses/element_motion.py.
 
     rows * stride + k + columns     by Counter (k): start unknown, slope 1
     k * 4 * stride                  by Counter (k): start 0, slope product(product(1, 4), stride)
@@ -22,10 +23,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..ir.model import Block, Operation, Value
+from ..ir.model import Block, Operation, TensorType, Value, bits_of, element_type
 from ..traversal import Asking, Known, answer
-from .slopes import Slope, added, of_result, text
+from .slopes import NARROW, Slope, added, of_result, text
 from .uniform import is_uniform
+from .views import source_dims
 
 #: Values that one question for a hint asks about, at most: addresses are short formulas.
 FAR = 128
@@ -109,7 +111,39 @@ class Program:
         return Motion(None, before.slope)
 
 
-Mover = Counter | Round | Program
+@dataclass(frozen=True)
+class Element:
+    """From one element of a tensor to the next along a dimension."""
+
+    dim: int
+
+    def reaches(self, value: Value) -> bool:
+        return isinstance(value.type, TensorType)
+
+    def of_argument(self, value: Value) -> Asking[Motion]:
+        region = value.block.parent if value.block is not None else None
+        loop = None if region is None else region.parent
+        if loop is None or loop.name != "scf.for" or added_each_round(loop, value.index - 1) is None:
+            return UNKNOWN
+        before = yield loop.operands[value.index + 2], self
+        return Motion(None, before.slope)
+
+    def of_result(self, op: Operation, uniform: dict[Value, bool]) -> Asking[Motion | None]:
+        """How the result of a pure operation moves, where that does not follow from how all operands do."""
+        if is_uniform(op.results[0], uniform):
+            return Motion(op.results[0], 0)
+        if op.name == "tt.make_range":
+            return Motion(None if op.attributes["start"] else 0, 1)
+        if not op.has("view"):
+            return None if op.has("elementwise") else UNKNOWN
+        dims = source_dims(op)
+        if dims is None:
+            return UNKNOWN
+        dim = dims[self.dim]
+        return Motion(op.results[0], 0) if dim is None else (yield op.operands[0], Element(dim))
+
+
+Mover = Counter | Round | Program | Element
 
 
 # --- the analysis -------------------------------------------------------------------------------------------
@@ -121,7 +155,7 @@ def motion(value: Value, mover: Mover, hint: bool = False,
     known: Known = {}
     uniform: dict[Value, bool] = {}
 
-    def rule(value: Value) -> Asking[Motion]:
+    def rule(value: Value, mover: Mover = mover) -> Asking[Motion]:  # it is asked, too, where views change it
         if not mover.reaches(value):
             return Motion(value, 0)
         if hint and len(known) > FAR:
@@ -136,17 +170,26 @@ def motion(value: Value, mover: Mover, hint: bool = False,
             return found
         if not (op.is_pure or (hint and op.has("reads"))):
             return UNKNOWN
-        if op.has("view") or op.has("widens") or (hint and op.has("resizes")):
+        by: tuple[Element, ...] = ()
+        wraps = False
+        if isinstance(mover, Element):
+            by, found = (mover,), (yield from mover.of_result(op, uniform))
+            if found is not None:
+                return found
+            wraps = bits_of(element_type(op.results[0].type)) < NARROW
+        elif op.has("view"):
             return (yield (op.operands[0],))
+        if op.has("widens") or (hint and op.has("resizes")):
+            return (yield op.operands[0], *by)
         parts: list[Motion] = []
         for operand in op.operands:
-            parts.append((yield (operand,)))
-        return _combined(op, parts, uniform)
+            parts.append((yield operand, *by))
+        return _combined(op, parts, uniform, wraps)
 
     return answer(rule, value, known=known)
 
 
-def _combined(op: Operation, parts: list[Motion], uniform: dict[Value, bool]) -> Motion:
+def _combined(op: Operation, parts: list[Motion], uniform: dict[Value, bool], wraps: bool) -> Motion:
     """Of the result of an operation whose operands move so."""
 
     def scalar(place: int) -> Value | None:
@@ -154,7 +197,7 @@ def _combined(op: Operation, parts: list[Motion], uniform: dict[Value, bool]) ->
         return operand if parts[1 - place].slope == 0 or is_uniform(operand, uniform) else None
 
     slopes = [part.slope for part in parts if part.slope is not None]
-    slope = of_result(op, slopes, scalar) if len(slopes) == len(parts) else None
+    slope = of_result(op, slopes, scalar, wraps) if len(slopes) == len(parts) else None
     if slope is None:
         return UNKNOWN
     start: Value | int | None = None

@@ -32,7 +32,7 @@ kernel:
     %r = tt.make_range: contiguous 128, divisible by all, not negative
     %s = tt.splat: constant along 128; program x ? + 1 * %c; program y ? + 1 * %n
     %o = arith.addi: contiguous 128; program x ? + 1 * %c; program y ? + 1 * %n
-    %twice = arith.addi: program x ? + (1 * %c + 1 * %c); program y ? + (1 * %n + 1 * %n)
+    %twice = arith.addi: along dimension 0 by 2; program x ? + (1 * %c + 1 * %c); program y ? + (1 * %n + 1 * %n)
     %square = arith.muli: not negative; program x unknown
     %left = arith.subi: program x %n + -1
     %at = tt.addptr: program x %table + 1

@@ -47,11 +47,11 @@ kernel:
     %d = argument: round unknown
     %k = tt.splat: constant along 16; round %zero + %step
     %o = arith.addi: contiguous 16; round ? + %step
-    %far = arith.muli: round ? + %step * %s
+    %far = arith.muli: along dimension 0 by 1 * %s; round ? + %step * %s
     %apart = arith.muli: round unknown
     %down = arith.subi: contiguous 16; round ? + %step * -1
-    %rests = arith.muli
-    %at = tt.addptr: round ? + ((%c + %s) + %step * %s)
+    %rests = arith.muli: along dimension 0 by 1 * %s
+    %at = tt.addptr: along dimension 0 by 1 * %s; round ? + ((%c + %s) + %step * %s)
     %odd = arith.remsi: round unknown
     %a1 = tt.addptr: constant along 16; round ? + (%c + %s)
     %a2 = tt.addptr: constant along 16; round ? + (%c + %s)

@@ -19,19 +19,20 @@ from typing import Any
 
 from ... import race_layout
 from ...check_layout import race_word
+from ...facts.motion import Element, motion
 from ...facts.pointers import is_pointer, pointer_roots
+from ...facts.slopes import number
 from ...ir.model import (
     IntegerType,
     Operation,
     PointerType,
-    TensorType,
     Value,
     bits_of,
     element_type,
     like,
+    shape_of,
 )
 from ...ir.module import Module
-from ...traversal import Asking, answer
 from .bounds import ACCESSES
 from .sites import I1, Before, Sites
 
@@ -49,6 +50,7 @@ class _Races:
         self.module, self.sites, self.count = module, sites, 0
         self.roots = pointer_roots(module)
         self.accesses = [op for op in module.walk() if op.name in WATCHED]
+        self.scattered = {op for op in self.accesses if op.name == "tt.store" and not _are_apart(op.ptr)}
         has_atomics = any(_kind(op).startswith("atomic") for op in self.accesses)
         self.planes = race_layout.PLANES if has_atomics else race_layout.PLAIN_PLANES
 
@@ -78,7 +80,7 @@ class _Races:
             _insert(Before(op), "ts.touch", (op.ptr, mask), attributes)
         else:
             self._order(op, mask, sem, attributes)
-        if op.name == "tt.store" and isinstance(op.ptr.type, TensorType) and not _are_apart(op.ptr):
+        if op in self.scattered:
             word = self.sites.add(op, "race", "store", **{**more, "kind": "twice"})
             self.count += 1
             _insert(_behind(op), "ts.twice", (op.ptr, op.value, mask), {**attributes, "word": word})
@@ -140,72 +142,7 @@ def _exchanged(op: Operation, make: Before) -> Value:
 
 
 def _are_apart(pointers: Value) -> bool:
-    """Is each element's offset a range along the only axis, times a number that is not 0?"""
-    known: dict[Any, Any] = {}
-
-    def axes(value: Value) -> Asking[frozenset[int] | None]:
-        """The axes along which the value steps; None: it is no sum of ranges, each times such a number."""
-        op, type = value.defining_op, value.type
-        if not isinstance(type, TensorType):
-            return frozenset()
-        if op is None:
-            return (yield from carried(value))
-        if op.name == "tt.make_range":
-            return frozenset({0})
-        if op.name == "tt.splat":
-            return frozenset()
-        if op.name == "arith.constant":
-            return frozenset() if getattr(op.attributes["value"], "splat", True) else None
-        parts = []
-        for operand in op.operands:
-            parts.append((yield (operand,)))
-        if any(part is None for part in parts):
-            return None
-        if op.name == "tt.expand_dims":
-            return frozenset(axis + (axis >= op.attributes["axis"]) for axis in parts[0])
-        if op.has("keeps_dims") or op.has("widens"):
-            return parts[0]
-        is_sum = op.has("sum") or op.name == "arith.subi"
-        if not is_sum and op.name != "arith.muli":
-            return None
-        first, second = parts
-        if not is_sum and not all(part or _is_nonzero(x) for part, x in zip(parts, op.operands, strict=True)):
-            return None if first or second else frozenset()
-        return first | second if not first & second and (is_sum or not first or not second) else None
-
-    def carried(value: Value) -> Asking[frozenset[int] | None]:
-        """Of what a loop carries: as it comes in, if it is only moved in the loop."""
-        block = value.block
-        loop = block.parent.parent if block is not None else None
-        if block is None or loop is None or loop.name != "scf.for":
-            return None
-        index = block.arguments.index(value) - 1
-        if index < 0:
-            return frozenset()
-        moved: Value = block.terminator.operands[index]
-        while moved is not value:
-            op = moved.defining_op
-            if op is None or not op.has("sum"):
-                return None
-            step = yield (op.operands[1],)
-            if step is None or step:
-                return None
-            moved = op.operands[0]
-        return (yield (loop.init[index],))
-
-    found = answer(axes, pointers, known=known)
-    type = pointers.type
-    assert isinstance(type, TensorType)
-    wide = [axis for axis, extent in enumerate(type.shape) if extent > 1]
-    return not wide or (len(wide) == 1 and found is not None and wide[0] in found)
-
-
-def _is_nonzero(value: Value) -> bool:
-    """Is it the same number for all elements, known, and not 0?"""
-    op = value.defining_op
-    while op is not None and op.has("view"):
-        op = op.operands[0].defining_op
-    if op is None or op.name != "arith.constant":
-        return False
-    held = op.attributes["value"]
-    return bool(getattr(held, "values", held)) if getattr(held, "splat", True) else False
+    """Does each element have a place of its own, by a number other than 0 that is the slope along the only
+    axis?"""
+    wide = [axis for axis, extent in enumerate(shape_of(pointers.type)) if extent > 1]
+    return not wide or (len(wide) == 1 and bool(number(motion(pointers, Element(wide[0])).slope)))
