@@ -40,6 +40,7 @@ class Operations:
     def __init__(self, ctx: Context, load_together: LoadTogether, resident: Resident) -> None:
         self._ctx, self._load_together, self._resident = ctx, load_together, resident
         self._waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
+        self._ahead: set[Operation] = set()  # lowered before their turn
 
     def block(self, block: Block) -> Operation:
         """Lower every operation; the terminator is returned, not lowered."""
@@ -60,6 +61,9 @@ class Operations:
         """Bind the results of `op`. A refusal gets the operation, its types and the user's line, once; any
         exception that is not of this package is a defect of it: InternalError, with the same place.
         """
+        if op in self._ahead:
+            self._ahead.remove(op)
+            return
         self._ctx.b.module.location = op.location
         self._ctx.budget.check(op)
         try:
@@ -75,6 +79,10 @@ class Operations:
             raise InternalError(f"{_place(op)}: {type(error).__name__}: {error}") from error
         self._ctx.bindings.frame.lowered.add(op)
         self._ctx.shared.passed(op)
+
+    def done_ahead(self, op: Operation) -> None:
+        """An operation that was lowered before its turn is passed over then."""
+        self._ahead.add(op)
 
     def _lower(self, op: Operation) -> None:
         ctx, entry = self._ctx, RULES[op.name]

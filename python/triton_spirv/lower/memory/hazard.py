@@ -31,6 +31,21 @@ APART = "does the memory of the store lie apart from that of its loads?"
 
 
 @dataclass(frozen=True)
+class Store:
+    """A store of a tensor, and what its operands are bound to."""
+
+    op: Operation
+    ptr: Tensor
+    value: Tensor
+    mask: Tensor | None
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """What its walk asks for."""
+        return [x for x in (self.ptr, self.value, self.mask) if x is not None]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """`safe`, a scalar Bool: none of the loads can read what an earlier step of the store has written; and
     what is compared for that."""
@@ -163,12 +178,12 @@ def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[t
 
 
 def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
-          loads: Sequence[tuple[Deferred, set[Layout]]]) -> Comparison | None:
-    """Can none of these loads read what an earlier step of the store has written? None: no test tells, or
-    there are no loads, of which nothing has to be told."""
+          loads: Sequence[tuple[Deferred, set[Layout]]], earlier: Sequence[Store] = ()) -> Comparison | None:
+    """Can none of these loads read, and none of the earlier stores overwrite, what an earlier step of the
+    store has written? None: no test tells, or there are none, of which nothing has to be told."""
     b = ctx.b
     intervals = Intervals(ctx, op, mask)
-    if not isinstance(ptr, Pointers) or not loads:
+    if not isinstance(ptr, Pointers) or not (loads or earlier):
         return None
     written = span(ctx, ptr, intervals)
     if written is None:
@@ -178,11 +193,11 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
     single, larger = distinct(ctx, ptr, walked)
     compared = []
     safe = reduce(b.logical_and, intervals.tests) if intervals.tests else None
-    for node, layouts in loads:
-        source, only = named(node.operation, node.operands)[:2]
+    others = [(node.operation, *named(node.operation, node.operands)[:2], layouts) for node, layouts in loads]
+    for other, source, only, layouts in [*others, *((x.op, x.ptr, x.mask, {walked}) for x in earlier)]:
         if not isinstance(source, Pointers):
             return None
-        loaded = Intervals(ctx, node.operation, only)
+        loaded = Intervals(ctx, other, only)
         touched = span(ctx, source, loaded)
         if touched is None:
             return None
@@ -192,7 +207,7 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
         )
         same_memory = single is not False and _same_walk(source, ptr) and all(
             each.in_step_with(walked) for each in layouts)
-        compared.append(Compared(_reached(node.operation, source, touched), same_memory))
+        compared.append(Compared(_reached(other, source, touched), same_memory))
         if same_memory:
             same = b.compare("OpIEqual", low, first)
             if isinstance(single, Register):
@@ -238,25 +253,42 @@ def versioned(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None, ten
         return
     ctx.pending.settle(memory_only=False, op=op)
 
+    def fused() -> None:
+        ctx.recorder.add(Fused(op, proofs(test)))
+        body()
+
+    def after_loads() -> None:
+        ctx.pending.settle(memory_only=True)
+        ctx.recorder.add(Fused(op))
+        body()
+
+    in_versions(ctx, test.safe, [test], fused, after_loads)
+
+
+def proofs(test: Comparison) -> tuple[FusedLoad, ...]:
+    """What the test shows of each access that it compares."""
+    return tuple(FusedLoad(each.span.operation, "disjoint or same" if each.same else "disjoint")
+                 for each in test.compared.loads)
+
+
+def in_versions(ctx: Context, safe: Register, tests: Sequence[Comparison], fused: Callable[[], None],
+                otherwise: Callable[[], None]) -> None:
+    """The first form where the tests, together `safe`, say that memory lies apart; else the second one."""
     arms = []
 
-    def arm(name: str, before: Callable[[], None], fused: Fused) -> None:
+    def arm(name: str, form: Callable[[], None]) -> None:
         ctx.scopes.open()
         ctx.recorder.open()
-        before()
-        ctx.recorder.add(fused)
-        body()
+        form()
         arms.append((name, ctx.recorder.close()))
         ctx.scopes.close()
 
-    fused = tuple(FusedLoad(each.span.operation, "disjoint or same" if each.same else "disjoint")
-                  for each in test.compared.loads)
-    branch = IfElse(ctx.b.module, test.safe)
+    branch = IfElse(ctx.b.module, safe)
     with branch.then():
-        arm("apart", lambda: None, Fused(op, fused))
+        arm("apart", fused)
     with branch.otherwise():
         before, ctx.layouts.brief = ctx.layouts.brief, True
-        arm("overlapping", lambda: ctx.pending.settle(memory_only=True), Fused(op))
+        arm("overlapping", otherwise)
         ctx.layouts.brief = before
-    decided = test.safe.constant is not None
-    ctx.recorder.versions(APART, arms, test=replace(test.compared, decided=decided))
+    decided = safe.constant is not None
+    ctx.recorder.versions(APART, arms, tests=[replace(each.compared, decided=decided) for each in tests])

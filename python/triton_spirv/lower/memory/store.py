@@ -23,9 +23,10 @@ from ..values import fragment as fragments
 from ..values.tensor import Tensor
 from ..values.types import pointee_of, storage_type
 from .decide import plan_scalar, plan_store
-from .hazard import versioned
+from .hazard import Store, versioned
 from .load import by_mask, exchange_first, to_memory, true_everywhere
 from .prefetch import touch_ahead
+from .together import followers, stored_together
 
 
 @lowers("tt.store")
@@ -53,25 +54,41 @@ def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None
         ctx.recorder.add(Access(op, "block", layout, Vectors(layout), blocks=blocks))
         block_store(ctx, blocks, surfaces, fragment)
         return
-    tensors = [x for x in (ptr, value, mask) if x is not None]
     exchange_first(ctx, ctx.layouts.of(op.ptr.type), ptr, value, mask)
+    first = Store(op, ptr, value, mask)
+    stores = [first, *followers(ctx, first)]
+    ctx.b.module.location = op.location
+    if len(stores) == 1 or not stored_together(ctx, stores, lambda: _walk(ctx, stores),
+                                               lambda store: _walk(ctx, [store])):
+        versioned(ctx, op, ptr, mask, first.tensors, lambda: _walk(ctx, [first]))
 
-    def walk() -> None:
-        layout = ctx.layouts.of(op.ptr.type)
-        inputs = [(x, layout) for x in tensors]
-        governs = mask is None or ctx.transfers.of(op, ptr, mask, layout).needs_no_test
-        tests = [] if governs else [(mask, layout)]
-        opened = ctx.walks.plan(op, inputs, optional=[mask] if is_provable(mask, layout) else [])
-        idles = layout.step and mask is not None and not opened.by_products
-        if layout.step and not ctx.layouts.brief:
-            touch_ahead(ctx, op, ptr, layout)
-        with StepLoop(ctx.walks, len(layout.step)):
-            guarded(ctx, inputs, tests,
-                    lambda: _store_window(ctx, op, layout, ptr, value, mask),
-                    idle=Idle(mask, layout) if idles else None)
-        ctx.walks.finish(opened)
 
-    versioned(ctx, op, ptr, mask, tensors, walk)
+def _walk(ctx: Context, stores: Sequence[Store]) -> None:
+    """Store tensors of one shape, under one mask, in one walk."""
+    op, mask = stores[-1].op, stores[-1].mask
+    layout = ctx.layouts.of(op.ptr.type)
+    inputs = [(x, layout) for each in stores for x in (each.ptr, each.value)]
+    inputs += [] if mask is None else [(mask, layout)]
+    tests = [] if mask is None or all(ctx.transfers.of(each.op, each.ptr, mask, layout).needs_no_test
+                                      for each in stores) else [(mask, layout)]
+    optional = [mask] if mask is not None and is_provable(mask, layout) else []
+    opened = ctx.walks.plan(op, inputs, optional=optional)
+    idles = layout.step and not opened.by_products
+    if layout.step and not ctx.layouts.brief:
+        for each in stores:
+            touch_ahead(ctx, each.op, each.ptr, layout)
+
+    def window() -> list[Register]:
+        if len(stores) > 1:  # everything is loaded before anything is stored
+            for each in stores:
+                ctx.evaluation.fragment(each.value, layout)
+        for each in stores:
+            _store_window(ctx, each.op, layout, each.ptr, each.value, mask)
+        return []
+
+    with StepLoop(ctx.walks, len(layout.step)):
+        guarded(ctx, inputs, tests, window, idle=Idle(mask, layout) if idles and mask is not None else None)
+    ctx.walks.finish(opened)
 
 
 def _store_window(

@@ -170,7 +170,8 @@ class Access:
 @dataclass(frozen=True)
 class FusedLoad:
     """A load that waits for the walk of a store behind it, and the proof that no turn reads what an earlier
-    one has stored. Nothing else that writes may stand between the two."""
+    one has stored. Nothing else that writes may stand between the two. Or a store that shares the walk of one
+    behind it, and the proof that no turn overwrites what an earlier one has stored."""
 
     operation: Operation
     proof: str
@@ -182,8 +183,8 @@ class FusedLoad:
 
 @dataclass(frozen=True)
 class Fused:
-    """The loads that the walk of a store makes, turn by turn between its stores; none: all loads are done
-    before it."""
+    """The loads that the walk of a store makes, turn by turn between its stores, and earlier stores that it
+    makes; none: all of that is done before it."""
 
     operation: Operation
     loads: tuple[FusedLoad, ...] = ()
@@ -204,8 +205,8 @@ class Span:
 
 @dataclass(frozen=True)
 class Compared:
-    """A load in a test for overlap. same: the test also passes where it begins at the address where the store
-    does."""
+    """A load, or an earlier store, in a test for overlap. same: the test also passes where it begins at the
+    address where the store does."""
 
     span: Span
     same: bool
@@ -213,7 +214,8 @@ class Compared:
 
 @dataclass(frozen=True)
 class Overlap:
-    """A test: does the memory that a store writes lie apart from what each of the loads reads?
+    """A test: does the memory that a store writes lie apart from what each of the loads reads, or each of the
+    earlier stores writes?
 
     larger    dimensions of the store that it tests, too: an index moves the address by more than all that
               move it less can reach

@@ -51,10 +51,11 @@ class Recorder:
             self.add(Turns(count, body))
 
     def versions(self, question: str, arms: Sequence[tuple[str, tuple[Node, ...]]],
-                 may_skip: bool = False, test: Overlap | None = None) -> None:
+                 may_skip: bool = False, tests: Sequence[Overlap] = ()) -> None:
         """Arms of which one runs; nothing is written down where none does anything."""
         if any(body for _, body in arms):
-            self.add(Versions(question, tuple(Arm(name, body) for name, body in arms), may_skip, test))
+            self.add(Versions(question, tuple(Arm(name, body) for name, body in arms), may_skip,
+                              tuple(tests)))
 
     def region(self, operation: Operation, *arms: tuple[str, tuple[Node, ...]], loops: bool = False) -> None:
         """A loop, branch or call of the kernel; nothing is written down where it has nothing."""

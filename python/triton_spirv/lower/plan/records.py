@@ -171,12 +171,13 @@ class Arm:
 @dataclass(frozen=True)
 class Versions:
     """Of these arms one runs; each does the same, unless `may_skip`: then those without an access are right
-    to have none. test: the question, where the first arm is right only if the answer is yes."""
+    to have none. tests: the question, of each store, where the first arm is right only if all answers are
+    yes."""
 
     question: str
     arms: tuple[Arm, ...]
     may_skip: bool = False
-    test: Overlap | None = None
+    tests: tuple[Overlap, ...] = ()
 
 
 @dataclass(frozen=True)

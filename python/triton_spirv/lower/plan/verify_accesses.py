@@ -211,12 +211,14 @@ class _Region:
             if not store.has("writes"):
                 continue
             for load, read in inside:
-                if load is store or not _reads(load):
+                if load is store or not (
+                        _reads(load) or (load.has("writes") and self.before(load, store))):
                     continue
                 doubt = self.fused.doubt(state.why(store), read, written)
                 if doubt is not None:
+                    does = "loads" if _reads(load) else "stores"
                     self.found.append(f"{called(load)} and {called(store)} share a walk in which a turn may "
-                                      f"store what the next one loads: {doubt}")
+                                      f"store what the next one {does}: {doubt}")
 
     def missing(self, op: Operation, state: _State) -> list[Operation]:
         """Of the loads of its block that a store's address and value are computed from, those that are not

@@ -1,4 +1,4 @@
-"""May a turn of a store's walk load after an earlier turn has stored?
+"""May a turn of a store's walk load, or make a store before it, after an earlier turn has stored?
 
 A load that waits for the walk of a store is read turn by turn, between stores that stand behind it in the
 kernel. The plan says for each such load why that is right (`FusedLoad`); here each proof is made again, from
@@ -38,10 +38,10 @@ class FusedWalks:
 
     def tests(self, node: Versions) -> None:
         """What the first arm does it does behind the test."""
-        if node.test is not None:
+        for test in node.tests:
             for each in node.arms[0].body:
-                if isinstance(each, Fused):
-                    self._tests[id(each)] = node.test
+                if isinstance(each, Fused) and each.operation is test.store.operation:
+                    self._tests[id(each)] = test
 
     def doubt(self, fused: Fused | None, load: Access, store: Access) -> str | None:
         """Why a turn may store what the next one loads; None: it does not."""
