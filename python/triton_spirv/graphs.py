@@ -28,6 +28,7 @@ class Graph:
 
     def __init__(self) -> None:
         self._recorder = capture.Recorder()
+        self._replay: capture.Replay | None = None
         self._unusable = "its block has not ended"
         self._checks = checking.current()
         self._require_no_hooks = front_end("observers").require_no_hooks  # finding it takes milliseconds
@@ -55,7 +56,9 @@ class Graph:
         if outer is not None:
             outer.steps.extend(self._recorder.steps)
             outer.memory.update(self._recorder.memory)
-        capture.repeat(self._recorder.steps)
+        if self._replay is None:
+            self._replay = capture.Replay(self._recorder.steps)
+        self._replay()
 
 
 @contextmanager

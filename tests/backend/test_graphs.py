@@ -273,3 +273,32 @@ def test_other_devices(environment, monkeypatch) -> None:
             assert (there.numpy() == 7).all()
     finally:
         axpy_kernel.device_caches.clear()
+
+
+@pytest.mark.vulkan
+def test_arrays_on_a_vulkan_device_are_recorded_once(monkeypatch) -> None:
+    """Launches of host memory between them are made each time; an assertion is raised by the next wait."""
+    monkeypatch.setenv("TRITON_SPIRV_DEVICE", "vulkan")
+    for kernel in (axpy_kernel, asserting_kernel):
+        kernel.device_caches.clear()
+    try:
+        x, y = (triton_spirv.asarray(np.ones(256, np.float32), device="vulkan") for _ in range(2))
+        steps, host = triton_spirv.zeros(1, "int32", device="vulkan"), np.ones(256, np.float32)
+        with triton_spirv.graph() as graph:
+            axpy_kernel[(2,)](x, y, 256, 2.0, 0.0, BLOCK=128)
+            axpy_kernel[(2,)](y, x, 256, 1.0, 1.0, BLOCK=128)
+            axpy_kernel[(2,)](triton_spirv.asarray(host), y, 256, 1.0, 0.0, BLOCK=128)
+            axpy_kernel[(2,)](y, triton_spirv.asarray(host), 256, 1.0, 1.0, BLOCK=128)
+            asserting_kernel[(1,)](steps, 3, debug=True)
+        expected = 3.0
+        for times in range(2, 4):
+            graph.replay()
+            expected = 2 * expected + 1
+            assert (x.numpy() == expected).all() and (host == times + 1).all()
+        assert [recording is not None for recording, _ in graph._replay._parts] == [True, False, True]
+        with pytest.raises(DeviceAssertion, match="too large"):
+            graph.replay()
+            steps.numpy()
+    finally:
+        for kernel in (axpy_kernel, asserting_kernel):
+            kernel.device_caches.clear()

@@ -22,15 +22,34 @@ from .quick import Quick
 recorders: dict[int, Recorder] = {}
 
 
+class Recording(Protocol):
+    """Launches that a device has recorded."""
+
+    def replay(self) -> bool:
+        """Make them; False, and nothing is done, where they are to be made one by one."""
+
+
+class Fixed(Protocol):
+    """A launch with its arguments, that a device can record together with others."""
+
+    def joins(self, other: object) -> bool:
+        """Can it stand in one recording with another?"""
+
+    def joined(self, launches: Sequence[Any]) -> Recording:
+        """A recording of launches that it joins, itself among them."""
+
+
 @dataclass(frozen=True)
 class Step:
-    """A launch. data: its bytes, where it can be a quick one; `repeat` is the launch in any case."""
+    """A launch. data: its bytes, where it can be a quick one; fixed: where it can be recorded; `repeat` is
+    the launch in any case."""
 
     name: str
     repeat: Callable[[], None]
     quick: Quick | None = None
     programs: int = 0
     data: bytes = b""
+    fixed: Fixed | None = None
 
 
 class Storage(Protocol):
@@ -65,8 +84,9 @@ class Recorder:
         self.memory: dict[int, Memory] = {}
 
     def add(self, name: str, run: Callable[[int, int, int, Sequence[object]], None], x: int, y: int, z: int,
-            values: Sequence[object], quick: Quick | None) -> None:
-        """A launch that has been made."""
+            values: Sequence[object], quick: Quick | None,
+            fixed: Callable[[int, int, int, Sequence[object]], Fixed | None] | None = None) -> None:
+        """A launch that has been made; `fixed` gives what a device records of it."""
         if not x * y * z:
             return
         kept = [self._kept(name, value) for value in values]
@@ -86,7 +106,7 @@ class Recorder:
                     quick.ask_pace()
 
                 return self.steps.append(Step(name, ordinary, quick, x * y * z, data))
-        return self.steps.append(Step(name, repeat))
+        return self.steps.append(Step(name, repeat, fixed=fixed and fixed(x, y, z, kept)))
 
     def _kept(self, kernel: str, value: Any) -> object:
         memory, storage, size = underlying(value) if hasattr(value, "data_ptr") else value, None, 0
@@ -114,6 +134,36 @@ def suspended() -> Iterator[None]:
     finally:
         if found is not None:
             recorders[threading.get_ident()] = found
+
+
+class Replay:
+    """The launches of a graph, in their order; those in a row that a device can record are one recording."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._parts: list[tuple[Recording | None, list[Step]]] = []
+        row: list[Step] = []
+        for step in steps:
+            if row and not _joins(row[-1], step):
+                self._add(row)
+                row = []
+            row.append(step)
+        if row:
+            self._add(row)
+
+    def _add(self, row: list[Step]) -> None:
+        first = row[0].fixed
+        self._parts.append((None if first is None else first.joined([step.fixed for step in row]), row))
+
+    def __call__(self) -> None:
+        """Make them all."""
+        for recording, steps in self._parts:
+            if recording is None or not recording.replay():
+                repeat(steps)
+
+
+def _joins(step: Step, other: Step) -> bool:
+    """Do two neighbours belong to one part of a replay?"""
+    return other.fixed is None if step.fixed is None else step.fixed.joins(other.fixed)
 
 
 def repeat(steps: Sequence[Step]) -> None:

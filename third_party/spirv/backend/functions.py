@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,9 +20,11 @@ from . import recovery
 from .errors import as_triton_errors
 
 if TYPE_CHECKING:
+    from triton_spirv.runtime.capture import Fixed
     from triton_spirv.runtime.launch import Kernel
     from triton_spirv.runtime.quick import Quick
     from triton_spirv.runtime.vulkan.devices import Device
+    from triton_spirv.runtime.vulkan.launch import Kernel as VulkanKernel
 
     from .launcher import Launch
 
@@ -62,6 +65,10 @@ class Function:
         """What does the same as a launch function of `bind` in less time, where there is that: nobody
         records, compares or times launches, and the device runs them in the calling thread. `form`: as
         quick_of takes it."""
+        return None
+
+    def fixed(self, launch: Launch, x: int, y: int, z: int, arguments: Sequence[Any]) -> Fixed | None:
+        """What a graph records once of a launch with these arguments, where the device takes recordings."""
         return None
 
     def sound(self, metadata: Any) -> bytes:
@@ -165,6 +172,7 @@ class VulkanFunction(Function):
     def __init__(self, binary: bytes, name: str, device: Device) -> None:
         super().__init__(binary, name)
         self.device = device
+        self._kernel: VulkanKernel | None = None
 
     def build(self, metadata: Any) -> Launch:
         from triton_spirv.runtime.vulkan import context, launch, timing
@@ -177,7 +185,12 @@ class VulkanFunction(Function):
         if profile.wanted():
             return timed_launches.between_marks(kernel.launch, artifact.entry, self.device.name,
                                                 lambda: timing.Event(opened, enable_timing=True))
+        self._kernel = kernel
         return kernel.launch
+
+    def fixed(self, launch: Launch, x: int, y: int, z: int, arguments: Sequence[Any]) -> Fixed | None:
+        kernel = self._kernel
+        return kernel.fixed(x, y, z, arguments) if kernel is not None and launch == kernel.launch else None
 
 
 def leave_out(device: str) -> None:

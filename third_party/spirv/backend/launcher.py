@@ -6,6 +6,7 @@ import dataclasses
 import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +138,8 @@ def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
         chosen(x, y, z, values)
         if recorders and (recorder := capture.recorder()) is not None:
             short = repeated(function) if chosen is run else None
-            recorder.add(metadata.name, chosen, x, y, z, values, short)
+            fixed = partial(function.fixed, run) if chosen is run else None
+            recorder.add(metadata.name, chosen, x, y, z, values, short, fixed)
         if exit_hook is not None:
             exit_hook(launch_metadata)
 

@@ -15,7 +15,7 @@ import os
 import struct
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ from .stream import BIND_COMPUTE
 if TYPE_CHECKING:
     from .cuda_memory import CudaMemory
     from .memory import Allocation
+    from .recorded import Fixed
 
 
 class Kernel:
@@ -119,7 +120,7 @@ class Kernel:
         by_address, block_size = artifact.passing == "buffer", self.format.size
         pushed = (ctypes.c_uint64 * 1)(0)
         pushed_address = ctypes.c_void_p(ctypes.addressof(pushed))
-        check = self._check if self._words is not None or self._printed is not None else None
+        check = self.check_after_waits
         overflows = artifact.overflow_bytes > 0
 
         def record(x: int, y: int, z: int, values: Sequence[Any]) -> None:
@@ -167,6 +168,32 @@ class Kernel:
 
         assert count == len(artifact.parameters)
         return launch
+
+    @property
+    def check_after_waits(self) -> Callable[[], None] | None:
+        """What looks, after a wait, whether the kernel has printed or an assertion has failed."""
+        return self._check if self._words is not None or self._printed is not None else None
+
+    def fixed(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> Fixed | None:
+        """The launch with these arguments for good; None where each one has to stage memory of the host, to
+        find its place among CUDA's work, or to see to memory of its own."""
+        from .recorded import Fixed
+
+        if self._watch is not None or self.artifact.overflow_bytes or not self._is_launch(x, y, z):
+            return None
+        values = list(arguments)
+        try:
+            for index, table in self.tables.items():
+                values[index] = table[type(values[index])](values[index])
+            block = self.format.pack(*values, *self.hidden)
+        except (NeedsPreparation, LaunchError, struct.error, OverflowError):
+            return None
+        memory = [underlying(argument) for argument, kind in zip(arguments, self.kinds, strict=True)
+                  if kind == "ptr" and argument is not None]
+        if not all(hasattr(each, "allocation") for each in memory):
+            return None  # a bare address: nobody knows whose
+        return Fixed(self, (operator.index(x), operator.index(y), operator.index(z)), block,
+                     tuple(each.allocation for each in memory))
 
     # ---- the longer path
 

@@ -53,7 +53,8 @@ FUNCTIONS: dict[str, dict[str, str]] = {
         "vkGetQueryPoolResults": "ppuuzpqu", "vkCmdBindPipeline": "pipV", "vkCmdPushConstants": "ppuuupV",
         "vkCmdDispatch": "puuuV", "vkCmdPipelineBarrier": "puuuupupupV",
         "vkCmdPipelineBarrier2": "ppV", "vkCmdCopyBuffer": "pppupV",
-        "vkCmdFillBuffer": "ppqquV", "vkCmdUpdateBuffer": "ppqqpV", "vkCmdResetQueryPool": "ppuuV",
+        "vkCmdExecuteCommands": "pupV", "vkCmdFillBuffer": "ppqquV", "vkCmdUpdateBuffer": "ppqqpV",
+        "vkCmdResetQueryPool": "ppuuV",
         "vkCmdWriteTimestamp": "pipuV", "vkResetQueryPool": "ppuuV",
     },
 }

@@ -67,11 +67,10 @@ class Stream:
         self.context, self.api, self.device = context, context.api, context.handle
         self.lock = threading.RLock()
         info: Any = make("CommandPoolCreateInfo", flags=2, queueFamilyIndex=context.device.queue_family)
-        pool = self.api.create("vkCreateCommandPool", self.device, ctypes.byref(info))
-        handles = (ctypes.c_void_p * COMMAND_BUFFERS)()
-        info = make("CommandBufferAllocateInfo", commandPool=pool, commandBufferCount=COMMAND_BUFFERS)
-        self.api.call("vkAllocateCommandBuffers", self.device, ctypes.byref(info), handles)
-        self.ring = [Commands(ctypes.c_void_p(handle)) for handle in handles]
+        self._pool = self.api.create("vkCreateCommandPool", self.device, ctypes.byref(info))
+        self.ring = [Commands(handle) for handle in self._allocated(0, COMMAND_BUFFERS)]
+        #: by level, command buffers of recordings that are no more
+        self.unused: tuple[list[Commands], list[Commands]] = [], []
         info = make("SemaphoreCreateInfo", next=make("SemaphoreTypeCreateInfo", semaphoreType=1))
         self.semaphore = self.api.create("vkCreateSemaphore", self.device, ctypes.byref(info))
         self.submitted = 0  # the number of the last submission; the semaphore has it when it is done
@@ -87,6 +86,8 @@ class Stream:
         self.flushed_at = self.added_at = 0  # when, and when was recorded, by time.perf_counter_ns
         #: since when (time.perf_counter_ns) an event with a timestamp waits for its other one; 0: none does
         self.timed = 0
+        #: has somebody waited for all there was, and nothing been recorded since?
+        self.waited = False
         #: what the next submission has to do with others; None: nothing
         self.meeting: Meeting | None = None
         #: called every second of a wait: raises where what the device waits for will never come
@@ -136,6 +137,14 @@ class Stream:
         info = make("DependencyInfo", memoryBarrierCount=1, pMemoryBarriers=made)
         self._kept.append(info)
         return (ctypes.c_void_p(ctypes.addressof(info)),)
+
+    def _allocated(self, level: int, count: int) -> list[ctypes.c_void_p]:
+        """Command buffers, primary (0) or secondary (1)."""
+        handles = (ctypes.c_void_p * count)()
+        info: Any = make("CommandBufferAllocateInfo", commandPool=self._pool, level=level,
+                         commandBufferCount=count)
+        self.api.call("vkAllocateCommandBuffers", self.device, ctypes.byref(info), handles)
+        return [ctypes.c_void_p(handle) for handle in handles]
 
     # ---- recording
 
@@ -204,6 +213,7 @@ class Stream:
         """A command has been recorded: submit, if the device is idle or there is enough; with the lock
         held."""
         self.recorded += 1
+        self.waited = False
         now = time.perf_counter_ns()
         if self.recorded >= (TIMED_COMMANDS if self.timed else COMMANDS_PER_SUBMISSION):
             self.flush()
@@ -239,18 +249,40 @@ class Stream:
                 if code:
                     self._failed("vkEndCommandBuffer", code)
                 self.recording = None
-                self.one_handle[0] = handle
-                self._signal[0] = self.submitted + 1
-                address, meeting = self._submit_address, self.meeting
-                if meeting is not None:
-                    address, self.meeting = meeting.submission(self.submitted + 1), None
-                code = self.api.vkQueueSubmit(self.context.queue, 1, address, None)
-                if code:
-                    self._failed("vkQueueSubmit", code)
-                self.submitted += 1
+                self._hand_over(handle)
                 self.current.submission = self.submitted
-                self.flushed_at = time.perf_counter_ns()
             return self.submitted
+
+    def submit(self, handle: ctypes.c_void_p) -> None:
+        """Submit a command buffer that was made before, and ends with a barrier as others do; with the lock
+        held, and nothing recorded."""
+        self._tell()
+        self.waited = False
+        self._hand_over(handle)
+
+    def _hand_over(self, handle: ctypes.c_void_p) -> None:
+        """Submit a command buffer as the next submission."""
+        self.one_handle[0] = handle
+        self._signal[0] = self.submitted + 1
+        address, meeting = self._submit_address, self.meeting
+        if meeting is not None:
+            address, self.meeting = meeting.submission(self.submitted + 1), None
+        code = self.api.vkQueueSubmit(self.context.queue, 1, address, None)
+        if code:
+            self._failed("vkQueueSubmit", code)
+        self.submitted += 1
+        self.flushed_at = time.perf_counter_ns()
+
+    def commands_of_its_own(self, level: int) -> Commands:
+        """A command buffer that is not one of the ring: primary (0) or secondary (1); with the lock held.
+        One that is not used any more, if there is one, to be begun again."""
+        done = [commands for commands in self.unused[level] if commands.submission <= self.finished]
+        for commands in done:
+            commands.parameters = None
+        if not done:
+            return Commands(self._allocated(level, 1)[0])
+        self.unused[level].remove(done[0])
+        return done[0]
 
     def parameters(self, size: int) -> tuple[int, int]:
         """Room for `size` bytes of parameters of the commands being recorded: where the host and where the
@@ -312,6 +344,7 @@ class Stream:
         """The same; raises the assertion that failed in it, if any."""
         self.timed = 0
         self.wait_for(self.flush())
+        self.waited = True
         if self.context.instance.messages:
             self.context.instance.raise_messages()
         if self.checks:

@@ -107,6 +107,8 @@ TABLE: dict[str, tuple[int | None, str]] = {
     "CommandPoolCreateInfo": (39, "u flags queueFamilyIndex"),
     "CommandBufferAllocateInfo": (40, "p commandPool, i level, u commandBufferCount"),
     "CommandBufferBeginInfo": (42, "u flags, p pInheritanceInfo"),
+    "CommandBufferInheritanceInfo": (41, "p renderPass, u subpass, p framebuffer, u occlusionQueryEnable "
+                                         "queryFlags pipelineStatistics"),
     "MemoryBarrier": (46, "u srcAccessMask dstAccessMask"),
     "MemoryBarrier2": (1000314000, "q srcStageMask srcAccessMask dstStageMask dstAccessMask"),
     "DependencyInfo": (1000314003, "u dependencyFlags memoryBarrierCount, p pMemoryBarriers, "
