@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import triton_spirv
 from triton_spirv.ir import dialects
-from triton_spirv.ir.dialects import OPERATIONS, TRAITS, with_trait
+from triton_spirv.ir.dialects import OPERATIONS, with_trait
+from triton_spirv.ir.traits import BRINGS, TRAITS
 from triton_spirv.lower import RULES
 from triton_spirv.lower.registry import SOURCE_LAYOUTS, elementwise, lowers, pulled, symbolic
 
@@ -180,3 +181,31 @@ def test_no_lists_of_names_beside_the_table() -> None:
             lists |= found
     assert not lists
     assert needed == LISTED.keys(), "an exception that nothing needs"
+
+
+#: The one operation of a trait. Whoever compares its name asks what it is, and may as well ask the trait.
+SOLE = {next(iter(names)): trait for trait in BRINGS if len(names := with_trait(trait)) == 1}
+
+#: Comparisons of one operation's name, outside of ir/. Whoever takes one away lowers it.
+MOST = 178
+
+
+def compared_names(source: str) -> list[tuple[int, str]]:
+    """(line, name) of each comparison with one operation's name."""
+    return [(node.lineno, name) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare)
+            and isinstance(node.ops[0], (ast.Eq, ast.NotEq))
+            for name in names_in([node.left, *node.comparators])]
+
+
+@pytest.mark.parametrize("source", ['x = op.name == "scf.for"', 'x = "tt.load" != load.operation.name'])
+def test_a_compared_name_is_found(source: str) -> None:
+    ((line, name),) = compared_names(source)
+    assert line == 1 and name in SOLE
+
+
+def test_names_are_compared_no_more_often() -> None:
+    package = Path(triton_spirv.__file__).parent
+    compared = {f"{path.relative_to(package)}:{line}": name for path in package.rglob("*.py")
+                if path.relative_to(package).parts[0] != "ir"
+                for line, name in compared_names(path.read_text(encoding="utf-8"))}
+    assert len(compared) <= MOST, "what the code asks may be a trait: see triton_spirv/ir/traits.py"

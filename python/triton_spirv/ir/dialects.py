@@ -25,40 +25,7 @@ Where the format gives no result type, `results` says it: an operand's name (the
 prints in generic form only; `custom` names a reader in syntax.py. `enums` says how the generic form's numbers
 read.
 
-`traits` say what the operation is, for everybody who asks (`op.has("view")`, `op.is_pure`):
-
-    elementwise  element i of each result is computed from element i of the operands, and from nothing else
-    view         the elements of the result are those of the one operand, moved or repeated
-    keeps_dims   a view in which dimension d stays dimension d
-    reshapes     a view in another shape, in the same row-major order
-    arranges     the elements of the results are those of the operands, put together or taken apart
-    pure         results follow from operands and attributes (and the program's number); nothing else happens.
-                 What is elementwise or a view is pure
-    divides      needs a second operand other than zero
-    sum          the sum of its two operands
-    ring         a sum, difference or product of integers, of which what does not fit is dropped
-    shifts       moves the bits of its first operand by the second
-    idempotent   makes x of x and x, whatever x is
-    extreme      the greater or the lesser one of two numbers
-    precise      correctly rounded, whatever the options allow
-    picks        elements of the result are elements of some operands; another one says which
-    reinterprets the bits of its operand, read as another type
-    truncates    an integer of a float, its fraction dropped
-    folds        combines the elements along an axis by its region
-    maps         gives each element, or each pack of neighbours, to its region
-    widens       the same number, read as signed, in a wider type
-    resizes      the same number in another integer type, where it fits
-    reads, writes, atomic
-                 memory that pointers reach; `writes` names the operand: `writes=ptr`
-    waits        the program does not go on before it has seen what another one writes
-    watches      looks at what its operands are; nobody else sees what it does
-    unordered    asks something of all elements of a tensor, in whatever order they lie
-    multiplies   makes a product of numbers, which may become one instruction with an addition of it
-    product      a product of matrices
-    loops        runs its region as often as the program says
-    carries      its results are what its regions end with
-    terminator   ends a block
-    returns      a terminator that leaves a region of several blocks with what its operands are
+`traits` say what the operation is (traits.py).
 
 Which types operands and results have is in checks.py.
 
@@ -71,19 +38,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-#: What traits may be said, and which others they bring.
-TRAITS: dict[str, frozenset[str]] = {
-    "elementwise": frozenset({"pure"}), "view": frozenset({"pure"}), "product": frozenset({"pure"}),
-    "keeps_dims": frozenset({"view", "pure"}), "reshapes": frozenset({"view", "pure"}),
-    "multiplies": frozenset({"elementwise", "pure"}), "arranges": frozenset({"pure"}),
-    "returns": frozenset({"terminator"}),
-    **dict.fromkeys(("ring", "shifts", "idempotent", "precise", "reinterprets", "truncates"),
-                    frozenset({"elementwise", "pure"})),
-    "extreme": frozenset({"idempotent", "elementwise", "pure"}),
-    "folds": frozenset({"pure"}), "maps": frozenset({"pure"}), "picks": frozenset({"pure"}),
-    **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "reads", "writes", "atomic", "waits",
-                     "watches", "unordered", "loops", "carries", "terminator"), frozenset()),
-}
+from .traits import TRAITS
 
 
 @dataclass(frozen=True)
@@ -157,9 +112,9 @@ _RETURN = "$values* {} : T(values*)"
 
 # tt: memory
 _op("tt.addptr", "ptr offset", "$ptr , $offset {} : T(ptr) , T(offset)", "ptr",
-    traits="elementwise sum")
+    traits="offsets")
 _op("tt.load", "ptr mask? other?",
-    f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr", traits="reads",
+    f"$ptr (? , $mask )? (? , $other )? {_MEMORY} T(ptr)", "pointee ptr", traits="loads",
     cache="cache", evict="evict", padding="padding")
 _op("tt.store", "ptr value mask?",
     f"$ptr , $value (? , $mask )? {_MEMORY} T(ptr)", traits="writes=ptr", cache="cache", evict="evict")
@@ -214,14 +169,14 @@ _op("tt.elementwise_inline_asm", "args*", '"asm_string {} (? $args* : T(args*) )
 _op("tt.map_elementwise", "srcs*", "generic", traits="maps")
 
 # tt: views
-_op("tt.splat", "src", _CAST, traits="view")
+_op("tt.splat", "src", _CAST, traits="splats")
 _op("tt.unsplat", "src", "$src {} : T(src)", "element src", traits="arranges")
 _op("tt.expand_dims", "src", _CAST, traits="reshapes")
 _op("tt.reshape", "src",
     "$src (? allow_reorder !allow_reorder )? (? efficient_layout !efficient_layout )? {} : T(src) -> R",
     traits="reshapes")
-_op("tt.broadcast", "src", _CAST, traits="keeps_dims")
-_op("tt.trans", "src", _CAST, traits="view")
+_op("tt.broadcast", "src", _CAST, traits="repeats")
+_op("tt.trans", "src", _CAST, traits="transposes")
 _family("tt.join tt.cat", "lhs rhs", "$lhs , $rhs {} : T(lhs) -> R", traits="arranges")
 _op("tt.split", "src", "$src {} : T(src) -> R", "both", traits="arranges")
 _op("tt.gather", "src indices", "$src [ $indices ] {} : F", traits="picks")
@@ -245,7 +200,7 @@ _op("ts.stopped", "", "{} : R", traits="watches")
 # tt: ids, ranges
 _op("tt.get_program_id", "", "@axis {} : R", traits="pure", axis="dim")
 _op("tt.get_num_programs", "", "@axis {} : R", traits="pure", axis="dim")
-_op("tt.make_range", "", "{} : R", traits="pure")
+_op("tt.make_range", "", "{} : R", traits="enumerates")
 
 # tt: over an axis
 _op("tt.reduce", "srcs*", "generic", traits="folds")
@@ -262,9 +217,9 @@ _op("tt.dot_scaled", "a b c a_scale? b_scale?",
     traits="product", a_elem_type="scaled", b_elem_type="scaled")
 
 # tt: functions, debugging
-_op("tt.func", "", "custom function")
+_op("tt.func", "", "custom function", traits="function")
 _op("tt.return", "srcs*", "{} (? $srcs* : T(srcs*) )?", traits="returns")
-_op("tt.call", "arguments*", "@@callee ( $arguments* ) {} : F")
+_op("tt.call", "arguments*", "@@callee ( $arguments* ) {} : F", traits="calls")
 _op("tt.print", "args*", '"prefix {} (? : $args* : T(args*) )?')
 _op("tt.assert", "condition", '$condition , "message {} : T(condition)')
 _family("tt.grid_dependency_wait tt.grid_dependency_launch_dependents", "", "{}")
@@ -273,7 +228,8 @@ _family("tt.grid_dependency_wait tt.grid_dependency_launch_dependents", "", "{}"
 _BINARY = "$lhs , $rhs flags {} : T(lhs)"
 _ARITH_CAST = "$src flags {} : T(src) to R"
 _op("arith.addi", "lhs rhs", _BINARY, "lhs", "ring sum")
-_family("arith.subi arith.muli", "lhs rhs", _BINARY, "lhs", "ring")
+_op("arith.subi", "lhs rhs", _BINARY, "lhs", "difference")
+_op("arith.muli", "lhs rhs", _BINARY, "lhs", "times")
 _family("arith.shli arith.shrsi arith.shrui", "lhs rhs", _BINARY, "lhs", "shifts")
 _family(
     "arith.maxsi arith.maxui arith.minsi arith.minui arith.maximumf arith.maxnumf arith.minimumf "
@@ -288,9 +244,9 @@ _family(
 _op("arith.mulf", "lhs rhs", _BINARY, "lhs", "multiplies")
 _op("arith.negf", "operand", "$operand flags {} : T(operand)", "operand", "elementwise")
 _op("arith.extsi", "src", _ARITH_CAST, traits="elementwise widens")
+_op("arith.extui", "src", _ARITH_CAST, traits="zero_extends")
 _family(
-    "arith.extui arith.trunci arith.index_cast arith.index_castui", "src", _ARITH_CAST,
-    traits="elementwise resizes",
+    "arith.trunci arith.index_cast arith.index_castui", "src", _ARITH_CAST, traits="elementwise resizes",
 )
 _family(
     "arith.extf arith.truncf arith.sitofp arith.uitofp arith.convertf", "src", _ARITH_CAST,
@@ -306,8 +262,8 @@ _op("arith.cmpi", "lhs rhs", "@predicate , $lhs , $rhs {} : T(lhs)", "i1 lhs", "
     predicate="cmpi")
 _op("arith.cmpf", "lhs rhs", "@predicate , $lhs , $rhs flags {} : T(lhs)", "i1 lhs", "elementwise",
     predicate="cmpf")
-_op("arith.select", "condition true_value false_value", "custom select", "true_value", "elementwise picks")
-_op("arith.constant", "", "custom constant", traits="pure")
+_op("arith.select", "condition true_value false_value", "custom select", "true_value", "selects")
+_op("arith.constant", "", "custom constant", traits="constant")
 _family("arith.addui_extended arith.subui_extended", "lhs rhs", "$lhs , $rhs {} : T(lhs) , R", "extended lhs",
         "elementwise")
 _family("arith.mulsi_extended arith.mului_extended", "lhs rhs", "$lhs , $rhs {} : T(lhs)", "both lhs",
@@ -334,7 +290,7 @@ _op("math.clampf", "value min max", "$value to [ $min , $max ] flags {} : T(valu
 _op("math.sincos", "operand", "$operand flags {} : T(operand)", "both operand", "elementwise")
 
 # scf, cf
-_op("scf.for", "lower upper step init*", "custom for", traits="loops carries")
+_op("scf.for", "lower upper step init*", "custom for", traits="counts")
 _op("scf.while", "init*", "custom while", traits="loops carries")
 _op("scf.if", "condition", "custom if", traits="carries")
 _op("scf.execute_region", "", "custom execute_region")
@@ -359,7 +315,7 @@ _family(
 _family("gpu.lane_id gpu.subgroup_id gpu.num_subgroups gpu.subgroup_size", "", "{} : R", traits="pure")
 
 # ttg
-_op("ttg.convert_layout", "src", _CAST, traits="keeps_dims")
+_op("ttg.convert_layout", "src", _CAST, traits="converts")
 _op("ttg.local_alloc", "src?", "(? $src )? {} : F")
 _op("ttg.local_dealloc", "src", "$src {} : T(src)")
 _op("ttg.local_load", "src token?", "$src (? token $token )? {} : T(src) -> R")

@@ -143,7 +143,7 @@ class Operations:
             return (Uniform(type.shape, type.element, entry.function(ctx, op, *scalars)),)
         below = [x for x in operands if isinstance(x, Deferred) and x.evaluated is None]
         total = weight + sum(x.weight for x in below)
-        reads = op.name == "tt.load" or op.has("watches") or any(x.reads_memory for x in below)
+        reads = op.has("loads") or op.has("watches") or any(x.reads_memory for x in below)
         nodes: list[Deferred] = []
         for index, result in enumerate(op.results):
             nodes.append(
@@ -156,7 +156,7 @@ class Operations:
                     total,
                     reads,
                     siblings=nodes,
-                    depth=LOAD_DEPTH * (op.name == "tt.load") + 1 + max(map(depth_of, operands), default=0),
+                    depth=LOAD_DEPTH * op.has("loads") + 1 + max(map(depth_of, operands), default=0),
                     scope=ctx.scopes.innermost,
                 )
             )
@@ -168,7 +168,7 @@ class Operations:
         if "ts.waits" in op.attributes:
             return nodes
         volatile = bool(op.attributes.get("isVolatile"))
-        if op.name == "tt.load" and layout.lane and not volatile and "ts.natural" not in op.attributes:
+        if op.has("loads") and layout.lane and not volatile and "ts.natural" not in op.attributes:
             self._waiting.append(nodes[0])
         elif layout.steps == 1 and (reads or total > CHEAP):
             for node in nodes:

@@ -37,7 +37,7 @@ def shape_of(value: Value) -> tuple[int, ...]:
 
 def is_access(op: Operation) -> bool:
     """Does it read or write each element through a pointer of its own?"""
-    if not (op.has("reads") or op.has("writes")) or "ptr" not in OPERATIONS[op.name].positions:
+    if not op.has("accesses") or "ptr" not in OPERATIONS[op.name].positions:
         return False
     return isinstance(op.ptr.type, TensorType)
 
@@ -61,7 +61,7 @@ def is_free(value: Value) -> bool:
     op = value.defining_op
     if op is None:
         return False
-    if op.name == "arith.constant":
+    if op.has("constant"):
         number = op.attributes["value"]
         return isinstance(number, DenseAttr) and number.splat
     is_splat = op.has("view") and not isinstance(op.operands[0].type, TensorType)

@@ -52,7 +52,7 @@ def place_products(module: Module, target: Target, warps: int) -> None:
         if not target.block_2d:
             _let_wait(op)
     for op in list(module.walk()) if target.block_2d else ():
-        if op.name == "tt.load" and "ts.natural" in op.attributes:
+        if op.has("loads") and "ts.natural" in op.attributes:
             carry_pointer(op)
     convert_at_edges(module)
 
@@ -107,7 +107,7 @@ def _reaches(value: Value) -> Asking[bool]:
     for user, index in value.uses:
         if user.name == "tt.reduce" or (user.name == "tt.dot" and index == 0):
             return True
-        if (user.name == CONVERSION or is_elementwise(user)) and (yield from some(user.results)):
+        if (user.has("converts") or is_elementwise(user)) and (yield from some(user.results)):
             return True
     return False
 
@@ -119,7 +119,7 @@ def _comes_from_product(value: Value) -> Asking[bool]:
         return False
     if op.name == "tt.dot":
         return True
-    follows = op.name == CONVERSION or is_elementwise(op)
+    follows = op.has("converts") or is_elementwise(op)
     return follows and (yield from some(x for x in op.operands if isinstance(x.type, TensorType)))
 
 
@@ -156,7 +156,7 @@ def spread(value: Value, encoding: Encoding, placed: dict[Value, Encoding]) -> N
         value, encoding = waiting.pop()
         for user, index in list(value.uses):
             for result, following in _following(user, index, encoding):
-                if user.name == "tt.broadcast" and shape_of(result.type) != shape:
+                if user.has("repeats") and shape_of(result.type) != shape:
                     continue
                 if assign(result, following, placed):
                     waiting.append((result, following))
@@ -164,11 +164,11 @@ def spread(value: Value, encoding: Encoding, placed: dict[Value, Encoding]) -> N
 
 def _following(user: Operation, index: int, encoding: Encoding) -> list[tuple[Value, Any]]:
     """The results (and arguments of a loop) that a use reaches, with their layouts."""
-    if user.name == CONVERSION or is_elementwise(user) or user.name == "tt.broadcast":
+    if user.has("converts") or is_elementwise(user) or user.has("repeats"):
         return [(result, encoding) for result in user.results]
     if user.name == "scf.yield" and user.parent_op is not None:
         loop = user.parent_op
-        if loop.name == "scf.for":
+        if loop.has("counts"):
             argument = loop.regions[0].entry.arguments[1 + index]
             return [(loop.results[index], encoding), (argument, encoding)]
         return [(loop.results[index], encoding)] if loop.name == "scf.if" else []
@@ -194,7 +194,7 @@ def _load_along(value: Value, encoding: Encoding) -> None:
         while operand.defining_op is not None and len(operand.uses) == 1 and not _is_placed(operand):
             maker = operand.defining_op
             chain.append((operand, asked))
-            if maker.name == "tt.load":
+            if maker.has("loads"):
                 along = len(shape_of(operand.type)) == 1 and not maker.attributes.get("isVolatile")
                 for made, wanted in chain if along and maker.parent is not op.parent else ():
                     retype(made, wanted)
@@ -218,7 +218,7 @@ def _load_apart(op: Operation, index: int) -> None:
     while maker is not None and maker.name in BEHIND:
         chain.append(maker)
         maker = maker.operands[0].defining_op
-    if maker is None or maker.name != "tt.load" or maker.attributes.get("isVolatile"):
+    if maker is None or not maker.has("loads") or maker.attributes.get("isVolatile"):
         return
     chain.append(maker)
     if all(len(made.result.uses) == 1 for made in chain):
@@ -243,14 +243,14 @@ def _take_operand(op: Operation, index: int, encoding: Encoding) -> None:
     layout.
     """
     value = op.operands[index]
-    while value.defining_op is not None and value.defining_op.name == CONVERSION:
+    while value.defining_op is not None and value.defining_op.has("converts"):
         value = value.defining_op.src
     replace_operand(op, index, value)
     chain: list[tuple[Value, Encoding]] = []
     while value.defining_op is not None and len(value.uses) == 1 and not _is_placed(value):
         maker = value.defining_op
         chain.append((value, encoding))
-        if maker.name == "tt.load":
+        if maker.has("loads"):
             for made, _ in chain:
                 _sink(made.defining_op, made.uses[0][0])
             maker.set_attribute("ts.natural", value.type.encoding)  # type: ignore[attr-defined]
@@ -270,7 +270,7 @@ def _let_wait(op: Operation) -> None:
     for operand in op.operands[:2]:
         chain: list[Operation] = []
         maker = operand.defining_op
-        while maker is not None and maker.name == "tt.trans" and len(maker.result.uses) == 1:
+        while maker is not None and maker.has("transposes") and len(maker.result.uses) == 1:
             chain.append(maker)
             maker = maker.operands[0].defining_op
         if maker is None or op.parent is None or len(chain) > 1 or "ts.natural" not in maker.attributes:
@@ -281,7 +281,7 @@ def _let_wait(op: Operation) -> None:
             continue
         first, last = (op.parent.operations.index(x) for x in (maker, op))
         between = op.parent.operations[first + 1:last]
-        if all(x.name == "tt.load" or x.has("view") for x in between):
+        if all(x.has("loads") or x.has("view") for x in between):
             for made in (*chain, maker):
                 made.set_attribute("ts.waits", True)
 
@@ -317,7 +317,7 @@ def replace_operand(op: Operation, index: int, value: Value) -> None:
     if old is value:
         return
     op.set_operand(index, value)
-    while not old.uses and old.defining_op is not None and old.defining_op.name == CONVERSION:
+    while not old.uses and old.defining_op is not None and old.defining_op.has("converts"):
         unused = old.defining_op
         old = unused.operands[0]
         unused.erase()

@@ -31,7 +31,7 @@ SHORTEST = 16
 
 def once_per_run(module: Module) -> None:
     """Rewrites loads of integers, what is computed of them element by element, and assertions on it."""
-    loads = [op for op in module.walk() if op.name == "tt.load"]
+    loads = [op for op in module.walk() if op.has("loads")]
     for load, length in [(load, _length(load)) for load in loads]:
         if length >= SHORTEST and _has_samples(load):
             few = {load.results[0]: _sampled(load, length)}
@@ -63,7 +63,7 @@ def _can_be_sampled(value: Value) -> Asking[bool]:
         return True
     if op is None or op.regions:
         return False
-    if op.name == "tt.make_range" or _is_uniform(value):
+    if op.has("enumerates") or _is_uniform(value):
         return True
     if not op.has("elementwise"):
         return False
@@ -76,8 +76,8 @@ def _can_be_sampled(value: Value) -> Asking[bool]:
 def _is_uniform(value: Value) -> bool:
     """Is it made as one number in all elements?"""
     op = value.defining_op
-    if op is None or op.name != "arith.constant":
-        return op is not None and op.name == "tt.splat"
+    if op is None or not op.has("constant"):
+        return op is not None and op.has("splats")
     number = op.attributes["value"]
     return isinstance(number, DenseAttr) and number.splat
 
@@ -123,7 +123,7 @@ def _sampled(load: Operation, length: int) -> Value:
         op = value.defining_op
         if op is None or not isinstance(value.type, TensorType):
             return value
-        if op.name == "tt.make_range":
+        if op.has("enumerates"):
             return _strided(op, length, size, insert)
         operands = []
         for operand in op.operands:

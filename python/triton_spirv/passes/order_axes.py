@@ -78,14 +78,14 @@ class _Rewriting:
         for op in self.components.operations:
             if op.name == "tt.expand_dims":
                 self._expand(op)
-            elif op.name == "tt.trans":
+            elif op.has("transposes"):
                 self._transpose(op)
             elif has_axis(op):
                 self._renumber(op)
         for value, order in self.orders.items():
             self._retype(value, order)
         for op in self.components.operations:
-            if op.name == "tt.trans" and op.attributes["order"] == tuple(range(len(shape_of(op.src)))):
+            if op.has("transposes") and op.attributes["order"] == tuple(range(len(shape_of(op.src)))):
                 op.result.replace_by(op.src)
                 op.erase()
         for value, _ in self._remade:

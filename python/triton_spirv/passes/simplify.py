@@ -35,7 +35,7 @@ def _decide(op: Operation) -> None:
     such, and Mesa's software device (22.3) answers them wrongly."""
     value, limit = (operand.defining_op for operand in op.operands)
     test = DECIDED.get(op.attributes["predicate"])
-    if value is None or limit is None or value.name != "arith.extsi" or limit.name != "arith.constant":
+    if value is None or limit is None or value.name != "arith.extsi" or not limit.has("constant"):
         return
     narrow, number = value.operands[0].type, limit.attributes["value"]
     if test is None or not isinstance(narrow, IntegerType) or not isinstance(number, int) or narrow.width < 8:
@@ -62,7 +62,7 @@ def _summed_axis(x: Value, other: Value) -> int | None:
     repeat = other.defining_op
     if not isinstance(x.type, TensorType) or x.type.encoding is not None or x.type.element == IntegerType(1):
         return None
-    if repeat is None or repeat.name != "tt.broadcast":
+    if repeat is None or not repeat.has("repeats"):
         return None
     widen = repeat.operands[0].defining_op
     if widen is None or not widen.has("reshapes"):

@@ -40,7 +40,7 @@ def without_single_rounds(module: Module, elements: int) -> None:
     if len(region.blocks) != 1 or len(body) > MOST \
             or not with_trait("product").isdisjoint([op.name for op in body]):
         return
-    loops = [op for op in body if op.name == "scf.for" and _carries(op, elements) and _is_known(op)]
+    loops = [op for op in body if op.has("counts") and _carries(op, elements) and _is_known(op)]
     if loops:
         _rewrite(region.entry, loops)
 
@@ -55,7 +55,7 @@ def _is_known(loop: Operation) -> bool:
     """Do the bounds follow from arguments, and the step from nothing?"""
     lower, upper, step = loop.operands[:3]
     made = step.defining_op
-    counts_up = made is not None and made.name == "arith.constant" and made.attributes["value"] > 0
+    counts_up = made is not None and made.has("constant") and made.attributes["value"] > 0
     return counts_up and _comes_early(lower) and _comes_early(upper)
 
 
@@ -66,7 +66,7 @@ def _comes_early(value: Value) -> Asking[bool]:
     if op is None:
         assert isinstance(value.owner, Block)
         around = value.owner.parent.parent
-        return around is not None and around.name == "tt.func"
+        return around is not None and around.has("function")
     computed = op.is_pure and not op.has("divides") and not op.regions
     return computed and (yield from every(op.operands))
 
@@ -133,7 +133,7 @@ def _add_zero_last(reduction: Operation) -> None:
 def _is_zero(value: Value) -> bool:
     """A tensor of 0, not -0."""
     op = value.defining_op
-    held = op.attributes["value"] if op is not None and op.name == "arith.constant" else None
+    held = op.attributes["value"] if op is not None and op.has("constant") else None
     return isinstance(held, DenseAttr) and held.splat and str(held.values) == "0.0"
 
 

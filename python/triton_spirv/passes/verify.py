@@ -77,7 +77,7 @@ class _Verifier:
             self.fail(op, "its parent is another block")
         if op.name not in OPERATIONS:
             self.fail(op, "no line in the table of dialects")
-        if op.has("terminator") != (op is block.operations[-1]) and op.name != "tt.func":
+        if op.has("terminator") != (op is block.operations[-1]) and not op.has("function"):
             self.fail(op, "a block ends with one terminator, and has no other")
         for index, value in enumerate(op.operands):
             if (op, index) not in self.uses_of(value):

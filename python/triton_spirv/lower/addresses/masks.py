@@ -287,7 +287,7 @@ def one_of(ctx: Context, test: Register, question: str, first: tuple[str, Callab
 def _load_masks(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[tuple[Tensor, Layout]]:
     found: list[tuple[Tensor, Layout]] = []
     for node, layouts in ctx.requests.of(inputs):
-        if isinstance(node, Deferred) and node.operation.name == "tt.load":
+        if isinstance(node, Deferred) and node.operation.has("loads"):
             ptr, mask, _ = named(node.operation, node.operands)
             found += [(mask, layout) for layout in layouts if mask is not None
                       and ctx.transfers.of(node.operation, ptr, mask, layout).governed is None]

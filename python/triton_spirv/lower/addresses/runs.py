@@ -68,7 +68,7 @@ def _runs(node: object) -> Asking[Runs | None]:
     if not isinstance(node, Deferred):
         return None
     op = node.operation
-    if op.name == "tt.load":
+    if op.has("loads"):
         return _of_load(node)
     if not op.has("elementwise") or _is_half(node):
         return None

@@ -29,11 +29,11 @@ def _cost(block: Block, functions: Mapping[str, Operation], around: tuple[Block,
         inner: list[Block] = []
         if op.name == "scf.if":
             inner = [region.entry for region in op.regions if region.blocks]
-        elif op.name == "tt.call":
+        elif op.has("calls"):
             inner = [functions[op.attributes["callee"]].regions[0].entry]
         elif op.successors and op.name != "cf.switch":
             inner = op.successors
-        elif not ((op.has("terminator") and not op.successors) or op.name == "arith.constant"
+        elif not ((op.has("terminator") and not op.successors) or op.has("constant")
                   or (op.name in RULES and RULES[op.name].kind == "elementwise")):
             return MOST + 1
         for next_block in inner:
@@ -49,7 +49,7 @@ def run_branchless(ctx: Context, block: Block, arguments: Sequence[Register]) ->
     for op in block.operations[:-1]:
         if op.name == "scf.if":
             _bind(ctx, op.results, _if(ctx, op))
-        elif op.name == "tt.call":
+        elif op.has("calls"):
             _bind(ctx, op.results, _call(ctx, op))
         else:
             ctx.operations.lower(op)

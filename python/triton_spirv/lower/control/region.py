@@ -81,7 +81,7 @@ def _register(ctx: Context, value: Any) -> Register:
 def is_elementwise(region: Region) -> bool:
     """One block of operations that act register by register."""
     return len(region.blocks) == 1 and all(
-        op.name == "arith.constant" or (op.name in RULES and RULES[op.name].kind == "elementwise")
+        op.has("constant") or (op.name in RULES and RULES[op.name].kind == "elementwise")
         for op in region.entry.operations[:-1])
 
 

@@ -105,7 +105,7 @@ def prepare_loads(ctx: Context, body: Block, initial: Sequence[Bound],
     (None: they do anything else) in each iteration.
     """
     for op in body.operations:
-        if op.name != "tt.load" or "ts.natural" not in op.attributes or op.ptr.owner is not body:
+        if not op.has("loads") or "ts.natural" not in op.attributes or op.ptr.owner is not body:
             continue
         pointers, values = initial[op.ptr.index - 1], steps[op.ptr.index - 1]
         if not isinstance(pointers, Pointers) or values is None:

@@ -83,11 +83,11 @@ def wait_of(ctx: Context, tensor: Tensor, value: Value, layout: Layout) -> Wait 
         return None
     below: Bound | None = tensor
     source, own = fragments.flat(ctx.layouts.of(value.type)), layout
-    if isinstance(tensor, Deferred) and tensor.operation.name == "tt.trans" and tensor.evaluated is None:
+    if isinstance(tensor, Deferred) and tensor.operation.has("transposes") and tensor.evaluated is None:
         (below,), value = tensor.operands, tensor.operation.src
     if isinstance(below, Shared):
         maker = value.defining_op
-        is_loaded = maker is not None and maker.name == "tt.load"  # others lie there in rows
+        is_loaded = maker is not None and maker.has("loads")  # others lie there in rows
         return Wait(below, source, None, ctx.layouts.of(value.type)) if is_loaded else None
     if _is_load(below):
         tensor, own = below, ctx.layouts.of(value.type)
@@ -116,7 +116,7 @@ def resident(ctx: Context, op: Operation, tensor: Tensor) -> Shared | None:
     """What is loaded before a loop whose products read it, in shared memory for as long as they do; None
     where blocks would not do, or there is little room. A view of such a tensor is the tensor.
     """
-    if op.name != "tt.load" or not _is_load(tensor):
+    if not op.has("loads") or not _is_load(tensor):
         return None
     value = op.results[0]
     own = ctx.layouts.of(value.type)
@@ -150,7 +150,7 @@ def _is_load(tensor: object) -> TypeGuard[Deferred]:
     """Is it an operand that is still to be loaded?"""
     if not isinstance(tensor, Deferred) or tensor.evaluated is not None:
         return False
-    return tensor.operation.name == "tt.load" and "ts.natural" in tensor.operation.attributes
+    return tensor.operation.has("loads") and "ts.natural" in tensor.operation.attributes
 
 
 def _staged(ctx: Context, op: Operation, layout: Layout) -> Layout:

@@ -84,7 +84,7 @@ def _plan_page(ctx: Context, load: Operation, pointers: object, layout: Layout) 
 def stores_as_much(load: Operation, elements: int) -> bool:
     """Does the function of a load store so many elements at once?"""
     function = load
-    while function.name != "tt.func" and function.parent is not None and function.parent.parent.parent:
+    while not function.has("function") and function.parent is not None and function.parent.parent.parent:
         function = function.parent.parent.parent
     return any((op.has("writes") or op.has("atomic"))
                and any(isinstance(x.type, TensorType) and x.type.numel >= elements for x in op.operands)

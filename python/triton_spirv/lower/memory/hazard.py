@@ -70,7 +70,7 @@ def in_place(op: Operation, *tensors: Bound | None) -> bool:
         if not isinstance(tensor, Deferred) or tensor.evaluated is not None or not tensor.reads_memory:
             return True
         name = tensor.operation.name
-        if name == "tt.load" and tensor.operation.ptr is op.ptr:
+        if tensor.operation.has("loads") and tensor.operation.ptr is op.ptr:
             return (yield from every(named(tensor.operation, tensor.operands)[1:]))  # its mask, and `other`
         return RULES[name].kind == "elementwise" and (yield from every(tensor.operands))
 
@@ -174,7 +174,7 @@ def distinct(ctx: Context, ptr: Tensor, layout: Layout) -> tuple[Register | bool
 def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[tuple[Deferred, set[Layout]]]:
     """The loads that a walk over the inputs would make, with their layouts."""
     return [(node, layouts) for node, layouts in ctx.requests.of(inputs)
-            if isinstance(node, Deferred) and node.operation.name == "tt.load"]
+            if isinstance(node, Deferred) and node.operation.has("loads")]
 
 
 def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,

@@ -67,7 +67,7 @@ def _loads(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]]) -> Iterator[
         tuple[Deferred, Iterable[Layout]]]:
     """The loads below the inputs of a walk, and the layouts that they are asked for."""
     for node, layouts in ctx.requests.of(inputs) if ctx.target.optimises("prefetch") else ():
-        if isinstance(node, Deferred) and node.operation.name == "tt.load" and node.evaluated is None:
+        if isinstance(node, Deferred) and node.operation.has("loads") and node.evaluated is None:
             yield node, layouts
 
 
@@ -146,7 +146,7 @@ def fetch_kept(ctx: Context, node: Deferred, layout: Layout) -> None:
 def _is_at_hand(ctx: Context, pointers: Pointers, layout: Layout) -> bool:
     """Are addresses computed without loading indices again, and without arrays? The kernel has accessed them
     already, so that an array may hold the next tensor."""
-    return all(isinstance(node, Fragment) or node.operation.name != "tt.load"
+    return all(isinstance(node, Fragment) or not node.operation.has("loads")
                for node, _ in ctx.requests.of([(pointers, layout)])) and not answer(_reads_array, pointers)
 
 

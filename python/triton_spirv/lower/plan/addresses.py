@@ -130,10 +130,10 @@ class Addresses:
         """Of an operation whose operands have these strides."""
         if _keeps_number(op):
             return parts[0]
-        if op.has("sum") or op.name == "arith.subi":
+        if op.has("sum") or op.has("difference"):
             sign = 1 if op.has("sum") else -1
             return tuple(_sum(x, y, sign) for x, y in zip(*parts, strict=True))
-        if op.name == "arith.muli":
+        if op.has("times"):
             for one, other in ((0, 1), (1, 0)):
                 if not any(parts[other]):
                     scale = self.scalar(op.operands[other])
@@ -146,7 +146,7 @@ class Addresses:
         op = value.defining_op
         loop = op if op is not None or value.block is None else value.block.parent.parent
         place = value.index if op is not None else value.index - 1
-        if loop is None or loop.name != "scf.for" or place < 0 or added_each_round(loop, place) is None:
+        if loop is None or not loop.has("counts") or place < 0 or added_each_round(loop, place) is None:
             return None
         return loop.operands[3 + place]
 
@@ -160,7 +160,7 @@ class Addresses:
         if op is None:
             is_given = self.caller is not None and block is function.regions[0].entry
             return (self.caller[0], self.caller[1][value.index]) if self.caller and is_given else None
-        if op.name != "tt.call" or function.parent is None:
+        if not op.has("calls") or function.parent is None:
             return None
         called = next((each for each in function.parent.operations
                        if each.attributes.get("sym_name") == op.attributes["callee"]), None)
@@ -178,10 +178,10 @@ class Addresses:
             return elsewhere[0].scalar(elsewhere[1])
         if op is None:
             return itself
-        if op.name == "tt.splat" or op.has("view") or _keeps_number(op):
+        if op.has("view") or _keeps_number(op):
             return (yield (op.operands[0],))
-        is_sum = op.has("sum") or op.name == "arith.subi"
-        if not (is_sum or op.name == "arith.muli") or bits_of(_element(value)) < NARROW:
+        is_sum = op.has("sum") or op.has("difference")
+        if not (is_sum or op.has("times")) or bits_of(_element(value)) < NARROW:
             return itself
         x = yield (op.operands[0],)
         y = yield (op.operands[1],)
@@ -197,10 +197,10 @@ def _element(value: Value) -> Type:
 
 def _without_operands(op: Operation) -> tuple[Stride, ...] | None:
     """Of a tensor that is made of no other one; None: it is none of these."""
-    if op.name == "tt.make_range":
+    if op.has("enumerates"):
         return (1,)
-    value = op.attributes.get("value") if op.name == "arith.constant" else None
-    if op.name == "tt.splat" or (isinstance(value, DenseAttr) and value.splat):
+    value = op.attributes.get("value") if op.has("constant") else None
+    if op.has("splats") or (isinstance(value, DenseAttr) and value.splat):
         type = op.results[0].type
         return (0,) * len(type.shape) if isinstance(type, TensorType) else None
     return None
@@ -208,7 +208,7 @@ def _without_operands(op: Operation) -> tuple[Stride, ...] | None:
 
 def _keeps_number(op: Operation) -> bool:
     """Is its result the number that its operand is?"""
-    if op.name == "arith.extui":  # the bits: of a number that is not negative, the same number
+    if op.has("zero_extends"):  # the bits: of a number that is not negative, the same number
         facts = axis_facts(op.operands[0])
         return facts is not None and facts.nonnegative
     return op.has("widens")
@@ -219,9 +219,9 @@ def viewed(op: Operation, source: tuple[Stride, ...] | None) -> tuple[Stride, ..
     made, viewed = op.results[0].type, op.operands[0].type
     if source is None or not isinstance(made, TensorType) or not isinstance(viewed, TensorType):
         return None
-    if op.name == "tt.trans":
+    if op.has("transposes"):
         return tuple(source[d] for d in op.attributes["order"])
-    if op.name == "tt.broadcast":
+    if op.has("repeats"):
         return tuple(0 if size == 1 else stride for size, stride in zip(viewed.shape, source, strict=True))
     if not any(source):
         return (0,) * len(made.shape)

@@ -89,7 +89,7 @@ class _Region:
         state = _State()
         self.body(body, state)
         for op in self.places:
-            if op.regions or op.name == "tt.call":
+            if op.regions or op.has("calls"):
                 if op not in self.entered:
                     self.inside(op, ())
             elif _is_access(op):
@@ -171,7 +171,7 @@ class _Region:
         self.inside(op, tuple(arm.body for arm in node.arms))
 
     def inside(self, op: Operation, bodies: tuple[tuple[Node, ...], ...]) -> None:
-        if op.name == "tt.call":
+        if op.has("calls"):
             regions: Sequence[Region] = self.functions[op.attributes["callee"]].regions
             addresses = Addresses((self.addresses, op.operands))
         else:
@@ -235,7 +235,7 @@ class _Region:
                     or state.is_ready(value):
                 continue
             seen.add(value)
-            if maker.name == "tt.load":
+            if maker.has("loads"):
                 if state.count(maker)[0] < 1:
                     found.append(maker)
                 left.append(maker.ptr)
@@ -247,7 +247,7 @@ class _Region:
 
 
 def _is_access(op: Operation) -> bool:
-    return _reads(op) or op.has("writes")
+    return op.has("accesses")
 
 
 def _reads(op: Operation) -> bool:

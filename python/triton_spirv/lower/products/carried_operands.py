@@ -125,7 +125,7 @@ def _plan(ctx: Context, loop: Operation, index: int) -> Plan | None:
     if not isinstance(type, TensorType) or not argument.uses or loop.results[index].uses:
         return None
     users = [user for user, _ in argument.uses]
-    if any(user.name != "ttg.convert_layout" or user.parent is not body
+    if any(not user.has("converts") or user.parent is not body
            or not feeds_products(user.results[0]) for user in users):
         return None
     source, each = ctx.layouts.of(type), storage_bytes(type.element)
@@ -147,7 +147,7 @@ def _needed_inside(ctx: Context, loop: Operation, carried_there: Collection[int]
         if op.has("product") and any(user is not ends for user, _ in op.result.uses):
             needed = max(needed, SPARED)
     for op in body.operations:
-        is_free = op in ctx.prepared.conversions or op.name != "ttg.convert_layout" or op.src in carried
+        is_free = op in ctx.prepared.conversions or not op.has("converts") or op.src in carried
         if not is_free and feeds_products(op.results[0]):
             type = op.src.type
             assert isinstance(type, TensorType)

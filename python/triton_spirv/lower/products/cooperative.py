@@ -184,7 +184,7 @@ def load_left_matrices(ctx: Context, loop: Operation) -> None:
     the conversions of the body that would stage them again have them for results."""
     body = loop.regions[0].entry
     for op in body.operations if ctx.target.holds_operands else ():
-        if op.name != "ttg.convert_layout" or op.src.owner is body or len(op.result.uses) != 1:
+        if not op.has("converts") or op.src.owner is body or len(op.result.uses) != 1:
             continue
         maker, user = op.src.defining_op, op.result.uses[0][0]
         if (maker is not None and maker.parent is body) or user.name != "tt.dot" or user.parent is not body \

@@ -57,7 +57,7 @@ def in_memory(ctx: Context, op: Operation, operand: Operand) -> tuple[InMemory, 
     if not isinstance(operand, Plain) or not isinstance(operand.target, FloatType):
         return None
     load = operand.tensor
-    if not isinstance(load, Deferred) or load.evaluated is not None or load.operation.name != "tt.load":
+    if not isinstance(load, Deferred) or load.evaluated is not None or not load.operation.has("loads"):
         return None
     pointers, mask, _ = named(load.operation, load.operands)
     if load.element != operand.target or load.operation.attributes.get("isVolatile") or \

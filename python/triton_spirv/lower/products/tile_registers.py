@@ -46,13 +46,13 @@ def is_sum_from_zero(op: Operation) -> bool:
     """Is what a product is added to a sum that a loop begins with zero, and that only this product
     changes?"""
     sums, body, loop = op.c, op.parent, op.parent_op
-    if loop is None or loop.name != "scf.for" or sums.defining_op is not None or sums.owner is not body:
+    if loop is None or not loop.has("counts") or sums.defining_op is not None or sums.owner is not body:
         return False
     index = body.arguments.index(sums) - 1
     initial = loop.init[index].defining_op
     if body.operations[-1].operands[index] is not op.results[0] or initial is None:
         return False
-    value = initial.attributes.get("value") if initial.name == "arith.constant" else None
+    value = initial.attributes.get("value") if initial.has("constant") else None
     return isinstance(value, DenseAttr) and value.splat and value.values == 0
 
 

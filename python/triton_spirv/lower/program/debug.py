@@ -179,7 +179,7 @@ def _least(b: Builder, numbers: Register) -> Register:
 def _function(op: Operation) -> str:
     """The name of the function that an operation stands in."""
     around = op.parent_op
-    while around is not None and around.name != "tt.func":
+    while around is not None and not around.has("function"):
         around = around.parent_op
     return str(around.attributes["sym_name"]) if around is not None else "?"
 

@@ -48,7 +48,7 @@ def written_out(accesses: list[tuple[int, int]], max_registers: int, window: int
 def _access(op: Operation, width: int) -> tuple[int, int] | None:
     """Of a load or store, elements of a register that are accessed one by one, and how many registers there
     are; None where vectors are moved."""
-    if not (op.has("reads") or op.has("writes")) or "ptr" not in OPERATIONS[op.name].positions:
+    if not op.has("accesses") or "ptr" not in OPERATIONS[op.name].positions:
         return None
     type, facts = op.ptr.type, axis_facts(op.ptr)
     if not isinstance(type, TensorType):

@@ -102,7 +102,7 @@ def _may_be_skipped(request: tuple[Deferred | Fragment, object]) -> bool:
     if isinstance(node, Fragment):
         return True
     op = node.operation
-    return op.is_pure or (op.name == "tt.load" and not op.attributes.get("isVolatile"))
+    return op.is_pure or (op.has("loads") and not op.attributes.get("isVolatile"))
 
 
 def _outside(node: Deferred, mask: Value) -> Callable[[Context, Layout], Fragment] | None:

@@ -101,7 +101,7 @@ class Requests:
 
     def _skipped(self, node: Deferred, layout: Layout) -> list[Bound | None]:
         """The operands that not every evaluation under a layout asks for."""
-        if node.operation.name != "tt.load":
+        if not node.operation.has("loads"):
             return []
         _, mask, other = named(node.operation, node.operands)
         return [other, mask] if self._above.is_provable(mask, layout) else [other]

@@ -25,7 +25,7 @@ def check_deadlock(module: Module, sites: Sites) -> None:
             _watch_poll(op, sites)
         elif op.name == "scf.while":
             _watch_loop(op, sites)
-        elif op.name == "scf.for" and may_be_long(op):
+        elif op.has("counts") and may_be_long(op):
             _watch_rounds(op, sites)
 
 

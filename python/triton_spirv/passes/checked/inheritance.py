@@ -52,7 +52,7 @@ class Inheritance:
         if not known:
             return nothing
         result = op.results[0] if op.results else None
-        if op.name == "arith.select":
+        if op.has("selects"):
             return [self._selected(op, make)]
         if op.name in DECIDED_BY and element_type(op.lhs.type) == IntegerType(1):
             return [self._decided(op, make)]

@@ -88,7 +88,7 @@ class Shadows:
 
     def __init__(self, module: Module, sites: Sites, source: Source) -> None:
         self.module, self.sites, self.source = module, sites, source
-        self.functions = [op for op in module.operation.walk() if op.name == "tt.func" and op.regions]
+        self.functions = [op for op in module.operation.walk() if op.has("function") and op.regions]
         self.shadows: dict[Value, Value] = {}
         self.inheritance = Inheritance(self.shadows)
         #: by function: which of its results may be doubtful
@@ -147,10 +147,10 @@ class Shadows:
             if is_whole(op):
                 for source in op.operands:
                     targets.setdefault(source, []).extend(op.results)
-            elif op.name != "tt.func" and (not op.successors or op.name in JUMPS):
+            elif not op.has("function") and (not op.successors or op.name in JUMPS):
                 for source, target in flow(op, self.module):
                     targets.setdefault(source, []).append(target)
-            if op.name not in ("tt.call", "tt.func") and self.source.makes(op):
+            if not op.has("calls") and not op.has("function") and self.source.makes(op):
                 found.update(result for result in op.results if self.source.keeps(result.type))
         pending = list(found)
         while pending:
@@ -164,11 +164,11 @@ class Shadows:
     def _block(self, block: Block) -> None:
         for op in list(block.operations):
             self._sinks(op)
-            if op.name == "scf.for":
+            if op.has("counts"):
                 self._loop(op)
             elif op.name == "scf.while":
                 self._while(op)
-            elif op.name == "tt.call":
+            elif op.has("calls"):
                 self._call(op)
             elif op.name == "tt.return" and op.parent_op is not None:
                 self._yield(block, self.returned[op.parent_op])
@@ -179,7 +179,7 @@ class Shadows:
             elif not op.regions or is_whole(op):
                 self._plain(op)
                 for called in op.walk()[1:]:
-                    if called.name == "tt.call":
+                    if called.has("calls"):
                         self._call(called)
             else:
                 self._branch(op)
@@ -300,7 +300,7 @@ class Shadows:
     def _sinks(self, op: Operation) -> None:
         """Report what an operation stores, reaches memory by, or decides by."""
         watched: list[tuple[str, Value]] = []
-        if op.has("reads") or op.has("writes"):
+        if op.has("accesses"):
             what = "atomic" if op.has("atomic") else "store" if op.has("writes") else "load"
             names = [name for name in ("ptr", "value", "val", "cmp") if name in op.operand_names()]
             watched = [(f"address of the {what}" if name == "ptr" else what, getattr(op, name))
@@ -335,7 +335,7 @@ def is_whole(op: Operation) -> bool:
     """Has it a region in which nothing has a shadow, as a reduction's combiner? Functions that are called
     there may be called elsewhere, too, and take shadows."""
     by_element = op.has("maps") and not branches(op)
-    return bool(op.regions) and op.name != "tt.func" and op.is_pure and not by_element
+    return bool(op.regions) and not op.has("function") and op.is_pure and not by_element
 
 
 def branches(op: Operation) -> bool:

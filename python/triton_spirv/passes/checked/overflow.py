@@ -25,7 +25,7 @@ def check_overflow(module: Module, sites: Sites) -> None:
     """Watch what is said of values, offsets, assumptions, and results that have no meaning, in place."""
     check_hints(module, sites)
     for op in list(module.walk()):
-        if op.name == "tt.addptr":
+        if op.has("offsets"):
             _watch_offset(op, sites)
         elif op.name == "llvm.intr.assume":
             _watch_assumption(op, sites)
@@ -88,13 +88,13 @@ def _accesses(pointers: Value) -> list[tuple[Operation, tuple[Operation, ...]]]:
     while pending:
         value, views = pending.pop()
         for user, index in value.uses:
-            if user.name == "tt.addptr":
+            if user.has("offsets"):
                 pending.append((user.result, views))
             elif user.has("view"):
                 pending.append((user.result, (*views, user)))
-            elif user.name == "scf.for":
+            elif user.has("counts"):
                 pending += [(carried, views) for carried in _carried(user, index)]
-            elif (user.has("reads") or user.has("writes")) and user.operand_names()[index] == "ptr":
+            elif user.has("accesses") and user.operand_names()[index] == "ptr":
                 found.append((user, views))
     return found
 
@@ -109,7 +109,7 @@ def _carried(loop: Operation, operand: int) -> list[Value]:
     value: Value = body.terminator.operands[index]
     while value is not inside:
         op = value.defining_op
-        if op is None or op.name != "tt.addptr":
+        if op is None or not op.has("offsets"):
             return []
         value = op.operands[0]
     return [inside, loop.results[index]]
@@ -149,7 +149,7 @@ def _is_followed(op: Operation) -> bool:
     greater, when they have not wrapped.)"""
     if op.has("extreme"):
         return not op.name.endswith("ui")
-    return op.has("ring") or op.has("widens") or op.has("view") or op.name == "arith.select"
+    return op.has("ring") or op.has("widens") or op.has("view") or op.has("selects")
 
 
 def _exact(make: Before) -> Callable[[Value], Exact]:
@@ -162,12 +162,12 @@ def _exact(make: Before) -> Callable[[Value], Exact]:
         wide = like(value.type, I64)
         if op is not None and _is_followed(op) and _may_wrap(value, asked):
             operands = []
-            for operand in op.operands[op.name == "arith.select":]:
+            for operand in op.operands[op.has("selects"):]:
                 operands.append((yield (operand,)))
             if op.name == "arith.extsi":
                 return _held(make, operands[0], op.operands[0])
             return _computed(make, op, operands, wide)
-        if op is not None and op.name == "arith.constant":
+        if op is not None and op.has("constant"):
             held = op.attributes["value"]
             held = DenseAttr(wide, held.splat, held.values) if isinstance(held, DenseAttr) and isinstance(
                 wide, TensorType) else held
@@ -190,7 +190,7 @@ def _computed(make: Before, op: Operation, operands: Sequence[Exact], wide: Type
         if operands[0].wraps is not None:
             wraps = _moved(operands[0].wraps, (op,), make)
         return Exact(moved.results[0], wraps, fits)
-    if op.name == "arith.select":
+    if op.has("selects"):
         condition = op.operands[0]
         known = [operand.wraps for operand in operands]
         if any(each is not None for each in known):

@@ -26,7 +26,7 @@ class NotGiven(Source):
     check = "uninit"
 
     def makes(self, op: Operation) -> bool:
-        return op.name == "tt.load" and op.mask is not None and op.other is None
+        return op.has("loads") and op.mask is not None and op.other is None
 
     def shadow(self, op: Operation, result: Value, make: Before, inherited: Value | None) -> Value:
         type = like(result.type, I32)
@@ -72,7 +72,7 @@ class NotFinite(Source):
 
     def shadow(self, op: Operation, result: Value, make: Before, inherited: Value | None) -> Value | None:
         type = like(result.type, I32)
-        if op.name == "arith.constant" and _is_finite(op.attributes["value"]):
+        if op.has("constant") and _is_finite(op.attributes["value"]):
             return None
         numbers = all(self.keeps(x.type) or not isinstance(element_type(x.type), FloatType)
                       for x in op.operands)
@@ -206,9 +206,9 @@ def _is_constant(value: Value, op: Operation) -> bool:
     """Is the right side a constant that is fine? (Shifts and divisions by numbers are what kernels are full
     of.)"""
     maker = value.defining_op
-    while maker is not None and maker.name == "tt.splat":
+    while maker is not None and maker.has("splats"):
         maker = maker.operands[0].defining_op
-    if maker is None or maker.name != "arith.constant":
+    if maker is None or not maker.has("constant"):
         return False
     held = maker.attributes["value"]
     held = getattr(held, "values", held)

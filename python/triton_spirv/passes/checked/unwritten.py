@@ -41,7 +41,7 @@ class NotWritten(Source):
         return {"roots": sum(1 << i for i in self.arguments(op)), "count": self.sites.arguments}
 
     def makes(self, op: Operation) -> bool:
-        return op.name == "tt.load" and bool(self.arguments(op))
+        return op.has("loads") and bool(self.arguments(op))
 
     def given(self, op: Operation, make: Before) -> Value:
         """i1, for each element: is it written, or masked out?"""
