@@ -29,10 +29,10 @@ def divisor(value: Value, lengths: tuple[int, ...]) -> Asking[int]:
         found = yield op.src, tuple(kept.get(d, 1) for d in range(len(shape_of(op.src.type))))
     elif op.has("widens"):
         found = yield op.operands[0], lengths
-    elif op.name == "arith.muli":
+    elif op.has("times"):
         left, right = (yield op.lhs, lengths), (yield op.rhs, lengths)
         found = left * right
-    elif op.has("sum") or op.name == "arith.subi":
+    elif op.has("sum") or op.has("difference"):
         left, right = (yield op.operands[0], lengths), (yield op.operands[1], lengths)
         found = min(left, right)
     return min(max(best, found), LARGEST)
@@ -44,9 +44,9 @@ def pointer_divisor(value: Value, lengths: tuple[int, ...], size: int) -> tuple[
     """
     apart = LARGEST
     while (op := value.defining_op) is not None:
-        if not (op.name == "tt.splat" or op.has("keeps_dims") or op.has("sum")):
+        if not (op.has("splats") or op.has("keeps_dims") or op.has("sum")):
             return 1, None
-        if op.name == "tt.addptr":
+        if op.has("offsets"):
             apart = min(apart, divisor(op.offset, lengths) * size)
         value = op.operands[0]
     return apart, value

@@ -24,7 +24,7 @@ class Edge:
 
 def edges(op: Operation) -> Iterator[Edge]:
     """Those of the regions of an operation, and of a branch to other blocks."""
-    if op.name == "scf.for":
+    if op.has("counts"):
         body = op.regions[0].entry
         yield Edge("before the first round", op, 3, body.arguments[1:])
         yield Edge("from round to round", body.terminator, 0, body.arguments[1:])

@@ -21,7 +21,7 @@ def described(module: Module) -> str:
     comparisons a mask is made of."""
     lines = []
     for op in module.walk():
-        if op.name == "tt.func":
+        if op.has("function"):
             lines += [f"{op.attributes['sym_name']}:"]
         for value in _values(op):
             if not isinstance(element_type(value.type), FloatType):
@@ -62,7 +62,7 @@ def _compared(part: Part) -> str:
 def _movers(value: Value) -> Iterator[tuple[str, Mover]]:
     block = value.block
     loop = None if block is None or block.parent is None else block.parent.parent
-    if block is not None and loop is not None and loop.name == "scf.for":
+    if block is not None and loop is not None and loop.has("counts"):
         yield "round", Round(block)
     function = function_of(block)
     asked = () if function is None else [op for op in function.walk() if op.name == "tt.get_program_id"]

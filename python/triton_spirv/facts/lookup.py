@@ -19,7 +19,7 @@ def next_program(pointers: Value, block: Block) -> tuple[Slope[Value] | None, fr
     steps: Known = {}
 
     def source(op: Operation) -> Motion | None:
-        added = answer(_steps, op.ptr, block, known=steps) if op.name == "tt.load" else 0
+        added = answer(_steps, op.ptr, block, known=steps) if op.has("loads") else 0
         if added == 0:
             return None
         if added != 1 or len(steps) > FAR or not _is_sure(op):
@@ -33,7 +33,7 @@ def next_program(pointers: Value, block: Block) -> tuple[Slope[Value] | None, fr
 
 def may_look_up(load: Operation, block: Block) -> bool:
     """Does every program with a next one make such a load, so that what that will load may be loaded here?"""
-    return load.name == "tt.load" and load.parent is block and _is_sure(load) and answer(
+    return load.has("loads") and load.parent is block and _is_sure(load) and answer(
         _steps, load.ptr, block) == 1
 
 
@@ -53,8 +53,8 @@ def _steps(value: Value, body: Block) -> Asking[int | None]:
     parts: list[int | None] = []
     for operand in op.operands:
         parts.append((yield operand, body))
-    if op.has("widens") or op.name == "arith.extui":  # of what is not negative
+    if op.has("widens") or op.has("zero_extends"):  # of what is not negative
         return parts[0]
-    if op.name == "tt.addptr" and parts == [0, 1]:
+    if op.has("offsets") and parts == [0, 1]:
         return 1
     return 0 if op.is_pure and all(part == 0 for part in parts) else None

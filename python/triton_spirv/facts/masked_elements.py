@@ -32,7 +32,7 @@ def governed(value: Value) -> tuple[Value, Value] | None:
         return None
     if op.has("picks") and op.has("elementwise"):
         return (op.condition, op.false_value) if isinstance(op.condition.type, TensorType) else None
-    if op.name == "tt.load" and op.mask is not None and op.other is not None:
+    if op.has("loads") and op.mask is not None and op.other is not None:
         return op.mask, op.other
     return None
 
@@ -40,7 +40,7 @@ def governed(value: Value) -> tuple[Value, Value] | None:
 def number(value: Value) -> float | int | None:
     """The number that all elements of a constant are."""
     op = value.defining_op
-    if op is None or op.name != "arith.constant":
+    if op is None or not op.has("constant"):
         return None
     constant = op.attributes["value"]
     if isinstance(constant, DenseAttr):

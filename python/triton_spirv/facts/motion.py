@@ -102,9 +102,9 @@ class Program:
     def of_argument(self, value: Value) -> Asking[Motion]:
         region = value.block.parent if value.block is not None else None
         around = None if region is None else region.parent
-        if around is not None and around.name == "tt.func":
+        if around is not None and around.has("function"):
             return Motion(value, 0)
-        if around is None or around.name != "scf.for":
+        if around is None or not around.has("counts"):
             return UNKNOWN
         assert value.index is not None
         before = yield (around.operands[0 if value.index == 0 else value.index + 2],)
@@ -123,7 +123,7 @@ class Element:
     def of_argument(self, value: Value) -> Asking[Motion]:
         region = value.block.parent if value.block is not None else None
         loop = None if region is None else region.parent
-        if loop is None or loop.name != "scf.for" or added_each_round(loop, value.index - 1) is None:
+        if loop is None or not loop.has("counts") or added_each_round(loop, value.index - 1) is None:
             return UNKNOWN
         before = yield loop.operands[value.index + 2], self
         return Motion(None, before.slope)
@@ -132,7 +132,7 @@ class Element:
         """How the result of a pure operation moves, where that does not follow from how all operands do."""
         if is_uniform(op.results[0], uniform):
             return Motion(op.results[0], 0)
-        if op.name == "tt.make_range":
+        if op.has("enumerates"):
             return Motion(None if op.attributes["start"] else 0, 1)
         if not op.has("view"):
             return None if op.has("elementwise") else UNKNOWN
@@ -203,9 +203,9 @@ def _combined(op: Operation, parts: list[Motion], uniform: dict[Value, bool], wr
     start: Value | int | None = None
     if op.has("sum"):
         start = _start(*(part.start for part in parts))
-    elif op.name == "arith.subi":
+    elif op.has("difference"):
         start = parts[0].start if parts[1].start == 0 else None
-    elif op.name == "arith.muli":
+    elif op.has("times"):
         start = 0 if parts[1 - slopes.index(0)].start == 0 else None
     return Motion(start, slope)
 

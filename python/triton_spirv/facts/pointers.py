@@ -36,7 +36,7 @@ def pointer_flow(module: Module) -> PointerFlow:
     from_anywhere: list[Value] = []
     reads = with_trait("reads")
     for op in module.walk():
-        if op.regions or op.successors or op.name == "tt.call":
+        if op.regions or op.successors or op.has("calls"):
             blocks = [block for region in op.regions for block in region.blocks]
             arguments = [value for block in blocks for value in block.arguments]
             values.update([value for value in (*op.results, *arguments) if is_pointer(value.type)])
@@ -115,7 +115,7 @@ def _written(op: Operation) -> Iterable[Value]:
         return [getattr(op, written)]
     if op.is_pure or op.has("reads") or op.has("watches") or op.name == "tt.print":
         return []
-    if op.regions or op.successors or op.name == "tt.call" or _ends(op):
+    if op.regions or op.successors or op.has("calls") or _ends(op):
         return []
     if any(is_pointer(result.type) for result in op.results):
         return []
@@ -133,13 +133,13 @@ def _ends(op: Operation) -> bool:
 
 def flow(op: Operation, module: Module) -> Iterator[tuple[Value, Value]]:
     """(from, to): values that an operation passes on."""
-    if op.name == "tt.call":
+    if op.has("calls"):
         callee = module.functions[op.attributes["callee"]].regions[0]
         yield from zip(op.operands, callee.entry.arguments, strict=False)
         for block in callee.blocks:
             if block.terminator.name == "tt.return":
                 yield from zip(block.terminator.operands, op.results, strict=False)
-    elif op.name == "scf.for":
+    elif op.has("counts"):
         body = op.regions[0].entry
         for sources in (op.init, body.terminator.operands):
             yield from zip(sources, body.arguments[1:], strict=False)
@@ -153,7 +153,7 @@ def flow(op: Operation, module: Module) -> Iterator[tuple[Value, Value]]:
         yield from zip(forwarded, op.results, strict=False)
     elif op.successors:
         yield from _all(op.operands, [a for block in op.successors for a in block.arguments])
-    elif op.regions and op.name != "tt.func":
+    elif op.regions and not op.has("function"):
         blocks = [block for region in op.regions for block in region.blocks]
         yield from _all(op.operands, [a for block in blocks for a in block.arguments])
         for block in blocks:

@@ -48,7 +48,7 @@ def _looks_at_memory(loop: Operation, module: Module, seen: set[str]) -> bool:
     for op in _inside(loop):
         if op.has("atomic") or op.attributes.get("isVolatile"):
             return True
-        if op.name == "tt.call":
+        if op.has("calls"):
             name = str(op.attributes["callee"])
             if name not in seen and _looks_at_memory(module.functions[name], module, seen | {name}):
                 return True

@@ -68,7 +68,7 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
     # what follows from the pointers of these stands elsewhere
     hands_on = with_trait("view") | with_trait("carries") | with_trait("terminator")
     for op in module.walk():
-        if op.name in hands_on or op.name == "tt.addptr" or known_pointers.isdisjoint(op.operands):
+        if op.name in hands_on or op.has("offsets") or known_pointers.isdisjoint(op.operands):
             continue
         pointers = [operand for operand in op.operands if operand in known_pointers]
         is_known = _is_access(op) and len(formulas.nodes) <= MOST_NODES
@@ -172,28 +172,28 @@ class _Formulas:
             operands = [self.number(operand, path) for operand in op.operands]
             bits = type.width if isinstance(type, IntegerType) else 64
             return None if None in operands else self.node(ARITHMETIC[op.name], *operands, bits)
-        if op.name == "arith.constant":
+        if op.has("constant"):
             number = op.attributes["value"]
             whole = number.values if isinstance(number, DenseAttr) else number
             values = [int(each) for each in (whole if isinstance(whole, (list, tuple)) else [whole])]
             return self.node("values", min(values), max(values))
-        if op.name == "tt.make_range":
+        if op.has("enumerates"):
             return self.node("values", op.attributes["start"], op.attributes["end"] - 1)
         if op.name in PROGRAMS:
             return self.node(PROGRAMS[op.name], "xyz".index(str(op.attributes["axis"])))
         if (op.has("widens") or op.has("resizes")) and op.name != "arith.index_castui":
             return self._resized(op, type, path)
-        if op.name == "scf.for":
+        if op.has("counts"):
             return self._carried(op, value.index or 0, True, path, self.number)
         seen = _view(op, path)
         return None if seen is None else self.number(*seen)
 
     def _resized(self, op: Operation, type: Type, path: Path) -> int | None:
         source = self.number(op.operands[0], path)
-        if source is None or (op.name == "arith.extsi" and str(element_type(op.operands[0].type)) == "i1"):
+        if source is None or (op.has("widens") and str(element_type(op.operands[0].type)) == "i1"):
             return None
         bits = type.width if isinstance(type, IntegerType) else 64
-        return self.node("natural" if op.name == "arith.extui" else "fits", source, bits)
+        return self.node("natural" if op.has("zero_extends") else "fits", source, bits)
 
     def _argument(self, value: Value, path: Path) -> int | None:
         block = value.owner
@@ -201,7 +201,7 @@ class _Formulas:
         if block is self.entry:
             return self.node("argument", value.index)
         loop = block.parent.parent if block.parent is not None else None
-        if loop is None or loop.name != "scf.for":
+        if loop is None or not loop.has("counts"):
             return None
         if value.index == 0:
             lower, upper = (self.number(each, None) for each in loop.operands[:2])
@@ -251,15 +251,15 @@ class _Formulas:
             if block is self.entry:
                 return value.index or 0, self.node("values", 0, 0)
             loop = block.parent.parent if block.parent is not None else None
-            if loop is None or loop.name != "scf.for" or not value.index:
+            if loop is None or not loop.has("counts") or not value.index:
                 return None
             return self._carried(loop, value.index - 1, False, path, self.pointer)
-        if op.name == "tt.addptr":
+        if op.has("offsets"):
             before, offset = self.pointer(op.operands[0], path), self.number(op.operands[1], path)
             if before is None or offset is None:
                 return None
             return before[0], self.node("add", before[1], offset, 64)
-        if op.name == "scf.for":
+        if op.has("counts"):
             return self._carried(op, value.index or 0, True, path, self.pointer)
         seen = _view(op, path)
         return None if seen is None else self.pointer(*seen)
@@ -267,7 +267,7 @@ class _Formulas:
 
 def _view(op: Operation, path: Path) -> tuple[Value, Path] | None:
     """What the elements of a view are elements of, and by which views; None for what is no view."""
-    if op.name == "tt.splat":
+    if op.has("splats"):
         return op.operands[0], None
     if op.has("keeps_dims"):
         return op.operands[0], path

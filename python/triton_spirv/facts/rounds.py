@@ -18,5 +18,5 @@ def may_be_long(loop: Operation) -> bool:
 
 def _constant(value: Value) -> int | None:
     maker = value.defining_op
-    number = maker.attributes["value"] if maker is not None and maker.name == "arith.constant" else None
+    number = maker.attributes["value"] if maker is not None and maker.has("constant") else None
     return number if isinstance(number, int) else None

@@ -81,9 +81,9 @@ def of_result(op: Operation, slopes: Sequence[Slope[S]], scalar: Callable[[int],
         return None
     if op.has("sum"):
         return added(*slopes)
-    if op.name == "arith.subi":
+    if op.has("difference"):
         return added(slopes[0], times(slopes[1], -1))
-    if op.name == "arith.muli" and 0 in slopes:
+    if op.has("times") and 0 in slopes:
         rests = slopes.index(0)
         factor = scalar(rests)
         return None if factor is None else times(slopes[1 - rests], factor)

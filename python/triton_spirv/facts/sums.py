@@ -101,7 +101,7 @@ def _decide(module: Module, products: list[Operation]) -> bool:
     targets: dict[Value, list[Value]] = {}
     deciding = set[Value]()
     for op in module.walk():
-        if op.name == "tt.func":
+        if op.has("function"):
             continue
         for source, target in flow(op, module):
             targets.setdefault(source, []).append(target)

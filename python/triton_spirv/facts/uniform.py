@@ -40,9 +40,9 @@ def _must_be_uniform(value: Value) -> list[Value] | None:
     op = value.defining_op
     if op is None:
         return None
-    if op.name == "tt.splat":
+    if op.has("splats"):
         return []
-    if op.name == "arith.constant":
+    if op.has("constant"):
         constant = op.attributes["value"]
         return [] if isinstance(constant, DenseAttr) and constant.splat else None
     if op.has("view") or op.has("elementwise"):

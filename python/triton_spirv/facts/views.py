@@ -16,9 +16,9 @@ def source_dims(view: Operation) -> Dims | None:
         return [d if size == whole else None for d, (size, whole) in enumerate(sizes)]
     if view.has("reshapes"):
         return _of_reshape(shape_of(view.operands[0].type), shape_of(view.results[0].type))
-    if view.name == "tt.splat":
+    if view.has("splats"):
         return [None] * len(shape_of(view.results[0].type))
-    return list(view.attributes["order"]) if view.name == "tt.trans" else None
+    return list(view.attributes["order"]) if view.has("transposes") else None
 
 
 def _of_reshape(source: tuple[int, ...], result: tuple[int, ...]) -> Dims | None:

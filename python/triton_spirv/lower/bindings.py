@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..ir.model import Operation, Value
 from ..spirv.module import Value as Register
 from .convergence import Convergence
 from .plan.recorder import Recorder
-from .values.tensor import Deferred, Stored
+from .values.tensor import Bound, Deferred, Stored, Tensor
 
 
 @dataclass
 class Frame:
     """One function instance. pending: deferred values that somebody may still ask for."""
 
-    values: dict[Value, Any] = field(default_factory=dict)
+    values: dict[Value, Bound] = field(default_factory=dict)
     lowered: set[Operation] = field(default_factory=set)
     pending: list[Deferred] = field(default_factory=list)
 
@@ -33,9 +32,21 @@ class Bindings:
         self.names: list[str] = []
         self.operations = 0
 
-    def value(self, value: Value) -> Any:
+    def value(self, value: Value) -> Bound:
         """What `value` was bound to: a register (scalars) or a Tensor."""
         return self.frame.values[value]
+
+    def scalar(self, value: Value) -> Register:
+        """The same of a scalar."""
+        bound = self.frame.values[value]
+        assert isinstance(bound, Register)
+        return bound
+
+    def tensor(self, value: Value) -> Tensor:
+        """The same of a tensor."""
+        bound = self.frame.values[value]
+        assert not isinstance(bound, Register)
+        return bound
 
     def bind(self, value: Value, bound: object) -> None:
         """From here on it is this."""
@@ -45,7 +56,7 @@ class Bindings:
             self._convergence.bound(bound)
         elif isinstance(bound, Stored):
             self._recorder.name(bound, value)
-        self.frame.values[value] = bound
+        self.frame.values[value] = bound  # type: ignore[assignment]  # or matrices, which products take
 
     @contextmanager
     def entered(self, name: str) -> Iterator[None]:

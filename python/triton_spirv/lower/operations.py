@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import InternalError, LoweringError, TritonSpirvError, is_interruption
 from ..ir.model import Block, Operation, TensorType
 from ..layout import Layout
 from ..spirv.module import Value as Register
-from .registry import RULES, SYMBOLIC, named
-from .values.tensor import DEEP, Bound, Deferred, Fragment, Shared, Uniform, depth_of
+from .registry import RULES, SYMBOLIC, named, parts_of_load
+from .values.tensor import DEEP, Bound, Deferred, Fragment, Shared, Tensor, Uniform, depth_of
 from .values.types import element_of
 from .walk.requests import CHEAP
 
@@ -110,9 +110,9 @@ class Operations:
         if not self._waiting:
             return
         ctx = self._ctx
-        groups: dict[tuple[Bound | None, Layout], list[Deferred]] = {}
+        groups: dict[tuple[Tensor | None, Layout], list[Deferred]] = {}
         for node in self._waiting:
-            mask = named(node.operation, node.operands)[1]
+            mask = parts_of_load(node)[1]
             layout = ctx.layouts.of(node.operation.results[0].type)
             groups.setdefault((mask, layout), []).append(node)
         self._waiting.clear()
@@ -123,7 +123,7 @@ class Operations:
                 ctx.scopes.keep(node, made)
         ctx.b.module.location = location
 
-    def _defer(self, op: Operation, operands: list[Any], weight: int) -> Sequence[Any]:
+    def _defer(self, op: Operation, operands: list[Bound], weight: int) -> Sequence[Bound]:
         """The cheapest form of tensor results: symbolic, deferred, or registers where that is no longer
         cheap.
         """

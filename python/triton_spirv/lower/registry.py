@@ -22,6 +22,7 @@ from typing import Any
 
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Operation
+from .values.tensor import Bound, Deferred, Tensor
 
 Rule = Callable[..., Any]
 
@@ -122,15 +123,21 @@ def symbolic(*names: str) -> Callable[[Rule], Rule]:
     return add
 
 
-def named(op: Operation, bound: Sequence[Any]) -> list[Any]:
+def named(op: Operation, bound: Sequence[Bound | None]) -> list[Any]:
     """Bound operands by the dialect's names, as rules take them: None for an absent one, a tuple for a
     variadic one."""
     if op.segments is None:
         return list(bound)
-    result: list[Any] = []
+    result: list[Bound | tuple[Bound | None, ...] | None] = []
     start = 0
     for operand, count in zip(OPERATIONS[op.name].operands, op.segments, strict=True):
         part = tuple(bound[start:start + count])
         result.append(part if operand.quantity == "*" else part[0] if part else None)
         start += count
     return result
+
+
+def parts_of_load(node: Deferred) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Of a load of a tensor: its pointers, its mask, what masked elements give."""
+    ptr, mask, other = named(node.operation, node.operands)
+    return ptr, mask, other

@@ -21,7 +21,7 @@ def carry_pointer(load: Operation) -> None:
     """Let the pointers of a load travel, in place, where its loop moves them all by one number."""
     body = load.parent
     loop = None if body is None else body.parent.parent
-    if body is None or loop is None or loop.name != "scf.for" or len(loop.regions[0].blocks) != 1:
+    if body is None or loop is None or not loop.has("counts") or len(loop.regions[0].blocks) != 1:
         return
     maker = load.ptr.defining_op
     if maker is None or maker.parent is not body:

@@ -28,7 +28,7 @@ I1 = IntegerType(1)
 def fetch_ahead(module: Module) -> None:
     """Rewrite the loops of the module, in place."""
     for op in list(module.walk()):
-        if op.name == "scf.for" and len(op.regions[0].blocks) == 1:
+        if op.has("counts") and len(op.regions[0].blocks) == 1:
             _rewrite(op)
 
 
@@ -37,7 +37,7 @@ def _rewrite(loop: Operation) -> None:
     if not all(map(_is_harmless, _inside(body))) or loop.parent is None:
         return
     loads = [op for op in body.operations
-             if op.name == "tt.load" and _feeds_product(op) and _is_early(op, body)]
+             if op.has("loads") and _feeds_product(op) and _is_early(op, body)]
     if not any(op.has("product") for op in body.operations):
         return
     for load in loads:
@@ -50,7 +50,7 @@ def _inside(body: Block) -> list[Operation]:
 
 def _is_harmless(op: Operation) -> bool:
     """Does it neither write nor depend on when it runs?"""
-    reads_plainly = op.name == "tt.load" and not op.attributes.get("isVolatile")
+    reads_plainly = op.has("loads") and not op.attributes.get("isVolatile")
     return op.is_pure or op.has("terminator") or reads_plainly
 
 

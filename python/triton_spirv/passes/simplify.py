@@ -35,7 +35,7 @@ def _decide(op: Operation) -> None:
     such, and Mesa's software device (22.3) answers them wrongly."""
     value, limit = (operand.defining_op for operand in op.operands)
     test = DECIDED.get(op.attributes["predicate"])
-    if value is None or limit is None or value.name != "arith.extsi" or not limit.has("constant"):
+    if value is None or limit is None or not value.has("widens") or not limit.has("constant"):
         return
     narrow, number = value.operands[0].type, limit.attributes["value"]
     if test is None or not isinstance(narrow, IntegerType) or not isinstance(number, int) or narrow.width < 8:

@@ -89,12 +89,12 @@ def contiguous_axis(tensor: object) -> Asking[int | None]:
     if tensor.evaluated is not None:
         return (yield (tensor.evaluated,))
     op = tensor.operation
-    if op.name == "tt.load":
+    if op.has("loads"):
         pointers = tensor.operands[0]
         found = [d for d in range(len(tensor.shape))
                  if isinstance(pointers, Pointers) and pointer_slope(pointers, d, 2) == 1]
         return found[-1] if found else None
-    if op.name == "tt.trans":
+    if op.has("transposes"):
         inner = yield (tensor.operands[0],)
         return None if inner is None else list(op.attributes["order"]).index(inner)
     if op.has("elementwise"):

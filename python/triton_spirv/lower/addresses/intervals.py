@@ -79,7 +79,7 @@ class Intervals:
             return (yield tensor.operands[0], _below(op, dims))
         if op.has("elementwise"):
             # a condition is no number
-            operands = tensor.operands[1:] if op.name == "arith.select" else tensor.operands
+            operands = tensor.operands[1:] if op.has("selects") else tensor.operands
             sides = []
             for operand in operands:
                 sides.append((yield operand, dims))

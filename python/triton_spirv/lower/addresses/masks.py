@@ -21,9 +21,9 @@ from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Int
 from ..arithmetic.symbolic import as_affine
-from ..context import Context, named
+from ..context import Context
 from ..known_masks import Asked
-from ..registry import SOURCE_LAYOUTS
+from ..registry import SOURCE_LAYOUTS, parts_of_load
 from ..values.tensor import Affine, Bound, Deferred, Tensor, Uniform
 from .transfers import is_true
 
@@ -163,7 +163,7 @@ def _extremes(tensor: Bound | None, layout: Layout) -> _Extremes | None:
     affine = as_affine(tensor)
     if affine is not None and affine.exact is not None:
         inner = affine.exact
-        narrow = inner.operands[0] if inner.operation.name == "arith.extsi" else None
+        narrow = inner.operands[0] if inner.operation.has("widens") else None
         affine = narrow if isinstance(narrow, Affine) else None
     if not isinstance(affine, Affine) or affine.exact is not None:
         return None
@@ -288,7 +288,7 @@ def _load_masks(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[t
     found: list[tuple[Tensor, Layout]] = []
     for node, layouts in ctx.requests.of(inputs):
         if isinstance(node, Deferred) and node.operation.has("loads"):
-            ptr, mask, _ = named(node.operation, node.operands)
+            ptr, mask, _ = parts_of_load(node)
             found += [(mask, layout) for layout in layouts if mask is not None
                       and ctx.transfers.of(node.operation, ptr, mask, layout).governed is None]
     return found

@@ -35,9 +35,9 @@ def distance(ctx: Context, access: Operation) -> Distance | None:
     if block is None or block.parent is None or block.parent.parent is None:
         return None
     around = block.parent.parent
-    if around.name == "scf.for":
+    if around.has("counts"):
         return _computable(ctx, motion(access.ptr, Round(block), hint=True).slope, "round")
-    if around.name != "tt.func" or ctx.bindings.names or block is not around.regions[0].entry:
+    if not around.has("function") or ctx.bindings.names or block is not around.regions[0].entry:
         return None
     slope, looked_up = next_program(access.ptr, block)
     if not looked_up or not all(_is_sure(ctx, value) for value in looked_up):
@@ -59,7 +59,7 @@ def in_reach(ctx: Context, access: Operation, moved: Register, last: Register | 
     no use."""
     body = access.parent
     loop = body.parent.parent if body is not None and body.parent is not None else None
-    if body is None or loop is None or loop.name != "scf.for":
+    if body is None or loop is None or not loop.has("counts"):
         return moved
     index, upper, step = (known_scalar(ctx, x) for x in (body.arguments[0], *loop.operands[1:3]))
     if index is None or upper is None or step is None:
@@ -72,7 +72,7 @@ def rounds_of(ctx: Context, store: Operation) -> tuple[Register, Register] | Non
     bits; None where it stands in no such loop."""
     body = store.parent
     loop = body.parent.parent if body is not None and body.parent is not None else None
-    if loop is None or loop.name != "scf.for" or distance(ctx, store) is None:
+    if loop is None or not loop.has("counts") or distance(ctx, store) is None:
         return None
     lower, upper, step = (known_scalar(ctx, value) for value in loop.operands[:3])
     if lower is None or upper is None or step is None:
@@ -160,7 +160,7 @@ def _looked_up(ctx: Context, loaded: Value) -> Register:
     load = loaded.defining_op
     assert load is not None
     now = _known(ctx, loaded)
-    following = ctx.env.load(ctx.env.offset(ctx.bindings.frame.values[load.ptr], to_next(ctx)), 1)
+    following = ctx.env.load(ctx.env.offset(ctx.bindings.scalar(load.ptr), to_next(ctx)), 1)
     return ctx.b.isub(ctx.b.resize(following, I64.width), now)
 
 

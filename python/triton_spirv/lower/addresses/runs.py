@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import Any
 
 from ...facts.axis import axis_facts
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...spirv.types import Float
 from ...traversal import Asking, Known, answer
-from ..context import Context, named
+from ..context import Context
+from ..registry import parts_of_load
 from ..values import fragment as fragments
-from ..values.tensor import Deferred, Uniform
+from ..values.tensor import Deferred, Tensor, Uniform
 from ..values.types import register_type
 from .masks import is_proven
 
@@ -32,7 +32,7 @@ class Runs:
     the `masks` are true. None for `lengths`: all elements hold the same."""
 
     lengths: tuple[int, ...] | None
-    masks: tuple[Any, ...] = ()
+    masks: tuple[Tensor, ...] = ()
 
     def __and__(self, other: Runs) -> Runs:
         lengths = other.lengths if self.lengths is None else self.lengths
@@ -81,7 +81,7 @@ def _runs(node: object) -> Asking[Runs | None]:
 
 def _of_load(node: Deferred) -> Runs | None:
     op = node.operation
-    mask = named(op, node.operands)[1]
+    mask = parts_of_load(node)[1]
     whole, places = axis_facts(op.results[0]), axis_facts(op.ptr)
     if op.attributes.get("isVolatile") or whole is None or places is None:
         return None

@@ -5,7 +5,6 @@ ends may: tests of floats, integer powers, clamping, arithmetic with a wide resu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...ir.model import Operation
 from ...layout import Layout
@@ -120,9 +119,12 @@ def integer_power(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> 
 
 Formula = Callable[..., tuple[Register, Register]]
 
+#: Two results: of scalars, or of tensors.
+Both = tuple[Register, Register] | tuple[Fragment, ...]
+
 
 def both_results(ctx: Context, op: Operation, layout: Layout | None, operands: tuple[Bound, ...],
-                 formula: Formula) -> Any:
+                 formula: Formula) -> Both:
     """The two results of a formula on registers, for scalars (no layout) or register by register."""
     if layout is None:
         return formula(*operands)
@@ -136,7 +138,7 @@ def both_results(ctx: Context, op: Operation, layout: Layout | None, operands: t
 
 
 @pulled("arith.addui_extended", "arith.subui_extended", weight=2)
-def with_carry(ctx: Context, op: Operation, layout: Layout | None, lhs: Bound, rhs: Bound) -> Any:
+def with_carry(ctx: Context, op: Operation, layout: Layout | None, lhs: Bound, rhs: Bound) -> Both:
     """Sum and carry, or difference and borrow, of unsigned integers."""
     b = ctx.b
     adds = op.name == "arith.addui_extended"
@@ -151,7 +153,7 @@ def with_carry(ctx: Context, op: Operation, layout: Layout | None, lhs: Bound, r
 
 
 @pulled("arith.mulsi_extended", "arith.mului_extended", weight=2)
-def wide_product(ctx: Context, op: Operation, layout: Layout | None, lhs: Bound, rhs: Bound) -> Any:
+def wide_product(ctx: Context, op: Operation, layout: Layout | None, lhs: Bound, rhs: Bound) -> Both:
     """The lower and the upper half of a product."""
     b = ctx.b
     high = "s_mul_hi" if op.name == "arith.mulsi_extended" else "u_mul_hi"
@@ -165,7 +167,7 @@ def wide_product(ctx: Context, op: Operation, layout: Layout | None, lhs: Bound,
 
 
 @pulled("math.sincos", weight=24)
-def sine_and_cosine(ctx: Context, op: Operation, layout: Layout | None, operand: Bound) -> Any:
+def sine_and_cosine(ctx: Context, op: Operation, layout: Layout | None, operand: Bound) -> Both:
     type = element_of(op.operands[0].type)
 
     def formula(x: Register) -> tuple[Register, Register]:

@@ -6,8 +6,6 @@ element (elementwise.py).
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...facts.axis import axis_facts
 from ...ir.model import DenseAttr, FloatType, IntegerType, Operation, PointerType, Type
 from ...ir.numbers import to_bits
@@ -21,7 +19,7 @@ from ..values.tensor import Affine, Bound, Deferred, Fragment, Tensor, Uniform, 
 from ..values.types import element_of, register_type, shape_of
 
 
-def constant_scalar(ctx: Context, type: Type, value: Any) -> Register:
+def constant_scalar(ctx: Context, type: Type, value: float) -> Register:
     """An IR constant as a register; bf16 and fp8 as their bits."""
     b = ctx.b
     if isinstance(type, FloatType) and isinstance(register_type(type), Int):
@@ -162,7 +160,7 @@ def extend_symbolic(ctx: Context, op: Operation, operand: Bound) -> Tensor | Non
     what is not negative: of i - 5, extended so, the first elements are far behind the others."""
     if not isinstance(operand, Affine) or operand.element == IntegerType(1):
         return None
-    signed = op.name == "arith.extsi"
+    signed = op.has("widens")
     facts = axis_facts(op.operands[0])
     if not signed and (facts is None or not facts.nonnegative):
         return None

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from ...errors import LoweringError
 from ...ir.model import Block, Operation, Region, Type, Value
@@ -23,7 +22,7 @@ from ...spirv.types import Type as SpirvType
 from ...traversal import Asking, answer
 from ..context import Context
 from ..plan.records import Node as Planned
-from ..values.tensor import Stored
+from ..values.tensor import Bound, Stored
 from ..values.types import is_pointer
 from .carry import Carrier, StoredCarrier, carrier_of, write_stored
 
@@ -31,7 +30,7 @@ from .carry import Carrier, StoredCarrier, carrier_of, write_stored
 Node = int
 
 
-def run_function(ctx: Context, region: Region, result_types: Sequence[Type]) -> list[Any]:
+def run_function(ctx: Context, region: Region, result_types: Sequence[Type]) -> list[Bound]:
     """Lower the body of a function, or of a combiner, where the module stands now; what it returns.
 
     Its parameters are bound already.
@@ -58,12 +57,12 @@ class _Join:
         """Those of large tensors."""
         return [each.array for each in self.carriers if isinstance(each, StoredCarrier)]
 
-    def arrive(self, values: Sequence[Any]) -> None:
+    def arrive(self, values: Sequence[Bound]) -> None:
         """Put the arguments where `bound` finds them."""
         ctx = self.ctx
         pairs = list(zip(self.carriers, values, strict=True))
         parts = [carrier.registers(value) for carrier, value in pairs]
-        write_stored(ctx, [(carrier.array, value) for carrier, value in pairs
+        write_stored(ctx, [(carrier.array, value) for carrier, value in pairs  # type: ignore[misc]  # a tensor's
                            if isinstance(carrier, StoredCarrier)])
         ctx.recorder.arrives(self.arrays)
         for variables, registers in zip(self.variables, parts, strict=True):
@@ -71,7 +70,7 @@ class _Join:
                 word = ctx.env.address(register) if is_pointer(register) else register
                 ctx.b.emit("OpStore", variable, word)
 
-    def bound(self) -> list[Any]:
+    def bound(self) -> list[Bound]:
         """The arguments, behind the place where the edges meet."""
         self.ctx.recorder.meets(self.arrays)
         return [carrier.bound([self._load(variable, type)
@@ -88,7 +87,7 @@ class _Graph:
 
     def __init__(self, ctx: Context, region: Region, result_types: Sequence[Type]) -> None:
         self.ctx, self.blocks = ctx, list(region.blocks)
-        self.results: list[Any] = []
+        self.results: list[Bound] = []
         self.end, self.numbers = len(self.blocks), {block: i for i, block in enumerate(region.blocks)}
         self.successors = [self._successors(block) for block in self.blocks] + [[]]
         self.order = self._topological()
@@ -202,7 +201,7 @@ class _Graph:
     def _leave(self, node: Node, op: Operation) -> None:
         ctx = self.ctx
 
-        def values(operands: Sequence[Value]) -> list[Any]:
+        def values(operands: Sequence[Value]) -> list[Bound]:
             return [ctx.bindings.value(v) for v in operands]
 
         if op.name != "cf.cond_br":
@@ -210,7 +209,7 @@ class _Graph:
             return
         # What both ways pass on is fetched before they part.
         arguments = [values(op.true_dest_operands), values(op.false_dest_operands)]
-        branch = IfElse(ctx.b.module, ctx.bindings.value(op.operands[0]))
+        branch = IfElse(ctx.b.module, ctx.bindings.scalar(op.operands[0]))
         arms: list[tuple[str, tuple[Planned, ...]]] = []
         for arm, target, given in zip((branch.then, branch.otherwise), self.successors[node], arguments,
                                       strict=True):
@@ -220,7 +219,7 @@ class _Graph:
                 arms.append(("otherwise" if arms else "then", ctx.recorder.close()))
         ctx.recorder.region(op, *arms)
 
-    def _go(self, target: Node, values: list[Any]) -> None:
+    def _go(self, target: Node, values: list[Bound]) -> None:
         """The edge to a block from where the module stands."""
         ctx = self.ctx
         if target in self.joins:

@@ -59,13 +59,13 @@ def run_branchless(ctx: Context, block: Block, arguments: Sequence[Register]) ->
     if end.name != "cf.cond_br":
         return _values(ctx, end.operands)
     ways = [_values(ctx, given) for given in (end.true_dest_operands, end.false_dest_operands)]
-    condition = ctx.bindings.value(end.operands[0])
+    condition = ctx.bindings.scalar(end.operands[0])
     return _selected(ctx, condition, *(run_branchless(ctx, successor, given)
                                        for successor, given in zip(end.successors, ways, strict=True)))
 
 
 def _if(ctx: Context, op: Operation) -> list[Register]:
-    condition = ctx.bindings.value(op.operands[0])
+    condition = ctx.bindings.scalar(op.operands[0])
     return _selected(ctx, condition, *(run_branchless(ctx, region.entry, []) if region.blocks else []
                                        for region in op.regions))
 
@@ -83,7 +83,7 @@ def _selected(ctx: Context, condition: Register, then: list[Register],
 
 
 def _values(ctx: Context, operands: Sequence[Value]) -> list[Register]:
-    return [ctx.bindings.value(value) for value in operands]
+    return [ctx.bindings.scalar(value) for value in operands]
 
 
 def _bind(ctx: Context, results: Sequence[Value], registers: Sequence[Register]) -> None:

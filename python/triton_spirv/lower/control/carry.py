@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeGuard
+from typing import Protocol, TypeGuard
 
 from ...ir.model import PointerType, TensorType, Type
+from ...layout import Layout
 from ...spirv.builder import I32, I64, with_width
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Int
@@ -218,7 +219,8 @@ def write_stored(ctx: Context, pairs: Sequence[tuple[Stored, Tensor]]) -> None:
         walk = ctx.walks.plan(None, inputs)
         walk.keep_nothing()
         with StepLoop(ctx.walks, len(layouts[0].step)):
-            def write(group: Any = group, inputs: Any = inputs) -> list[Register]:
+            def write(group: Sequence[tuple[Stored, Tensor]] = group,
+                      inputs: Sequence[tuple[Tensor, Layout]] = inputs) -> list[Register]:
                 made = [ctx.evaluation.fragment(bound, layout) for bound, layout in inputs]
                 for (array, _), fragment in zip(group, made, strict=True):
                     ctx.arrays.write(array, fragment)

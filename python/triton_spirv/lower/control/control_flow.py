@@ -7,7 +7,6 @@ what is computed inside is forgotten when it closes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...errors import LoweringError
 from ...facts.motion import added_each_round
@@ -20,6 +19,7 @@ from ..intel.block_io import prepare_loads
 from ..plan.records import Node
 from ..products.carried_operands import StagedCarrier, staged_carriers
 from ..products.cooperative import TilesCarrier, load_left_matrices, tiles_carrier, without_tiles
+from ..products.tiles import Tiles
 from ..registry import lowers
 from ..stop_word import goes_on
 from ..values.tensor import Bound, Uniform
@@ -31,7 +31,7 @@ EdgeCarrier = Carrier | TilesCarrier | StagedCarrier
 
 
 def _split(registers: Sequence[Register], carriers: Sequence[EdgeCarrier],
-           counts: Sequence[int]) -> list[Any]:
+           counts: Sequence[int]) -> list[Bound | Tiles]:
     """Bound values from the concatenated registers of all carriers."""
     bound, start = [], 0
     for carrier, count in zip(carriers, counts, strict=True):
@@ -41,21 +41,22 @@ def _split(registers: Sequence[Register], carriers: Sequence[EdgeCarrier],
 
 
 def _pack(
-    ctx: Context, carriers: Sequence[EdgeCarrier], values: Sequence[Any]
+    ctx: Context, carriers: Sequence[EdgeCarrier], values: Sequence[Bound | Tiles]
 ) -> tuple[list[Register], list[int]]:
     """All registers that cross an edge, and how many each carrier has; arrays are written last, when nothing
     reads them any more.
     """
-    parts = [carrier.registers(value) for carrier, value in zip(carriers, values, strict=True)]
-    write_stored(ctx, [(carrier.array, value) for carrier, value in zip(carriers, values, strict=True)
+    pairs = list(zip(carriers, values, strict=True))
+    parts = [carrier.registers(value) for carrier, value in pairs]  # type: ignore[arg-type]  # of its own form
+    write_stored(ctx, [(carrier.array, value) for carrier, value in pairs  # type: ignore[misc]  # a tensor's
                        if isinstance(carrier, StoredCarrier)])
     return [x for part in parts for x in part], [len(part) for part in parts]
 
 
 @lowers("scf.for")
 def for_loop(
-    ctx: Context, op: Operation, lower: Register, upper: Register, step: Register, init: tuple[Any, ...]
-) -> Any:
+    ctx: Context, op: Operation, lower: Register, upper: Register, step: Register, init: tuple[Bound, ...]
+) -> tuple[Bound, ...]:
     """A counted loop with carried values."""
     b = ctx.b
     ctx.pending.settle(memory_only=False)
@@ -69,12 +70,14 @@ def for_loop(
             chains.append(None)
             carriers.append(staged[i])
             continue
-        movable = (isinstance(value.type, TensorType) and can_move(bound, ctx)
-                   and ctx.target.optimises("displacements"))
-        chain = added_each_round(op, i) if movable else None
+        carrier: EdgeCarrier | None = None
+        chain = None
+        if (isinstance(value.type, TensorType) and can_move(bound, ctx)
+                and ctx.target.optimises("displacements")):
+            chain = added_each_round(op, i)
+            carrier = None if chain is None else MovingCarrier(ctx, bound)
         chains.append(chain)
-        carrier = MovingCarrier(ctx, bound) if chain is not None else tiles_carrier(ctx, op, i, bound)
-        carriers.append(carrier or carrier_of(ctx, value.type))
+        carriers.append(carrier or tiles_carrier(ctx, op, i, bound) or carrier_of(ctx, value.type))
     starts = [carrier.start() if isinstance(carrier, MovingCarrier) else bound
               for carrier, bound in zip(carriers, init, strict=True)]
     prepare_loads(ctx, body, init, chains)
@@ -91,10 +94,10 @@ def for_loop(
         ctx.scopes.open()
         ctx.recorder.open()
         ctx.bindings.bind(body.arguments[0], loop.index)
-        for argument, bound in zip(body.arguments[1:], _split(loop.carried, carriers, counts), strict=True):
-            ctx.bindings.bind(argument, bound)
+        for argument, now in zip(body.arguments[1:], _split(loop.carried, carriers, counts), strict=True):
+            ctx.bindings.bind(argument, now)
         terminator = ctx.operations.block(body)
-        values = []
+        values: list[Bound | Tiles] = []
         offset = 0
         for chain, count, operand in zip(chains, counts, terminator.operands, strict=True):
             if chain is None:
@@ -119,12 +122,13 @@ def _moved(ctx: Context, displacement: Register, chain: Sequence[Value]) -> Regi
     for value in chain:
         bound = ctx.bindings.value(value)
         scalar = bound.scalar if isinstance(bound, Uniform) else bound
+        assert isinstance(scalar, Register)
         displacement = b.iadd(displacement, b.resize(scalar, displacement.type.width))  # type: ignore[attr-defined]
     return displacement
 
 
 @lowers("scf.if")
-def if_(ctx: Context, op: Operation, condition: Register) -> Any:
+def if_(ctx: Context, op: Operation, condition: Register) -> tuple[Bound | Tiles, ...]:
     """A branch on a scalar, with results from either side."""
     ctx.pending.settle(memory_only=False)
     carriers = [carrier_of(ctx, value.type) for value in op.results]
@@ -150,7 +154,7 @@ def if_(ctx: Context, op: Operation, condition: Register) -> Any:
 
 
 @lowers("scf.while")
-def while_loop(ctx: Context, op: Operation, init: tuple[Bound, ...]) -> Any:
+def while_loop(ctx: Context, op: Operation, init: tuple[Bound, ...]) -> tuple[Bound | Tiles, ...]:
     """`before` computes the condition and what it forwards; `after` computes the next iteration's values."""
     ctx.pending.settle(memory_only=False)
     before, after = (region.entry for region in op.regions)
@@ -164,9 +168,9 @@ def while_loop(ctx: Context, op: Operation, init: tuple[Bound, ...]) -> Any:
         for argument, bound in zip(before.arguments, _split(loop.carried, carriers, counts), strict=True):
             ctx.bindings.bind(argument, bound)
         condition = ctx.operations.block(before)
-        go_on, *values = [ctx.bindings.value(v) for v in condition.operands]
-        forwarded, forward_counts = _pack(ctx, forward, values)
-        loop.condition(goes_on(ctx, go_on), forwarded)
+        go_on, *values = condition.operands
+        forwarded, forward_counts = _pack(ctx, forward, [ctx.bindings.value(v) for v in values])
+        loop.condition(goes_on(ctx, ctx.bindings.scalar(go_on)), forwarded)
     before_body = ctx.recorder.close()
     ctx.recorder.open()
     with loop.body():
@@ -201,7 +205,7 @@ MOST_CALLED = 100_000
 
 
 @lowers("tt.call")
-def call(ctx: Context, op: Operation, arguments: tuple[Bound, ...]) -> Any:
+def call(ctx: Context, op: Operation, arguments: tuple[Bound, ...]) -> tuple[Bound, ...]:
     """A function is lowered in place, so two calls of one that calls another twice are four of that; a
     recursive one is refused, and too many."""
     name = op.attributes["callee"]

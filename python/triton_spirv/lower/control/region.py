@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...ir.model import FloatType, Region, Type
 from ...spirv.builder import scalar_type, width_of
@@ -13,6 +12,7 @@ from ..context import Context
 from ..registry import RULES
 from ..values.float16 import is_bits16
 from ..values.numbers import from_arithmetic, is_bf16, to_arithmetic
+from ..values.tensor import Bound
 from ..values.types import as_scalar, is_pointer
 from .blocks import run_function
 from .branchless import is_branchless, run_branchless
@@ -74,7 +74,8 @@ def _result_types(region: Region) -> list[Type]:
                 if block.operations[-1].has("returns"))
 
 
-def _register(ctx: Context, value: Any) -> Register:
+def _register(ctx: Context, value: Bound) -> Register:
+    assert isinstance(value, Register)
     return ctx.env.address(value) if is_pointer(value) else value
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction
@@ -17,7 +16,7 @@ from ..addresses.element_motion import slope_along
 from ..context import Context
 from ..plan.accesses import Message
 from ..registry import SOURCE_LAYOUTS
-from ..values.tensor import Deferred, Uniform
+from ..values.tensor import Bound, Deferred, Tensor, Uniform
 from ..values.types import shape_of
 from .block_stride import is_computable, unevaluated
 
@@ -41,7 +40,7 @@ class Limit:
     dim: int
     starts: Layout
     bound: Register
-    index: Any = None
+    index: Tensor | None = None
     reached: bool = False
 
 
@@ -80,7 +79,7 @@ def _inside(ctx: Context, limit: Limit) -> tuple[Register, ...]:
     return tuple(x if x.type == I32 else b.resize(_clamped(ctx, x), 32) for x in distance)
 
 
-def _made_of(mask: object) -> tuple[Operation, tuple[Any, ...]] | None:
+def _made_of(mask: object) -> tuple[Operation, tuple[Bound | None, ...]] | None:
     """How a mask was made, whether it is evaluated by now or not."""
     return (mask.operation, mask.operands) if isinstance(mask, Deferred) else None
 

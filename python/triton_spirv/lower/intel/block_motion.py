@@ -74,7 +74,7 @@ def step_of(values: list[Value], pitch: int, parameter: Value | None) -> tuple[b
         rows = parameter is None and abs(factor) >= abs(pitch) > 0 and factor % pitch == 0
         return (True, factor // pitch) if rows else (False, factor)
     op = scalar.defining_op
-    if op is not None and op.name == "arith.muli":  # the parameter times a number, computed before the loop
+    if op is not None and op.has("times"):  # the parameter times a number, computed before the loop
         for x, y in (op.operands, op.operands[::-1]):
             inner, known = multiple_of(x), constant(y)
             if inner is not None and known is not None:

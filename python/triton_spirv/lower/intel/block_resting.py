@@ -133,7 +133,7 @@ class Resting:
         *bounds, x, y = first
         if blocks.moving == message.across and message.kind == "transpose":
             count = count * message.bytes // 4
-        moved = b.imul(b.iadd(b.resize(ctx.bindings.value(blocks.counter), 32), later * blocks.turn), count)
+        moved = b.imul(b.iadd(b.resize(ctx.bindings.scalar(blocks.counter), 32), later * blocks.turn), count)
         if blocks.moving == message.across:
             return (*bounds, b.iadd(moved, x), y)
         return (*bounds, x, b.iadd(moved, y))

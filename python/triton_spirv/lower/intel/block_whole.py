@@ -86,7 +86,7 @@ def base_of(pointers: Value) -> Value | None:
     op = pointers.defining_op
     while op is not None and (op.has("sum") or op.has("keeps_dims")):
         op = op.operands[0].defining_op
-    return op.src if op is not None and op.name == "tt.splat" else None
+    return op.src if op is not None and op.has("splats") else None
 
 
 def _offsets(pointers: Value) -> Iterator[Value]:
@@ -119,9 +119,9 @@ def _split(offset: Value, found: dict[int, Value]) -> bool:
 
 def _axis(offset: Value) -> Axis:
     op = offset.defining_op
-    while op is not None and (op.has("widens") or op.name == "ttg.convert_layout"):
+    while op is not None and (op.has("widens") or op.has("converts")):
         offset, op = op.operands[0], op.operands[0].defining_op
-    if op is not None and op.name == "arith.muli":
+    if op is not None and op.has("times"):
         for index, factor in (op.operands, op.operands[::-1]):
             stride = _scalar(factor)
             if stride is not None:
@@ -132,7 +132,7 @@ def _axis(offset: Value) -> Axis:
 def _scalar(value: Value) -> Value | None:
     """The scalar that all elements are, or a constant tensor itself."""
     op = value.defining_op
-    if op is not None and op.name == "tt.splat":
+    if op is not None and op.has("splats"):
         return op.src
     return value if constant(value) is not None else None
 
@@ -178,6 +178,7 @@ class Size:
             return ctx.b.constant(I32, self.known)
         found = ctx.bindings.frame.values[self.value]
         scalar = found.scalar if isinstance(found, Uniform) else found
+        assert isinstance(scalar, Register)
         return ctx.b.resize(scalar, 32)
 
 
@@ -233,7 +234,7 @@ def whole_surfaces(ctx: Context, blocks: WholeBlocks) -> list[Surface]:
     """(base, width, height, pitch, x, y) of the blocks; what is to be fetched ahead is fetched."""
     b, message = ctx.b, blocks.message
     ctx.launch.requires |= set(blocks.requires)
-    base = ctx.env.address(ctx.bindings.frame.values[blocks.base])
+    base = ctx.env.address(ctx.bindings.scalar(blocks.base))
     width, pitch, height = (size.register(ctx) for size in (blocks.width, blocks.pitch, blocks.height))
     extent = base, b.imul(width, message.bytes), height, b.imul(pitch, message.bytes)
     made: list[Surface] = [
@@ -272,7 +273,7 @@ def _within(ctx: Context, value: Register) -> Register:
 def _later(ctx: Context, op: Operation, axes: dict[int, Axis]) -> tuple[int, int] | None:
     """How far the block will have moved when num_stages - 1 iterations are over; None where it does not."""
     distance, loop = ctx.kernel.options.num_stages - 1, op.parent_op
-    turn = counter_step(loop) if loop is not None and loop.name == "scf.for" else None
+    turn = counter_step(loop) if loop is not None and loop.has("counts") else None
     if distance < 1 or not turn or op.parent is None:
         return None
     moves = []
@@ -314,7 +315,7 @@ def _base(ctx: Context, op: Operation, bytes: int) -> tuple[Value, int] | None:
     base = root = base_of(op.ptr)
     while root is not None and root.defining_op is not None:
         maker = root.defining_op
-        facts = axis_facts(maker.operands[1]) if maker.name == "tt.addptr" else None
+        facts = axis_facts(maker.operands[1]) if maker.has("offsets") else None
         if facts is None or facts.everywhere() * bytes % ALIGNMENT:
             return None
         root = maker.operands[0]

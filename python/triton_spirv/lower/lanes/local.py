@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from ...errors import LoweringError
 from ...ir.model import MemDescType, Operation
@@ -68,7 +67,7 @@ def _put(ctx: Context, fragment: Fragment, array: Shared) -> None:
 
 
 @lowers("ttg.local_load")
-def local_load(ctx: Context, op: Operation, src: Shared, token: Tensor | None) -> Any:
+def local_load(ctx: Context, op: Operation, src: Shared, token: Tensor | None) -> Tensor:
     """The buffer's elements [...]. An operand of a matrix product stays where it is, if nothing may overwrite
     it."""
     type = op.src.type

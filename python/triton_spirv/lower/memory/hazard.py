@@ -20,10 +20,10 @@ from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, every
 from ..addresses.intervals import Intervals
 from ..addresses.ownership import fixed_bits
-from ..context import Context, named
+from ..context import Context
 from ..plan.accesses import Compared, Fused, FusedLoad, Overlap
 from ..plan.accesses import Span as Reached
-from ..registry import RULES
+from ..registry import RULES, parts_of_load
 from ..values.tensor import Affine, Bound, Deferred, Pointers, Tensor
 
 #: What the two forms of a walk are for.
@@ -71,7 +71,7 @@ def in_place(op: Operation, *tensors: Bound | None) -> bool:
             return True
         name = tensor.operation.name
         if tensor.operation.has("loads") and tensor.operation.ptr is op.ptr:
-            return (yield from every(named(tensor.operation, tensor.operands)[1:]))  # its mask, and `other`
+            return (yield from every(parts_of_load(tensor)[1:]))  # its mask, and `other`
         return RULES[name].kind == "elementwise" and (yield from every(tensor.operands))
 
     return answer(is_safe, tensors)
@@ -193,7 +193,7 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
     single, larger = distinct(ctx, ptr, walked)
     compared = []
     safe = reduce(b.logical_and, intervals.tests) if intervals.tests else None
-    others = [(node.operation, *named(node.operation, node.operands)[:2], layouts) for node, layouts in loads]
+    others = [(node.operation, *parts_of_load(node)[:2], layouts) for node, layouts in loads]
     for other, source, only, layouts in [*others, *((x.op, x.ptr, x.mask, {walked}) for x in earlier)]:
         if not isinstance(source, Pointers):
             return None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...ir.model import IntegerType, Operation, TensorType, Type
 from ...layout import Layout
@@ -17,14 +16,14 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Int
 from ..addresses.access import AccessPointers
 from ..addresses.masks import all_true, is_refuted
-from ..context import Context, named
+from ..context import Context
 from ..intel.block_io import block_load, plan_block_load
 from ..lanes import elements
 from ..lanes.exchange import from_owner
 from ..plan.accesses import Access, Groups, Vectors
-from ..registry import pulled
+from ..registry import parts_of_load, pulled
 from ..values import fragment as fragments
-from ..values.tensor import Deferred, Fragment, Pointers, Tensor, Uniform, is_anywhere
+from ..values.tensor import Bound, Deferred, Fragment, Pointers, Tensor, Uniform, is_anywhere
 from ..values.types import as_scalar, element_of, is_pointer, register_type, storage_type
 from .decide import plan_loads, plan_scalar
 from .prefetch import fetch_ahead
@@ -40,7 +39,8 @@ def true_everywhere(ctx: Context, masks: Sequence[Register]) -> Register:
 
 
 @pulled("tt.load")
-def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
+def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Bound, mask: Bound | None,
+         other: Bound | None) -> Register | Fragment:
     """ptr [...] -> [...]; masked elements give `other` (0 where there is none) and are not touched."""
     if op.attributes.get("isVolatile"):
         return _load_volatile(ctx, op, layout, ptr, mask, other)
@@ -51,25 +51,35 @@ def load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any
     return made
 
 
-def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any, other: Any) -> Any:
-    if layout is None:
-        return _load_scalar(ctx, op, ptr, mask, other)
+def _load(ctx: Context, op: Operation, layout: Layout | None, ptr: Bound, mask: Bound | None,
+          other: Bound | None) -> Register | Fragment:
+    if layout is not None:
+        assert not (isinstance(ptr, Register) or isinstance(mask, Register) or isinstance(other, Register))
+        return _load_tensor(ctx, op, layout, ptr, mask, other)
+    assert isinstance(ptr, Register)
+    assert (mask is None or isinstance(mask, Register)) and (other is None or isinstance(other, Register))
+    return _load_scalar(ctx, op, ptr, mask, other)
+
+
+def _load_tensor(ctx: Context, op: Operation, layout: Layout, ptr: Tensor, mask: Tensor | None,
+                 other: Tensor | None) -> Fragment:
     natural = op.attributes.get("ts.natural")
     if natural is not None and layout == ctx.layouts.of(op.results[0].type):
         blocks = plan_block_load(ctx, op, layout, ptr, mask, other)
         if blocks is not None:
+            assert isinstance(ptr, Pointers)
             ctx.recorder.add(Access(op, "block", layout, Vectors(layout), blocks=blocks))
             return block_load(ctx, op, layout, ptr, blocks)
         type = op.results[0].type
         assert isinstance(type, TensorType)
         as_was = ctx.layouts.of(replace(type, encoding=natural))
-        return ctx.evaluation.fragment(_load(ctx, op, as_was, ptr, mask, other), layout)
+        return ctx.evaluation.fragment(_load_tensor(ctx, op, as_was, ptr, mask, other), layout)
     return _loaded(ctx, layout, mask, [(op, ptr, other)])[0]
 
 
 def load_together(ctx: Context, nodes: Sequence[Deferred], layout: Layout) -> list[Fragment]:
     """Loads under one mask and one layout, with nothing between them that stores: one branch for all."""
-    asked = [(node.operation, *named(node.operation, node.operands)) for node in nodes]
+    asked = [(node.operation, *parts_of_load(node)) for node in nodes]
     for op, ptr, *_ in asked:
         ctx.shared.touches(op, ptr, False, layout)
     made = _loaded(ctx, layout, asked[0][2], [(op, ptr, other) for op, ptr, _, other in asked])
@@ -78,8 +88,8 @@ def load_together(ctx: Context, nodes: Sequence[Deferred], layout: Layout) -> li
     return made
 
 
-def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any,
-                   other: Any) -> Any:
+def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Bound, mask: Bound | None,
+                   other: Bound | None) -> Register | Fragment:
     """What others may write meanwhile: of lanes that hold an element twice each might see it at another time,
     and they would go different ways. All take what one of them saw. What the program does afterwards stands
     behind it, as behind an acquiring operation: loops look at flags in this way."""
@@ -90,7 +100,8 @@ def _load_volatile(ctx: Context, op: Operation, layout: Layout | None, ptr: Any,
     made = _load(ctx, op, seen, ptr, mask, other)
     ctx.env.fence("gpu", "acquire")
     ctx.shared.touches(op, ptr, False, seen, acquires=True, again=True)
-    if layout is None or seen is None:
+    if isinstance(made, Register) or layout is None or seen is None:
+        assert isinstance(made, Register)
         one = ctx.env.address(made) if is_pointer(made) else made
         return as_scalar(ctx.env, from_owner(ctx, one, *elements.EVERYONE), op.results[0].type)
     copies = elements.redundant(seen)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...ir.model import Operation, TensorType
 from ...layout import Layout
@@ -20,7 +19,7 @@ from ..lanes import elements
 from ..plan.accesses import Access, Vectors
 from ..registry import lowers
 from ..values import fragment as fragments
-from ..values.tensor import Tensor
+from ..values.tensor import Bound, Tensor
 from ..values.types import pointee_of, storage_type
 from .decide import plan_scalar, plan_store
 from .hazard import Store, versioned
@@ -30,7 +29,7 @@ from .together import followers, stored_together
 
 
 @lowers("tt.store")
-def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
+def store(ctx: Context, op: Operation, ptr: Bound, value: Bound, mask: Bound | None) -> None:
     """ptr, value [...]; masked elements are not touched."""
     type = op.value.type
     by_lanes = isinstance(type, TensorType) and not is_matrix(type.encoding)
@@ -40,11 +39,17 @@ def store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
     ctx.shared.touches(op, ptr, True, layout, again=True)
 
 
-def _store(ctx: Context, op: Operation, ptr: Any, value: Any, mask: Any) -> None:
+def _store(ctx: Context, op: Operation, ptr: Bound, value: Bound, mask: Bound | None) -> None:
     if isinstance(ptr, Register):
+        assert isinstance(value, Register) and (mask is None or isinstance(mask, Register))
         ctx.pending.settle(memory_only=True)
         _store_scalar(ctx, op, ptr, value, mask)
         return
+    assert not isinstance(value, Register) and not isinstance(mask, Register)
+    _store_tensor(ctx, op, ptr, value, mask)
+
+
+def _store_tensor(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor | None) -> None:
     blocks = plan_block_store(ctx, op, ptr, mask)
     if blocks is not None:
         surfaces = block_surfaces(ctx, blocks)

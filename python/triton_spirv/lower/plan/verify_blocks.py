@@ -67,7 +67,7 @@ def _wrong(op: Operation, layout: Layout, blocks: Blocks, around: tuple[Operatio
     if blocks.surface not in ("moving", "resting"):
         return None
     loop = op.parent_op
-    if loop is None or loop.name != "scf.for" or loop not in around or op.ptr.owner is not op.parent:
+    if loop is None or not loop.has("counts") or loop not in around or op.ptr.owner is not op.parent:
         return "are moved by no loop"
     steps = added_each_round(loop, op.ptr.index - 1)
     if steps is None:

@@ -52,7 +52,7 @@ class _Fetches:
                 inner = around
                 if isinstance(node, Inner):
                     op = node.operation
-                    inner += (self.functions[op.attributes["callee"]] if op.name == "tt.call" else op,)
+                    inner += (self.functions[op.attributes["callee"]] if op.has("calls") else op,)
                 for arm in node.arms:
                     yield from self.of(arm.body, inner)
 
@@ -69,9 +69,9 @@ class _Fetches:
         return None
 
     def wrong_distance(self, op: Operation, distance: Distance, around: tuple[Operation, ...]) -> str | None:
-        if distance.mover == "round" and (op.parent_op is None or op.parent_op.name != "scf.for"):
+        if distance.mover == "round" and (op.parent_op is None or not op.parent_op.has("counts")):
             return "is for the next round of no loop"
-        if distance.mover == "program" and any(each.name == "tt.func" for each in around[1:]):
+        if distance.mover == "program" and any(each.has("function") for each in around[1:]):
             return "is for the next program, which may not call this function"
         slope, looked_up = self.slope(op, distance.mover, bool(distance.looked_up))
         if slope is None or slope != self.number(distance.slope) or looked_up != distance.looked_up:

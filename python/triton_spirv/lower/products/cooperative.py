@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import Any
 
 from ...ir.model import Block, Operation, TensorType, Type, Value
 from ...layout import Layout, SharedLayout, log2
@@ -37,7 +36,8 @@ def grid_of(ctx: Context, op: Operation) -> Grid | None:
 # --- the product --------------------------------------------------------------------------------------------
 
 
-def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Tensor, b: Tensor, c: Tensor) -> Any:
+def product_in_matrices(ctx: Context, op: Operation, grid: Grid, a: Tensor, b: Tensor, c: Tensor | Tiles
+                        ) -> Fragment | Tiles:
     """a [M, K] x b [K, N] + c [M, N]: Tiles where c is, else a fragment."""
     element = element_of(op.results[0].type)
     type = ctx.env.matrix_type(grid.result, grid.m, grid.n, "c")
@@ -207,7 +207,7 @@ def _left_before_loop(ctx: Context, grid: Grid, op: Operation) -> LeftMatrices |
     part = rows_of_warps(ctx, op.result, layout, memory)
     with ctx.shared.scratch(element, memory.size, part) as made:
         array = replace(made, shape=layout.shape, layout=memory)
-        fragment = ctx.evaluation.fragment(ctx.bindings.value(op.src), layout)
+        fragment = ctx.evaluation.fragment(ctx.bindings.tensor(op.src), layout)
         ctx.shared.writes(array)
         ctx.shared_tensors.store(array, fragment)
         ctx.shared.reads(array)
@@ -240,7 +240,7 @@ class TilesCarrier:
         return Tiles(self.grid, self.element, tuple(registers))
 
 
-def tiles_carrier(ctx: Context, loop: Operation, index: int, initial: Any) -> TilesCarrier | None:
+def tiles_carrier(ctx: Context, loop: Operation, index: int, initial: Bound) -> TilesCarrier | None:
     """The carrier for value `index` of a loop, where all the loop does is add products to it, perhaps scaled
     by rows before."""
     body = loop.regions[0].entry

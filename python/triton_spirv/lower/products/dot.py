@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 from ...ir.model import FloatType, IntegerType, Operation, Type, Value, bits_of
 from ...layout import Layout
@@ -40,12 +39,13 @@ from .micro_kernel import Kernel, multiply
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import NormalSums, either_way, pairs
 from .tile_registers import COLUMNS, Tiling, is_sum_from_zero
+from .tiles import Tiles
 
 F32 = FloatType("f32")
 
 
 @lowers("tt.dot")
-def dot(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Any:
+def dot(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | Fragment | Tiles:
     """a [..., M, K] x b [..., K, N] + c [..., M, N]; narrow floats are exact products summed in f32, integers
     wrap. `inputPrecision` and `maxNumImpreciseAcc` allow less precision than this has."""
     grid = grid_of(ctx, op)
@@ -75,7 +75,8 @@ def compute_type(operand: Type, accumulator: Type) -> Type:
     return F32
 
 
-def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tensor, form: str = "") -> Any:
+def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tensor, form: str = ""
+            ) -> Stored | Fragment:
     """left x right + c for any operands; `op` has an operand `c` and one result. `form`: that of the groups
     that the operands are in."""
     if ctx.layouts.of(op.results[0].type).lane:
@@ -119,7 +120,8 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
                                ("hot", in_place), ("cold", by_rows)))
 
 
-def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Tensor) -> Any:
+def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Tensor
+                     ) -> Stored | Fragment:
     """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
     something, pairs are taken apart."""
     plan = plan_in_arrays(ctx, op, watched[0], "bf16", added=not _is_zero(c))

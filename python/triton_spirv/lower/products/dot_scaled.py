@@ -10,7 +10,6 @@ exponent of a power of two (E8M0: 0 is 2 ** -127, 255 is NaN) or, as in NVFP4, a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...ir.model import FloatType, IntegerType, Operation, Type
 from ...layout import Layout, log2, transposed
@@ -39,7 +38,7 @@ def element(ctx: Context, form: str) -> FloatType:
 
 @lowers("tt.dot_scaled")
 def dot_scaled(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, a_scale: Tensor,
-               b_scale: Tensor) -> Any:
+               b_scale: Tensor) -> Stored | Fragment:
     """a [..., M, K] x b [..., K, N] + c; a_scale [..., M, K / group], b_scale [..., N, K / group]. `e2m1`
     comes two a byte, the first in the low half, along K or, with `*_k_pack = false`, along M or N."""
     left_form, right_form = str(op.attributes["a_elem_type"]), str(op.attributes["b_elem_type"])

@@ -15,7 +15,8 @@ from ...ir.model import FloatType, Operation
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ..addresses.masks import all_true, is_proven
-from ..context import Context, named
+from ..context import Context
+from ..registry import parts_of_load
 from ..values.tensor import Affine, Deferred, Pointers
 from .operand import Operand, Plain
 
@@ -59,7 +60,7 @@ def in_memory(ctx: Context, op: Operation, operand: Operand) -> tuple[InMemory, 
     load = operand.tensor
     if not isinstance(load, Deferred) or load.evaluated is not None or not load.operation.has("loads"):
         return None
-    pointers, mask, _ = named(load.operation, load.operands)
+    pointers, mask, _ = parts_of_load(load)
     if load.element != operand.target or load.operation.attributes.get("isVolatile") or \
             not ctx.target.optimises("tiles") or ctx.later_uses.needs(load, op):
         return None

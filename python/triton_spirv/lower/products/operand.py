@@ -115,7 +115,7 @@ class Plain:
         while isinstance(tensor, Deferred):
             if tensor.evaluated is not None:
                 tensor = tensor.evaluated
-            elif tensor.operation.name == "tt.trans" and _swaps_last(tensor.operation):
+            elif tensor.operation.has("transposes") and _swaps_last(tensor.operation):
                 tensor, flipped = tensor.operands[0], not flipped
             else:
                 break

@@ -121,7 +121,7 @@ def is_by_row(value: Value) -> bool:
     op = value.defining_op
     if op is None:
         return False
-    return op.name == "tt.splat" or (op.name == "tt.broadcast" and op.src.type.shape[1] == 1)
+    return op.has("splats") or (op.has("repeats") and op.src.type.shape[1] == 1)
 
 
 def _spread_rows(ctx: Context, tiles: Tiles, factor: Tensor, type: MatrixType) -> list[Register]:

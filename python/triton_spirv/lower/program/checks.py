@@ -20,7 +20,7 @@ from ..context import Context, StepLoop
 from ..lanes.elements import acting, guarded, linear_index, owner, redundant, visit_elements, visited_layout
 from ..registry import lowers
 from ..stop_word import REPORTS, stage
-from ..values.tensor import Affine, Pointers, Tensor, Uniform
+from ..values.tensor import Affine, Bound, Pointers, Tensor, Uniform
 from ..values.types import is_pointer
 
 INDEX = IntegerType(64)
@@ -106,14 +106,16 @@ def report(ctx: Context, op: Operation, fine: Register, bad: Tensor | Register,
         ctx.scopes.close()
 
 
-def _visit(ctx: Context, op: Operation, bad: Any, value: Any) -> None:
+def _visit(ctx: Context, op: Operation, bad: Bound, value: Bound) -> None:
     b = ctx.b
     type = op.operands[1].type
     if not isinstance(type, TensorType):
+        assert isinstance(bad, Register) and isinstance(value, Register)
         mine = acting(ctx)
         holds = bad if mine is None else b.logical_and(bad, mine)
         guarded(ctx, holds, lambda: _report(ctx, op, b.constant(I64, 0), value))
         return
+    assert not isinstance(bad, Register) and not isinstance(value, Register)
     layout = visited_layout(ctx, type)
     mine = owner(ctx, *redundant(layout))
     index = linear_index(ctx, type.shape, INDEX)

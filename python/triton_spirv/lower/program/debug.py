@@ -11,8 +11,6 @@ access out of bounds would end the process.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...ir.model import FloatType, IntegerType, Operation, PointerType, TensorType, Type, bits_of
 from ...spirv.builder import I32, Builder, width_of
 from ...spirv.control import For, if_
@@ -36,7 +34,7 @@ NOWHERE = (1 << 31) - 1    # the number of no element
 
 
 @lowers("tt.print")
-def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
+def device_print(ctx: Context, op: Operation, args: tuple[Bound, ...]) -> None:
     """args: scalars and tensors of any shapes. `prefix` brings its own spaces and colon."""
     ctx.launch.prints = True
     ctx.pending.settle(memory_only=True)
@@ -51,8 +49,10 @@ def device_print(ctx: Context, op: Operation, args: tuple[Any, ...]) -> None:
         start = f"pid (%u, %u, %u) idx ({{}}){prefix}" + f"(operand {i}) " * (len(args) > 1)
         line = start + _form(element, hex, signed) + "\n"
         if isinstance(value.type, TensorType):
+            assert not isinstance(bound, Register)
             _print_tensor(ctx, op, value.type, bound, pid, line, signed)
         else:
+            assert isinstance(bound, Register)
             _repeated(ctx, line.replace("{}", "", 1), [*pid, _shown(ctx, element, bound, signed)])
 
 
@@ -123,7 +123,7 @@ def _shown(ctx: Context, element: Type, value: Register, signed: bool) -> Regist
 
 
 @lowers("tt.assert")
-def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
+def device_assert(ctx: Context, op: Operation, condition: Bound) -> None:
     """Where an element of the condition is false, the program ends and the launch raises."""
     b = ctx.b
     ctx.pending.settle(memory_only=True)
@@ -146,7 +146,7 @@ def device_assert(ctx: Context, op: Operation, condition: Any) -> None:
             b.emit("OpReturn")
 
 
-def _holds(ctx: Context, op: Operation, condition: Tensor) -> tuple[Register, Register | None]:
+def _holds(ctx: Context, op: Operation, condition: Bound) -> tuple[Register, Register | None]:
     """Is the condition true in every element that this work-item holds? And where it is not: for each
     component the least number of such an element in row-major order, i32, or NOWHERE; None: a scalar."""
     b = ctx.b

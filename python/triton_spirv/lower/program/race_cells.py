@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
 
 from ... import race_layout as words
 from ...ir.model import Operation, PointerType, bits_of, element_type
@@ -13,7 +12,7 @@ from ...race_layout import CHECKED, NOTED, region_word
 from ...spirv.builder import I32, I64
 from ...spirv.control import For, IfElse, While, if_
 from ...spirv.module import Value as Register
-from ...spirv.types import Bool, Vector
+from ...spirv.types import Bool, Int, Type, Vector
 from ..context import Context
 from ..lanes.elements import guarded
 from .checks import record
@@ -32,7 +31,7 @@ class State:
         word = self.b.constant(I64, op.attributes["state"])
         self.address = self.env.load(self.env.offset(array, word), 1)
 
-    def place(self, number: int, type: Any = I64) -> Register:
+    def place(self, number: int, type: Type = I64) -> Register:
         """A pointer to a word."""
         return self.env.pointer(self.b.iadd(self.address, 8 * number), type)
 
@@ -43,7 +42,7 @@ class State:
         """A word that has 32 bits."""
         return self.b.resize(self.word(number), 32)
 
-    def at(self, base: Register, index: Register, type: Any = I32) -> Register:
+    def at(self, base: Register, index: Register, type: Int = I32) -> Register:
         """A pointer to an element, of 32 bits if nothing else is said, of an array at an address."""
         return self.env.pointer(self.b.iadd(base, self.b.imul(index, type.width // 8)), type)
 

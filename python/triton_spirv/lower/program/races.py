@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import permutations
-from typing import Any
 
 from ... import race_layout as words
 from ...ir.model import Operation, TensorType
@@ -24,7 +23,7 @@ from ..context import Context, StepLoop
 from ..lanes.elements import guarded, visit_elements, visited_layout
 from ..memory.load import to_memory
 from ..registry import lowers
-from ..values.tensor import Pointers, Tensor
+from ..values.tensor import Bound, Pointers, Tensor
 from ..values.types import element_of, storage_type
 from .checks import record
 from .race_cells import Accesses, State
@@ -65,7 +64,8 @@ def touch(ctx: Context, op: Operation, ptr: Tensor | Register, mask: Tensor | Re
 
 
 @lowers("ts.order")
-def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> None:
+def order(ctx: Context, op: Operation, ptr: Bound, mask: Bound | None,
+          releases: Bound | None) -> None:
     """Atomic accesses: what they acquire, the access itself, what they release. `releases`: where; None:
     everywhere."""
     ctx.pending.settle(memory_only=True)
@@ -93,10 +93,13 @@ def order(ctx: Context, op: Operation, ptr: Any, mask: Any, releases: Any) -> No
     def look() -> None:
         accesses.begin()
         if not isinstance(op.ptr.type, TensorType):
-            guarded(ctx, mask, lambda: one(ctx.env.address(ptr), releases))
+            assert isinstance(ptr, Register) and (mask is None or isinstance(mask, Register))
+            assert releases is None or isinstance(releases, Register)
+            pointer, where = ptr, releases
+            guarded(ctx, mask, lambda: one(ctx.env.address(pointer), where))
             return
         layout = visited_layout(ctx, op.ptr.type)
-        given: Sequence[Any] = (ptr, mask, releases)
+        given = ptr, mask, releases
         walk = ctx.walks.plan(None, [(x, layout) for x in given
                                     if x is not None and not isinstance(x, Register)])
         with StepLoop(ctx.walks, len(layout.step)):
@@ -121,8 +124,9 @@ def twice(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor 
         other = b.compare("OpINotEqual", there, b.bitcast(to_memory(ctx, put), bits))
         guarded(ctx, other, lambda: record(ctx, op.attributes["word"], b.constant(I64, 0), address))
 
-    def one(row: Sequence[Any]) -> None:
+    def one(row: Sequence[Register | None]) -> None:
         address, put, acts = row
+        assert address is not None and put is not None
         here = accesses.region(address)[0]
         guarded(ctx, here if acts is None else b.logical_and(here, acts),
                 lambda: compare(address, put))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
 
 from ...check_layout import unwritten_word
 from ...ir.model import IntegerType, Operation, PointerType, bits_of, element_type
@@ -16,7 +15,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Int, Vector
 from ..context import Context
 from ..registry import lowers, pulled
-from ..values.tensor import Fragment, Tensor, Uniform
+from ..values.tensor import Bound, Fragment, Tensor, Uniform
 from .vectors import are_neighbours, briefly, visit_accesses
 
 
@@ -93,7 +92,8 @@ def give(ctx: Context, op: Operation, ptr: Tensor | Register, mask: Tensor | Reg
 
 
 @pulled("ts.given")
-def given(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: Any) -> Any:
+def given(ctx: Context, op: Operation, layout: Layout | None, ptr: Bound, mask: Bound | None
+          ) -> Register | Fragment:
     """i1 [...]: has somebody written all bytes of the element? True where the mask is false."""
     b, env, marks = ctx.b, ctx.env, Marks(ctx, op)
 
@@ -107,10 +107,12 @@ def given(ctx: Context, op: Operation, layout: Layout | None, ptr: Any, mask: An
         return branch.results[0]
 
     if layout is None:
+        assert isinstance(ptr, Register) and (mask is None or isinstance(mask, Register))
         fine = one(env.address(ptr))
         return fine if mask is None else b.logical_or(fine, b.logical_not(mask))
     if isinstance(mask, Uniform) and mask.scalar.constant is True:
         mask = None
+    assert not isinstance(ptr, Register) and not isinstance(mask, Register)
     width, exist = layout.width, marks.exist()
     inside = ctx.evaluation.fragment(mask, layout).registers if mask is not None else None
     made = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...ir.model import Operation
 from ...spirv.builder import I32, I64
@@ -12,7 +11,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Vector
 from ..context import Context, StepLoop
 from ..lanes.elements import guarded, visited_layout
-from ..values.tensor import Uniform
+from ..values.tensor import Bound, Uniform
 
 #: what one access is given: its address. What neighbours are given: the first address, the last, how many
 #: they are; whether it is done with them is the answer: if not, each is visited.
@@ -27,15 +26,17 @@ def briefly(ctx: Context, condition: Register, action: Callable[[], None]) -> No
     ctx.layouts.brief = brief
 
 
-def visit_accesses(ctx: Context, op: Operation, size: int, ptr: Any, mask: Any, one: One,
+def visit_accesses(ctx: Context, op: Operation, size: int, ptr: Bound, mask: Bound | None, one: One,
                    together: Together | None) -> None:
     """Visit the accesses of op.ptr, to elements of so many bytes, where the mask is true."""
     b, env = ctx.b, ctx.env
     if isinstance(ptr, Register):
+        assert mask is None or isinstance(mask, Register)
         guarded(ctx, mask, lambda: one(env.address(ptr)))
         return
     if isinstance(mask, Uniform) and mask.scalar.constant is True:
         mask = None
+    assert not isinstance(mask, Register)
     layout = visited_layout(ctx, op.ptr.type)
     walk = ctx.walks.plan(None, [(x, layout) for x in (ptr, mask) if x is not None])
     width, count = layout.width, layout.registers * layout.width

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...ir.model import Operation, Type, Value
 from ...layout import Layout, SharedLayout, span
@@ -24,7 +23,7 @@ from ..lanes.shared import feeds_products
 from ..lanes.shared_tensors import resident_layout
 from ..plan.records import Exchange
 from ..plan.shuffles import Shuffles
-from ..products.cooperative import is_resident_for_matrices, memory_for_matrices, rows_of_warps
+from ..products.cooperative import LeftMatrices, is_resident_for_matrices, memory_for_matrices, rows_of_warps
 from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.allocation import Apart
@@ -33,7 +32,7 @@ from ..values.types import element_of, shape_of, storage_bytes
 
 
 @lowers("ttg.convert_layout")
-def convert_layout(ctx: Context, op: Operation, src: Tensor) -> Any:
+def convert_layout(ctx: Context, op: Operation, src: Tensor) -> Tensor | LeftMatrices:
     """src [...] -> the same elements under the layout of the result.
 
     An operand of a matrix product, which many lanes hold, stays in shared memory for the product to read.
@@ -88,14 +87,15 @@ def _products(value: Value) -> list[Operation]:
     return list(found)
 
 
-def in_form_of(ctx: Context, tensor: Tensor | None, source: Layout, target: Layout) -> Any:
+def in_form_of(ctx: Context, tensor: Tensor, source: Layout, target: Layout) -> Tensor:
     """A tensor held under `source` for consumers that ask for it under `target`; its form is kept."""
-    if tensor is None or is_anywhere(tensor):
+    if is_anywhere(tensor):
         return tensor
     if isinstance(tensor, Pointers):
         return replace(tensor, terms=tuple(in_form_of(ctx, term, source, target) for term in tensor.terms))
-    if isinstance(tensor, Affine):
-        return replace(tensor, exact=in_form_of(ctx, tensor.exact, source, target))
+    if isinstance(tensor, Affine) and tensor.exact is not None:
+        exact = in_form_of(ctx, tensor.exact, source, target)
+        return replace(tensor, exact=exact)  # type: ignore[arg-type]  # evaluated, from here on
     return ctx.evaluation.fragment(ctx.evaluation.fragment(tensor, source), target)
 
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any
 
 from ...errors import LoweringError
 from ...ir.model import Encoding
@@ -33,7 +32,8 @@ FOREIGN = {
 
 
 @lru_cache(maxsize=4096)
-def layout_of_encoding(encoding: Any, shape: tuple[int, ...], num_warps: int, sub_group_size: int) -> Layout:
+def layout_of_encoding(encoding: object, shape: tuple[int, ...], num_warps: int, sub_group_size: int
+                       ) -> Layout:
     """The layout of a tensor under a distributed encoding; LoweringError where lanes or warps are not
     ours."""
     bases = _bases(encoding, shape)
@@ -52,15 +52,14 @@ def _linear_indices(bases: Sequence[Coordinates], shape: tuple[int, ...]) -> tup
     return tuple(sum(i * stride for i, stride in zip(basis, strides, strict=True)) for basis in bases)
 
 
-def _bases(encoding: Any, shape: tuple[int, ...]) -> Bases:
+def _bases(encoding: object, shape: tuple[int, ...]) -> Bases:
     """Bases as coordinates, least significant bit first."""
-    kind = encoding.name if isinstance(encoding, Encoding) else None
-    if kind not in DISTRIBUTED:
+    if not isinstance(encoding, Encoding) or encoding.name not in DISTRIBUTED:
         raise _refusal(encoding, "distributed", DISTRIBUTED)
-    return DISTRIBUTED[kind](encoding, shape)
+    return DISTRIBUTED[encoding.name](encoding, shape)
 
 
-def _refusal(encoding: Any, what: str, known: Any) -> LoweringError:
+def _refusal(encoding: object, what: str, known: Iterable[str]) -> LoweringError:
     name = getattr(encoding, "name", None)
     if name in FOREIGN:
         return LoweringError(f"#ttg.{name} is a layout for {FOREIGN[name]}: compile the kernel's Triton IR, "
@@ -174,7 +173,7 @@ def _order(registers: Sequence[Coordinates], rank: int) -> list[int]:
     return order + [d for d in reversed(range(rank)) if d not in order]
 
 
-DISTRIBUTED: dict[str | None, Callable[[Encoding, tuple[int, ...]], Bases]] = {
+DISTRIBUTED: dict[str, Callable[[Encoding, tuple[int, ...]], Bases]] = {
     "blocked": _blocked, "slice": _slice, "dot_op": _dot_operand, "linear": _linear,
     "generic_linear": _linear, "matrix": _matrix,
 }
@@ -184,12 +183,11 @@ DISTRIBUTED: dict[str | None, Callable[[Encoding, tuple[int, ...]], Bases]] = {
 
 
 @lru_cache(maxsize=1024)
-def shared_layout_of_encoding(encoding: Any, shape: tuple[int, ...]) -> SharedLayout:
+def shared_layout_of_encoding(encoding: object, shape: tuple[int, ...]) -> SharedLayout:
     """Where a buffer of `shape` lies in shared memory."""
-    kind = encoding.name if isinstance(encoding, Encoding) else None
-    if kind not in SHARED:
+    if not isinstance(encoding, Encoding) or encoding.name not in SHARED:
         raise _refusal(encoding, "shared memory", SHARED)
-    return SHARED[kind](encoding, shape)
+    return SHARED[encoding.name](encoding, shape)
 
 
 def _by_offset(shape: tuple[int, ...], offsets: Sequence[Coordinates],
@@ -234,6 +232,6 @@ def _padded(encoding: Encoding, shape: tuple[int, ...]) -> SharedLayout:
     return _by_offset(shape, offsets, intervals)
 
 
-SHARED: dict[str | None, Callable[[Encoding, tuple[int, ...]], SharedLayout]] = {
+SHARED: dict[str, Callable[[Encoding, tuple[int, ...]], SharedLayout]] = {
     "swizzled_shared": _swizzled, "shared_linear": _shared_linear, "padded_shared": _padded,
 }

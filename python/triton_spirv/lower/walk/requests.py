@@ -13,7 +13,7 @@ from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, Known, answer
 from ..layouts import Layouts
-from ..registry import RULES, SOURCE_LAYOUTS, named
+from ..registry import RULES, SOURCE_LAYOUTS, parts_of_load
 from ..values import fragment as fragments
 from ..values.tensor import Affine, Bound, Deferred, Fragment, Pointers, Tensor
 from .above import Above
@@ -103,7 +103,7 @@ class Requests:
         """The operands that not every evaluation under a layout asks for."""
         if not node.operation.has("loads"):
             return []
-        _, mask, other = named(node.operation, node.operands)
+        _, mask, other = parts_of_load(node)
         return [other, mask] if self._above.is_provable(mask, layout) else [other]
 
 

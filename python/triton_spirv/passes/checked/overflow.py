@@ -164,7 +164,7 @@ def _exact(make: Before) -> Callable[[Value], Exact]:
             operands = []
             for operand in op.operands[op.has("selects"):]:
                 operands.append((yield (operand,)))
-            if op.name == "arith.extsi":
+            if op.has("widens"):
                 return _held(make, operands[0], op.operands[0])
             return _computed(make, op, operands, wide)
         if op is not None and op.has("constant"):
