@@ -4,12 +4,65 @@ storage holds nothing."""
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol, TypeGuard
 
 from .errors import LaunchError
 
 
-def check_elements(tensor: Any) -> None:
+class Addressed(Protocol):
+    """Memory that says where it begins: any array or tensor."""
+
+    def data_ptr(self) -> int: ...
+
+
+class Storage(Addressed, Protocol):
+    """What a tensor of torch's is a view of."""
+
+    def nbytes(self) -> int: ...
+
+
+class Placed(Addressed, Protocol):
+    """A tensor of torch's, or of something that is like it: on which device?"""
+
+    @property
+    def is_cpu(self) -> bool: ...
+    @property
+    def device(self) -> object: ...
+
+
+class Tensor(Placed, Protocol):
+    """torch's, as far as launches ask."""
+
+    @property
+    def shape(self) -> Sequence[int]: ...
+    def stride(self) -> Sequence[int]: ...
+    def numel(self) -> int: ...
+    def element_size(self) -> int: ...
+    def storage_offset(self) -> int: ...
+    def untyped_storage(self) -> Storage: ...
+    def detach(self) -> Tensor: ...
+    def is_conj(self) -> bool: ...
+    def is_neg(self) -> bool: ...
+    def _is_zerotensor(self) -> bool: ...
+
+
+def has_address(argument: object) -> TypeGuard[Addressed]:
+    """Is it an array or a tensor, or a wrapper around one?"""
+    return hasattr(argument, "data_ptr")
+
+
+def is_tensor(argument: object) -> TypeGuard[Tensor]:
+    """Is it a tensor of torch's?"""
+    return hasattr(argument, "is_conj")
+
+
+def has_storage(argument: object) -> TypeGuard[Tensor]:
+    """The same, asked of what this is about: an argument that is a view of something."""
+    return hasattr(argument, "untyped_storage")
+
+
+def check_elements(tensor: Tensor) -> None:
     """LaunchError where a kernel would find something else at the tensor's address than its elements."""
     if tensor.is_conj():
         raise LaunchError("the tensor is a conjugated view, and its memory holds the values before "
@@ -31,7 +84,7 @@ def check_elements(tensor: Any) -> None:
                           "and fill it, before the launch")
 
 
-def why_not_shared(tensor: Any) -> str:
+def why_not_shared(tensor: Placed) -> str:
     """Why kernels of OpenCL cannot work on a tensor that is not in host memory, and the way out."""
     if str(tensor.device).startswith("xpu"):
         return (f"the tensor is on {tensor.device}, in memory of Level Zero's, which OpenCL does not have: "

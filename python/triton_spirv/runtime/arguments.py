@@ -10,12 +10,30 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import LaunchError
-from ..tensors import check_elements, lowest_address, why_not_shared
+from ..tensors import Addressed, Placed, Tensor, check_elements, is_tensor, lowest_address, why_not_shared
 
+#: What is passed -> what a kernel takes.
 Handler = Callable[[Any], int]
+Fitted = Callable[[object], int | float]
+
+
+class HostArray(Protocol):
+    """triton_spirv's, in host memory."""
+
+    @property
+    def address(self) -> int: ...
+    @property
+    def read_only(self) -> bool: ...
+
+
+class OnDevice(Protocol):
+    """triton_spirv's, in memory of a device."""
+
+    @property
+    def device(self) -> str: ...
 
 
 class NeedsPreparation(LaunchError):
@@ -49,16 +67,16 @@ class AddressTable(dict[type, Handler]):
             return self._wrapper
         return _refused
 
-    def _wrapper(self, argument: Any) -> int:
+    def _wrapper(self, argument: Addressed) -> int:
         """triton.reinterpret gives a wrapper around a tensor; anything else with data_ptr() is taken at its
         word."""
         base = getattr(argument, "base", None)
-        if hasattr(base, "is_conj"):
+        if is_tensor(base):
             check_elements(base)  # a front end that takes no complex numbers takes their parts
         return self[type(base)](base) if hasattr(base, "data_ptr") else argument.data_ptr()
 
 
-class NumberTable(dict[type, Handler]):
+class NumberTable(dict[type, Fitted]):
     """Type of an argument -> the function that gives what struct packs, for parameters that struct has no
     format for."""
 
@@ -66,7 +84,7 @@ class NumberTable(dict[type, Handler]):
         super().__init__()
         self._kind, self._code = kind, code
 
-    def __missing__(self, kind: type) -> Handler:
+    def __missing__(self, kind: type) -> Fitted:
         self[kind] = lambda argument: fitted(argument, self._kind, self._code)
         return self[kind]
 
@@ -79,11 +97,11 @@ def _null(argument: None) -> int:
     return 0
 
 
-def _array(argument: Any) -> int:
+def _array(argument: HostArray) -> int:
     return argument.address
 
 
-def _written_array(argument: Any) -> int:
+def _written_array(argument: HostArray) -> int:
     if argument.read_only:
         raise LaunchError("the kernel writes to it, but the array is read-only; pass a copy (numpy.array(x)) "
                           "or set x.flags.writeable where the memory allows it")
@@ -95,7 +113,7 @@ def _tensor() -> Handler:
     what is at an address where no memory is, or of a view with a meaning of its own, is looked at closely."""
     lowest = lowest_address()
 
-    def address(argument: Any) -> int:
+    def address(argument: Tensor) -> int:
         if argument.is_neg() or not argument.is_cpu:
             check_elements(argument)
             return _like_a_tensor(argument)
@@ -107,22 +125,22 @@ def _tensor() -> Handler:
     return address
 
 
-def _like_a_tensor(argument: Any) -> int:
+def _like_a_tensor(argument: Placed) -> int:
     if not argument.is_cpu:
         raise LaunchError(why_not_shared(argument))
     return argument.data_ptr()
 
 
-def _elsewhere(argument: Any) -> int:
+def _elsewhere(argument: OnDevice) -> int:
     raise LaunchError(f"the array is on {argument.device}, the kernel runs on an OpenCL device: pass "
                       "triton_spirv.asarray(x), or set TRITON_SPIRV_DEVICE")
 
 
-def _mapped(argument: Any) -> int:
+def _mapped(argument: object) -> int:
     raise NeedsPreparation("the array is mapped while the kernel runs")
 
 
-def _refused(argument: Any) -> int:
+def _refused(argument: object) -> int:
     kind = type(argument)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     way_out = "pass triton_spirv.asarray(x)"
@@ -131,7 +149,7 @@ def _refused(argument: Any) -> int:
     raise LaunchError(f"a {name} is not memory that a kernel can work on; {way_out}")
 
 
-def underlying(argument: Any) -> Any:
+def underlying(argument: object) -> Any:
     """The array or tensor that triton.reinterpret gave a wrapper around; others themselves."""
     kind = type(argument)
     if hasattr(kind, "lives_on_device") or hasattr(kind, "extent") or hasattr(kind, "is_cpu"):
@@ -149,7 +167,7 @@ FORMATS = {"ptr": "Q", "i1": "B", "i8": "b", "i16": "h", "i32": "i", "i64": "q",
            "f16": "e", "bf16": "H", "f32": "f", "f64": "d"}
 
 
-def fitted(value: Any, kind: str, code: str) -> Any:
+def fitted(value: object, kind: str, code: str) -> int | float:
     """`value` as struct packs it with `code` into a parameter of type `kind`: integers wrap to the width,
     floats round."""
     if kind in INTEGERS:
@@ -177,17 +195,15 @@ def bfloat16_bits(value: float) -> int:
     return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
 
 
-def _integer(value: Any) -> int:
-    try:
-        return value.__index__()
-    except AttributeError:
+def _integer(value: object) -> int:
+    if not hasattr(value, "__index__"):
         kind = type(value).__name__
-        raise LaunchError(f"{value!r} is a {kind}, the kernel was compiled for an integer") from None
+        raise LaunchError(f"{value!r} is a {kind}, the kernel was compiled for an integer")
+    return int(value.__index__())
 
 
-def _number(value: Any) -> float:
-    try:
-        return float(value.__float__())  # float() would read text too
-    except AttributeError:
+def _number(value: object) -> float:
+    if not hasattr(value, "__float__"):  # float() would read text too
         kind = type(value).__name__
-        raise LaunchError(f"{value!r} is a {kind}, the kernel was compiled for a number") from None
+        raise LaunchError(f"{value!r} is a {kind}, the kernel was compiled for a number")
+    return float(value.__float__())

@@ -14,7 +14,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
 from . import cache_key
 from .devices import Device, revision
@@ -25,6 +25,13 @@ MAGIC = b"triton-spirv binary 2\n"
 _DIGEST_SIZE = hashlib.sha256().digest_size
 _START = len(MAGIC) + _DIGEST_SIZE
 _FACTS_SIZE = 4
+
+
+class Facts(TypedDict, total=False):
+    """What is known of a build. attempts: all that were made, where there was a choice."""
+
+    build_flags: str
+    attempts: list[dict[str, object]]
 
 
 class Remote(Protocol):
@@ -60,14 +67,14 @@ def key(words: bytes, device: Device, options: str) -> str:
     return hashlib.sha256(hashlib.sha256(words).digest() + facts.encode()).hexdigest()
 
 
-def pack(binary: bytes, facts: dict[str, Any] | None = None) -> bytes:
+def pack(binary: bytes, facts: Facts | None = None) -> bytes:
     """The contents of a file."""
     text = json.dumps(facts or {}, sort_keys=True).encode()
     body = len(text).to_bytes(_FACTS_SIZE, "little") + text + binary
     return MAGIC + hashlib.sha256(body).digest() + body
 
 
-def unpack(data: bytes) -> tuple[bytes, dict[str, Any]] | None:
+def unpack(data: bytes) -> tuple[bytes, Facts] | None:
     """(binary, facts) of a file's contents; None where they are damaged."""
     body = data[_START:]
     if data[:_START] != MAGIC + hashlib.sha256(body).digest():
@@ -76,7 +83,7 @@ def unpack(data: bytes) -> tuple[bytes, dict[str, Any]] | None:
     return body[end:], json.loads(body[_FACTS_SIZE:end])
 
 
-def read(name: str, stored: bytes) -> tuple[bytes, dict[str, Any]] | None:
+def read(name: str, stored: bytes) -> tuple[bytes, Facts] | None:
     """(binary, facts) of an entry; None where it is damaged, or lacks the tag of the key that is demanded."""
     data = cache_key.opened(name, stored)
     return None if data is None else unpack(data)
@@ -88,7 +95,7 @@ def load(name: str) -> bytes | None:
     return found[0] if found else None
 
 
-def load_with_facts(name: str) -> tuple[bytes, dict[str, Any]] | None:
+def load_with_facts(name: str) -> tuple[bytes, Facts] | None:
     """The binary of that key and the facts that it was stored with; from disk, else from the shared cache."""
     try:
         found = read(name, (folder() / name).read_bytes())
@@ -105,7 +112,7 @@ def load_with_facts(name: str) -> tuple[bytes, dict[str, Any]] | None:
     return found
 
 
-def store(name: str, binary: bytes, facts: dict[str, Any] | None = None) -> None:
+def store(name: str, binary: bytes, facts: Facts | None = None) -> None:
     """Keep a binary; a folder that cannot be written costs speed, not the launch."""
     data = cache_key.sealed(name, pack(binary, facts))
     write_whole(folder() / name, data)

@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from ..errors import LaunchError
+from ..tensors import Addressed, Storage, has_address, has_storage
 from .arguments import underlying
 from .quick import Quick
 
@@ -52,18 +52,12 @@ class Step:
     fixed: Fixed | None = None
 
 
-class Storage(Protocol):
-    """What a tensor of torch's is a view of."""
-
-    def nbytes(self) -> int: ...
-
-
 @dataclass(frozen=True)
 class Memory:
     """An argument that is memory, the address that it had, and of tensors, how many bytes their storage."""
 
     kernel: str
-    argument: Any
+    argument: Addressed
     address: int
     storage: Storage | None = None
     size: int = 0
@@ -108,13 +102,13 @@ class Recorder:
                 return self.steps.append(Step(name, ordinary, quick, x * y * z, data))
         return self.steps.append(Step(name, repeat, fixed=fixed and fixed(x, y, z, kept)))
 
-    def _kept(self, kernel: str, value: Any) -> object:
-        memory, storage, size = underlying(value) if hasattr(value, "data_ptr") else value, None, 0
-        if hasattr(memory, "untyped_storage"):
+    def _kept(self, kernel: str, value: object) -> object:
+        memory, storage, size = underlying(value) if has_address(value) else value, None, 0
+        if has_storage(memory):
             value = memory = memory.detach()
             storage = memory.untyped_storage()
             size = storage.nbytes()
-        if hasattr(memory, "data_ptr"):
+        if has_address(memory):
             address = memory.data_ptr()
             self.memory.setdefault(address, Memory(kernel, memory, address, storage, size))
         return value

@@ -6,7 +6,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from .. import unwritten
 from ..check_layout import (
@@ -31,6 +31,7 @@ from ..check_layout import (
     view_word,
 )
 from ..checking import Finding, Place, registered, report, require_settings, timeout
+from ..tensors import has_address
 from .elements import coordinates, element_at, form, memory_of, view_of
 from .mask_text import mask_of
 from .races import Races, Report
@@ -91,7 +92,7 @@ class Watch:
         return self._room.address
 
     def prepare(self, arguments: Sequence[object], grid: tuple[int, int, int],
-                addresses: Sequence[object] | None = None,
+                addresses: Sequence[int] | None = None,
                 reaches: Callable[[object], bool] = lambda array: True) -> None:
         """Before a launch: where the memory behind its arguments lies, and no reports. `addresses`: of the
         arguments' first elements, where the kernel sees copies of them; `reaches`: may an array be found by
@@ -101,11 +102,12 @@ class Watch:
         ctypes.memset(begin, 0, ctypes.sizeof(self._array) - 8 * self._first)
         for i in self._pointers:
             argument = arguments[i]
-            if addresses is not None and hasattr(argument, "data_ptr"):
+            if addresses is not None and has_address(argument):
                 self._moved[i] = addresses[i] - argument.data_ptr()
             self._array[2 * i:2 * i + 2] = [place + self._moved[i] for place in memory_of(argument)]
         for i in self._pointers if self._views else ():
-            word, view = view_word(len(arguments), i), view_of(arguments[i])
+            argument = arguments[i]
+            word, view = view_word(len(arguments), i), view_of(argument)
             self._array[word:word + VIEW_WORDS] = [view[0] + self._moved[i], *view[1:]]
         self._name([memory_of(array) for array in registered() if reaches(array)])
         if self._unwritten:
@@ -132,7 +134,7 @@ class Watch:
         ctypes.c_int64.from_address(self._table.host).value = entries - 1
         self._array[race_word(len(self.artifact.parameters))] = self._table.address
 
-    def _mark(self, arguments: Sequence[Any]) -> None:
+    def _mark(self, arguments: Sequence[object]) -> None:
         """Say where there is memory that nobody has written."""
         first = unwritten_word(len(self.artifact.parameters))
         self._array[first] = 0
@@ -180,14 +182,14 @@ class Watch:
             ended.set()
             watcher.join()
 
-    def require_nothing(self, arguments: Sequence[Any]) -> None:
+    def require_nothing(self, arguments: Sequence[object]) -> None:
         """Behind a launch: CheckError where something was reported, unless findings are collected. Of one
         that was ended, what it waited for: what it did afterwards says nothing."""
         findings = list(self._findings(arguments))
         waited = [finding for finding in findings if finding.check == "deadlock"]
         report(waited or findings)
 
-    def _findings(self, arguments: Sequence[Any]) -> Iterator[Finding]:
+    def _findings(self, arguments: Sequence[object]) -> Iterator[Finding]:
         races: list[Report] = []
         for number, site in enumerate(self.artifact.sites):
             word = self._first + number * SITE_WORDS
@@ -204,7 +206,8 @@ class Watch:
         if self.races is not None:
             yield from self.races.findings(races, arguments)
 
-    def _finding(self, site: Site, count: int, record: tuple[int, ...], arguments: Sequence[Any]) -> Finding:
+    def _finding(self, site: Site, count: int, record: tuple[int, ...], arguments: Sequence[object]
+                 ) -> Finding:
         x, y, z, element, value = record
         if site.check == LANES:
             return self._meeting(site, count, (x, y, z), element, value)
@@ -243,7 +246,7 @@ class Watch:
                        count, other=Place(before.file, before.line, before.column, program))
 
     def _waiting(self, site: Site, records: Sequence[tuple[int, ...]],
-                 arguments: Sequence[Any]) -> Iterator[Finding]:
+                 arguments: Sequence[object]) -> Iterator[Finding]:
         """Where programs stood: each, with the first address that it was seen to look at."""
         for program in sorted({record[:3] for record in records}):
             address = next(record[-1] for record in records if record[:3] == program)
@@ -255,12 +258,13 @@ class Watch:
             yield Finding(site.check, message, self.artifact.entry, site.file, site.line, site.column,
                           (x, y, z), 1, name, index, address)
 
-    def _element(self, address: int, arguments: Sequence[Any]) -> tuple[str, tuple[int, ...]]:
+    def _element(self, address: int, arguments: Sequence[object]) -> tuple[str, tuple[int, ...]]:
         """The argument, and the element of it, that an address is in; "" for none."""
         for i in self._pointers:
             begin, end = self._array[2 * i:2 * i + 2]
-            if begin <= address < end and hasattr(arguments[i], "data_ptr"):
-                return self.artifact.parameters[i].name, element_at(arguments[i], address - self._moved[i])
+            argument = arguments[i]
+            if begin <= address < end and has_address(argument):
+                return self.artifact.parameters[i].name, element_at(argument, address - self._moved[i])
         return "", ()
 
     def _meaning(self, site: Site, value: int) -> tuple[Site, str]:
@@ -296,11 +300,11 @@ class Watch:
         return min(site.arguments, key=distance)
 
 
-def _beyond(site: Site, address: int, argument: Any, name: str) -> tuple[tuple[int, ...], str]:
+def _beyond(site: Site, address: int, argument: object, name: str) -> tuple[tuple[int, ...], str]:
     """The element's coordinates, and a sentence: how far beyond which end, or outside of the view."""
     begin, end = memory_of(argument)
     size = site.bytes
-    start = argument.data_ptr() if hasattr(argument, "data_ptr") else begin
+    start = argument.data_ptr() if has_address(argument) else begin
     position = (address - start) // size
     shape, strides = form(argument)
     index = coordinates(position, shape, strides)

@@ -30,7 +30,7 @@ from ..checking import Finding, report, require_settings
 from ..errors import LaunchError
 from ..recordings import folder
 from ..target import REFERENCE, REFERENCE_OF_FOLDS, REORDERING
-from .elements import coordinates, form, values
+from .elements import coordinates, form, item_bytes, values
 from .record import Recording
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ class Difference:
 
     memory: str
     byte: int
-    wanted: Any
-    found: Any
+    wanted: int | float
+    found: int | float
     count: int
 
 
@@ -87,7 +87,7 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
             made[key] = again(**options)
         return made[key]
 
-    def checked(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+    def checked(x: int, y: int, z: int, arguments: Sequence[object]) -> None:
         require_settings()
         try:
             taken = Recording(artifact, arguments) if x * y * z else None
@@ -194,7 +194,7 @@ def _now(row: Mapping[str, Any]) -> numpy.ndarray:
     return numpy.frombuffer(ctypes.string_at(row["address"], row["bytes"]), numpy.uint8)
 
 
-def _again(taken: Recording, launch: Launch, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
+def _again(taken: Recording, launch: Launch, grid: tuple[int, int, int], arguments: Sequence[object]) -> None:
     """What the user asked for, last."""
     _restore(taken)
     launch(*grid, arguments)
@@ -234,14 +234,13 @@ def _difference(taken: Recording, bounds: Bounds) -> Difference | None:
     return None
 
 
-def _finding(artifact: Artifact, taken: Recording, found: Difference, arguments: Sequence[Any],
+def _finding(artifact: Artifact, taken: Recording, found: Difference, arguments: Sequence[object],
              place: Path) -> Finding:
     row = taken.memories[found.memory]
     name = row["arguments"][0]
     number = next(i for i, parameter in enumerate(artifact.parameters) if parameter.name == name)
     argument, offset = arguments[number], taken.places[number]["offset"]
-    size = max(1, getattr(argument, "itemsize", 0) or getattr(argument, "element_size", lambda: 1)())
-    position = (found.byte - offset) // size
+    position = (found.byte - offset) // max(1, item_bytes(argument))
     index = coordinates(position, *form(argument))
     shown = ", ".join(map(str, index)) if index else str(position)
     file, _, line = artifact.place.rpartition(":")

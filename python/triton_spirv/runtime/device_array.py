@@ -7,13 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..arrays import DType, dtype_or
 from ..errors import LaunchError
 from . import dlpack
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 #: a subclass, whose views are of it
 Own = TypeVar("Own", bound="DeviceArray")
@@ -99,7 +102,7 @@ class DeviceArray:
             self.context.stream.read(self.allocation, self._offset + begin, raw.ctypes.data, raw.size)
         return self._as_numpy(raw, -begin)
 
-    def copy_from(self: Own, source: Any) -> Own:
+    def copy_from(self: Own, source: object) -> Own:
         """Overwrite the elements with those of `source`, of the same shape: anything numpy reads, a
         tensor of torch's on any device, or an array of this device; gives itself."""
         if isinstance(source, DeviceArray) and source.context is self.context and self._alike(source):
@@ -201,7 +204,7 @@ class DeviceArray:
 
     # ---- others
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("the array is on a device; numpy can only have a copy")
         values = self.numpy()

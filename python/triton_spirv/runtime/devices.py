@@ -331,7 +331,9 @@ class Context:
     def leave(self, kernel: str) -> None:
         """This thread has put a kernel into its queue, and does not wait for it."""
         self.device.library.call("clFlush", self.queue)
-        self.pending.add(self._queues.known("ordinary"), kernel)
+        queue = self._queues.known("ordinary")
+        assert queue is not None
+        self.pending.add(queue, kernel)
 
     def settle(self, others_only: bool = False) -> None:
         """Wait for what nobody has waited for, of this thread too or of others only. LaunchError where it

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..check_layout import VIEW_DIMENSIONS
+from ..tensors import Addressed, has_address
 from .extents import extent
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 EVERYWHERE = -(1 << 62), 1 << 62
 
 
-def memory_of(argument: Any) -> tuple[int, int]:
+def memory_of(argument: object) -> tuple[int, int]:
     """Where the memory behind an argument begins and ends; empty for null, everything for a bare address."""
     found = extent(argument)
     if found is not None:
@@ -24,12 +25,17 @@ def memory_of(argument: Any) -> tuple[int, int]:
     return (0, 0) if argument is None or (isinstance(argument, int) and not argument) else EVERYWHERE
 
 
-def form(argument: Any) -> tuple[Sequence[int] | None, Sequence[int] | None]:
+def form(argument: object) -> tuple[Sequence[int] | None, Sequence[int] | None]:
     """Shape and strides (in elements), where the argument has them."""
     shape = getattr(argument, "shape", None)
     strides = getattr(argument, "stride", None)
     strides = strides() if callable(strides) else getattr(argument, "strides", None)
     return (None, None) if shape is None or strides is None else (tuple(shape), tuple(strides))
+
+
+def item_bytes(argument: object) -> int:
+    """Bytes of an element, as torch or numpy say it; 1 where nobody does."""
+    return int(getattr(argument, "itemsize", 0) or getattr(argument, "element_size", lambda: 1)())
 
 
 def coordinates(position: int, shape: Sequence[int] | None, strides: Sequence[int] | None) -> tuple[int, ...]:
@@ -59,10 +65,9 @@ def values(memory: numpy.ndarray, dtype: str) -> numpy.ndarray:
     return memory[:memory.size // kind.itemsize * kind.itemsize].view(kind)
 
 
-def element_at(argument: Any, address: int) -> tuple[int, ...]:
+def element_at(argument: Addressed, address: int) -> tuple[int, ...]:
     """The coordinates of the element at an address; its number alone where they are not known."""
-    size = getattr(argument, "itemsize", 0) or argument.element_size()
-    position = (address - argument.data_ptr()) // size
+    position = (address - argument.data_ptr()) // item_bytes(argument)
     return coordinates(position, *form(argument)) or (position,)
 
 
@@ -70,9 +75,12 @@ def element_at(argument: Any, address: int) -> tuple[int, ...]:
 ANY_DIMENSION = 1 << 62, 1 << 62
 
 
-def view_of(argument: Any) -> tuple[int, ...]:
+def view_of(argument: object) -> tuple[int, ...]:
     """The address of the first element, then stride in bytes and size of each dimension, the largest stride
     first, neighbours as one. Nothing is outside of what cannot be described so."""
+    nothing = (0, *ANY_DIMENSION * VIEW_DIMENSIONS)
+    if not has_address(argument):
+        return nothing
     shape, strides = form(argument)
     found: list[tuple[int, int]] = []
     if shape is not None and strides is not None:
@@ -84,8 +92,8 @@ def view_of(argument: Any) -> tuple[int, ...]:
                 found.append((stride, size))
     apart = all(big >= stride * size for (big, _), (stride, size) in pairwise(found))
     if shape is None or not apart or len(found) > VIEW_DIMENSIONS or any(stride < 0 for stride, _ in found):
-        return (0, *ANY_DIMENSION * VIEW_DIMENSIONS)
-    item = getattr(argument, "itemsize", 0) or argument.element_size()
+        return nothing
+    item = item_bytes(argument)
     missing = VIEW_DIMENSIONS - len(found)
     if not found:  # one element
         found, missing = [(1, 1)], missing - 1

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ..tensors import Tensor
+
 #: the first address, the address behind the last byte, may the kernel write there?
 Span = tuple[int, int, bool]
 
 
-def extent(argument: Any) -> tuple[int, int] | None:
+def extent(argument: object) -> tuple[int, int] | None:
     """Address and bytes of the allocation behind an argument; None for null and for bare addresses, for what
     is mapped only while a kernel runs, and for what has no memory, which the launch refuses by name."""
     if hasattr(argument, "mapped"):
@@ -26,7 +28,7 @@ def extent(argument: Any) -> tuple[int, int] | None:
     return extent(argument.base) if hasattr(argument, "base") else None
 
 
-def sharing(written: Sequence[bool], pointers: Sequence[bool]) -> Callable[[Sequence[Any]], bool]:
+def sharing(written: Sequence[bool], pointers: Sequence[bool]) -> Callable[[Sequence[object]], bool]:
     """A function of a launch's arguments: does one of them that the kernel may write share an allocation with
     another? Bare addresses have none that is known. By parameter: is it written, is it a pointer?
 
@@ -35,7 +37,7 @@ def sharing(written: Sequence[bool], pointers: Sequence[bool]) -> Callable[[Sequ
     places = [(i, writes) for i, writes in enumerate(written) if pointers[i]]
     spans = _Spans()
 
-    def shares(arguments: Sequence[Any]) -> bool:
+    def shares(arguments: Sequence[object]) -> bool:
         seen: list[Span] = []
         for i, writes in places:
             argument = arguments[i]
@@ -57,7 +59,7 @@ class _Spans(dict[type, Callable[[Any], tuple[int, int]]]):
         return self[kind]
 
     @staticmethod
-    def _of_tensor(tensor: Any) -> tuple[int, int]:
+    def _of_tensor(tensor: Tensor) -> tuple[int, int]:
         storage = tensor.untyped_storage()
         try:
             begin = storage.data_ptr()
@@ -66,7 +68,7 @@ class _Spans(dict[type, Callable[[Any], tuple[int, int]]]):
         return begin, begin + storage.nbytes()
 
     @staticmethod
-    def _of_any(argument: Any) -> tuple[int, int]:
+    def _of_any(argument: object) -> tuple[int, int]:
         found = extent(argument)
         return (0, 0) if found is None else (found[0], found[0] + found[1])
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import assert_layout
 from ..errors import LaunchError, TritonSpirvError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .timed_launches import EventTimer
 
 #: what a launch takes: the grid, and one argument for each parameter of the kernel
-Launch = Callable[[int, int, int, Sequence[Any]], None]
+Launch = Callable[[int, int, int, Sequence[object]], None]
 
 #: program ids are 32-bit integers
 GRID_LIMIT = (1 << 31) - 1
@@ -134,7 +134,7 @@ class Kernel:
         if context.device.compute_units == 1:  # another thread would only take turns with this one
             serial = ceiling
 
-        def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        def launch(x: int, y: int, z: int, arguments: Sequence[object]) -> None:
             nonlocal serial, ceiling, slow
             programs = x * y * z
             if not 0 < programs <= GRID_LIMIT and not _is_launch(x, y, z):
@@ -248,7 +248,7 @@ class Kernel:
 
     # ---- the longer path
 
-    def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[Any],
+    def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[object],
                         timer: EventTimer | None = None) -> None:
         """Launch with whatever the device and the arguments need: mapping, staging, arguments one by one. A
         timer brings its own queue, and learns the device's times."""
@@ -342,7 +342,7 @@ class Kernel:
             self._for_large = Kernel(self.context, program, self.artifact)
         return self._for_large
 
-    def _announce(self, state: ThreadState, allocations: list[int], arguments: Sequence[Any]) -> None:
+    def _announce(self, state: ThreadState, allocations: list[int], arguments: Sequence[object]) -> None:
         """Tell the driver what the launch reaches. A kernel object keeps what it was told: one that shall
         reach nothing is a new one."""
         if self.artifact.passing == "struct":
@@ -357,7 +357,7 @@ class Kernel:
             memory.announce_indirect(self.context, state.kernel.handle)
         state.announced = bool(allocations)
 
-    def _set_arguments(self, state: ThreadState, values: Sequence[Any]) -> None:
+    def _set_arguments(self, state: ThreadState, values: Sequence[object]) -> None:
         library, kernel = self.context.device.library, state.kernel.handle
         if self.artifact.passing == "struct":
             struct.pack_into(self.artifact.struct_format, state.buffer, 24, *values)

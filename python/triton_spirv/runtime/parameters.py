@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LaunchError
+from ..tensors import has_address
 from . import memory
 from .arguments import FORMATS, AddressTable, NumberTable, underlying
 from .arguments import fitted as fitted_number
@@ -40,7 +41,7 @@ class Parameters:
             for i, (x, code, kind) in enumerate(zip(arguments, self.codes, self.artifact.parameters,
                                                     strict=True))], grid)
 
-    def prepared(self, index: int, argument: Any, stack: ExitStack, staging: memory.Staging | None,
+    def prepared(self, index: int, argument: object, stack: ExitStack, staging: memory.Staging | None,
                  reach: Reach | None = None) -> Any:
         """The value of one parameter, a number or a host address; staging learns what is behind it."""
         parameter = self.artifact.parameters[index]
@@ -54,7 +55,7 @@ class Parameters:
             mapped = stack.enter_context(argument.mapped())
             address = mapped.ctypes.data
             whole: tuple[int, int] | None = span_of(mapped)
-            if address % 16 and not argument.data_ptr() % 16:
+            if address % 16 and not (has_address(argument) and argument.data_ptr() % 16):
                 raise LaunchError(f"{self._where(index)}: compiled for alignment 16, mapped to {address:#x}")
         else:
             address = self._named(index, lambda: self.tables[index][type(argument)](argument))

@@ -7,7 +7,7 @@ another thread waits for all of it first, so that programs see the order of thei
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from ..errors import LaunchError
 from . import waiting
@@ -28,15 +28,21 @@ class _Work:
         self.count = 0
 
 
+class Queue(Protocol):
+    """Of OpenCL's."""
+
+    handle: int
+
+
 class Pending:
-    """The queues of a device with such work. Queues have a `handle`."""
+    """The queues of a device with such work."""
 
     def __init__(self, library: Library, device: str) -> None:
         self._library, self._device = library, device
-        self._work: dict[Any, _Work] = {}
+        self._work: dict[Queue, _Work] = {}
         self._lock = threading.Lock()
 
-    def add(self, queue: Any, kernel: str) -> None:
+    def add(self, queue: Queue, kernel: str) -> None:
         """A kernel was put into a queue and submitted."""
         with self._lock:
             work = self._work.setdefault(queue, _Work())
@@ -44,7 +50,7 @@ class Pending:
             work.names[kernel] = None
             work.count += 1
 
-    def wait(self, but: Any = None) -> None:
+    def wait(self, but: object = None) -> None:
         """Until all that was added so far is done, but what is in one queue. LaunchError where a kernel
         failed, by the names of those that it may have been."""
         if self._work:  # asked by every launch of every device
@@ -53,7 +59,7 @@ class Pending:
             for queue in queues:
                 self._wait_for(queue)
 
-    def _wait_for(self, queue: Any) -> None:
+    def _wait_for(self, queue: Queue) -> None:
         library = self._library
         with self._lock:
             count = self._work[queue].count if queue in self._work else 0

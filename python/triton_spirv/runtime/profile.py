@@ -102,7 +102,7 @@ class Profile:
         """A launch begins: what this thread did before is not its business."""
         self._last.index = 0, None
 
-    def describe_last(self, facts: Mapping[str, Any]) -> None:
+    def describe_last(self, facts: Mapping[str, object]) -> None:
         """Add what Triton's launch metadata say of this thread's last launch: its name, and numbers."""
         timing = self.last()
         if timing is None:
@@ -214,7 +214,7 @@ class Profile:
         parts += [f"launches {_seconds(busy)}", f"neither {_seconds(whole - _covered(hosts))}"]
         return f"of {_seconds(whole)}: {', '.join(parts)}"
 
-    def trace(self) -> dict[str, Any]:
+    def trace(self) -> dict[str, object]:
         """The trace event format of Chrome: launches as the host sees them, a row for each thread, and
         kernels as the device ran them."""
         process = os.getpid()

@@ -9,7 +9,6 @@ import threading
 import warnings
 import weakref
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..errors import DeviceError
 from ..native import policy
@@ -44,7 +43,7 @@ class Program:
         self.registers, self.n_spills, self.build_flags = 0, 0, ""
         self.words = b""
         self.spill_bytes: int | None = None
-        self.attempts: tuple[dict[str, Any], ...] = ()
+        self.attempts: tuple[dict[str, object], ...] = ()
         self.kernel = library.create("clCreateKernel", handle, entry.encode())
         running.install()  # the compiler in the driver may have put a handler of its own in force
 
@@ -140,8 +139,8 @@ def build(context: Context, words: bytes, entry: str, options: str = "",
             program = _from_cache(context, kept, entry, options)
             if program is None:
                 program = _from_words(context, words, entry, options, choice)
-                facts = {"build_flags": program.build_flags, "attempts": list(program.attempts)}
-                binary_cache.store(kept, program.binary(), facts)
+                binary_cache.store(kept, program.binary(), {"build_flags": program.build_flags,
+                                                            "attempts": list(program.attempts)})
             program.words = words
             _measure(program, context, choice.simd if choice else 0)
             _programs[name] = program

@@ -12,7 +12,7 @@ import ctypes
 import struct
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..tensors import lowest_address
 from . import launch_code, running, waiting
@@ -45,7 +45,7 @@ class Quick:
         self.most = kernel.pace.short()
         self.slow = 0
 
-    def launch(self, x: int, y: int, z: int, values: Sequence[Any]) -> bool:
+    def launch(self, x: int, y: int, z: int, values: Sequence[int]) -> bool:
         """The ordinary launch, which measures how long it takes; False, and no launch, where a pointer is not
         as it must be."""
         if any(values[at] < self._lowest or values[at] % alignment for at, alignment in self._alignments):

@@ -14,6 +14,7 @@ from ..check_layout import Site
 from ..checking import Finding, Place
 from ..errors import LaunchError
 from ..race_layout import PLAIN_PLANES, PLANES, region_word
+from ..tensors import has_address
 from .elements import coordinates, form, memory_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Races:
     def address(self) -> int:
         return ctypes.addressof(self._state)
 
-    def prepare(self, arguments: Sequence[Any], grid: tuple[int, int, int]) -> None:
+    def prepare(self, arguments: Sequence[object], grid: tuple[int, int, int]) -> None:
         """Before a launch: no program was anywhere."""
         state, self._grid = self._state, grid
         programs = grid[0] * grid[1] * grid[2]
@@ -104,7 +105,7 @@ class Races:
 
     # --- what is watched ------------------------------------------------------------------------------------
 
-    def _watched(self, arguments: Sequence[Any]) -> list[Region]:
+    def _watched(self, arguments: Sequence[object]) -> list[Region]:
         """The memory that races are possible in: some program writes to it, and not all by atomic operations.
         Arguments that overlap are one."""
         spans: list[tuple[int, int, int, frozenset[str]]] = []
@@ -115,7 +116,8 @@ class Races:
             begin, end = memory_of(arguments[i])
             if not 0 < begin < end:
                 continue  # a bare address: nobody knows how much is there
-            start = arguments[i].data_ptr() if hasattr(arguments[i], "data_ptr") else begin
+            argument = arguments[i]
+            start = argument.data_ptr() if has_address(argument) else begin
             bits = min(site.bytes for site in sites).bit_length() - 1
             bits = 0 if start & ((1 << bits) - 1) else bits
             spans.append((begin, end, bits, frozenset(site.kind for site in sites)))
@@ -127,7 +129,7 @@ class Races:
         self._count = cell
         return found
 
-    def _around(self, argument: Any) -> Region | None:
+    def _around(self, argument: object) -> Region | None:
         begin, end = memory_of(argument)
         return next((region for region in self._regions if region.begin <= begin and end <= region.end), None)
 
@@ -186,7 +188,7 @@ class Races:
 
     # --- reports --------------------------------------------------------------------------------------------
 
-    def findings(self, reports: Sequence[Report], arguments: Sequence[Any]) -> Iterator[Finding]:
+    def findings(self, reports: Sequence[Report], arguments: Sequence[object]) -> Iterator[Finding]:
         """One for each two places in the source that race, the earlier place first."""
         failure = FAILURES.get(self._state[words.FAILURE])
         if failure:
@@ -222,13 +224,14 @@ class Races:
         return x, y, z
 
     def _finding(self, site: Site, other: Site, address: int, program: tuple[int, int, int],
-                 others: tuple[int, int, int], count: int, arguments: Sequence[Any]) -> Finding:
+                 others: tuple[int, int, int], count: int, arguments: Sequence[object]) -> Finding:
         name, index, shown = "", tuple[int, ...](), f"address {address:#x}"
         for i in (*site.arguments, *other.arguments):
             begin, end = memory_of(arguments[i])
             if begin <= address < end:
                 name = self.artifact.parameters[i].name
-                start = arguments[i].data_ptr() if hasattr(arguments[i], "data_ptr") else begin
+                argument = arguments[i]
+                start = argument.data_ptr() if has_address(argument) else begin
                 position = (address - start) // site.bytes
                 index = coordinates(position, *form(arguments[i]))
                 shown = f"{name}[{', '.join(map(str, index)) if index else position}]"

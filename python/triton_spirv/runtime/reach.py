@@ -21,7 +21,7 @@ NONE = (1, 0)
 class Reach:
     """Of one launch: its numbers, and its grid."""
 
-    def __init__(self, nodes: Sequence[Sequence[Any]], accesses: Sequence[Any], arguments: Sequence[Any],
+    def __init__(self, nodes: Sequence[Sequence[Any]], accesses: Sequence[Any], arguments: Sequence[object],
                  grid: tuple[int, int, int]) -> None:
         self._nodes, self._accesses = nodes, accesses
         self._arguments, self._grid = arguments, grid
@@ -70,7 +70,7 @@ class Reach:
         return begin, max(0, min(whole[0] + whole[1], -(-high // alignment) * alignment) - begin)
 
 
-def reach_of(artifact: Artifact, numbers: Sequence[Any], grid: Sequence[int]) -> Reach:
+def reach_of(artifact: Artifact, numbers: Sequence[object], grid: Sequence[int]) -> Reach:
     """Of a launch of the kernel; numbers: its arguments, None for those that are memory."""
     nodes, accesses = artifact.reach or ((), ())
     x, y, z = grid

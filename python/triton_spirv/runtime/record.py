@@ -23,6 +23,7 @@ from ..errors import LaunchError
 from ..recordings import folder, new_folder
 from ..settings import COUNT, number
 from ..standalone import replay_source
+from ..tensors import has_address
 from .arguments import FORMATS, fitted
 from .extents import Span, extent, merged
 
@@ -42,7 +43,7 @@ def recording(launch: Launch, words: bytes, artifact: Artifact, device_kind: str
     """A launch that records itself the first time, or the first times."""
     left = number(LIMIT, COUNT, 1)
 
-    def recorded(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+    def recorded(x: int, y: int, z: int, arguments: Sequence[object]) -> None:
         nonlocal left
         if left <= 0 or not x * y * z:
             return launch(x, y, z, arguments)
@@ -68,7 +69,7 @@ def recording(launch: Launch, words: bytes, artifact: Artifact, device_kind: str
 class Recording:
     """The arguments of one launch, and the memory behind them."""
 
-    def __init__(self, artifact: Artifact, arguments: Sequence[Any]) -> None:
+    def __init__(self, artifact: Artifact, arguments: Sequence[object]) -> None:
         import numpy
 
         self.artifact = artifact
@@ -87,7 +88,7 @@ class Recording:
                 value = fitted(argument, parameter.type, FORMATS[parameter.type])
                 self.places.append({"name": parameter.name, "value": value})
 
-    def _pointer(self, name: str, argument: Any) -> dict[str, Any]:
+    def _pointer(self, name: str, argument: object) -> dict[str, Any]:
         """Where an argument points to: a memory, which others may share, and how far from its begin."""
         if argument is None:
             return {"name": name, "value": 0}
@@ -99,10 +100,11 @@ class Recording:
             self.memories[memory] = {"address": begin, "bytes": end - begin, "remainder": begin % 4096,
                                      "written": written, "dtype": "", "arguments": []}
             self.data[memory] = _copy(begin, end - begin)
+        assert has_address(argument)  # it has memory, so it says where
         row = self.memories[self._names[region]]
         row["arguments"].append(name)
         row["dtype"] = row["dtype"] or str(getattr(argument, "dtype", "")).rpartition(".")[2]
-        return {"name": name, "memory": self._names[region], "offset": int(argument.data_ptr()) - begin}
+        return {"name": name, "memory": self._names[region], "offset": argument.data_ptr() - begin}
 
     def finish(self) -> None:
         """Keep what the launch has written."""
@@ -127,7 +129,7 @@ class Recording:
         return place
 
 
-def _span(name: str, argument: Any, written: bool) -> Span:
+def _span(name: str, argument: object, written: bool) -> Span:
     """The memory behind an argument; LaunchError where it cannot be recorded."""
     if hasattr(argument, "mapped") or getattr(argument, "lives_on_device", False) \
             or not getattr(argument, "is_cpu", True):

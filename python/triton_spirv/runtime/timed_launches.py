@@ -53,7 +53,7 @@ def timed(kernel: Kernel, profile: Profile = PROFILE,
     """The launch of an OpenCL kernel, each with an event whose times are kept."""
     context, name = kernel.context, kernel.artifact.entry
 
-    def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+    def launch(x: int, y: int, z: int, arguments: Sequence[object]) -> None:
         if not x * y * z:
             return kernel.launch(x, y, z, arguments)
         timer = EventTimer(context.device.library, context.profiling_queue)
@@ -72,14 +72,14 @@ class Mark(Protocol):
 
     def record(self) -> None: ...
     def synchronize(self) -> None: ...
-    def elapsed_time(self, end: Any) -> float: ...
+    def elapsed_time(self, end: Any) -> float: ...  # of its own kind
 
 
 def between_marks(launch: Launch, name: str, device: str, mark: Callable[[], Mark],
                   profile: Profile = PROFILE) -> Launch:
     """Any launch, timed between two marks in the order of the device's work; each is waited for."""
 
-    def marked_launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+    def marked_launch(x: int, y: int, z: int, arguments: Sequence[object]) -> None:
         if not x * y * z:
             return launch(x, y, z, arguments)
         begin, before, after = time.perf_counter_ns(), mark(), mark()

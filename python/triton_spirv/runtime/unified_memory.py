@@ -7,7 +7,6 @@ run (pending.py); what is done to an array waits for that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class DeviceArray(device_array.DeviceArray):
         return self.context.name
 
 
-def empty(memory: DeviceMemory, shape: int | Sequence[int], dtype: Any = "float32") -> DeviceArray:
+def empty(memory: DeviceMemory, shape: int | Sequence[int], dtype: object = "float32") -> DeviceArray:
     """A new array on the device with arbitrary contents."""
     kind = find_dtype(dtype)
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -39,7 +38,7 @@ def empty(memory: DeviceMemory, shape: int | Sequence[int], dtype: Any = "float3
     return DeviceArray(memory, allocation, kind, sizes, row_major(sizes))
 
 
-def asarray(memory: DeviceMemory, source: Any, dtype: Any = None) -> DeviceArray:
+def asarray(memory: DeviceMemory, source: object, dtype: object = None) -> DeviceArray:
     """`source` itself where it is on the device already, else a copy there."""
     if isinstance(source, device_array.DeviceArray):
         if isinstance(source, DeviceArray) and source.context is memory and dtype is None:

@@ -5,12 +5,13 @@ table learns each type once, as for OpenCL."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import LaunchError
 from ..arguments import Handler, NeedsPreparation
 
 if TYPE_CHECKING:
+    from .arrays import DeviceArray
     from .context import Context
 
 
@@ -43,7 +44,7 @@ class AddressTable(dict[type, Handler]):
     def _device_array(self) -> Handler:
         context = self._context
 
-        def address(argument: Any) -> int:
+        def address(argument: DeviceArray) -> int:
             if argument.context is not context:
                 raise LaunchError(f"the array is on {argument.device}, the kernel runs on "
                                   f"{context.device.choice}; copy it: triton_spirv.asarray(x.numpy(), "
@@ -54,7 +55,7 @@ class AddressTable(dict[type, Handler]):
 
         return address
 
-    def _wrapper(self, argument: Any) -> int:
+    def _wrapper(self, argument: object) -> int:
         """triton.reinterpret gives a wrapper around an array or a tensor."""
         base = getattr(argument, "base", None)
         return self[type(base)](base) if base is not None else _refused(argument)
@@ -64,11 +65,11 @@ def _null(argument: None) -> int:
     return 0
 
 
-def _staged(argument: Any) -> int:
+def _staged(argument: object) -> int:
     raise NeedsPreparation("host memory is copied to the device and back, CUDA's has its own order")
 
 
-def _refused(argument: Any) -> int:
+def _refused(argument: object) -> int:
     kind = type(argument)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
     raise LaunchError(f"a {name} is not memory that a kernel can work on; pass triton_spirv.asarray(x, "

@@ -31,7 +31,7 @@ class DeviceArray(device_array.DeviceArray):
         """Where the memory is, as TRITON_SPIRV_DEVICE says it."""
         return self.context.device.choice
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: Any) -> object:
         """The memory itself for what follows CUDA's addresses on this GPU, else a copy in host memory."""
         from .dlpack import export
 
@@ -43,7 +43,7 @@ class DeviceArray(device_array.DeviceArray):
         return device_of(self)
 
 
-def empty(context: Context, shape: int | Sequence[int], dtype: Any = "float32") -> DeviceArray:
+def empty(context: Context, shape: int | Sequence[int], dtype: object = "float32") -> DeviceArray:
     """A new array on the device with arbitrary contents."""
     kind = find_dtype(dtype)
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -52,7 +52,7 @@ def empty(context: Context, shape: int | Sequence[int], dtype: Any = "float32") 
     return DeviceArray(context, allocation, kind, sizes, row_major(sizes))
 
 
-def asarray(context: Context, source: Any, dtype: Any = None) -> DeviceArray:
+def asarray(context: Context, source: object, dtype: object = None) -> DeviceArray:
     """`source` itself where it is on the device already, else a copy there."""
     if isinstance(source, DeviceArray):
         if source.context is context and dtype is None:

@@ -12,10 +12,10 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from ...errors import LaunchError
-from ...tensors import check_elements
+from ...tensors import Placed, check_elements, is_tensor
 from ..extents import extent, merged
 from .devices import devices
 from .memory import ALIGNMENT, Allocation
@@ -37,6 +37,12 @@ class Region:
     pointer: int = 0
 
 
+class CudaTensor(Placed, Protocol):
+    """torch's, in CUDA's memory."""
+
+    def get_device(self) -> int: ...
+
+
 class CudaMemory:
     """The CUDA memory of one launch. First `add` every argument, then `run`, which asks for
     addresses."""
@@ -46,12 +52,12 @@ class CudaMemory:
         self._spans: list[tuple[int, int, bool]] = []
         self._regions: list[Region] = []
 
-    def add(self, argument: Any, written: bool) -> int:
+    def add(self, argument: CudaTensor, written: bool) -> int:
         """The address of a CUDA tensor on CUDA's side. LaunchError where Vulkan's device is not its GPU."""
         bridge = self._bridge
         if bridge is None or argument.get_device() != bridge.gpu.ordinal:
             raise LaunchError(self._elsewhere(argument))
-        if hasattr(argument, "is_conj"):
+        if is_tensor(argument):
             check_elements(argument)
         whole = extent(argument)
         if whole is None:
@@ -61,7 +67,7 @@ class CudaMemory:
             self._spans.append((whole[0], whole[0] + whole[1], written))
         return argument.data_ptr()
 
-    def _elsewhere(self, argument: Any) -> str:
+    def _elsewhere(self, argument: CudaTensor) -> str:
         """Why the tensor cannot be passed, and what can."""
         from .cuda import open_cuda
 

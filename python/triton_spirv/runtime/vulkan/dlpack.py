@@ -3,7 +3,7 @@ elsewhere."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..dlpack import CPU, CUDA, capsule, on_host
 
@@ -17,8 +17,8 @@ def device_of(array: DeviceArray) -> tuple[int, int]:
     return (CPU, 0) if cuda is None else (CUDA, cuda.gpu.ordinal)
 
 
-def export(array: DeviceArray, stream: Any = None, dl_device: Any = None, copy: bool | None = None,
-           **_: Any) -> Any:
+def export(array: DeviceArray, stream: object = None, dl_device: tuple[int, int] | None = None,
+           copy: bool | None = None, **_: object) -> object:
     """A capsule on `dl_device` (None: where it is). BufferError for a device that has it not, and where
     `copy` forbids what is needed. Vulkan's work is done then. `stream` -1 asks for no order, and has none
     where CUDA was given that memory before; the first time, even launches of an array that lay there earlier

@@ -86,7 +86,7 @@ class Kernel:
         lock, at = threading.Lock(), self.artifact.hidden.index("overflow_buffer")
         known: Allocation | None = None
 
-        def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        def launch(x: int, y: int, z: int, arguments: Sequence[object]) -> None:
             nonlocal known
             if not self._is_launch(x, y, z):
                 return
@@ -123,7 +123,7 @@ class Kernel:
         check = self.check_after_waits
         overflows = artifact.overflow_bytes > 0
 
-        def record(x: int, y: int, z: int, values: Sequence[Any]) -> None:
+        def record(x: int, y: int, z: int, values: Sequence[object]) -> None:
             """With the lock held; values are packable."""
             block = pack(*values, *(self.hidden if overflows else hidden))
             handle = stream.recording or stream.begin()
@@ -149,7 +149,7 @@ class Kernel:
 
         self.record = record
 
-        def launch(x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+        def launch(x: int, y: int, z: int, arguments: Sequence[object]) -> None:
             if not (0 < x <= most_x and 0 < y <= most_y and 0 < z <= most_z):
                 if not self._is_launch(x, y, z):
                     return
@@ -197,7 +197,7 @@ class Kernel:
 
     # ---- the longer path
 
-    def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[Any]) -> None:
+    def launch_prepared(self, x: int, y: int, z: int, arguments: Sequence[object]) -> None:
         """Launch with host memory staged and numbers brought into range; waits if anything was staged."""
         self._check_count(arguments)
         self._is_launch(x, y, z)
@@ -294,7 +294,7 @@ class Kernel:
                                   + ("; split the launch, or give each program more work" * (size > 0)))
         return bool(x and y and z)
 
-    def _check_count(self, arguments: Sequence[Any]) -> None:
+    def _check_count(self, arguments: Sequence[object]) -> None:
         if len(arguments) != len(self.kinds):
             wanted = len(self.kinds)
             raise LaunchError(f"{self.artifact.entry} takes {wanted} arguments, got {len(arguments)}")

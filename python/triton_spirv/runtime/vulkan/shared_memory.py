@@ -75,7 +75,7 @@ class Intervals:
     def __len__(self) -> int:
         return len(self._begins)
 
-    def add(self, begin: int, size: int, what: Any) -> None:
+    def add(self, begin: int, size: int, what: object) -> None:
         """`what` lies at these addresses; they are nobody else's."""
         insort(self._begins, begin)
         self._found[begin] = begin + size, what

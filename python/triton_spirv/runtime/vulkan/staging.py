@@ -9,10 +9,10 @@ have.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import LaunchError
-from ...tensors import check_elements
+from ...tensors import check_elements, has_address, is_tensor
 from ..extents import extent, merged
 from ..memory import Part
 from .memory import ALIGNMENT
@@ -31,24 +31,25 @@ class Staging:
         self._spans: list[tuple[int, int, bool]] = []  # begin, end, written
         self._regions: list[tuple[int, int, bool, Allocation]] = []  # begin, end, written, the copy
 
-    def add(self, argument: Any, written: bool, part: Part | None = None) -> tuple[int, int]:
+    def add(self, argument: object, written: bool, part: Part | None = None) -> tuple[int, int]:
         """The argument's address in host memory, and where the part of its memory begins that may be reached:
         what `address` asks for. LaunchError where it is not in host memory, does not say
         how large it is, or is read-only and written."""
         if not getattr(argument, "is_cpu", True):
-            raise LaunchError(f"the tensor is on {argument.device}, which {self._context.device.choice} does "
+            place = getattr(argument, "device", "another device")
+            raise LaunchError(f"the tensor is on {place}, which {self._context.device.choice} does "
                               "not share; pass tensor.cpu() or an array of triton_spirv.asarray(x, "
                               "device='vulkan')")
         if written and getattr(argument, "read_only", False):
             raise LaunchError("the kernel writes to it, but the array is read-only; pass a copy "
                               "(numpy.array(x)) or set x.flags.writeable where the memory allows it")
-        if hasattr(argument, "is_conj"):
+        if is_tensor(argument):
             check_elements(argument)
         whole = extent(argument)
-        if whole is None:
+        if whole is None or not has_address(argument):
             raise LaunchError(f"the {type(argument).__name__} does not say where its memory begins and ends "
                               "(untyped_storage()); pass triton_spirv.asarray(x) or torch.from_dlpack(x)")
-        address: int = argument.data_ptr()
+        address = argument.data_ptr()
         begin, size = part(address, whole, ALIGNMENT) if part is not None else whole
         if size:
             self._spans.append((begin, begin + size, written))
