@@ -25,7 +25,7 @@ def accessed_across(module: Module) -> dict[tuple[int, ...], int]:
     if not is_by_elements(module):
         return found
     for op in module.walk():
-        if op.has("reads") or op.has("writes"):
+        if op.has("accesses"):
             for operand in op.operands:
                 type = operand.type
                 if isinstance(type, TensorType) and isinstance(type.element, PointerType):

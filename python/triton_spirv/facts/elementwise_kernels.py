@@ -15,5 +15,5 @@ def acts_by_elements(op: Operation) -> bool:
 def is_by_elements(module: Module) -> bool:
     """Do all operations, loads and stores included? Reductions, scans and products have orders of their own,
     as have atomic operations."""
-    return all(not op.has("atomic") if op.has("reads") or op.has("writes") else acts_by_elements(op)
+    return all(not op.has("atomic") if op.has("accesses") else acts_by_elements(op)
                for op in module.walk())

@@ -70,7 +70,7 @@ def _base(op: Operation, bases: dict[Value, Value]) -> Value | None:
 
 def _accesses(op: Operation) -> bool:
     """Does it access memory by its first operand?"""
-    return op.has("reads") or op.has("writes")
+    return op.has("accesses")
 
 
 def _place(op: Operation) -> str:

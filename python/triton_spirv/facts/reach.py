@@ -85,7 +85,7 @@ def reach(module: Module) -> tuple[list[Node], Accesses]:
 
 
 def _is_access(op: Operation) -> bool:
-    return (op.has("reads") or op.has("writes")) and "ptr" in OPERATIONS[op.name].positions
+    return op.has("accesses") and "ptr" in OPERATIONS[op.name].positions
 
 
 def _bytes(type: Type) -> int:

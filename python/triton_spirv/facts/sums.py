@@ -105,7 +105,7 @@ def _decide(module: Module, products: list[Operation]) -> bool:
             continue
         for source, target in flow(op, module):
             targets.setdefault(source, []).append(target)
-        if op.has("reads") or op.has("writes"):
+        if op.has("accesses"):
             written = [getattr(op, name) for name in ("value", "val") if name in op.operand_names()]
             deciding.update(value for value in op.operands if all(value is not each for each in written))
         elif op.regions or op.has("terminator"):
@@ -122,7 +122,7 @@ def _decide(module: Module, products: list[Operation]) -> bool:
 def _added(module: Module) -> frozenset[int]:
     roots, changed, otherwise = pointer_roots(module), 0, 0
     for op in module.walk():
-        if op.has("reads") or op.has("writes"):
+        if op.has("accesses"):
             reached = 0
             for value in op.operands:
                 reached |= roots.get(value, 0) if is_pointer(value.type) else 0
