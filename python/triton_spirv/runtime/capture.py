@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ..errors import LaunchError
 from ..tensors import Addressed, Storage, has_address, has_storage
