@@ -160,7 +160,7 @@ TABLE = (
     Quirk("parts_contractions", INTEL_CPU, "2026.22",
           "It moves operations out of arms and behind shuffles, now and then a sum without its product: then "
           "they are no longer one operation. Whether it does depends on the code around, so the same kernel "
-          "gave other last bits in checked mode.",
+          "gave other last bits in checked mode, in vector mode and in lanes.",
           "A product and its sum are one operation, `fma`, before the driver sees them; but for those of "
           "f16.",
           ("spirv/passes/contraction.py", "environment/opencl/environment.py"),

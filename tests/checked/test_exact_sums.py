@@ -94,3 +94,28 @@ def test_scaled_sums_that_are_exact(left: str, right: str) -> None:
     factors = [2.0 ** (scale.double().numpy().repeat(32, 1) - 127) for scale in scales]
     wanted = (wide_a * factors[0]) @ (wide_b * factors[1].T)
     np.testing.assert_allclose(o.numpy(), wanted, rtol=1e-4, atol=1e-3)
+
+
+@triton.jit
+def two_products(x, y, z, o, d, e, f):
+    i = tl.arange(0, 4)[:, None, None]
+    j, k = tl.arange(0, 2)[None, :, None], tl.arange(0, 128)[None, None, :]
+    at = i * 256 + j * 128 + k
+    tl.store(o + at, tl.dot(tl.load(x + i * 2 + j), tl.load(y + i * 128 + k), tl.load(z + at),
+                            input_precision="ieee"))
+    rows, depth = tl.arange(0, 4)[:, None], tl.arange(0, 32)
+    left = tl.load(d + rows * 32 + depth[None, :]).to(tl.float8e4nv)
+    right = tl.load(e + depth[:, None]).to(tl.float8e5)
+    one, ones = tl.full((1, 1), 127, tl.uint8), tl.full((4, 1), 127, tl.uint8)
+    tl.store(f + rows, tl.dot_scaled(left, ones, "e4m3", right, one, "e5m2"))
+
+
+@pytest.mark.parametrize("lanes", ["cpu-simt", "cpu-simt8", "cpu-simt32"])
+def test_lanes_multiply_and_add_in_one_operation(lanes: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver fused a product with its sum, or did not, as the code around it was: 1 rounding or 2."""
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", lanes)
+    x, y, z, o = torch.randn(4, 2, 1), torch.randn(4, 1, 128), torch.randn(4, 2, 128), torch.zeros(4, 2, 128)
+    d, e, f = torch.randint(0, 3, (4, 32)).float(), torch.randint(0, 3, (32, 1)).float(), torch.zeros(4, 1)
+    two_products[(1,)](x, y, z, o, d, e, f, num_warps=1, enable_fp_fusion=False, check="compiler")
+    np.testing.assert_array_equal(f, d @ e)
+    np.testing.assert_array_equal(o, (x.double() * y + z).float())

@@ -32,6 +32,7 @@ CPU_SIMT = Target(
     lane_bytes=8,
     max_registers=1 << 30,
     optimised_size=200,
+    quirks=frozenset({"parts_contractions"}),
 )
 
 #: What the rules ask of a Vulkan device at least: features of version 1.2 (shaderInt64, shaderInt16,
@@ -85,6 +86,7 @@ INTEL = CPU_SIMT.with_options(
     name="opencl-gpu",
     passing="arguments",
     optimised_size=None,
+    quirks=frozenset(),
     lane_bytes=16,
     branches=64,
     reduces=True,
