@@ -21,21 +21,23 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import triton_spirv
-from checked_cases import Case, cases
+from checked_cases import Case, cases, contended
 from measure import interleaved, machine, table
 from triton_spirv.lower.program import checks as rules
 from triton_spirv_backend.targets import current_target, emitter_target
 
-#: what is measured beside the kernel without a check
+#: what is measured beside the kernel without a check; the same of kernels whose programs share memory
 CHECKS = ("bounds", "uninit", "uninit, new", "race", "overflow", "nan", "all")
+SHARED_CHECKS = ("bounds", "race", "all")
 
 
-def measured(case: Case, seconds: float, processor: bool) -> dict[str, float]:
+def measured(case: Case, seconds: float, processor: bool,
+             checks: Sequence[str] = CHECKS) -> dict[str, float]:
     """Check -> its time over that without, of the fastest launches, or the median of the processor's; "ms":
     that without."""
     clock = time.process_time if processor else time.perf_counter
@@ -43,12 +45,13 @@ def measured(case: Case, seconds: float, processor: bool) -> dict[str, float]:
     def action(check: str) -> Callable[[], Any]:
         return lambda: case.launch(check=check)
 
-    actions = {check: action(check) for check in CHECKS if check != "uninit, new"}
+    actions = {check: action(check) for check in checks if check != "uninit, new"}
     times = interleaved({"": action(""), **actions}, seconds, processor=processor)
     taken = {check: sample.median if processor else sample.least for check, sample in times.items()}
     ratios = {check: taken[check] / taken[""] for check in actions}
     fresh = []
-    if case.output.dtype.is_floating_point:  # what is counted up has to be given first
+    # what is counted up has to be given first
+    if case.output.dtype.is_floating_point and "uninit, new" in checks:
         for _ in range(max(3, times["uninit"].count // 4)):
             triton_spirv.mark_uninitialised(case.output)
             start = clock()
@@ -111,6 +114,10 @@ def main() -> None:
     cells = [[name, f"{row['ms']:.2f}", *(f"{row[check]:.1f}" if check in row else "" for check in CHECKS)]
              for name, row in rows]
     cells.append(["geometric mean", "", *(f"{mean[check]:.1f}" for check in CHECKS)])
+    shared = [(case.name, measured(case, seconds / 4, options.processor_time, SHARED_CHECKS))
+              for case in contended(options.quick)]
+    more = [[name, f"{row['ms']:.3f}", *(f"{row[check]:.1f}" for check in SHARED_CHECKS)]
+            for name, row in shared]
     tools = {"interpreter": elsewhere("interpreter", sys.executable, options)}
     if options.viz:
         tools["triton-viz"] = elsewhere("triton-viz", options.viz, options)
@@ -119,14 +126,16 @@ def main() -> None:
         own = row["ms"] * row["bounds"]
         factors = [factor(tool.get(name), own) for tool in tools.values()]
         others.append([name, proven(case), f"{own:.2f}", *factors])
-    heads = (["kernel", "unchecked, ms", *CHECKS], ["kernel", "proven", "bounds, ms", *tools])
+    heads = (["kernel", "unchecked, ms", *CHECKS], ["kernel", "unchecked, ms", *SHARED_CHECKS],
+             ["kernel", "proven", "bounds, ms", *tools])
     if options.markdown:
-        for head, lines in zip(heads, (cells, others), strict=True):
+        for head, lines in zip(heads, (cells, more, others), strict=True):
             print("\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines]), "\n")
         return
     print("\n".join(f"{key}: {value}" for key, value in machine().items()), "\n")
     print(table("Time with a check over that without", heads[0], cells))
-    print(table("Time of other tools over that with bounds", heads[1], others))
+    print(table("The same of kernels whose programs share memory", heads[1], more))
+    print(table("Time of other tools over that with bounds", heads[2], others))
 
 
 if __name__ == "__main__":

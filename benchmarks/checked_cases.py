@@ -25,6 +25,7 @@ if __name__ == "__main__":
 import torch
 import triton
 import triton.language as tl
+from contended_kernels import locked_rows, shared_row, split_matmul, split_sum
 from kernels import add_kernel, layer_norm_kernel, matmul_kernel, softmax_kernel
 
 #: a launch that takes longer is not repeated; what takes longer altogether is ended; seconds
@@ -79,6 +80,29 @@ def cases(small: bool, made: Callable[[Any], Any] = lambda kernel: kernel) -> li
             a, b, c, size, size, size, size, size, size, 128, 128, 64, **o), c),
         Case(f"gather {n}", lambda **o: gather[grid](x, index, out, n, block, **o), out),
         Case(f"histogram {n}", lambda **o: histogram[grid](bins, counts, n, 4096, **o), counts),
+    ]
+
+
+def contended(small: bool) -> list[Case]:
+    """Kernels whose programs share memory, and order each other."""
+    rows, size = (16, 512) if small else (64, 2048)
+    matrix, total, lock = torch.randn(rows, 1000), torch.zeros(1000), torch.zeros(1, dtype=torch.int32)
+    wide, parts, out = torch.randn(256, 1024), torch.zeros(8, 1024), torch.zeros(1024)
+    a, b, c = torch.randn(128, size), torch.randn(size, 128), torch.zeros(128, 128)
+    tiles = torch.zeros(8, 128, 128)
+    counts, row, sums = torch.zeros(8, dtype=torch.int32), torch.randn(1024), torch.zeros(512)
+
+    def shared(programs: int) -> Case:
+        return Case(f"one row, read by {programs}", lambda **o: shared_row[(programs,)](
+            row, sums, counts[7:], 1024, **o), sums)
+    return [
+        Case(f"{rows} rows added under a lock", lambda **o: locked_rows[(rows,)](
+            matrix, total, lock, 1000, 1000, 1024, **o), total),
+        Case("sum split among 8", lambda **o: split_sum[(8,)](
+            wide, parts, out, counts[4:], 256, 1024, **o), out),
+        Case(f"matmul 128x128x{size}, K split among 8", lambda **o: split_matmul[(2, 2, 8)](
+            a, b, c, tiles, counts, 128, 128, size, 64, 64, 64, **o), c),
+        shared(64), shared(512),
     ]
 
 

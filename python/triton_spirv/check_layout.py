@@ -45,7 +45,7 @@ SPARE_BYTES, NEVER_WRITTEN = 64, 32
 class Site:
     """A place that may report: which check, what it watches ("load", "store", ...), the user's place, bytes
     of an element, the arguments that the pointers may come from, and whether they may come from elsewhere.
-    `shape`: of the tensor that is watched. Of races: `kind` is one of race_layout.CHECKED; does the access
+    `shape`: of the tensor that is watched. Of races: `kind` is one of race_layout.BEHIND; does the access
     order others, and does the program see what an atomic operation gives (`answers`)?"""
 
     check: str

@@ -10,16 +10,21 @@ so that one word says which of both was earlier, and where in the source it was.
 programs begin at BASE, which grows from launch to launch: what earlier launches left is below FLOOR, and
 nothing.
 
-A program's *clock* counts how often it has released something (an atomic operation with that order). It keeps
-a row of what it knows of the others' clocks: what it has acquired. An access is ordered before another
-program's if its clock is less than that program knows it to be. Each address that is released has such a row,
-too, found by its key in a table.
+A program's *clock* counts how often it has released something (an atomic operation with that order). From
+when it first acquires something, it keeps a row of what it knows of the others' clocks. An access is ordered
+before another program's if its clock is less than that program knows it to be. Each address that is released
+has such a row, too, found by its key in a table.
 
-A cell has room for two programs that read it, and so on. Where no program orders another these are enough: of
-two programs one is not the one that writes. Elsewhere those that a third one displaces go to a *list* of the
-cell's group, one for each such plane: nodes with a stamp, a bit for each cell of the group that it is of, and
-the next node. A write is held against all of them, and they leave the list: who is ordered behind the write
-is behind them, too. When a list has become twice as long, it keeps the last stamp of each program and cell.
+A cell has room for two programs that read it. Where no program orders another these are enough: of two
+programs one is not the one that writes.
+
+Kernels with atomic operations have one plane instead, of *states*: the number of a record of all that
+matters of what was done to a cell, the last write and lists of who has read it since, changed it by an
+atomic operation, or read it by one. Cells of which the same was done, one after the other, share a state, so
+what an access finds and what it makes of it is looked up once: a state says what the last access has made of
+it. States never change otherwise; the nodes of lists never do, and lists share their ends. A list leaves out
+whom its next one is ordered behind: who is ordered behind that one is behind both. When a list has become
+twice as long, it keeps the last node of each program.
 
 Clocks are short. When half of one is used up, it goes on only where the program has accessed something since
 it last released: one that waits by an atomic operation that releases may go round as long as it likes. What
@@ -29,47 +34,48 @@ program that has waited for an earlier round is not seen.
 
 from __future__ import annotations
 
-#: planes of cells: the last write; two programs that read; two that changed it by an atomic operation; two
-#: that read it by one. Kernels without atomic operations have the first three.
-WRITES, READS, ATOMICS, ATOMIC_READS = 0, 1, 3, 5
-PLANES, PLAIN_PLANES = 7, 3
+#: planes of cells, of kernels without atomic operations: the last write; two programs that read
+WRITES, READS, PLANES = 0, 1, 3
 
-#: kind of access -> the planes that it must be ordered behind; where it is noted itself
-CHECKED = {"write": tuple(range(PLANES)), "read": (WRITES, ATOMICS, ATOMICS + 1),
-           "atomic": (WRITES, READS, READS + 1), "atomic read": (WRITES,)}
-NOTED = {"write": WRITES, "read": READS, "atomic": ATOMICS, "atomic read": ATOMIC_READS}
+#: lists of a state: who has read a cell since it was written, or by an atomic operation changed or read it
+READERS, CHANGERS, LOOKERS = LISTS = range(3)
+
+#: kind of access -> the lists that it must be ordered behind, beside the last write; its own
+BEHIND = {"write": LISTS, "read": (CHANGERS,), "atomic": (READERS,), "atomic read": ()}
+NOTED = {"read": READERS, "atomic": CHANGERS, "atomic read": LOOKERS}
 
 #: the words. CELLS: address of the planes, of PLANE_BYTES each. FLOOR: the least stamp of this launch.
-#: SHIFT: bits below a stamp's program, SITE_BITS of them for the site. BASE: the first program. CLOCKS:
-#: address of the programs' rows, of ROW numbers of 32 bits each (0: they all share one, of zeros). MUTEX: 1
-#: while a program looks at all this. KEYS: address of the table's keys, of 64 bits each, KEY_MASK + 1 of
-#: them, COUNT in use; KNOWN: address of their rows. TRACKS: is anything acquired and released? NEWS: address
-#: of a number of 32 bits for each program: has it accessed anything since it last released? LISTS: address
-#: of the lists, LIST_WORDS numbers of 32 bits each, those of a group beside each other. NODES: address of
-#: their nodes, NODE_WORDS such numbers each, of MOST_NODES; number 0 is none. USED: nodes that were ever
-#: taken; FREE: the first of those that are free again. SEEN: address of a number of 32 bits for each
-#: program, zeros. (The last seven of kernels with atomic operations.)
-(CELLS, PLANE_BYTES, FLOOR, SHIFT, SITE_BITS, BASE, CLOCKS, ROW, MUTEX, FAILURE, KEYS, KEY_MASK, KNOWN,
- TRACKS, COUNT, NEWS, LISTS, NODES, MOST_NODES, USED, FREE, SEEN) = range(22)
+#: SHIFT: bits below a stamp's program, SITE_BITS of them for the site. BASE: the first program. MUTEX: 1
+#: while a program looks at all this. Those behind FAILURE are of kernels with atomic operations. PROGRAMS:
+#: address of PROGRAM_WORDS numbers of 32 bits for each program. ROWS: address of the programs' rows, of ROW
+#: numbers of 32 bits each; NOTHING: address of a row of zeros. KEYS: address of the table's keys, of 64 bits
+#: each, KEY_MASK + 1 of them, COUNT in use; KNOWN: address of their rows. TRACKS: is anything acquired and
+#: released? STATES: address of the states, STATE_WORDS numbers of 32 bits each, of MOST_STATES, LAST_STATE
+#: the last one in use; those up to OLD_STATES are of earlier launches, and mean nothing. NODES, MOST_NODES,
+#: LAST_NODE: the same of the lists' nodes; number 0 is none. SEEN: address of a number of 32 bits for each
+#: program, zeros.
+(CELLS, PLANE_BYTES, FLOOR, SHIFT, SITE_BITS, BASE, MUTEX, FAILURE, PROGRAMS, ROWS, ROW, NOTHING, KEYS,
+ KEY_MASK, COUNT, KNOWN, TRACKS, STATES, MOST_STATES, LAST_STATE, OLD_STATES, NODES, MOST_NODES, LAST_NODE,
+ SEEN) = range(25)
+
+#: of a program: its clock, has it a row (whose numbers mean nothing before), has it accessed anything since
+#: it last released?
+CLOCK, HAS_ROW, NEWS, PROGRAM_WORDS = 0, 1, 2, 4
 
 #: then, for each argument, where its memory begins and ends (nowhere: it is not watched), the cell that
 #: address 0 would have, and how many bits of an address are within a cell
-REGIONS, REGION_WORDS = 22, 4
+REGIONS, REGION_WORDS = 25, 4
 
-#: cells of a group, as a power of 2; planes that have lists; kind of access -> the lists that it must be
-#: ordered behind
-GROUP_BITS, LISTED = 4, (READS, ATOMICS, ATOMIC_READS)
-BEHIND_LISTS = {kind: tuple(i for i, plane in enumerate(LISTED) if plane in planes)
-                for kind, planes in CHECKED.items()}
-
-#: of a list: its first node, how many there are, how many there may be before it is looked through; of a node
-FIRST, LENGTH, LIMIT, LIST_WORDS = range(4)
-NODE_STAMP, NODE_CELLS, NEXT, NODE_WORDS = range(4)
+#: of a state: the last write, the first nodes of the lists, a stamp, the state that its access has made of
+#: this one, and whether it was a race. Number 0 is that of a cell that nobody has accessed.
+WRITTEN, FIRSTS, MEMO_STAMP, MEMO, RACED, STATE_WORDS = 0, 1, 4, 5, 6, 8
+#: of a node: how many may come in front of it before the list is looked through
+NODE_STAMP, NEXT, ROOM, NODE_WORDS = 0, 1, 2, 4
 #: a list that was looked through may become twice as long, and so many nodes longer
 SPARE_NODES = 8
 
 #: what FAILURE says: a clock ran over; more addresses were released than there is room for; more nodes needed
-CLOCK_RAN_OVER, TABLE_FULL, LISTS_FULL = 1, 2, 3
+CLOCK_RAN_OVER, TABLE_FULL, STATES_FULL = 1, 2, 3
 
 #: of a program's row, numbers that are compared at once
 CHUNK = 16

@@ -15,6 +15,7 @@ import triton
 import triton.language as tl
 from checked import launches
 from checked.launches import arrays
+from triton_spirv.errors import LaunchError
 
 found = partial(launches.found, "race")
 
@@ -110,6 +111,37 @@ def test_one_of_many_readers(readers: int, width: int, kind: int) -> None:
         findings = launch(ordered_readers(order, missing, kind), width, readers + 2)
         assert {frozenset((finding.program[0], finding.other.program[0])) for finding in findings} == {
             frozenset((missing, readers + 1))}
+
+
+@pytest.mark.parametrize("width", [1, 32])
+@pytest.mark.parametrize("missing", [None, 1, 2])
+def test_readers_that_come_again(missing: int | None, width: int) -> None:
+    """In turns, each at another clock: of each of them the last time decides."""
+    steps: list[Step] = [(0, WRITE, 0), (0, RELEASE, 0), (1, ACQUIRE, 0), (2, ACQUIRE, 0)]
+    for turn in range(20):
+        for reader in (1, 2):
+            steps += [(reader, READ, 0), (reader, RELEASE, reader if turn < 19 or reader != missing else 9)]
+    steps += [(3, ACQUIRE, 0), (3, ACQUIRE, 1), (3, ACQUIRE, 2), (3, WRITE, 0)]
+    findings = launch(steps, width, 4)
+    assert {frozenset((finding.program[0], finding.other.program[0])) for finding in findings} == (
+        {frozenset((missing, 3))} if missing else set())
+
+
+def test_states_of_earlier_launches_are_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few enough to be kept, and others."""
+    order = [1, 2, 3, 4]
+    for kept in (1 << 18, 2):
+        monkeypatch.setattr("triton_spirv.runtime.races.KEPT_STATES", kept)
+        for missing in (None, 3, None, 1, None):
+            assert bool(launch(ordered_readers(order, missing), 32, 6)) == (missing is not None)
+
+
+def test_more_states_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("triton_spirv.runtime.races.MOST_STATES", 8)
+    scripted.device_caches.clear()
+    with pytest.raises(LaunchError, match="too many programs share too much memory"):
+        launch(ordered_readers([1, 2, 3, 4], None), 32, 6)
+    scripted.device_caches.clear()
 
 
 def scripts(seed: int, programs: int, width: int) -> list[Step]:

@@ -13,7 +13,7 @@ from .. import race_layout as words
 from ..check_layout import Site
 from ..checking import Finding, Place
 from ..errors import LaunchError
-from ..race_layout import PLAIN_PLANES, PLANES, region_word
+from ..race_layout import PLANES, region_word
 from ..tensors import has_address
 from .elements import coordinates, form, memory_of
 
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 STAMP, LEAST_CLOCK, MOST_CLOCK = 32, 6, 16
 #: addresses that may be released in a launch, and bytes that their rows may have (touched as they are used)
 MOST_ADDRESSES, MOST_BYTES = 1 << 16, 1 << 33
-#: nodes of the lists of those that a cell has no room for (12 bytes each, touched as they are used)
-MOST_NODES = 1 << 26
+#: states of cells, and nodes of their lists (32 and 16 bytes each, touched as they are used); so many states
+#: are kept from earlier launches, at most
+MOST_STATES, KEPT_STATES = 1 << 26, 1 << 18
 
 FAILURES = {
     words.CLOCK_RAN_OVER: "one of its programs releases what it did too often to be followed",
     words.TABLE_FULL: "its programs order each other by too many addresses to be followed",
-    words.LISTS_FULL: "too many programs share too much memory to be followed",
+    words.STATES_FULL: "too many programs share too much memory to be followed",
 }
 
 
@@ -69,11 +70,12 @@ class Races:
         self.artifact = artifact
         self.sites = [site for site in artifact.sites if site.check == "race"]
         self._state = (ctypes.c_int64 * region_word(len(artifact.parameters)))()
-        self._planes = PLANES if any(site.kind.startswith("atomic") for site in self.sites) else PLAIN_PLANES
+        self._shares = any(site.kind.startswith("atomic") for site in self.sites)
         self._site_bits = max(1, (len(self.sites) - 1).bit_length())
         self._cells = Zeros(0)
-        self._lists, self._nodes, self._seen = Zeros(0), Zeros(0), Zeros(0)
-        self._kept: list[Zeros] = []
+        self._states, self._nodes, self._seen = Zeros(0), Zeros(0), Zeros(0)
+        self._programs, self._rows, self._nothing = Zeros(0), Zeros(0), Zeros(0)
+        self._known: tuple[Zeros, Zeros] | None = None
         self._form: tuple[int, int] = 0, 0  # bits below a stamp's program, cells
         self._next = 1  # the number of the next launch's first program
         self._regions: list[Region] = []
@@ -97,11 +99,11 @@ class Races:
                 *memory_of(arguments[i]), (region.begin >> region.bits) - region.cell, region.bits]
         tracks = bool(self._regions) and any(site.orders for site in self.sites)
         self._number(programs, tracks)
+        if self._shares:
+            self._keep_states(programs)
+            self._keep_clocks(programs, tracks)
         state[words.MUTEX] = state[words.FAILURE] = state[words.COUNT] = 0
         state[words.TRACKS] = int(tracks)
-        self._keep_clocks(programs, tracks)
-        if self._planes == PLANES:
-            self._keep_lists(programs, tracks)
 
     # --- what is watched ------------------------------------------------------------------------------------
 
@@ -143,48 +145,47 @@ class Races:
         shift = self._site_bits + clock
         if clock < (LEAST_CLOCK if tracks else 0) or needed + shift > STAMP:
             raise LaunchError(f"{self.artifact.entry}: check=race takes fewer programs than {programs}")
-        form = shift, self._count
-        if form != self._form or (self._next + programs) >> (STAMP - shift):
+        state, form = self._state, (shift, self._count)
+        if (form != self._form or (self._next + programs) >> (STAMP - shift)
+                or state[words.LAST_STATE] > KEPT_STATES):
             if self._form[1] < self._count or self._next > 1:
-                self._cells = Zeros(4 * self._planes * self._count)
+                self._cells = Zeros(4 * (1 if self._shares else PLANES) * self._count)
+                self._states, state[words.LAST_STATE] = Zeros(0), 0
             self._form, self._next = form, 1
-        state, base = self._state, self._next
+        base = self._next
         self._next += programs
         state[words.CELLS], state[words.PLANE_BYTES] = self._cells.address, 4 * self._count
         state[words.SHIFT], state[words.SITE_BITS] = shift, self._site_bits
         state[words.BASE], state[words.FLOOR] = base, base << shift
 
     def _keep_clocks(self, programs: int, tracks: bool) -> None:
-        """Rows of zeros: nobody has acquired anything."""
+        """Nobody has acquired anything. (Where nobody does, nothing of all this changes.)"""
         state, row = self._state, -(-programs // words.CHUNK) * words.CHUNK
+        self._programs = _at_least(self._programs, 4 * words.PROGRAM_WORDS * programs)
+        self._nothing = _at_least(self._nothing, 4 * row)
+        state[words.PROGRAMS], state[words.NOTHING] = self._programs.address, self._nothing.address
         if not tracks:
-            if len(self._kept) != 2 or self._kept[0].size < 4 * row:
-                self._kept = [Zeros(4 * row), Zeros(4 * row)]
-            clocks, news = self._kept
-            state[words.CLOCKS], state[words.ROW], state[words.NEWS] = clocks.address, 0, news.address
             return
+        ctypes.memset(self._programs.address, 0, 4 * words.PROGRAM_WORDS * programs)
+        self._rows = _at_least(self._rows, 4 * row * programs)
         addresses = MOST_ADDRESSES
         while addresses > words.CHUNK and 4 * row * addresses > MOST_BYTES:
             addresses //= 2
-        clocks, news, keys, known = self._kept = [Zeros(4 * row * programs), Zeros(4 * row),
-                                                  Zeros(8 * addresses), Zeros(4 * row * addresses)]
-        state[words.CLOCKS], state[words.ROW], state[words.NEWS] = clocks.address, row, news.address
+        keys, known = self._known = Zeros(8 * addresses), Zeros(4 * row * addresses)
+        state[words.ROWS], state[words.ROW] = self._rows.address, row
         state[words.KEYS], state[words.KEY_MASK] = keys.address, addresses - 1
         state[words.KNOWN] = known.address
 
-    def _keep_lists(self, programs: int, tracks: bool) -> None:
-        """Lists of nothing, which only launches use whose programs order each other."""
+    def _keep_states(self, programs: int) -> None:
+        """States of this launch behind those of earlier ones, lists of nothing."""
         state = self._state
-        size = 4 * words.LIST_WORDS * len(words.LISTED) * ((self._count >> words.GROUP_BITS) + 1)
-        if self._lists.size < size or state[words.USED]:
-            self._lists = Zeros(size)
-        if tracks and self._nodes.size < MOST_NODES * 4 * words.NODE_WORDS:
-            self._nodes = Zeros(MOST_NODES * 4 * words.NODE_WORDS)
-        if self._seen.size < 4 * programs:
-            self._seen = Zeros(4 * programs)
-        state[words.LISTS], state[words.NODES] = self._lists.address, self._nodes.address
-        state[words.SEEN], state[words.MOST_NODES] = self._seen.address, MOST_NODES
-        state[words.USED] = state[words.FREE] = 0
+        self._states = _at_least(self._states, MOST_STATES * 4 * words.STATE_WORDS)
+        self._nodes = _at_least(self._nodes, MOST_STATES * 4 * words.NODE_WORDS)
+        self._seen = _at_least(self._seen, 4 * programs)
+        state[words.STATES], state[words.NODES] = self._states.address, self._nodes.address
+        state[words.MOST_STATES] = state[words.MOST_NODES] = MOST_STATES
+        state[words.OLD_STATES], state[words.LAST_NODE] = state[words.LAST_STATE], 0
+        state[words.SEEN] = self._seen.address
 
     # --- reports --------------------------------------------------------------------------------------------
 
@@ -244,6 +245,11 @@ class Races:
             place = Place(other.file, other.line, other.column, others)
         return Finding("race", message, self.artifact.entry, *_place(site), program, count, name, index,
                        address, place)
+
+
+def _at_least(held: Zeros, size: int) -> Zeros:
+    """What there is, or new memory."""
+    return held if held.size >= size else Zeros(size)
 
 
 def _place(site: Site) -> tuple[str, int, int]:

@@ -8,7 +8,7 @@ from functools import reduce
 
 from ... import race_layout as words
 from ...ir.model import Operation, PointerType, bits_of, element_type
-from ...race_layout import CHECKED, NOTED, region_word
+from ...race_layout import region_word
 from ...spirv.builder import I32, I64
 from ...spirv.control import For, IfElse, While, if_
 from ...spirv.module import Value as Register
@@ -16,7 +16,8 @@ from ...spirv.types import Bool, Int, Type, Vector
 from ..context import Context
 from ..lanes.elements import guarded
 from .checks import record
-from .race_lists import Lists
+from .race_planes import Planes
+from .race_states import States
 
 #: what the keys of addresses are spread by: odd, and near 2^64 divided by the golden ratio
 SPREAD = -7046029254386353131
@@ -48,7 +49,7 @@ class State:
 
 
 class Accesses(State):
-    """The accesses of one operation, of a kind of race_layout.CHECKED."""
+    """The accesses of one operation, of a kind of race_layout.BEHIND."""
 
     def __init__(self, ctx: Context, op: Operation) -> None:
         super().__init__(ctx, op)
@@ -57,8 +58,8 @@ class Accesses(State):
         assert isinstance(pointer, PointerType)
         self.size = max(1, bits_of(pointer.pointee) // 8)
         self.arguments = [i for i in range(op.attributes["count"]) if op.attributes["roots"] >> i & 1]
-        self.planes = [plane for plane in CHECKED[self.kind] if plane < op.attributes["planes"]]
-        self.lists = Lists(self) if op.attributes["planes"] == words.PLANES else None
+        self.shares: bool = op.attributes["shares"]
+        self.shadow: Planes | States = States(self) if self.shares else Planes(self)
 
     def watched(self) -> Register:
         """Is any of the arguments watched that are meant?"""
@@ -75,10 +76,25 @@ class Accesses(State):
         across, down = (self.env.num_programs(axis) for axis in (0, 1))
         x, y, z = (self.env.program_id(axis) for axis in range(3))
         self.program = b.resize(b.iadd(x, b.imul(across, b.iadd(y, b.imul(down, z)))), 64, signed=False)
-        row = b.imul(b.imul(self.program, self.word(words.ROW)), 4)
-        self.row = b.iadd(self.word(words.CLOCKS), row)
-        self.own_clock = self.at(self.row, self.program)
-        self.stamp = self._stamp(self.env.load(self.own_clock, 1))
+        clock = b.constant(I32, 0)
+        if self.shares:
+            clock, self.row = self.env.load(self.own(words.CLOCK), 1), self._row()
+        self.stamp = self._stamp(clock)
+
+    def own(self, word: int) -> Register:
+        """A pointer to a number of the program."""
+        b = self.b
+        return self.at(self.word(words.PROGRAMS), b.iadd(b.imul(self.program, words.PROGRAM_WORDS), word))
+
+    def _row(self) -> Register:
+        """The address of what the program knows."""
+        b, env = self.b, self.env
+        return b.select(b.compare("OpINotEqual", env.load(self.own(words.HAS_ROW), 1), 0), self._own_row(),
+                        self.word(words.NOTHING))
+
+    def _own_row(self) -> Register:
+        offset = self.b.imul(self.b.imul(self.program, self.word(words.ROW)), 4)
+        return self.b.iadd(self.word(words.ROWS), offset)
 
     def _stamp(self, clock: Register) -> Register:
         """The program at a clock, here."""
@@ -88,11 +104,8 @@ class Accesses(State):
 
     def has_news(self) -> None:
         """Something was accessed that is to be released; of kernels without atomic operations nothing is."""
-        if self.op.attributes["planes"] == words.PLANES:
-            self.env.store(self._news(), self.b.constant(I32, 1))
-
-    def _news(self) -> Register:
-        return self.at(self.word(words.NEWS), self.program)
+        if self.shares:
+            self.env.store(self.own(words.NEWS), self.b.constant(I32, 1))
 
     # --- cells ----------------------------------------------------------------------------------------------
 
@@ -145,7 +158,7 @@ class Accesses(State):
             start, end = (b.ashr(x, within) for x in (address, b.iadd(address, self.size - 1)))
             loop = For(b.module, start, b.iadd(end, 1), b.constant(I64, 1), control="DontUnroll")
             with loop:
-                self._one(b.isub(loop.index, first), address)
+                self.shadow.one(b.isub(loop.index, first), address)
                 loop.yield_([])
 
         guarded(self.ctx, here, look)
@@ -154,98 +167,18 @@ class Accesses(State):
         """Nothing orders the access behind that of a stamp."""
         record(self.ctx, self.op.attributes["word"], self.b.resize(stamp, 64, signed=False), address)
 
-    def _one(self, number: Register, address: Register) -> None:
-        b, env = self.b, self.env
-        for plane in self.planes:
-            stamp = env.load(self.cell(number, plane), 1)
-            with if_(b.module, self.unordered(stamp)):
-                self.record(stamp, address)
-        if self.lists is not None:
-            self.lists.visit(number, address)
-        noted = NOTED[self.kind]
-        if noted == words.WRITES:
-            env.store(self.cell(number, noted), self.stamp)
-            return
-        branch = IfElse(b.module, self.unordered(env.load(self.cell(number, noted), 1)))
-        with branch.then():  # the cell has room for two: the second one is the last
-            second = self.cell(number, noted + 1)
-            if self.lists is not None:
-                self.lists.keep(number, noted, env.load(second, 1))
-            env.store(second, self.stamp)
-        with branch.otherwise():
-            env.store(self.cell(number, noted), self.stamp)
-
     def together(self, first: Register, last: Register, width: int) -> Register:
         """The same for neighbouring elements, as many as a vector has, all at once; False, and nothing done,
-        where another program was there that is not ordered before, or not all are watched."""
+        where that cannot be: where something races, or not all are watched."""
         b = self.b
         here, cell, bits = self.region(first)
         quick = reduce(b.logical_and, (here, self.region(last)[0],
                                        b.compare("OpIEqual", bits, self.size.bit_length() - 1)))
         branch = IfElse(b.module, quick)
         with branch.then():
-            branch.yield_([self._alone(first, cell, bits, width)])
+            branch.yield_([self.shadow.together(b.isub(b.ashr(first, bits), cell), width)])
         with branch.otherwise():
             branch.yield_([b.constant(Bool(), False)])
-        return branch.results[0]
-
-    def _alone(self, first: Register, cell: Register, bits: Register, width: int) -> Register:
-        b, env = self.b, self.env
-        number = b.isub(b.ashr(first, bits), cell)
-        tests = [self._behind(env.load(self.cell(number, plane), width)) for plane in self.planes]
-        if self.lists is not None:
-            tests.append(self.lists.are_empty(number, width))
-        branch = IfElse(b.module, reduce(b.logical_and, tests))
-        with branch.then():
-            branch.yield_([self._note(number, width)])
-        with branch.otherwise():
-            branch.yield_([b.constant(Bool(), False)])
-        return branch.results[0]
-
-    def _note(self, number: Register, width: int) -> Register:
-        """Note a write, or a read; False where it cannot be done for all elements together."""
-        b, env = self.b, self.env
-        noted, stamp = NOTED[self.kind], b.splat(self.stamp, width)
-        place = self.cell(number, noted)
-        if noted == words.WRITES:
-            env.store(place, stamp)
-            return b.constant(Bool(), True)
-        first = env.load(place, width)
-        branch = IfElse(b.module, self._behind(first))
-        with branch.then():
-            env.store(place, stamp)
-            branch.yield_([b.constant(Bool(), True)])
-        with branch.otherwise():
-            branch.yield_([self._note_second(number, first, width)])
-        return branch.results[0]
-
-    def _note_second(self, number: Register, first: Register, width: int) -> Register:
-        """Note a read of what others read, `first`: that goes where all elements were read by the same ones,
-        or where programs do not order each other, and whoever is another is not ordered before."""
-        b, env = self.b, self.env
-        place = self.cell(number, words.READS + 1)
-        second, stamp = env.load(place, width), b.splat(self.stamp, width)
-        if self.lists is None:
-            others = self.another(first)
-            env.store(self.cell(number, words.READS), b.select(others, first, stamp))
-            env.store(place, b.select(others, stamp, second))
-            return b.constant(Bool(), True)
-        same = b.logical_and(*(b.all(b.compare("OpIEqual", x, b.extract(x, 0))) for x in (first, second)))
-        with if_(b.module, same):
-            self.lists.keep_all(number, width, words.READS, b.extract(second, 0))
-            env.store(place, stamp)
-        return same
-
-    def _behind(self, stamps: Register) -> Register:
-        """Is all of a vector the program's own, or of one access that is ordered before?"""
-        b = self.b
-        branch = IfElse(b.module, b.any(self.another(stamps)))
-        with branch.then():
-            first = b.extract(stamps, 0)
-            same = b.all(b.compare("OpIEqual", stamps, first))
-            branch.yield_([b.logical_and(same, b.logical_not(self.unordered(first)))])
-        with branch.otherwise():
-            branch.yield_([b.constant(Bool(), True)])
         return branch.results[0]
 
     def may_be_together(self) -> bool:
@@ -253,9 +186,22 @@ class Accesses(State):
 
     # --- clocks ---------------------------------------------------------------------------------------------
 
-    def acquire(self, known: Register) -> None:
-        """The program knows what a row knows."""
-        self._raise(self.row, known)
+    def acquire(self, known: Register) -> Register:
+        """The program knows what a row knows. Does it know more than that?"""
+        b, env, own = self.b, self.env, self._own_row()
+        branch = IfElse(b.module, b.compare("OpINotEqual", env.load(self.own(words.HAS_ROW), 1), 0))
+        with branch.then():
+            self._raise(own, known)
+            branch.yield_([b.constant(Bool(), True)])
+        with branch.otherwise():
+            self._copy(own, known)
+            env.store(self.own(words.HAS_ROW), b.constant(I32, 1))
+            branch.yield_([b.constant(Bool(), False)])
+        return branch.results[0]
+
+    def knows_more(self) -> None:
+        """Behind `acquire`, however it was guarded."""
+        self.row = self._row()
 
     def access_before_release(self, address: Register, tracks: Register) -> Register:
         """The access of an operation that releases, and whether that only releases again what it did there
@@ -263,11 +209,11 @@ class Accesses(State):
         b, env = self.b, self.env
         branch = IfElse(b.module, tracks)
         with branch.then():
-            clock, released = env.load(self.own_clock, 1), env.load(
+            clock, released = env.load(self.own(words.CLOCK), 1), env.load(
                 self.at(self.row_of(address), self.program), 1)
             short = b.compare("OpUGreaterThanEqual", clock, b.lshr(self._clocks(), 1))
             known = b.logical_and(short, b.compare("OpINotEqual", released, 0))
-            again = b.logical_and(known, b.compare("OpIEqual", env.load(self._news(), 1), 0))
+            again = b.logical_and(known, b.compare("OpIEqual", env.load(self.own(words.NEWS), 1), 0))
             branch.yield_([again, b.select(again, b.isub(released, 1), clock)])
         with branch.otherwise():
             branch.yield_([b.constant(Bool(), False), b.constant(I32, 0)])
@@ -282,19 +228,22 @@ class Accesses(State):
         """How many numbers a clock has."""
         return self.b.shl(self.b.constant(I32, 1), self.b.isub(self.shift, self.site_bits))
 
-    def release(self, known: Register, again: Register, replaces: bool) -> None:
+    def release(self, known: Register, again: Register, more: Register | None) -> None:
         """A row knows what the program does, itself included, whose clock goes on, but where it only says
-        something `again`; `replaces`: no more."""
+        something `again`. `more`: what the row knew the program knows, too, or it no longer matters; does the
+        program know more?"""
         b, env = self.b, self.env
-        clock = b.iadd(env.load(self.own_clock, 1), b.select(again, b.constant(I32, 0), b.constant(I32, 1)))
+        clock = env.load(self.own(words.CLOCK), 1)
+        clock = b.iadd(clock, b.select(again, b.constant(I32, 0), b.constant(I32, 1)))
         fits = IfElse(b.module, b.compare("OpULessThan", clock, self._clocks()))
         with fits.then():
-            env.store(self.own_clock, clock)
-            env.store(self._news(), b.constant(I32, 0))
-            if replaces:
-                self._copy(known, self.row)
-            else:
+            env.store(self.own(words.CLOCK), clock)
+            env.store(self.own(words.NEWS), b.constant(I32, 0))
+            if more is None:
                 self._raise(known, self.row)
+            else:
+                guarded(self.ctx, more, lambda: self._copy(known, self.row))
+            env.store(self.at(known, self.program), clock)
         with fits.otherwise():
             env.store(self.place(words.FAILURE), b.constant(I64, words.CLOCK_RAN_OVER))
 

@@ -16,9 +16,9 @@ from itertools import permutations
 from ... import race_layout as words
 from ...ir.model import Operation, TensorType
 from ...spirv.builder import I32, I64
-from ...spirv.control import While
+from ...spirv.control import IfElse, While
 from ...spirv.module import Value as Register
-from ...spirv.types import Float, Int
+from ...spirv.types import Bool, Float, Int
 from ..context import Context, StepLoop
 from ..lanes.elements import guarded, visit_elements, visited_layout
 from ..memory.load import to_memory
@@ -78,12 +78,19 @@ def order(ctx: Context, op: Operation, ptr: Bound, mask: Bound | None,
         def known(action: Callable[[Register], None], where: Register) -> None:
             guarded(ctx, where, lambda: action(accesses.row_of(address)))
 
+        more = b.constant(Bool(), True) if replaces else None
         if acquiring:
-            known(accesses.acquire, tracks)
+            branch = IfElse(b.module, tracks)
+            with branch.then():
+                branch.yield_([accesses.acquire(accesses.row_of(address))])
+            with branch.otherwise():
+                branch.yield_([b.constant(Bool(), False)])
+            more = branch.results[0]
+            accesses.knows_more()
         if releasing:
             again = accesses.access_before_release(address, tracks)
             where = tracks if does is None else b.logical_and(tracks, does)
-            known(lambda row: accesses.release(row, again, replaces), where)
+            known(lambda row: accesses.release(row, again, more), where)
             return
         accesses.access(address)
         accesses.has_news()

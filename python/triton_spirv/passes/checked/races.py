@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ... import race_layout
 from ...check_layout import race_word
 from ...facts.motion import Element, motion
 from ...facts.pointers import is_pointer, pointer_roots
@@ -51,8 +50,7 @@ class _Races:
         self.roots = pointer_roots(module)
         self.accesses = [op for op in module.walk() if op.name in WATCHED]
         self.scattered = {op for op in self.accesses if op.name == "tt.store" and not _are_apart(op.ptr)}
-        has_atomics = any(_kind(op).startswith("atomic") for op in self.accesses)
-        self.planes = race_layout.PLANES if has_atomics else race_layout.PLAIN_PLANES
+        self.shares = any(_kind(op).startswith("atomic") for op in self.accesses)
 
     def add(self) -> None:
         pointers = [i for i, value in enumerate(self.module.entry.regions[0].entry.arguments)
@@ -72,7 +70,7 @@ class _Races:
         more = {"bytes": _bytes(op), "arguments": arguments, "kind": kind}
         word = self.sites.add(op, "race", WATCHED[op.name], orders=sem != "relaxed", answers=answers, **more)
         attributes = {"state": race_word(self.sites.arguments), "word": word, "site": self.count,
-                      "kind": kind, "planes": self.planes, "roots": sum(1 << i for i in arguments),
+                      "kind": kind, "shares": self.shares, "roots": sum(1 << i for i in arguments),
                       "count": self.sites.arguments}
         self.count += 1
         mask = op.mask if "mask" in op.operand_names() else None
@@ -107,7 +105,7 @@ def _bytes(op: Operation) -> int:
 
 
 def _kind(op: Operation) -> str:
-    """A key of race_layout.CHECKED. Atomic operations among the threads of one program are plain accesses to
+    """A key of race_layout.BEHIND. Atomic operations among the threads of one program are plain accesses to
     the others; what is volatile is read as by an atomic operation that acquires, as everywhere here."""
     writes = op.has("writes")
     if op.has("atomic") and op.attributes["scope"] != "cta":
