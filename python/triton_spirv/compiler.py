@@ -136,9 +136,9 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     checks = options.get("check", ())
     # what launchers ask of the kernel, not of what checks make of it
     asked = (written_arguments(module), follows(module)) if checks else None
-    sites = instrument(module, checks)
-    watches_lanes = LANES in checks
-    if watches_lanes and not (target.lanes and ENVIRONMENTS[target.environment].watches_shared):
+    watches_lanes, hears = LANES in checks, ENVIRONMENTS[target.environment].watches_shared
+    sites = instrument(module, checks, hears)
+    if watches_lanes and not (target.lanes and hears):
         raise UnsupportedOperation("check=lanes is for OpenCL devices with lanes: TRITON_SPIRV_DEVICE=cpu "
                                    f"TRITON_SPIRV_TARGET=simt; not for {target.name}")
     inspection = Inspection.asked(PASS_NAMES)
@@ -158,7 +158,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
         has_atomics=not with_trait("atomic").isdisjoint([op.name for op in module.walk()]),
         stop_word=stop_word_of(sites, len(kernel.regions[0].entry.arguments)),
-        across=across), budget)
+        stops_rounds=not {"all", "deadlock"}.isdisjoint(checks), across=across), budget)
     budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module)

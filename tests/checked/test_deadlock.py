@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 import triton_spirv
 from triton_spirv import CheckError
-from triton_spirv.errors import UnsupportedOperation, UsageError
+from triton_spirv.errors import UsageError
 
 
 @triton.jit
@@ -70,7 +70,7 @@ def found(kernel: Any, grid: tuple[int, ...], *arguments: Any, **options: Any) -
     arguments = tuple(triton_spirv.asarray(x) if isinstance(x, np.ndarray) else x for x in arguments)
     start = time.monotonic()
     try:
-        kernel[grid](*arguments, check="deadlock", **options)
+        kernel[grid](*arguments, **{"check": "deadlock", **options})
     except CheckError as error:
         assert 0.5 <= time.monotonic() - start
         assert {finding.check for finding in error.findings} == {"deadlock"}
@@ -151,6 +151,79 @@ def counted_few(x, o, n: tl.constexpr, BLOCK: tl.constexpr):
     tl.store(o + tl.arange(0, BLOCK), total)
 
 
+@triton.jit
+def nested(x, o, n: tl.constexpr):
+    total = 0.0
+    for _ in range(60000):
+        for _ in range(60000):
+            for k in range(n):
+                total = tl.maximum(total, tl.load(x + k, volatile=True))
+    tl.store(o, total)
+
+
+def test_short_loops_in_each_other_are_a_long_one() -> None:
+    finding, *_ = found(nested, (1,), np.ones(16, np.float32), np.zeros(1, np.float32), 4)
+    assert finding.source == "for _ in range(60000):"
+
+
+@triton.jit
+def later(flags, o):
+    """Each program waits for the next one."""
+    p = tl.program_id(0)
+    if p < tl.num_programs(0) - 1:
+        while tl.atomic_add(flags + p + 1, 0, sem="acquire") == 0:
+            pass
+    tl.store(o + p, p)
+    tl.atomic_xchg(flags + p, 1, sem="release")
+
+
+@triton.jit
+def settling(x, o, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i)
+    while tl.sum(v, 0) != 0:
+        v = tl.where(v % 2 == 0, v // 2, 3 * v - 1)
+    tl.store(o + i, v)
+
+
+@pytest.fixture(params=["simt", "simt8"])
+def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_SPIRV_TARGET", request.param)
+
+
+@pytest.mark.usefixtures("lanes")
+@pytest.mark.parametrize("check", ["deadlock", "lanes"])
+def test_a_program_that_waits_for_a_later_one_in_lanes(check: str) -> None:
+    """With "lanes" programs run one after the other."""
+    flags, o = np.ones(65, np.int32), np.zeros(64, np.int32)
+    assert ends(later, (64,), flags, o, check=check) and (o == np.arange(64)).all()
+    finding, *_ = found(later, (64,), np.zeros(65, np.int32), o, check=check)
+    assert finding.argument == "flags" and finding.source.startswith("while tl.atomic_add")
+
+
+@pytest.mark.usefixtures("lanes")
+def test_loops_in_lanes() -> None:
+    o = ints(0)
+    assert ends(locked, (4,), ints(0, 0, 0, 0), o, 1) and o[0] == 4
+    findings = found(locked, (4,), ints(0, 0, 0, 1), ints(0), 0)
+    assert len(findings) == 4 and "atomic of lock[3]" in findings[0].message
+    assert ends(settling, (1,), np.zeros(64, np.int32), np.zeros(64, np.int32), BLOCK=64)
+    for warps in (1, 4):
+        finding, = found(settling, (1,), np.full(64, 5, np.int32), np.zeros(64, np.int32), BLOCK=64,
+                         num_warps=warps)
+        assert finding.source == "while tl.sum(v, 0) != 0:"
+    x, o = np.ones(64, np.float32), np.zeros(16, np.float32)
+    assert ends(counted_up, (1,), x, o, 3, 0, BLOCK=16) and (o == 12).all()
+    finding, = found(counted_up, (1,), x, o, 2 ** 62, -2 ** 62, BLOCK=16)
+    assert finding.source == "for _ in range(least, n):"
+    if hasattr(tl, "atomic_poll"):
+        flags, o = np.ones(16, np.int32), np.zeros(16, np.int32)
+        assert ends(polling, (1,), flags, o, BLOCK=16) and o.all()
+        flags[11] = 0
+        finding, = found(polling, (1,), flags, o, BLOCK=16)
+        assert finding.index == (11,)
+
+
 def test_loops_that_end_are_as_they_were() -> None:
     x, o = triton_spirv.asarray(np.ones(64, np.float32)), triton_spirv.asarray(np.zeros(16, np.float32))
     plain = counted_few[(1,)](x, o, 4, BLOCK=16)
@@ -163,7 +236,3 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRITON_SPIRV_CHECK_TIMEOUT", text)
         with pytest.raises(UsageError, match=f"CHECK_TIMEOUT is '{text}'; it is a number of seconds"):
             found(rounds, (1,), ints(0), 8)
-    monkeypatch.delenv("TRITON_SPIRV_CHECK_TIMEOUT")
-    monkeypatch.setenv("TRITON_SPIRV_TARGET", "simt")
-    with pytest.raises(UnsupportedOperation, match="one work-item runs a program"):
-        found(counted, (1,), np.ones(64, np.float32), np.ones(16, np.float32), 4, BLOCK=16)

@@ -31,7 +31,7 @@ class Options:
 class Kernel:
     """functions: of its module, by name; num_warps: that run a program together; has_atomics: has
     the module atomic operations? across: shapes of tensors that are accessed across their rows;
-    stop_word: of the array of checks, by which the launcher ends loops."""
+    stop_word: of the array of checks, by which the launcher ends loops; stops_rounds: counted ones, too."""
 
     functions: Mapping[str, Operation]
     options: Options = field(default_factory=Options)
@@ -39,3 +39,4 @@ class Kernel:
     has_atomics: bool = False
     across: Mapping[tuple[int, ...], int] = field(default_factory=dict)
     stop_word: int | None = None
+    stops_rounds: bool = False

@@ -84,9 +84,10 @@ def for_loop(
     registers, counts = _pack(ctx, carriers, starts)
     signed = not op.attributes.get("unsignedCmp", False)
     keeps = ctx.target.has("keeps_loops") and any(inner.has("product") for inner in op.walk())
+    ends = ctx.kernel.stops_rounds and may_be_long(op)
     loop = For(b.module, lower, upper, step, carried=registers, signed=signed,
                control="DontUnroll" if keeps else "None",
-               goes_on=lambda test: goes_on(ctx, test) if may_be_long(op) else test)
+               goes_on=lambda test: goes_on(ctx, test) if ends else test)
     for copies in staged.values():
         if copies.turn is not None:
             ctx.shared.headers[copies.turn.number] = b.module.block.id  # type: ignore[union-attr]

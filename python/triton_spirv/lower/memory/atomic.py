@@ -311,7 +311,7 @@ def atomic_poll(ctx: Context, op: Operation, ptr: Bound, expected: Bound,
             go_on = b.logical_not(found)
             if start is not None and limit is not None:
                 go_on = b.logical_and(go_on, b.compare("OpULessThan", b.isub(ctx.env.ticks(), start), limit))
-            loop.condition(goes_on(ctx, go_on), [found])
+            loop.condition(goes_on(ctx, go_on, together=False), [found])
         with loop.body():
             loop.yield_([])
         ctx.env.fence(place.scope, place.acquire)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...check_layout import Site
+from ...check_layout import LANES, Site
 from ...errors import UnsupportedOperation
+from ...facts.program_waits import waits
 from ...ir.model import TensorType
 from ...ir.module import Module
 from ..simplify import simplify
@@ -23,8 +24,8 @@ from .view import check_view
 
 __all__ = ["CHECKS", "Site", "instrument"]
 
-#: what lanes can do, too
-ON_LANES = frozenset({"bounds", "view"})
+#: what lanes can do, too; what they can where the host and a kernel see each other's memory meanwhile
+ON_LANES, ON_HEARING_LANES = frozenset({"bounds", "view"}), frozenset({"bounds", "deadlock", "view"})
 
 #: what is no part of "all"
 ASKED = "view"
@@ -34,20 +35,25 @@ CHECKS = {"uninit": check_uninit, "overflow": check_overflow, "nan": check_nan, 
           "deadlock": check_deadlock, "view": check_view, "bounds": check_bounds}
 
 
-def instrument(module: Module, checks: Sequence[str]) -> tuple[Site, ...]:
+def instrument(module: Module, checks: Sequence[str], hears: bool = True) -> tuple[Site, ...]:
     """Let the kernel test itself, in place; the places that may report, in the order of their numbers.
-    "all": the checks that there are for the target. UnsupportedOperation for one that is not."""
+    "all": the checks that there are for the target. UnsupportedOperation for one that is not. `hears`: does a
+    kernel that runs see what the host writes? What lanes do is looked at program by program ("lanes"), so one
+    that waits for another may never end."""
     if checks:
         simplify(module)  # what it makes views of mixes no elements
     sites = Sites(module)
     lanes = has_lanes(module)
+    there = ON_HEARING_LANES if hears else ON_LANES
     for name, check in CHECKS.items():
-        if name in checks and lanes and name not in ON_LANES:
+        if name in checks and lanes and name not in there:
             raise UnsupportedOperation(f"check={name} is for devices where one work-item runs a program: "
                                        "TRITON_SPIRV_DEVICE=cpu, without TRITON_SPIRV_TARGET; on lanes "
-                                       f"there is {', '.join(sorted(ON_LANES))}")
-        if name in checks or ("all" in checks and name != ASKED and (not lanes or name in ON_LANES)):
+                                       f"there is {', '.join(sorted(there))}")
+        if name in checks or ("all" in checks and name != ASKED and (not lanes or name in there)):
             check(module, sites)
+        elif name == "deadlock" and LANES in checks and waits(module):
+            check_deadlock(module, sites, rounds=False)  # a barrier in each would hide missing ones
     return tuple(sites.known)
 
 
