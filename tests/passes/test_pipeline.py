@@ -21,7 +21,8 @@ UNIT, TILES, AHEAD, BITS = "place-products", "place-tiles", "fetch-ahead", "floa
 PINNED = {
     "cpu": ("simplify", ORDER, "single-rounds", RUNS),
     "cpu-simt": ALWAYS, "cpu-simt8": ALWAYS, "cpu-simt32": ALWAYS,
-    "pvc": (*ALWAYS, UNIT), "bmg": (*ALWAYS, UNIT), "dg2": (*ALWAYS, UNIT), "tgl": ALWAYS,
+    "pvc": (*ALWAYS, UNIT, TILES), "bmg": (*ALWAYS, UNIT, TILES), "dg2": (*ALWAYS, UNIT, TILES),
+    "tgl": (*ALWAYS, TILES),
     "vulkan": (*ALWAYS, TILES, AHEAD), "lavapipe": (*ALWAYS, TILES, AHEAD),
     NARROW: (*ALWAYS, TILES, AHEAD, BITS),
 }

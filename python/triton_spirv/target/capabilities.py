@@ -168,6 +168,8 @@ class Products:
     emulated         matrix, 2D block and predicated instructions are functions that are linked in
     places_tiles     results of products lie in squares, or as matrices of a sub-group come: see
                      passes/tile_placement.py
+    places_rows      results of products that are computed with along rows lie in whole rows of a warp: the
+                     same file
     holds_operands   a left operand that a loop does not change stays in matrices of a sub-group, where it
                      fits into registers
     fetches_ahead    loops of products load the next round's operands while they compute: see
@@ -187,6 +189,7 @@ class Products:
     matrices: tuple[tuple[int, int, int, str, str, str, str], ...] = ()
     emulated: bool = False
     places_tiles: bool = False
+    places_rows: bool = False
     holds_operands: bool = False
     fetches_ahead: bool = False
     double_buffers: bool = False

@@ -93,6 +93,7 @@ INTEL = CPU_SIMT.with_options(
     clock_builtin=True,
     shared_bytes=64 * 1024,
     float64=False,
+    places_rows=True,
     register_bytes=128 * 32,
 )
 
@@ -131,8 +132,9 @@ INTEL_GPUS = (
     INTEL.with_options(name="dg2-2022", matrix=Matrix(8), matrix_builtins=True, shared_blocks=True,
                        converts_bf16=True, large_registers=True),
     INTEL.with_options(name="arl", matrix=Matrix(8), matrix_builtins=True, float64=True, shared_blocks=True,
-                       clock_builtin=False, converts_bf16=True, large_registers=True),
-    INTEL.with_options(name="mtl", float64=True, shared_blocks=True, large_registers=True, product_lanes=8),
+                       predicated=True, clock_builtin=False, converts_bf16=True, large_registers=True),
+    INTEL.with_options(name="mtl", float64=True, shared_blocks=True, predicated=True, large_registers=True,
+                       product_lanes=8),
     INTEL.with_options(name="tgl"),
     INTEL.with_options(name="tgl-32", address_bits=32),
 )

@@ -52,7 +52,8 @@ OPTIMISATIONS: dict[str, Optimisation] = {
     "branchless": Optimisation("Short branches in combiners compute both sides and select."),
     "tiles": Optimisation("A product is summed in tiles of several rows and vectors; results of matrix units "
                           "lie as these give them.",
-                          {"accumulators": (1, 1), "places_tiles": False, "holds_operands": False}),
+                          {"accumulators": (1, 1), "places_tiles": False, "places_rows": False,
+                           "holds_operands": False}),
     "sums-of-products": Optimisation("Instructions that sum several products of small numbers.",
                                      {"products": frozenset()}),
     "matrix-units": Optimisation("Products on matrix units and tile registers, and 2D block messages.",
