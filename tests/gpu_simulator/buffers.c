@@ -1,6 +1,6 @@
-// OpenCL's buffers, for what pyopencl's arrays need: their memory is the host's, and they are not arguments of kernels
-// here (a runtime of pointers maps them). Each command is done when it is enqueued, behind all of its queue; that it may
-// be later is not simulated.
+// OpenCL's buffers, for what pyopencl's arrays and loaders of bundles need. Their memory is the host's until a kernel
+// gets one as an argument: then it is an allocation of the device. Each command is done when it is enqueued, behind all
+// of its queue; that it may be later is not simulated.
 #include "simulator.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,24 @@ VISIBLE cl_int clReleaseMemObject(cl_mem buffer) {
     ENTER;
     if (!ALIVE(buffer, BUFFER)) return CL_INVALID_MEM_OBJECT;
     if (buffer->references == 1 && buffer->maps) violation("%s: %p is mapped", __func__, (void *)buffer);
-    if (lose_reference(buffer)) free(buffer->data);
+    void *place = buffer->place;
+    char *data = buffer->data;
+    cl_context context = buffer->context;
+    if (!lose_reference(buffer)) return CL_SUCCESS;
+    if (place) return clMemBlockingFreeINTEL(context, place);  // the driver, too, frees it behind what uses it
+    free(data);
     return CL_SUCCESS;
+}
+
+const void *place_of(cl_mem buffer) {
+    if (buffer->place) return buffer->place;
+    if (buffer->maps) violation("a mapped buffer, %p, is the argument of a kernel", (void *)buffer);
+    void *place = clDeviceMemAllocINTEL(buffer->context, NULL, NULL, buffer->size, 0, NULL);
+    if (!place) return NULL;
+    memcpy(in_view(place), buffer->data, buffer->size);
+    free(buffer->data);
+    buffer->data = in_view(place);
+    return buffer->place = place;
 }
 
 VISIBLE cl_int clGetMemObjectInfo(cl_mem buffer, cl_mem_info what, size_t room, void *to, size_t *bytes_to) {

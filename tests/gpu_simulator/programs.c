@@ -261,10 +261,17 @@ VISIBLE cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, con
     if (!ALIVE(kernel, KERNEL)) return CL_INVALID_KERNEL;
     const struct Module *module = &kernel->program->module;
     if (index >= module->parameter_count) return CL_INVALID_ARG_INDEX;
-    if (module->parameters[index].is_pointer) {  // of a buffer, of which there are none, or none at all
-        if (data) violation("clSetKernelArg: argument %u is a pointer; addresses are given by other functions", index);
-        if (data) return CL_INVALID_MEM_OBJECT;
-        bytes = 8;
+    const void *place = NULL;
+    if (module->parameters[index].is_pointer) {  // a buffer, or none at all
+        cl_mem buffer = data && bytes == sizeof buffer ? *(const cl_mem *)data : NULL;
+        if (is_device_address(buffer)) {
+            violation("clSetKernelArg: argument %u is a pointer; addresses are given by other functions", index);
+            return CL_INVALID_MEM_OBJECT;
+        }
+        if (buffer && (!ALIVE(buffer, BUFFER) || buffer->context != kernel->program->context)) return CL_INVALID_MEM_OBJECT;
+        if (buffer && !(place = place_of(buffer))) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        if (data) data = &place;
+        else bytes = sizeof place;
     }
     if (bytes != module->parameters[index].bytes) {
         violation("clSetKernelArg: argument %u has %u bytes, it is given %zu", index, module->parameters[index].bytes,

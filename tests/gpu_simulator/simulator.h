@@ -138,8 +138,11 @@ struct _cl_mem {
     cl_mem_flags flags;
     size_t size;
     char *data;
+    void *place;    // of its allocation, where it has one
     unsigned maps;  // that were not undone
 };
+
+const void *place_of(cl_mem buffer);  // the address by which kernels know it; NULL: there is no room
 
 // ---- spirv.c: what a module says
 
