@@ -53,6 +53,30 @@ def test_a_counted_loop_that_moves_pointers():
     assert added_each_round(loop, 3) == []
 
 
+def test_scalars_and_what_is_not_uniform():
+    loop = loop_of(
+        HEAD
+        + """
+        %x:4 = scf.for %i = %zero to %n step %one iter_args(%a = %n, %b = %n, %d = %t, %f = %n)
+            -> (i32, i32, tensor<16xi32>, i32) : i32 {
+          %a1 = arith.addi %a, %n : i32
+          %b1 = arith.addi %one, %b : i32
+          %b2 = arith.addi %b1, %i : i32
+          %d1 = arith.addi %t, %d : tensor<16xi32>
+          %f1 = arith.addi %i, %n : i32
+          scf.yield %a1, %b2, %d1, %f1 : i32, i32, tensor<16xi32>, i32
+        }
+    """
+    )
+
+    def names(index: int, uniform: bool = True) -> list[str] | None:
+        steps = added_each_round(loop, index, uniform)
+        return None if steps is None else [value.name for value in steps]
+
+    assert names(0) == ["n"] and names(1) == ["one", "i"] and names(3) is None
+    assert names(2) is None and names(2, uniform=False) == ["t"]
+
+
 def test_swapped_arguments_are_no_step():
     loop = loop_of(
         HEAD

@@ -216,24 +216,27 @@ def _start(*starts: Value | int | None) -> Value | int | None:
     return 0 if not others else others[0] if len(others) == 1 else None
 
 
-def added_each_round(loop: Operation, index: int) -> list[Value] | None:
-    """The uniform values that a round adds to iter_arg `index` of an scf.for, first to last.
+def added_each_round(loop: Operation, index: int, uniform: bool = True) -> list[Value] | None:
+    """The values that a round adds to iter_arg `index` of an scf.for, first to last; `uniform`: tensors hold
+    one value each.
 
     None where it does anything else to it. The yielded value must be a chain of sums that starts at the
     iter_arg.
     """
     body = loop.regions[0].entry
-    known: dict[Value, bool] = {}
-    value, steps = body.terminator.operands[index], list[Value]()
-    while value is not body.arguments[1 + index]:
+
+    def rule(value: Value) -> Asking[list[Value] | None]:
+        if value is body.arguments[1 + index]:
+            return []
         op = value.defining_op
         if op is None or op.parent is not body or not op.has("sum"):
             return None
         first, second = op.operands
-        if op.name == "arith.addi" and is_uniform(first, known):
-            first, second = second, first
-        if not is_uniform(second, known):
-            return None
-        steps.append(second)
-        value = first
-    return steps[::-1]
+        before = yield (first,)
+        if before is None and op.name == "arith.addi":
+            before, second = (yield (second,)), first
+        return None if before is None else [*before, second]
+
+    steps = answer(rule, body.terminator.operands[index])
+    known: dict[Value, bool] = {}
+    return None if steps is None or (uniform and not all(is_uniform(x, known) for x in steps)) else steps

@@ -12,7 +12,6 @@ through the same views. Whatever has no formula is unknown, and so is the reach 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ..ir.dialects import OPERATIONS, with_trait
@@ -29,6 +28,8 @@ from ..ir.model import (
     element_type,
 )
 from ..ir.module import Module
+from .bounds import conjunction
+from .motion import added_each_round
 from .pointers import is_pointer, pointer_flow, pointer_roots
 
 Node = list[Any]
@@ -103,6 +104,7 @@ class _Formulas:
         self._unlimited = self._known  # what is known of numbers, and of pointers, where no mask limits them
         self._pointers: dict[tuple[Value, Path], tuple[int, int] | None] = {}
         self._limits: Limits = {}
+        self._masks: dict[Value, Limits] = {}  # what each mask of an access says
         self._open: set[tuple[Operation, int]] = set()  # values of loops whose steps are being looked at
 
     def node(self, *parts: str | int | None) -> int:
@@ -118,7 +120,9 @@ class _Formulas:
         path: Path = () if isinstance(op.ptr.type, TensorType) else None
         mask = op.mask if "mask" in OPERATIONS[op.name].positions else None
         if mask is not None:
-            self._limits = self._limited(mask, path)
+            if mask not in self._masks:
+                self._masks[mask] = self._limited(mask, path)
+            self._limits = self._masks[mask]
             self._known = {} if self._limits else self._unlimited
         return self.pointer(op.ptr, path)
 
@@ -126,27 +130,18 @@ class _Formulas:
 
     def _limited(self, mask: Value, path: Path) -> Limits:
         limits: Limits = {}
-        for op, where in self._comparisons(mask, path):
-            said = COMPARED.get(str(op.attributes["predicate"]))
+        for part in conjunction(mask):
+            said, where = COMPARED.get(part.predicate), path
             if said is None:
                 continue
-            for side, other, way in ((op.lhs, op.rhs, said[0]), (op.rhs, op.lhs, said[1])):
+            for view in part.views:
+                where = _below(view, where)
+            left, right = part.operands
+            for side, other, way in ((left, right, said[0]), (right, left, said[1])):
                 bound = self.number(other, where)
                 if bound is not None:
                     limits.setdefault((side, where), []).append((way, bound, said[2]))
         return limits
-
-    def _comparisons(self, mask: Value, path: Path) -> Iterator[tuple[Operation, Path]]:
-        """What all hold where the mask does, and by which views they are seen."""
-        pending = [(mask, path)]
-        for value, where in pending:
-            op = value.defining_op
-            if op is None:
-                continue
-            if op.name == "arith.cmpi":
-                yield op, where
-            known = [(each, where) for each in op.operands] if op.name == "arith.andi" else [_view(op, where)]
-            pending += [each for each in known if each is not None and each not in pending]
 
     # --- numbers ----------------------------------------------------------------------------------------
 
@@ -213,15 +208,17 @@ class _Formulas:
         `pointer`."""
         if (loop, index) in self._open:
             return None  # what is added depends on the sum
-        steps = list(_added(loop, index))
+        steps = added_each_round(loop, index, uniform=False)
+        if steps is None:
+            return None
         limits, self._limits = self._limits, {}  # the mask is of this round, what was added of earlier ones
         known, self._known = self._known, {}
         self._open.add((loop, index))
-        added = [self.number(step, path) for step in steps if step is not None]
+        added = [self.number(step, path) for step in steps[::-1]]
         self._open.remove((loop, index))
         self._limits, self._known = limits, known
         start, bounds = first(loop.init[index], path), [self.number(each, None) for each in loop.operands[:3]]
-        if start is None or None in steps or None in added or None in bounds:
+        if start is None or None in added or None in bounds:
             return None
         is_pointer, type = isinstance(start, tuple), element_type(loop.init[index].type)
         offset = start[1] if is_pointer else start
@@ -267,36 +264,14 @@ class _Formulas:
 
 def _view(op: Operation, path: Path) -> tuple[Value, Path] | None:
     """What the elements of a view are elements of, and by which views; None for what is no view."""
-    if op.has("splats"):
-        return op.operands[0], None
-    if op.has("keeps_dims"):
-        return op.operands[0], path
-    if op.has("view"):
-        how = op.attributes.get("axis", op.attributes.get("order", id(op)))  # a reshape may reorder
-        return op.operands[0], (*(path or ()), (op.name, str(how)))
-    return None
+    return (op.operands[0], _below(op, path)) if op.has("view") else None
 
 
-def _added(loop: Operation, index: int) -> Iterator[Value | None]:
-    """What each round adds to a value that the loop carries; None where it does anything else to it."""
-    body = loop.regions[0].entry
-    value, carried = body.terminator.operands[index], body.arguments[1 + index]
-    while value is not carried:
-        op = value.defining_op
-        if op is None or not op.has("sum") or op.parent is not body:
-            yield None
-            return
-        value, step = op.operands
-        if op.name == "arith.addi" and not _leads(value, carried):
-            value, step = step, value
-        yield step
-
-
-def _leads(value: Value, to: Value) -> bool:
-    """Is it a chain of sums, by left operands, that begins at `to`?"""
-    while value is not to:
-        op = value.defining_op
-        if op is None or op.name != "arith.addi":
-            return False
-        value = op.operands[0]
-    return True
+def _below(view: Operation, path: Path) -> Path:
+    """By which views the elements of its operand are seen."""
+    if view.has("splats"):
+        return None
+    if view.has("keeps_dims"):
+        return path
+    how = view.attributes.get("axis", view.attributes.get("order", id(view)))  # a reshape may reorder
+    return (*(path or ()), (view.name, str(how)))
