@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -89,10 +89,12 @@ class Array:
     def extent(self) -> tuple[int, int]:
         """Address and bytes of the whole allocation that this is a part of: what a staged launch copies."""
         start, size = span_of(self._memory)
-        owner, base = self._memory, cast(Any, self._memory)
+        owner, base = self._memory, self._memory.base
         while base is not None:  # as_strided puts an object of its own between a view and its base
             owner = base if isinstance(base, np.ndarray) else owner
             base = base.base if type(base).__module__.startswith("numpy") else None
+        if owner is self._memory:
+            return start, size
         first, room = span_of(owner)
         begin = min(start, first)
         return begin, max(start + size, first + room) - begin
@@ -199,11 +201,15 @@ def asarray(source: Any, dtype: Any = None) -> Array:
 
 def span_of(array: np.ndarray) -> tuple[int, int]:
     """Address and bytes of the smallest span that has all elements of an array, whatever its strides."""
-    start: int = array.ctypes.data
-    if not array.size:
-        return start, 0
-    steps = [(size - 1) * step for size, step in zip(array.shape, array.strides, strict=True)]
-    below, above = sum(step for step in steps if step < 0), sum(step for step in steps if step > 0)
+    start: int = array.__array_interface__["data"][0]
+    if array.flags.c_contiguous or not array.size:
+        return start, array.nbytes
+    below = above = 0
+    for size, step in zip(array.shape, array.strides, strict=True):
+        if step < 0:
+            below += (size - 1) * step
+        else:
+            above += (size - 1) * step
     return start + below, above - below + array.itemsize
 
 

@@ -73,7 +73,7 @@ class Copies:
 
     def trim(self, kept: int = 0) -> None:
         """Free what is kept beyond so many bytes, the oldest first."""
-        while sum(self._sizes.get(address, 0) for address in list(self._kept)) > kept:
+        while sum(filter(None, map(self._sizes.get, list(self._kept)))) > kept:
             try:
                 address = self._kept.pop(0)
             except IndexError:

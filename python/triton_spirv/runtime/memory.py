@@ -78,12 +78,14 @@ class Staging:
 
     def _place(self, address: int) -> int:
         """On the device, of the first byte of a span."""
-        found = (place + address - begin for begin, end, place in self._regions if begin <= address < end)
-        return next(found, 0)
+        for begin, end, place in self._regions:
+            if begin <= address < end:
+                return place + address - begin
+        return 0
 
     def copy_back(self) -> None:
         """What the kernel may have written returns to host memory, each byte once; it is there then."""
-        spans = list(merged(span for span in self._spans if span[2]))
+        spans = merged([span for span in self._spans if span[2]])
         for left, (begin, end, _) in enumerate(spans, 1 - len(spans)):
             self._copy(begin, self._place(begin), end - begin, waits=not left)
 

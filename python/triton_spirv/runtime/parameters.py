@@ -44,9 +44,17 @@ class Parameters:
     def prepared(self, index: int, argument: object, stack: ExitStack, staging: memory.Staging | None,
                  reach: Reach | None = None) -> Any:
         """The value of one parameter, a number or a host address; staging learns what is behind it."""
+        try:
+            return self._prepared(index, argument, stack, staging, reach)
+        except LaunchError as error:
+            raise LaunchError(f"{self._where(index)}: {error}") from None
+
+    def _prepared(self, index: int, argument: object, stack: ExitStack, staging: memory.Staging | None,
+                  reach: Reach | None) -> Any:
+        """The same; an error does not name the argument."""
         parameter = self.artifact.parameters[index]
         if parameter.type != "ptr":
-            return self._named(index, lambda: fitted_number(argument, parameter.type, self.codes[index]))
+            return fitted_number(argument, parameter.type, self.codes[index])
         if staging and self.is_there(argument):
             return underlying(argument).address
         if hasattr(argument, "mapped"):
@@ -56,14 +64,14 @@ class Parameters:
             address = mapped.ctypes.data
             whole: tuple[int, int] | None = span_of(mapped)
             if address % 16 and not (has_address(argument) and argument.data_ptr() % 16):
-                raise LaunchError(f"{self._where(index)}: compiled for alignment 16, mapped to {address:#x}")
+                raise LaunchError(f"compiled for alignment 16, mapped to {address:#x}")
         else:
-            address = self._named(index, lambda: self.tables[index][type(argument)](argument))
+            address = self.tables[index][type(argument)](argument)
             whole = extent(argument)
         if staging and address:
             assert reach is not None
-            self._named(index, lambda: staging.add(index, address, whole, self.artifact.written[index],
-                                                   functools.partial(reach.part, index)))
+            staging.add(index, address, whole, self.artifact.written[index],
+                        functools.partial(reach.part, index))
         return address
 
     def pointers(self, arguments: Sequence[object]) -> list[Any]:
