@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .types import Array, Bool, CooperativeMatrix, Float, FunctionType, Int, Pointer, Struct, Type, Vector
+from .values import Function, Value
 
 Check = Callable[[Type, Sequence[Any]], "str | None"]
 BOOL = Bool()
@@ -26,14 +27,14 @@ def scalar(type: Type) -> Type:
     return type.element if isinstance(type, Vector) else type
 
 
-def _same(type: Type, operands: Sequence[Any]) -> str | None:
+def _same(type: Type, operands: Sequence[Value]) -> str | None:
     for operand in operands:
         if operand.type is not type:
             return f"the result is {type}, an operand is {operand.type}"
     return None
 
 
-def _shift(type: Type, operands: Sequence[Any]) -> str | None:
+def _shift(type: Type, operands: Sequence[Value]) -> str | None:
     base, amount = operands
     if base.type is not type:
         return f"the result is {type}, the base is {base.type}"
@@ -42,7 +43,7 @@ def _shift(type: Type, operands: Sequence[Any]) -> str | None:
     return None
 
 
-def _comparison(type: Type, operands: Sequence[Any]) -> str | None:
+def _comparison(type: Type, operands: Sequence[Value]) -> str | None:
     first = operands[0].type
     if operands[-1].type is not first:
         return f"the operands are {first} and {operands[-1].type}"
@@ -51,42 +52,42 @@ def _comparison(type: Type, operands: Sequence[Any]) -> str | None:
     return None
 
 
-def _select(type: Type, operands: Sequence[Any]) -> str | None:
+def _select(type: Type, operands: Sequence[Value]) -> str | None:
     condition, *choices = operands
     if scalar(condition.type) is not BOOL or components(condition.type) not in (1, components(type)):
         return f"the result is {type}, the condition is {condition.type}"
     return _same(type, choices)
 
 
-def _load(type: Type, operands: Sequence[Any]) -> str | None:
+def _load(type: Type, operands: Sequence[Value]) -> str | None:
     return _access(operands[0].type, type)
 
 
-def _store(type: Type, operands: Sequence[Any]) -> str | None:
+def _store(type: Type, operands: Sequence[Value]) -> str | None:
     return _access(operands[0].type, operands[1].type)
 
 
-def _predicated_load(type: Type, operands: Sequence[Any]) -> str | None:
+def _predicated_load(type: Type, operands: Sequence[Value]) -> str | None:
     return _access(operands[0].type, type) or _same(type, operands[2:3]) or _branch(type, operands[1:])
 
 
-def _predicated_store(type: Type, operands: Sequence[Any]) -> str | None:
+def _predicated_store(type: Type, operands: Sequence[Value]) -> str | None:
     return _access(operands[0].type, operands[1].type) or _branch(type, operands[2:])
 
 
-def _atomic(type: Type, operands: Sequence[Any]) -> str | None:
+def _atomic(type: Type, operands: Sequence[Value]) -> str | None:
     """Pointer, scope, semantics; then, last, the value, for all but OpAtomicLoad."""
     return _access(operands[0].type, type) or _same(type, operands[3:][-1:])
 
 
-def _access(pointer: Any, value: Type) -> str | None:
+def _access(pointer: Type, value: Type) -> str | None:
     if not isinstance(pointer, Pointer):
         return f"{pointer} is no pointer"
     return None if pointer.pointee is value else f"the pointer is {pointer}, the value is {value}"
 
 
 def _conversion(source: type[Type], result: type[Type]) -> Check:
-    def check(type: Type, operands: Sequence[Any]) -> str | None:
+    def check(type: Type, operands: Sequence[Value]) -> str | None:
         given = operands[0].type
         if not isinstance(scalar(given), source) or not isinstance(scalar(type), result):
             return f"{given} to {type}; it is for {source.__name__} to {result.__name__}"
@@ -94,7 +95,7 @@ def _conversion(source: type[Type], result: type[Type]) -> Check:
     return check
 
 
-def _bitcast(type: Type, operands: Sequence[Any]) -> str | None:
+def _bitcast(type: Type, operands: Sequence[Value]) -> str | None:
     given, wanted = _bits(operands[0].type), _bits(type)
     if given is None or wanted is None or given == wanted:
         return None
@@ -106,7 +107,7 @@ def _bits(type: Type) -> int | None:
     return element.width * components(type) if isinstance(element, (Int, Float)) else None
 
 
-def _construct(type: Type, operands: Sequence[Any]) -> str | None:
+def _construct(type: Type, operands: Sequence[Value]) -> str | None:
     if isinstance(type, Vector):
         if any(scalar(operand.type) is not type.element for operand in operands) or \
                 sum(components(operand.type) for operand in operands) != type.count:
@@ -135,9 +136,9 @@ def _extract(type: Type, operands: Sequence[Any]) -> str | None:
     return None if found is type else f"the element of {operands[0].type} is {found}, the result is {type}"
 
 
-def _call(type: Type, operands: Sequence[Any]) -> str | None:
+def _call(type: Type, operands: Sequence[Value]) -> str | None:
     callee, *arguments = operands
-    if not isinstance(callee.type, FunctionType):
+    if not isinstance(callee, Function) or not isinstance(callee.type, FunctionType):
         return f"{callee} is no function"
     given = tuple([argument.type for argument in arguments])
     if callee.type.result is not type or given != callee.type.parameters:
@@ -145,11 +146,11 @@ def _call(type: Type, operands: Sequence[Any]) -> str | None:
     return None
 
 
-def _branch(type: Type, operands: Sequence[Any]) -> str | None:
+def _branch(type: Type, operands: Sequence[Value]) -> str | None:
     return None if operands[0].type is BOOL else f"the condition is {operands[0].type}"
 
 
-def _types(operands: Iterable[Any]) -> str:
+def _types(operands: Iterable[Value]) -> str:
     return ", ".join(str(operand.type) for operand in operands)
 
 

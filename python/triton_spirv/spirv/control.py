@@ -32,15 +32,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
 
 from .module import Module
 from .types import Bool
-from .values import Label, Value
+from .values import Control, Label, Value
 
 
 @contextmanager
-def if_(m: Module, condition: Value, control: Any = "None") -> Iterator[None]:
+def if_(m: Module, condition: Value, control: Control = "None") -> Iterator[None]:
     """The block is executed when the scalar `condition` holds."""
     then, merge = m.label(), m.label()
     m.emit("OpSelectionMerge", merge, control)
@@ -57,7 +56,7 @@ def if_(m: Module, condition: Value, control: Any = "None") -> Iterator[None]:
 class IfElse:
     """Both ways of a condition, `then()` and `otherwise()`; the values that they yield meet in `results`."""
 
-    def __init__(self, m: Module, condition: Value, control: Any = "None") -> None:
+    def __init__(self, m: Module, condition: Value, control: Control = "None") -> None:
         self.module = m
         self.results: list[Value] = []
         self._then, self._otherwise, self._merge = m.label(), m.label(), m.label()
@@ -121,7 +120,7 @@ class For:
     """
 
     def __init__(self, m: Module, lower: Value, upper: Value, step: Value, carried: Sequence[Value] = (),
-                 signed: bool = True, control: Any = "None", inclusive: bool = False,
+                 signed: bool = True, control: Control = "None", inclusive: bool = False,
                  goes_on: Callable[[Value], Value] = lambda test: test) -> None:
         """`goes_on`: the condition of a round, of the test of the index."""
         self.module = m
@@ -161,7 +160,7 @@ class For:
 class While:
     """A loop that tests between its parts `before()` and `body()`; without a body, a `do ... while`."""
 
-    def __init__(self, m: Module, carried: Sequence[Value] = (), control: Any = "None") -> None:
+    def __init__(self, m: Module, carried: Sequence[Value] = (), control: Control = "None") -> None:
         self.module = m
         self._loop = _Loop(m, control, carried)
         self._condition: Value | None = None
@@ -211,7 +210,7 @@ class While:
 class _Loop:
     """The blocks of a loop: header with phis, entered from the open block; continue block; merge block."""
 
-    def __init__(self, m: Module, control: Any, initial: Sequence[Value]) -> None:
+    def __init__(self, m: Module, control: Control, initial: Sequence[Value]) -> None:
         self.module = m
         self.control = control
         self.header, self.continue_, self.merge = m.label(), m.label(), m.label()

@@ -77,7 +77,7 @@ class Declarations:
         self._bound = id + 1
         return id
 
-    def _assemble(self, name: str, *operands: Any, result: int | None = None,
+    def _assemble(self, name: str, *operands: object, result: int | None = None,
                   type: Type | None = None) -> Words:
         """The words of an instruction outside of blocks."""
         shape = self._declaring.get(name)
@@ -238,7 +238,7 @@ class Declarations:
             known = self._constants[type, name] = self._declare_value(name, type)
         return known
 
-    def _declare_value(self, name: str, type: Type, *operands: Any) -> Value:
+    def _declare_value(self, name: str, type: Type, *operands: object) -> Value:
         """Append an instruction with a result to the section of types, constants and global variables."""
         self.type_id(type)
         value = Value(self.new_id(), type, name)
@@ -259,7 +259,7 @@ class Declarations:
         """The numbers declared so far, by their ids: what they are stands in `constant`."""
         return {value.id: value for value in self._constants.values() if value.constant is not None}
 
-    def decorate(self, target: Target, decoration: str, *parameters: Any) -> None:
+    def decorate(self, target: Target, decoration: str, *parameters: object) -> None:
         """OpDecorate, or OpDecorateId where the parameters are ids; once, however often it is asked for."""
         name = "OpDecorateId" if takes_ids("Decoration", decoration) else "OpDecorate"
         words = self._assemble(name, target, (decoration, *parameters))
@@ -271,14 +271,14 @@ class Declarations:
         for target in targets:
             self._annotations.pop((head, target, *rest), None)
 
-    def decorate_each(self, targets: Iterable[int], decoration: str, *parameters: Any) -> None:
+    def decorate_each(self, targets: Iterable[int], decoration: str, *parameters: object) -> None:
         """`decorate` for results by their ids; the decoration takes no ids itself."""
         head, _, *rest = self._assemble("OpDecorate", Label(0), (decoration, *parameters))
         for target in targets:
             words = [head, target, *rest]
             self._annotations[tuple(words)] = words
 
-    def member_decorate(self, type: Struct, member: int, decoration: str, *parameters: Any) -> None:
+    def member_decorate(self, type: Struct, member: int, decoration: str, *parameters: object) -> None:
         """OpMemberDecorate, for a member of a struct type."""
         words = self._assemble("OpMemberDecorate", type, member, (decoration, *parameters))
         self._annotations[tuple(words)] = words

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from . import grammar
 from .declarations import Declarations, takes_ids
 from .literals import string_words
 from .operands import opcode
 from .types import Array, FunctionType, Int, Pointer, Type, Void
-from .values import Function, Value, Words
+from .values import Control, Function, Value, Words
 
 NON_SEMANTIC = "SPV_KHR_non_semantic_info"
 
@@ -119,7 +118,7 @@ class Interface(Declarations):
         self.decorate(function, "LinkageAttributes", linkage_name or function.name, "Export")
 
     def _new_function(self, name: str, result_type: Type, parameter_types: Sequence[Type],
-                      control: Any = "None") -> Function:
+                      control: Control = "None") -> Function:
         """OpFunction with its OpFunctionParameters."""
         type = FunctionType(result_type, tuple(parameter_types))
         self.type_id(type)
@@ -154,7 +153,7 @@ class Interface(Declarations):
                          if self.version >= (1, 4) or _storage_class(variable) in ("Input", "Output")]
         self._entry_points.append(self._assemble("OpEntryPoint", model, function, name, *interface))
 
-    def execution_mode(self, function: Function, mode: str, *parameters: Any) -> None:
+    def execution_mode(self, function: Function, mode: str, *parameters: object) -> None:
         """OpExecutionMode, or OpExecutionModeId where the parameters are ids."""
         name = "OpExecutionModeId" if takes_ids("ExecutionMode", mode) else "OpExecutionMode"
         words = self._assemble(name, function, (mode, *parameters))

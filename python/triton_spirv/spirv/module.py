@@ -22,7 +22,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, Protocol, overload
+from typing import Protocol, overload
 
 from . import grammar
 from .checks import scalar
@@ -30,7 +30,7 @@ from .decode import MAGIC
 from .interface import Interface
 from .operands import Form, Plan, encode, form, opcode, plan
 from .types import Float, Pointer, Type
-from .values import Function, Label, Value, Words
+from .values import Control, Function, Label, Value, Words
 
 __all__ = ["Function", "Label", "Module", "SourceLocation", "Value"]
 
@@ -88,7 +88,7 @@ class Module(Interface):
     # Functions and blocks
 
     def function(self, name: str, result_type: Type, parameter_types: Sequence[Type],
-                 control: Any = "None") -> Function:
+                 control: Control = "None") -> Function:
         """Open a function, with a Value for each parameter; its first block is for the caller to begin."""
         self._check_closed()
         self._function = self._new_function(name, result_type, parameter_types, control)
@@ -152,7 +152,7 @@ class Module(Interface):
         assert self._left[at] == mark
         del self._left[at:at + 2]
 
-    def _check_reach(self, name: str, operands: Sequence[Any]) -> None:
+    def _check_reach(self, name: str, operands: Sequence[object]) -> None:
         """An operand must be made on every way to its use: specification, 2.16.1. Drivers do not check that,
         and Intel's CPU compiler ends the process over it."""
         for operand in operands:
@@ -200,11 +200,11 @@ class Module(Interface):
     # Instructions
 
     @overload
-    def emit(self, name: str, *operands: Any, type: Type) -> Value: ...
+    def emit(self, name: str, *operands: object, type: Type) -> Value: ...
     @overload
-    def emit(self, name: str, *operands: Any) -> None: ...
+    def emit(self, name: str, *operands: object) -> None: ...
 
-    def emit(self, name: str, *operands: Any, type: Type | None = None) -> Value | None:
+    def emit(self, name: str, *operands: object, type: Type | None = None) -> Value | None:
         """Append an instruction to the open block -> its Value; None for one without result.
 
         An id is given as a Value, a Label or a Type; a literal as an int, float or str; an enumerant by its
@@ -216,7 +216,7 @@ class Module(Interface):
             shape = self._admit(name, type)
         if shape.fewest <= len(operands) <= shape.most:
             try:
-                words = [operand.id for operand in operands]
+                words = [operand.id for operand in operands]  # type: ignore[attr-defined]  # see below
             except AttributeError:    # a type, which stands for its id, or a mistake to report
                 words = shape.encode(self, operands)
         else:
@@ -247,7 +247,7 @@ class Module(Interface):
             self._code = None
         return None
 
-    def ext(self, set: str, name: str, *operands: Any, type: Type) -> Value:
+    def ext(self, set: str, name: str, *operands: object, type: Type) -> Value:
         """Append an extended instruction by its name: `m.ext("OpenCL.std", "exp", x, type=x.type)`."""
         known = self._extended.get((set, name))
         if known is None:

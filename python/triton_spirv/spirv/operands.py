@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from . import checks, grammar
 from .literals import literal_words, string_words
 from .types import Int, Type
+from .values import Label, Value
 
 if TYPE_CHECKING:
     from .module import Module
@@ -70,7 +71,7 @@ class Form:
             return None
         return "it does not stand in a block, and Module has a method for what does not"
 
-    def encode(self, module: Module, operands: Sequence[Any]) -> list[int]:
+    def encode(self, module: Module, operands: Sequence[object]) -> list[int]:
         """The words of the operands; TypeError names the instruction and the operand at fault."""
         if self.name == "OpSwitch":
             operands = _switch_operands(operands)
@@ -93,7 +94,7 @@ def plan(operands: Sequence[grammar.Operand]) -> Plan:
     return [(encoder(operand.kind), operand) for operand in operands]
 
 
-def encode(module: Module, what: str, plan: Plan, operands: Sequence[Any]) -> list[int]:
+def encode(module: Module, what: str, plan: Plan, operands: Sequence[object]) -> list[int]:
     """The words of operands, None for an absent one; TypeError names `what` and the operand at fault."""
     words: list[int] = []
     at, given = 0, len(operands)
@@ -133,62 +134,61 @@ def encoder(kind: str) -> Encoder:
     return _refuse
 
 
-def _id_words(module: Module, given: Any) -> Sequence[int]:
-    try:
+def _id_words(module: Module, given: object) -> Sequence[int]:
+    if isinstance(given, (Value, Label)):
         return (given.id,)
-    except AttributeError:
-        if isinstance(given, Type):
-            return (module.type_id(given),)
-        hint = "; Module.constant makes one of a number" if isinstance(given, (int, float)) else ""
-        raise TypeError(f"wants a Value, a Label or a type, not {_describe(given)}{hint}") from None
+    if isinstance(given, Type):
+        return (module.type_id(given),)
+    hint = "; Module.constant makes one of a number" if isinstance(given, (int, float)) else ""
+    raise TypeError(f"wants a Value, a Label or a type, not {_describe(given)}{hint}")
 
 
-def _scope_words(module: Module, given: Any) -> Sequence[int]:
+def _scope_words(module: Module, given: object) -> Sequence[int]:
     """The id of a constant; made here of the scope's name."""
     if isinstance(given, str):
         given = module.constant(Int(32), _enumerant_words(module, "Scope", given)[0])
     return _id_words(module, given)
 
 
-def _semantics_words(module: Module, given: Any) -> Sequence[int]:
+def _semantics_words(module: Module, given: object) -> Sequence[int]:
     """The id of a constant; made here of the name of the semantics or a list of names."""
     if isinstance(given, (str, list)):
         given = module.constant(Int(32), _mask_words(module, "MemorySemantics", given)[0])
     return _id_words(module, given)
 
 
-def _integer_words(module: Module, given: Any) -> Sequence[int]:
-    number = index(given)
+def _integer_words(module: Module, given: object) -> Sequence[int]:
+    number = index(given)  # type: ignore[arg-type]  # refuses what is no integer
     if not -(1 << 31) <= number < 1 << 32:
         raise ValueError(f"{number} does not fit into a literal of 32 bits")
     return (number & 0xFFFFFFFF,)
 
 
-def _float_words(module: Module, given: Any) -> Sequence[int]:
+def _float_words(module: Module, given: object) -> Sequence[int]:
     words: tuple[int, ...] = struct.unpack("<I", struct.pack("<f", given))
     return words
 
 
-def _string_words(module: Module, given: Any) -> Sequence[int]:
+def _string_words(module: Module, given: object) -> Sequence[int]:
     if not isinstance(given, str):
         raise TypeError(f"wants a str, not {_describe(given)}")
     return string_words(given)
 
 
-def _composite_words(module: Module, parts: Sequence[Encoder], given: Any) -> Sequence[int]:
+def _composite_words(module: Module, parts: Sequence[Encoder], given: object) -> Sequence[int]:
     if not isinstance(given, (tuple, list)) or len(given) != len(parts):
         raise TypeError(f"wants a tuple of {len(parts)}, not {_describe(given)}")
     return [word for encode_one, part in zip(parts, given, strict=True) for word in encode_one(module, part)]
 
 
-def _refuse(module: Module, given: Any) -> Sequence[int]:
+def _refuse(module: Module, given: object) -> Sequence[int]:
     raise TypeError("is of a kind that only the builder itself writes")
 
 
-def _remembering(kind: str, words_of: Callable[[Module, str, Any], Sequence[int]]) -> Encoder:
+def _remembering(kind: str, words_of: Callable[[Module, str, object], Sequence[int]]) -> Encoder:
     """A module uses few enumerants over and over, and settles the capabilities of each at its first use."""
 
-    def encode_enumerant(module: Module, given: Any) -> Sequence[int]:
+    def encode_enumerant(module: Module, given: object) -> Sequence[int]:
         try:
             return module.enumerant_words[kind, given]
         except KeyError:
@@ -200,7 +200,7 @@ def _remembering(kind: str, words_of: Callable[[Module, str, Any], Sequence[int]
     return encode_enumerant
 
 
-def _enumerant_words(module: Module, kind: str, given: Any) -> Sequence[int]:
+def _enumerant_words(module: Module, kind: str, given: object) -> Sequence[int]:
     """`"Name"` or `("Name", parameter, ...)`."""
     name, *parameters = given if isinstance(given, tuple) and given else (given,)
     if not isinstance(name, str):
@@ -210,7 +210,7 @@ def _enumerant_words(module: Module, kind: str, given: Any) -> Sequence[int]:
     return [entry.value, *encode(module, name, plan(entry.parameters), parameters)]
 
 
-def _mask_words(module: Module, kind: str, given: Any) -> Sequence[int]:
+def _mask_words(module: Module, kind: str, given: object) -> Sequence[int]:
     """One enumerant or a list of them; the parameters follow the mask in the order of the bits."""
     each = [_enumerant_words(module, kind, one) for one in (given if isinstance(given, list) else [given])]
     mask, parameters = 0, []
@@ -223,14 +223,14 @@ def _mask_words(module: Module, kind: str, given: Any) -> Sequence[int]:
 class _CaseLiteral:
     """A literal of OpSwitch, which is as wide as the selector."""
 
-    def __init__(self, width: int, number: Any) -> None:
+    def __init__(self, width: int, number: int) -> None:
         self.width, self.number = width, number
 
     def words(self) -> list[int]:
         return literal_words(self.width, index(self.number) & ((1 << self.width) - 1))
 
 
-def _switch_operands(operands: Sequence[Any]) -> Sequence[Any]:
+def _switch_operands(operands: Sequence[object]) -> Sequence[object]:
     selector = getattr(operands[0], "type", None) if operands else None
     if not isinstance(selector, Int):
         return operands
@@ -239,15 +239,15 @@ def _switch_operands(operands: Sequence[Any]) -> Sequence[Any]:
     return [*operands[:2], *cases]
 
 
-def _case_words(module: Module, given: Any) -> Sequence[int]:
+def _case_words(module: Module, given: object) -> Sequence[int]:
     return given.words() if isinstance(given, _CaseLiteral) else _integer_words(module, given)
 
 
-def _case_pair_words(module: Module, given: Any) -> Sequence[int]:
+def _case_pair_words(module: Module, given: object) -> Sequence[int]:
     return _composite_words(module, (_case_words, _id_words), given)
 
 
-def _describe(given: Any) -> str:
+def _describe(given: object) -> str:
     return f"{given!r} ({type(given).__name__})"
 
 

@@ -8,6 +8,9 @@ from .types import FunctionType, Type
 
 Words = list[int]
 
+#: How a selection, a loop or a function is to be taken: the grammar's name, it with parameters, or several.
+Control = str | tuple[object, ...] | list[object]
+
 
 class Value:
     """The result of an instruction: its id, its type, the instruction's name, and the value of a constant.
