@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .runtime.device_array import DeviceArray
 
 
-def asarray(source: Any, dtype: Any = None, device: Any = None) -> Any:
+def asarray(source: Any, dtype: object = None, device: object = None) -> Any:
     """`source` as an argument of kernels: a zero-copy view of host memory, or its copy on a device.
 
     source: a numpy or pyopencl array, a torch tensor, another of our arrays, anything with DLPack or the
@@ -33,7 +33,7 @@ def asarray(source: Any, dtype: Any = None, device: Any = None) -> Any:
     return there.asarray(place, source, dtype)
 
 
-def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Any = None) -> Any:
+def empty(shape: int | Sequence[int], dtype: object = "float32", device: object = None) -> Any:
     """A new array with arbitrary contents: aligned host memory, or memory of a device."""
     if _is_host(device):
         made = arrays.empty(shape, dtype)
@@ -44,7 +44,7 @@ def empty(shape: int | Sequence[int], dtype: Any = "float32", device: Any = None
     return there.empty(place, shape, dtype)
 
 
-def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Any = None) -> Any:
+def zeros(shape: int | Sequence[int], dtype: object = "float32", device: object = None) -> Any:
     """A new array of zeros."""
     if _is_host(device):
         return arrays.zeros(shape, dtype)
@@ -52,11 +52,11 @@ def zeros(shape: int | Sequence[int], dtype: Any = "float32", device: Any = None
     return made.zero_()
 
 
-def _is_host(device: Any) -> bool:
+def _is_host(device: object) -> bool:
     return device is None or str(getattr(device, "device", device)) == "cpu"
 
 
-def _place(device: Any) -> tuple[Any, Any]:
+def _place(device: object) -> tuple[Any, Any]:
     """The module that makes arrays there, and the device as it takes it."""
     from .runtime import devices, vulkan
 

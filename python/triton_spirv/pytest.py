@@ -51,7 +51,7 @@ class Tally:
             self.compiled[name] += 1
             self.seconds += seconds
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """For another process: types that pytest-xdist carries."""
         return {"compiled": dict(self.compiled), "cached": self.cached, "seconds": self.seconds}
 

@@ -104,7 +104,7 @@ class Workers:
             process.wait()
 
 
-def send(stream: IO[bytes], value: Any) -> None:
+def send(stream: IO[bytes], value: object) -> None:
     """One value, all of it."""
     data = pickle.dumps(value)
     stream.write(len(data).to_bytes(_LENGTH, "little") + data)

@@ -51,17 +51,18 @@ class Request:
     objects; each makes a variant."""
 
     kernel: Any
-    signature: str | Mapping[str, Any]
-    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    signature: str | Mapping[str, object]
+    constexprs: Mapping[str, object] = field(default_factory=dict)
     targets: Sequence[str] = ("cpu",)
-    configs: Sequence[Any] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    configs: Sequence[object] = ()
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
-def compile(kernel: Any, signature: str | Mapping[str, Any], constexprs: Mapping[str, Any] | None = None,
-            targets: Sequence[str] = ("cpu",), *, configs: Sequence[Any] = (), out: str | Path | None = None,
-            native: bool | str = "auto", grf_mode: str = "default", processes: int | None = None,
-            client: Any = None, progress: bool = True, **options: Any) -> Bundle:
+def compile(kernel: Any, signature: str | Mapping[str, object],
+            constexprs: Mapping[str, object] | None = None, targets: Sequence[str] = ("cpu",), *,
+            configs: Sequence[object] = (), out: str | Path | None = None, native: bool | str = "auto",
+            grf_mode: str = "default", processes: int | None = None,
+            client: Any = None, progress: bool = True, **options: object) -> Bundle:
     """Compile a @triton.jit kernel for named targets and write the bundle to the folder `out`, if one is
     given.
 
@@ -90,7 +91,7 @@ def compile_all(requests: Iterable[Request], *, out: str | Path | None = None, n
 
 def compile_ir(path: str | Path, targets: Sequence[str] = ("cpu",), *, out: str | Path | None = None,
                native: bool | str = "auto", grf_mode: str = "default", processes: int | None = None,
-               client: Any = None, progress: bool = True, **options: Any) -> Bundle:
+               client: Any = None, progress: bool = True, **options: object) -> Bundle:
     """The same for a file of Triton IR, .ttir or (for targets with lanes) .ttgir."""
     plans = [ir_file.plan(Path(path), name, options, native, grf_mode) for name in targets]
     return compile_plans(plans, out, processes, client, progress)
@@ -148,7 +149,7 @@ def plans_of(request: Request, native: bool | str, grf_mode: str) -> Iterator[Pl
             yield Plan(lower, name, read, options, target, made, native, grf_mode, source)
 
 
-def as_dict(config: Any) -> dict[str, Any]:
+def as_dict(config: Any) -> dict[str, object]:
     """A configuration's constexprs and launch options: of a dict, or of a triton.Config."""
     return dict(config) if isinstance(config, Mapping) else dict(config.all_kwargs())
 

@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from ..artifact import Artifact
 from ..errors import UsageError
@@ -41,7 +40,7 @@ class Plan:
     lower: Callable[[], Lowered]
     name: str
     signature: Signature
-    options: dict[str, Any]
+    options: dict[str, object]
     target_name: str
     target: Target
     native: bool | str = "auto"
@@ -68,12 +67,12 @@ class Variant:
     stem: str
     kernel: str
     signature: Signature
-    options: dict[str, Any]
+    options: dict[str, object]
     target: str
     device_kind: str
     artifact: Artifact
     native: bytes = b""
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
     warning: str = ""
     words_of: str = ""
 
@@ -87,7 +86,7 @@ class Variant:
         """Empty where there is no native code."""
         return f"{self.stem}.{file_name(self.target)}.bin" if self.native else ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """What bundle.json says about it."""
         words = self.artifact.words
         return {
@@ -109,7 +108,7 @@ class Bundle:
 
     variants: tuple[Variant, ...]
 
-    def find(self, kernel: str = "", target: str = "", **constants: Any) -> Variant:
+    def find(self, kernel: str = "", target: str = "", **constants: object) -> Variant:
         """The first variant of these; UsageError where there is none."""
         for variant in self.variants:
             known = {**variant.signature.constants, **variant.options}
@@ -164,7 +163,7 @@ def file_name(target: str) -> str:
     return target.replace(":", "-")
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """A value as JSON can have it; what it has no form for, by its text."""
     if value is None or isinstance(value, bool | int | float | str):
         return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ..errors import UsageError
 from ..ir import FloatType, IntegerType, PointerType, Type, parse
@@ -21,7 +20,7 @@ ENDINGS = (".ttir", ".ttgir")
 _LANES = re.compile(r'"ttg\.threads-per-warp" = (\d+)')
 
 
-def plan(path: Path, target_name: str, options: dict[str, Any], native: bool | str = "auto",
+def plan(path: Path, target_name: str, options: dict[str, object], native: bool | str = "auto",
          grf_mode: str = "default") -> Plan:
     """The plan for a file; UsageError for one that cannot be read or that the target does not compile."""
     target = named(target_name)
@@ -53,7 +52,7 @@ def _fitting(path: Path, text: str, target: Target) -> Target:
     return target.with_options(sub_group_size=int(lanes[1]))
 
 
-def _given(path: Path, text: str, target: Target, options: dict[str, Any]) -> Lowered:
+def _given(path: Path, text: str, target: Target, options: dict[str, object]) -> Lowered:
     """The text as it stands; Triton is not asked."""
     known = {"num_warps": 4, "enable_fp_fusion": True}
     unknown = [name for name in options if name not in known]

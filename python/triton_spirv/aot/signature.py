@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..errors import UsageError
 
@@ -29,7 +28,7 @@ class Signature:
 
     types: dict[str, str]
     divisible: tuple[str, ...] = ()
-    constants: dict[str, Any] = field(default_factory=dict)
+    constants: dict[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
         known = {name: f"{kind}:16" if name in self.divisible else kind for name, kind in self.types.items()}
@@ -37,7 +36,7 @@ class Signature:
                           *(f"{name}={value}" for name, value in self.constants.items())])
 
 
-def read(text: str | Mapping[str, Any], parameters: Sequence[str], constexprs: Mapping[str, Any],
+def read(text: str | Mapping[str, object], parameters: Sequence[str], constexprs: Mapping[str, object],
          must_be_constant: Sequence[str] = (), kernel: str = "the kernel") -> Signature:
     """The signature of a kernel with these parameters; UsageError says what does not fit.
 
@@ -73,7 +72,7 @@ def read(text: str | Mapping[str, Any], parameters: Sequence[str], constexprs: M
                      {name: constants[name] for name in parameters if name in constants})
 
 
-def _by_position(text: str, parameters: Sequence[str], constexprs: Mapping[str, Any],
+def _by_position(text: str, parameters: Sequence[str], constexprs: Mapping[str, object],
                  kernel: str) -> dict[str, str]:
     items = [item.strip() for item in _split(text)]
     others = [name for name in parameters if name not in constexprs]
@@ -90,7 +89,7 @@ def _split(text: str) -> list[str]:
     return re.split(r",(?![^<\[]*[>\]])", text) if text.strip() else []
 
 
-def _item(text: str, name: str) -> tuple[str | None, Any]:
+def _item(text: str, name: str) -> tuple[str | None, object]:
     """(type, hint or None), or (None, the constant)."""
     constant = number(text)
     if constant is not None:
@@ -118,7 +117,7 @@ def is_type(kind: str) -> bool:
     return pointee in SCALARS or (pointee in FLOAT8)
 
 
-def number(text: str) -> Any:
+def number(text: str) -> object:
     """The number or truth value that a text spells; None where it spells none."""
     if text in ("True", "False"):
         return text == "True"

@@ -153,7 +153,7 @@ def find_kernel(path: Path, name: str) -> Any:
     return known[name]
 
 
-def launch_options(options: argparse.Namespace) -> dict[str, Any]:
+def launch_options(options: argparse.Namespace) -> dict[str, object]:
     """The options of a launch that were given."""
     given = dict(map(assignment, options.option))
     for name in ("num_warps", "num_stages"):
@@ -163,7 +163,7 @@ def launch_options(options: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def assignment(text: str) -> tuple[str, Any]:
+def assignment(text: str) -> tuple[str, object]:
     """NAME=VALUE, a value that is no number being a text."""
     from ..aot.signature import number
 

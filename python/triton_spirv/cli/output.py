@@ -68,7 +68,7 @@ class Output:
                      for cell, width, side in zip(line, widths, right, strict=True)]
             print("  ".join(cells).rstrip(), file=self.stream)
 
-    def json(self, data: Any) -> None:
+    def json(self, data: object) -> None:
         """Plain data as JSON, never coloured."""
         json.dump(data, self.stream, indent=1, sort_keys=False)
         print(file=self.stream)

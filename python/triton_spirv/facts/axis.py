@@ -6,7 +6,7 @@ what an iteration does not keep, until nothing changes; blocks of a control flow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from triton_spirv.errors import InternalError
@@ -59,7 +59,7 @@ def axis_facts(value: Value) -> AxisInfo | None:
     return facts.of(value)
 
 
-def hints_of(attributes: dict[str, Any], rank: int) -> dict[str, tuple[int, ...]]:
+def hints_of(attributes: Mapping[str, object], rank: int) -> dict[str, tuple[int, ...]]:
     """tt.divisibility and its like, as powers of two: one number for all dimensions, or one for each.
 
     Groups of 24 that count up, or are equal, are groups of 8 that do and are; of those that begin inside a

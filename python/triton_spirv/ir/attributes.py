@@ -389,7 +389,7 @@ def _refuse(message: str, i: int) -> NoReturn:
     raise ValueError(message)
 
 
-def _frozen(value: Any) -> Any:
+def _frozen(value: object) -> object:
     """Hashable: lists as tuples, a dictionary inside a layout as an Encoding without a name."""
     if isinstance(value, dict):
         return Encoding("", "", tuple((key, _frozen(v)) for key, v in value.items()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .dialects import OperationSpec
@@ -24,7 +24,7 @@ from .types import (
 I1, I32, INDEX, TOKEN = IntegerType(1), IntegerType(32), IndexType(), TokenType()
 
 
-def flat(values: list[Any]) -> list[Value]:
+def flat(values: Sequence[Value | list[Value] | None]) -> list[Value]:
     """Operands in order, the optional and variadic ones spread out."""
     result: list[Value] = []
     for value in values:
@@ -69,7 +69,7 @@ def result_types(spec: OperationSpec) -> Callable[[list[Any], list[Type]], list[
     return lambda values, types: [values[position].type]
 
 
-def segments_of(values: list[Any]) -> tuple[int, ...]:
+def segments_of(values: Sequence[object]) -> tuple[int, ...]:
     """How many values each named operand has."""
     return tuple(len(v) if isinstance(v, list) else int(v is not None) for v in values)
 

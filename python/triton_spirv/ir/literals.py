@@ -52,7 +52,7 @@ def number(value: int | float | bool, type: Type) -> str:
     return mantissa + ("" if "." in mantissa else ".0") + e + exponent
 
 
-def attribute(value: Any, name: str = "") -> str:
+def attribute(value: object, name: str = "") -> str:
     """An attribute with its type, where the type can be guessed: i32, or i64 for a few names."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -101,7 +101,7 @@ class TensorType(Type):
 
     shape: tuple[int, ...]
     element: Type
-    encoding: Any = None
+    encoding: Encoding | None = None
 
     @property
     def rank(self) -> int:
@@ -125,8 +125,8 @@ class MemDescType(Type):
 
     shape: tuple[int, ...]
     element: Type
-    encoding: Any
-    memory_space: Any
+    encoding: Encoding
+    memory_space: Encoding
     mutable: bool = False
     alloc_shape: tuple[int, ...] = ()
 
@@ -322,7 +322,7 @@ class Encoding:
         return f"#{self.dialect}.{self.name}" + (f"<{inside}>" if inside else "")
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):

@@ -54,7 +54,7 @@ _I1 = IntegerType(1)
 _EXACT = {"bool": _I1, "i64": IntegerType(64)}
 
 
-def verify(operations: Iterable[tuple[Operation, int]], fail: Callable[[str, int], Any],
+def verify(operations: Iterable[tuple[Operation, int]], fail: Callable[[str, int], object],
            has_branches: bool) -> None:
     """Check operations; `fail(what is wrong, token)` for the first that is wrong. `has_branches`: some region
     has several blocks, so that textual order does not say what is computed before what."""

@@ -5,10 +5,9 @@ arguments, what ends them, and that values which cross an edge have the types th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .dialects import OPERATIONS
-from .model import Block, Operation, Region
+from .model import Block, Operation, Region, Value
 from .types import (
     FunctionType,
     IndexType,
@@ -24,7 +23,7 @@ from .verify_rules import I1, Verifier, axis_of, whole
 MOST = {"ttg.num-warps": 1024, "ttg.threads-per-warp": 128, "ttg.num-ctas": 16}
 
 
-def _types(values: Sequence[Any]) -> tuple[Type, ...]:
+def _types(values: Sequence[Value]) -> tuple[Type, ...]:
     return tuple(value.type for value in values)
 
 
@@ -186,7 +185,7 @@ def branch(op: Operation) -> str:
     """Values for the arguments of each successor."""
     if op.results or op.regions:
         return "it has no results and no regions"
-    groups: list[Sequence[Any]]
+    groups: list[Sequence[Value]]
     if op.name == "cf.br":
         groups = [op.dest_operands]
     elif op.name == "cf.cond_br":
@@ -239,7 +238,7 @@ def function(op: Operation) -> str:
     return passes("its entry takes", _types(op.regions[0].blocks[0].arguments), type.inputs)
 
 
-def _facts(said: Any) -> str:
+def _facts(said: object) -> str:
     """What the front end knows of an argument: powers of two."""
     for name in ("tt.divisibility", "tt.contiguity", "tt.constancy"):
         value = said.get(name, 1) if isinstance(said, dict) else 0

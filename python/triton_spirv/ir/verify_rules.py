@@ -7,7 +7,7 @@ shared memory are in verify_views.py, regions of control flow and functions in v
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from .model import Operation
 from .types import (
@@ -55,7 +55,7 @@ def verifies(*names: str, results: int | None = 1, regions: int = 0) -> Callable
     return register
 
 
-def whole(value: Any) -> TypeGuard[int]:
+def whole(value: object) -> TypeGuard[int]:
     """Is an attribute a whole number?"""
     return isinstance(value, int) and not isinstance(value, bool)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from .types import (
     Encoding,
@@ -87,7 +86,7 @@ def _rank_of(encoding: Encoding, rank: int) -> int:
     return rank - 1 if isinstance(order, tuple) and len(order) == rank - 1 else rank
 
 
-def check_encoding(encoding: Any, shape: Sequence[int]) -> None:
+def check_encoding(encoding: object, shape: Sequence[int]) -> None:
     """ValueError where the encoding of a tensor is not a layout of this shape. Encodings without a check are
     refused by the rules, by name."""
     if isinstance(encoding, Encoding):
@@ -115,7 +114,7 @@ def _integer(encoding: Encoding, name: str, least: int, most: int) -> int:
     return int(value)
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

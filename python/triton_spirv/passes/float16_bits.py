@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import fields, replace
-from typing import Any
 
 from ..ir.model import DenseAttr, FloatType, Type
 from ..ir.module import Module
@@ -24,7 +23,7 @@ def hold_float16_as_bits(module: Module) -> None:
                 value.retype(held)
 
 
-def _held_attribute(attribute: Any) -> Any:
+def _held_attribute(attribute: object) -> object:
     """Types and constants of it; everything else as it is."""
     if isinstance(attribute, Type):
         return _held(attribute)

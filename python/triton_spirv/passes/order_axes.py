@@ -15,7 +15,6 @@ chooses the orders.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ..facts.axis import HINTS
 from ..ir.location import UNKNOWN_LOCATION
@@ -202,7 +201,7 @@ def inverse(order: Order) -> Order:
     return tuple(order.index(axis) for axis in range(len(order)))
 
 
-def _reordered_hint(hint: Any, order: Order) -> Any:
+def _reordered_hint(hint: object, order: Order) -> object:
     if isinstance(hint, tuple) and len(hint) == len(order):
         return reordered(hint, order)
     if isinstance(hint, DenseAttr) and isinstance(hint.values, tuple) and len(hint.values) == len(order):

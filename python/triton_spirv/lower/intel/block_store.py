@@ -31,7 +31,8 @@ ROWS, COLUMNS = 8, 16
 def store_message(ctx: Context, op: Operation, ptr: Tensor) -> Message | None:
     """How a store's value, in the layout of a product's result, becomes blocks; None where it cannot."""
     type = op.value.type
-    if not isinstance(type, TensorType) or not is_matrix(type.encoding) or not isinstance(ptr, Pointers):
+    if not isinstance(type, TensorType) or type.encoding is None or not is_matrix(type.encoding) \
+            or not isinstance(ptr, Pointers):
         return None
     layout, facts = ctx.layouts.of(type), axis_facts(op.ptr)
     size = storage_bytes(element_of(type))

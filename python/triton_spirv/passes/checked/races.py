@@ -15,7 +15,6 @@ that places are different.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...check_layout import race_word
 from ...facts.motion import Element, motion
@@ -83,7 +82,7 @@ class _Races:
             self.count += 1
             _insert(_behind(op), "ts.twice", (op.ptr, op.value, mask), {**attributes, "word": word})
 
-    def _order(self, op: Operation, mask: Value | None, sem: str, attributes: dict[str, Any]) -> None:
+    def _order(self, op: Operation, mask: Value | None, sem: str, attributes: dict[str, object]) -> None:
         """An atomic operation, and what it orders, at once; behind one that waits, or a volatile load,
         others may have come in between, who are taken to be ordered, too."""
         state = {"state": attributes["state"]}
@@ -121,7 +120,7 @@ def _behind(op: Operation) -> Before:
     return Before(block.operations[block.operations.index(op) + 1], op.location)
 
 
-def _insert(make: Before, name: str, operands: Sequence[Value | None], attributes: dict[str, Any]) -> None:
+def _insert(make: Before, name: str, operands: Sequence[Value | None], attributes: dict[str, object]) -> None:
     given = [value for value in operands if value is not None]
     segments = tuple(int(value is not None) for value in operands) if operands else None
     make.make(name, given, None, segments, **attributes)

@@ -66,7 +66,7 @@ class Before:
         self.block: Block = op.parent
 
     def make(self, name: str, operands: Sequence[Value], type: Type | None, segments: Any = None,
-             **attributes: Any) -> Any:
+             **attributes: object) -> Any:
         """The result of a new operation; None without a type."""
         types = [] if type is None else [type]
         made = Operation(name, list(operands), attributes, types, ["checked"] * len(types), self.location,
