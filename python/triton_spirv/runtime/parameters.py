@@ -42,7 +42,7 @@ class Parameters:
                                                     strict=True))], grid)
 
     def prepared(self, index: int, argument: object, stack: ExitStack, staging: memory.Staging | None,
-                 reach: Reach | None = None) -> Any:
+                 reach: Reach | None = None) -> int | float:
         """The value of one parameter, a number or a host address; staging learns what is behind it."""
         try:
             return self._prepared(index, argument, stack, staging, reach)
@@ -50,7 +50,7 @@ class Parameters:
             raise LaunchError(f"{self._where(index)}: {error}") from None
 
     def _prepared(self, index: int, argument: object, stack: ExitStack, staging: memory.Staging | None,
-                  reach: Reach | None) -> Any:
+                  reach: Reach | None) -> int | float:
         """The same; an error does not name the argument."""
         parameter = self.artifact.parameters[index]
         if parameter.type != "ptr":
