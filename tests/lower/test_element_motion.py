@@ -37,6 +37,7 @@ tt.func public @k(%n: i32, %p: tensor<16x!tt.ptr<i32>>, %q: tensor<16x!tt.ptr<i8
   %w = arith.extsi %eight : tensor<16xi32> to tensor<16xi64>
   %column = tt.expand_dims %inner {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
   %matrix = tt.broadcast %column : tensor<16x1xi32> -> tensor<16x8xi32>
+  %turned = tt.trans %matrix {order = array<i32: 1, 0>} : tensor<16x8xi32> -> tensor<8x16xi32>
   %narrow = arith.trunci %eight : tensor<16xi32> to tensor<16xi8>
   %twice = arith.addi %b, %narrow : tensor<16xi8>
   tt.return
@@ -88,6 +89,9 @@ SLOPES: dict[tuple[str, int, int], Slope[Register] | None] = {
     ("matrix", 0, 4): 1,
     ("matrix", 0, 8): None,
     ("matrix", 1, 8): 0,
+    ("turned", 0, 8): 0,
+    ("turned", 1, 4): 1,
+    ("turned", 1, 8): None,
     ("twice", 0, 2): None,
 }
 

@@ -89,7 +89,7 @@ def _add_limits(part: Part, starts: Layout, message: Message, found: list[Limit]
     dims: tuple[int, ...] = (0, 1)  # of the block, for each of the part's
     for view in part.views:
         sources = source_dims(view)
-        if sources is None:
+        if sources is None or view.name not in SOURCE_LAYOUTS:
             return False
         kept = {source: dims[d] for d, source in enumerate(sources) if source is not None}
         dims = tuple(kept.get(d, -1) for d in range(len(shape_of(view.src.type))))

@@ -37,11 +37,11 @@ def message_for(ctx: Context, op: Operation, pointers: Pointers, layout: Layout)
         return None
     for across in (1, 0):
         contiguous = longest_run(pointers, across, ROW_BYTES // size, Multiple(1))
-        if min(contiguous, facts.contiguity[across]) * size < 16:
+        if contiguous * size < 16:
             continue
-        if facts.divisibility[across] < 16:
+        if facts.divisor(across, contiguous, size) < 16:
             return None
-        contiguous = min(contiguous, tile[across], facts.contiguity[across])
+        contiguous = min(contiguous, tile[across])
         rows = min(longest_run(pointers, 1 - across, ROWS, None), tile[1 - across])
         bits = size * 8
         if operand[0] == "a" and across == inner:

@@ -40,10 +40,9 @@ def store_message(ctx: Context, op: Operation, ptr: Tensor) -> Message | None:
         return None
     if not is_loadable(ctx, layout, ptr) or layout.width != ROWS or 1 << len(layout.lane) != COLUMNS:
         return None
-    if 0 in layout.warp or not is_dense(layout) or facts.divisibility[1] < 16:
+    if 0 in layout.warp or not is_dense(layout) or facts.divisor(1, COLUMNS, size) < 16:
         return None
-    neighbours = min(longest_run(ptr, 1, COLUMNS, Multiple(1)), facts.contiguity[1])
-    if neighbours < COLUMNS or longest_run(ptr, 0, ROWS, None) < ROWS:
+    if longest_run(ptr, 1, COLUMNS, Multiple(1)) < COLUMNS or longest_run(ptr, 0, ROWS, None) < ROWS:
         return None
     return Message("plain", 1, size, ROWS, COLUMNS, 1, ROWS, Int(8 * size), ROWS)
 
