@@ -96,9 +96,9 @@ def machine() -> dict[str, str]:
     """What the figures were taken on."""
     import torch
     import triton
-    from triton_spirv.runtime import choice
+    from triton_spirv.runtime import chosen_device
 
-    chosen = choice.chosen()
+    chosen = chosen_device.chosen()
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     return {
         "processor": _processor(), "cores": f"{len(os.sched_getaffinity(0))} usable",

@@ -133,7 +133,7 @@ def device() -> str:
     if INTERPRETED:
         return "Triton's interpreter"
     import triton
-    from triton_spirv.runtime.choice import chosen as chosen_device
+    from triton_spirv.runtime.chosen_device import chosen as chosen_device
 
     chosen = chosen_device()
     target = triton.runtime.driver.active.get_current_target()

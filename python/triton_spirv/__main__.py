@@ -43,9 +43,9 @@ def main(arguments: list[str] | None = None) -> int:
         from .cli.main import main as command
         return command(["targets"])
     if options.list_devices:
-        from .runtime import choice, devices
+        from .runtime import chosen_device, devices
         from .runtime.vulkan import devices as vulkan
-        chosen = choice.chosen()
+        chosen = chosen_device.chosen()
         for device in (*devices.devices(), *vulkan.devices()):
             print(f"{'*' if device == chosen else ' '} {device}")
     if options.operations_table:

@@ -15,7 +15,7 @@ import pytest
 from counting import calls
 from triton_spirv.arrays import Array, asarray, empty, zeros
 from triton_spirv.errors import DeviceError, LaunchError
-from triton_spirv.runtime import launch, loader, running
+from triton_spirv.runtime import launch, loader, running_kernels
 from triton_spirv.runtime.arguments import bfloat16_bits
 
 ON_THE_CPU = pytest.mark.cpu_device("one of its paths")
@@ -342,7 +342,7 @@ def test_a_signal_handler_launches_the_same_kernel_amid_a_launch(monkeypatch: py
     first launch was made with the arguments and the grid of the second."""
     kernel = handmade.bind(handmade.scaled_add())
     outer, inner = (asarray(np.full(count, value, np.float32)) for count, value in ((20_000, 1), (4, 5)))
-    enter = running.enter
+    enter = running_kernels.enter
     interruptions = [lambda: kernel.launch_prepared(4, 1, 1, (inner, inner, inner, 1.0))]
 
     def interrupted(index: int, text: int) -> None:
@@ -350,7 +350,7 @@ def test_a_signal_handler_launches_the_same_kernel_amid_a_launch(monkeypatch: py
         if interruptions:
             interruptions.pop()()
 
-    monkeypatch.setattr(running, "enter", interrupted)
+    monkeypatch.setattr(running_kernels, "enter", interrupted)
     getattr(kernel, way)(20_000, 1, 1, (outer, outer, outer, 1.0))
     monkeypatch.undo()
     assert (inner.numpy() == 10).all() and (outer.numpy() == 2).all()

@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, out: Output) -> int:
     """Status 1 where there is no device."""
     from ..errors import DeviceError
-    from ..runtime.choice import chosen
+    from ..runtime.chosen_device import chosen
     from ..runtime.devices import INSTALL_HINT, devices
     from ..runtime.vulkan.devices import devices as vulkan_devices
 

@@ -182,11 +182,11 @@ def made_by() -> dict[str, Any]:
 
 def device_facts() -> dict[str, Any]:
     """The device that kernels will run on, as `triton-spirv devices` describes it. DeviceError: none."""
-    from ..runtime import choice, devices
+    from ..runtime import chosen_device, devices
     from ..runtime.vulkan.devices import Device as VulkanDevice
     from .devices import describe, describe_vulkan
 
-    device = choice.chosen()
+    device = chosen_device.chosen()
     if isinstance(device, VulkanDevice):
         return describe_vulkan(device, True)
     refusal = devices.refused(device)

@@ -83,9 +83,9 @@ def unpack(data: bytes) -> tuple[bytes, Facts] | None:
     return body[end:], json.loads(body[_FACTS_SIZE:end])
 
 
-def read(name: str, stored: bytes) -> tuple[bytes, Facts] | None:
+def read(name: str, contents: bytes) -> tuple[bytes, Facts] | None:
     """(binary, facts) of an entry; None where it is damaged, or lacks the tag of the key that is demanded."""
-    data = cache_key.opened(name, stored)
+    data = cache_key.opened(name, contents)
     return None if data is None else unpack(data)
 
 

@@ -49,13 +49,13 @@ def sealed(name: str, data: bytes) -> bytes:
     return data if secret is None else MAGIC + _tag(secret, name, data) + data
 
 
-def opened(name: str, stored: bytes) -> bytes | None:
+def opened(name: str, contents: bytes) -> bytes | None:
     """The contents of an entry; None where a key is demanded and the tag is not its."""
-    secret, is_sealed = key(), stored.startswith(MAGIC)
-    data = stored[_START:] if is_sealed else stored
+    secret, is_sealed = key(), contents.startswith(MAGIC)
+    data = contents[_START:] if is_sealed else contents
     if secret is None:
         return data
-    right = is_sealed and hmac.compare_digest(stored[len(MAGIC):_START], _tag(secret, name, data))
+    right = is_sealed and hmac.compare_digest(contents[len(MAGIC):_START], _tag(secret, name, data))
     return data if right else None
 
 

@@ -190,8 +190,8 @@ class DeviceArray:
         if not self._contiguous():
             raise LaunchError("only an array whose elements lie one behind the other can be reshaped")
         if -1 in wanted:
-            rest = int(np.prod([size for size in wanted if size != -1], dtype=np.int64))
-            wanted = tuple(self.numel() // max(rest, 1) if size == -1 else size for size in wanted)
+            others = int(np.prod([size for size in wanted if size != -1], dtype=np.int64))
+            wanted = tuple(self.numel() // max(others, 1) if size == -1 else size for size in wanted)
         if int(np.prod(wanted, dtype=np.int64)) != self.numel():
             raise LaunchError(f"{self.numel()} elements cannot have the shape {wanted}")
         return type(self)(self.context, self.allocation, self.dtype, wanted, row_major(wanted), self._offset)

@@ -17,7 +17,7 @@ import threading
 from dataclasses import dataclass, field, replace
 
 from ..errors import DeviceError, LaunchError
-from . import loader, opencl, running, trial
+from . import loader, opencl, running_kernels, trial
 from .opencl import Library
 from .pending import Pending
 from .thread_queues import ThreadQueues
@@ -320,11 +320,11 @@ class Context:
 
     def _driver_queue(self, name: str, properties: int) -> int:
         """A queue that the driver's threads work for, where there are any."""
-        if not running.lost_driver_threads:
-            running.driver_has_threads = True
+        if not running_kernels.lost_driver_threads:
+            running_kernels.driver_has_threads = True
             return self._queues.handle(name, properties)
         if not self.device.runs_in_calling_thread:
-            raise LaunchError(f"{self.device.name}: {running.FORKED}")
+            raise LaunchError(f"{self.device.name}: {running_kernels.FORKED}")
         return self._queues.handle(f"local_{name}" if properties else "local",
                                    properties | opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
 

@@ -57,10 +57,10 @@ def on_host(array: Any, copy: bool | None = None) -> object:
 
 def capsule(array: Elements, pointer: int, place: tuple[int, int], owner: object) -> object:
     """The array's elements, at an address on a device of DLPack's; whoever takes it keeps `owner`."""
-    made = np.asarray(Memory(array, pointer, owner)).__dlpack__()
+    exported = np.asarray(Memory(array, pointer, owner)).__dlpack__()
     find = ctypes.pythonapi.PyCapsule_GetPointer
     find.restype, find.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = DLTensor.from_address(find(made, b"dltensor"))
+    tensor = DLTensor.from_address(find(exported, b"dltensor"))
     tensor.device_type, tensor.device_id = place
     tensor.code = CODES.get(array.dtype.name, tensor.code)
-    return made
+    return exported

@@ -2,7 +2,7 @@
 
 A handler in Python is of no use for a fault: it would run after an instruction that never ends. These need no
 compiler, take no lock, allocate nothing, and make system calls only. Each line below is one instruction: its
-bytes, and what they say. DATA is the address of a block that `running.py` fills:
+bytes, and what they say. DATA is the address of a block that `running_kernels.py` fills:
 
     +0    address of the table: a word for each thread, 0 or the address of a kernel's text
     +8    number of words (32 bits); +12 (32 bits): bit 0, a thread has come to `fault`; bit 1, it has written

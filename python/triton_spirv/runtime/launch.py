@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from .. import assert_layout
 from ..errors import LaunchError, TritonSpirvError
-from . import memory, running, waiting
+from . import memory, running_kernels, waiting
 from .arguments import NeedsPreparation
 from .devices import Context, has_large_allocations
 from .extents import extent
@@ -79,7 +79,7 @@ class Kernel:
         self._asks_sizes = has_large_allocations(context.device) and LARGE_BUFFERS not in program.build_flags
         #: most programs of a launch that is known to be short
         self._known = 0
-        self._text = running.text(artifact.entry, artifact.place)
+        self._text = running_kernels.text(artifact.entry, artifact.place)
         self.pace = Pace(lambda: 0, lambda programs: None)
         #: nanoseconds of a launch in the calling thread from which on all cores shall run it
         self.longest = sys.maxsize if context.device.compute_units == 1 else LONG_LAUNCH
@@ -102,14 +102,14 @@ class Kernel:
         def call(data: bytes) -> int:
             threads.__dict__.pop("state", None)  # as _taken() does
             ctypes.memmove(state.sizes, data, len(data))
-            running.enter(state.place, text)
+            running_kernels.enter(state.place, text)
             start = clock()
             try:
                 code: int = library.clSetKernelArg(state.kernel.handle, 0, len(data) - 24, state.struct)
                 code = code or library.clEnqueueNDRangeKernel(
                     queue, state.kernel.handle, 3, None, state.sizes, local, 0, None, None)
             finally:
-                running.table[state.place] = 0
+                running_kernels.table[state.place] = 0
             threads.state = state
             taken = clock() - start
             return code or (taken if taken > self.longest else 0)
@@ -179,9 +179,9 @@ class Kernel:
                     state.ticket.value = 0
                 ctypes.memmove(state.sizes, data, layout.size)
                 start, queue = clock(), context.queue
-                running.enter(state.place, text)
+                running_kernels.enter(state.place, text)
                 code = library.clSetKernelArg(state.kernel.handle, 0, layout.size - 24, state.struct)
-                running.table[state.place] = 0
+                running_kernels.table[state.place] = 0
                 code = code or self._run(state, queue, programs, values)
                 threads.state = state
                 taken = clock() - start
@@ -204,13 +204,13 @@ class Kernel:
 
     @property
     def text_address(self) -> int:
-        """Where signal handlers find the kernel's name (running.py)."""
+        """Where signal handlers find the kernel's name (running_kernels.py)."""
         return ctypes.addressof(self._text)
 
     def _leave(self, state: ThreadState) -> None:
         """Enqueue and return: all that the kernel works on is on the device."""
         library, queue = self.context.device.library, self.context.queue
-        with running.calls:
+        with running_kernels.calls:
             code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
                                                   ctypes.addressof(self.local), 0, None, None)
         if code:
@@ -222,14 +222,14 @@ class Kernel:
         """Enqueue and wait: the error code. Launches of the main thread that are not known to be short can be
         interrupted; the kernel runs on then, and this thread goes on with a state and queues of its own."""
         library, start = self.context.device.library, time.perf_counter_ns()
-        if running.lost_driver_threads and programs > 1 and self.artifact.waits:
+        if running_kernels.lost_driver_threads and programs > 1 and self.artifact.waits:
             raise LaunchError(f"{self.artifact.entry}: its programs wait for each other, which takes more "
-                              f"than one thread; {running.FORKED}")
+                              f"than one thread; {running_kernels.FORKED}")
 
         def finish() -> int:
             return library.clFinish(queue)
 
-        running.enter(state.place, ctypes.addressof(self._text))
+        running_kernels.enter(state.place, ctypes.addressof(self._text))
         try:
             code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
                                                   ctypes.addressof(self.local), 0, None, event)
@@ -239,7 +239,7 @@ class Kernel:
             waiting.keep(finish, Abandoned(self, state, kept, staging))
             raise
         finally:
-            running.table[state.place] = 0
+            running_kernels.table[state.place] = 0
         if time.perf_counter_ns() - start < waiting.SHORT:
             self._known = max(self._known, programs)
         else:

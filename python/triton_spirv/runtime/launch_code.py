@@ -7,7 +7,7 @@ function of one argument: the bytes that clSetKernelArg copies; `sized` finds th
 bits each, before them. What is the same for all launches of a kernel in a thread stands in a block of words,
 which is the function's own `self`:
 
-    +0    address of the thread's word in the table of running kernels; +8 of the kernel's text (running.py)
+    +0    address of the thread's word in the table of running_kernels.py; +8 of the kernel's text
     +16   clSetKernelArg; +24 clEnqueueNDRangeKernel
     +32   the kernel; +40 bytes of its struct; +48 the queue; +56 the address of the local sizes
     +64   the nanoseconds that a launch may take; +72 the lowest address of memory

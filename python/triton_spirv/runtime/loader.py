@@ -24,7 +24,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..errors import DeviceError
-from . import running
+from . import running_kernels
 from .opencl import Library
 
 CPU_LIBRARY = "libintelocl.so"
@@ -71,7 +71,7 @@ def open_cpu() -> Library | None:
     path = cpu_library()
     if path is None:
         return None
-    running.install()  # drivers have handlers for signals, too, which restore those that they found
+    running_kernels.install()  # drivers have handlers for signals, too, which restore those that they found
     try:
         return Library(path)
     except DeviceError as error:
@@ -84,7 +84,7 @@ def open_cpu() -> Library | None:
 @functools.cache
 def open_loader() -> Library | None:
     """The ICD loader: pyopencl's own where pyopencl is installed, else the system's, else None."""
-    running.install()
+    running_kernels.install()
     try:
         pyopencl()
         # dlsym on the extension module also searches the libraries that it was linked with: the loader in the

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import DeviceError
-from . import running
+from . import running_kernels
 
 # clGetPlatformInfo, clGetDeviceInfo
 PLATFORM_NAME = 0x0902
@@ -186,19 +186,19 @@ class Library:
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function that returns an error code, and soon."""
-        with running.calls:
+        with running_kernels.calls:
             code = getattr(self, name)(*arguments)
         self.check(name, code)
 
     def release(self, name: str, handle: int) -> None:
         """Call a function that gives a handle back."""
-        with running.calls:
+        with running_kernels.calls:
             getattr(self, name)(handle)
 
     def create(self, name: str, *arguments: Any) -> int:
         """Call a function that returns a handle and whose last parameter takes the error code."""
         code = ctypes.c_int32(0)
-        with running.calls:
+        with running_kernels.calls:
             handle = getattr(self, name)(*arguments, ctypes.addressof(code))
         if code.value or not handle:
             raise OpenCLError(name, code.value)

@@ -14,7 +14,7 @@ from ..errors import DeviceError
 from ..native import policy
 from ..native.failures import BuildFailed, ScratchExceeded
 from ..native.ocloc import scratch_exceeded
-from . import binary_cache, running
+from . import binary_cache, running_kernels
 from .devices import Context, Device
 from .opencl import KERNEL_REGISTER_COUNT_INTEL, KERNEL_SPILL_MEM_SIZE_INTEL, Library, OpenCLError
 from .processor import TILES, processor
@@ -45,7 +45,7 @@ class Program:
         self.spill_bytes: int | None = None
         self.attempts: tuple[dict[str, object], ...] = ()
         self.kernel = library.create("clCreateKernel", handle, entry.encode())
-        running.install()  # the compiler in the driver may have put a handler of its own in force
+        running_kernels.install()  # the compiler in the driver may have put a handler of its own in force
 
     def clone_kernel(self) -> OwnedKernel:
         """A kernel object with arguments of its own."""
@@ -135,11 +135,11 @@ def build(context: Context, words: bytes, entry: str, options: str = "",
     with _lock:  # drivers build one program at a time anyway
         program = _programs.get(name)
         if program is None:
-            kept = binary_cache.key(words, context.device, wanted)
-            program = _from_cache(context, kept, entry, options)
+            file = binary_cache.key(words, context.device, wanted)
+            program = _from_cache(context, file, entry, options)
             if program is None:
                 program = _from_words(context, words, entry, options, choice)
-                binary_cache.store(kept, program.binary(), {"build_flags": program.build_flags,
+                binary_cache.store(file, program.binary(), {"build_flags": program.build_flags,
                                                             "attempts": list(program.attempts)})
             program.words = words
             _measure(program, context, choice.simd if choice else 0)

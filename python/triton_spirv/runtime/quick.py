@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..tensors import lowest_address
-from . import launch_code, running, waiting
+from . import launch_code, running_kernels, waiting
 from .arguments import NumberTable
 
 if TYPE_CHECKING:
@@ -114,10 +114,10 @@ def call_of(kernel: Kernel, owner: OwnedKernel, sizes: tuple[int, int, int] | No
                              for function in (library.clSetKernelArg, library.clEnqueueNDRangeKernel))
     x, y, z = kernel.artifact.local_size
     return make(launch_code.Block(
-        running.address(running.place()), kernel.text_address, set_argument, enqueue, owner.handle,
-        struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
+        running_kernels.address(running_kernels.place()), kernel.text_address, set_argument, enqueue,
+        owner.handle, struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
         ctypes.addressof(kernel.local), kernel.longest, lowest_address(),
-        running.gate.buffer_info()[0],
+        running_kernels.gate.buffer_info()[0],
         None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import assert_layout
 from ..errors import DeviceError
-from . import memory, running
+from . import memory, running_kernels
 from .checking import Watch
 from .devices import Context
 from .overflow import Overflow
@@ -35,7 +35,7 @@ class ThreadState:
         self.struct = self.sizes + 24
         #: launches in this thread, where the device has that: launch_code.py
         self.call: Call | None = None
-        self.place = running.place()
+        self.place = running_kernels.place()
         self.is_main = threading.current_thread() is threading.main_thread()
         self.overflow = Overflow(artifact)
         self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
@@ -57,7 +57,7 @@ class Abandoned:
 
     def __init__(self, kernel: Kernel, state: ThreadState, kept: object,
                  staging: memory.Staging | None) -> None:
-        running.abandoned = True
+        running_kernels.abandoned = True
         self._kept = kernel, state, kept
         self._queues = kernel.context.forget_queues()
         self._free = staging.forget() if staging else lambda: None

@@ -34,13 +34,13 @@ def require_sound(device: Device) -> None:
     """DeviceError where the driver of a device does not survive a kernel, or computes nonsense."""
     if device.platform.startswith(KNOWN) or not flag(VARIABLE, True):
         return
-    kept = _place(device)
+    file = _place(device)
     try:
-        verdict = kept.read_text(encoding="utf-8")
+        verdict = file.read_text(encoding="utf-8")
     except OSError:
         verdict, lasts = tried(device)
         if lasts:
-            _keep(kept, verdict)
+            _keep(file, verdict)
     if verdict:
         raise DeviceError(f"{device.name}: {verdict} (driver: {device.platform} {device.driver_version}). "
                           "Choose another device with TRITON_SPIRV_DEVICE, "

@@ -1,5 +1,5 @@
-"""runtime/running.py, fault_code.py, waiting.py: faults name the kernel, Ctrl-C ends a wait, and a child
-of a fork amid launches can launch. Each in a process of its own."""
+"""runtime/running_kernels.py, fault_code.py, waiting.py: faults name the kernel, Ctrl-C ends a wait, and a
+child of a fork amid launches can launch. Each in a process of its own."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ import ctypes, faulthandler, os, signal, sys, threading, time
 os.environ["TRITON_SPIRV_BACKEND"] = "1"
 import torch, triton
 import triton.language as tl
-from triton_spirv.runtime import running
+from triton_spirv.runtime import running_kernels
 
 @triton.jit
 def wild(o, far, N: tl.constexpr):
@@ -48,7 +48,7 @@ def increment(o, N: tl.constexpr):
 
 def press(seconds):
     def then():
-        while not running.table[0]:
+        while not running_kernels.table[0]:
             time.sleep(0.01)
         time.sleep(seconds)
         os.kill(os.getpid(), signal.SIGINT)
@@ -93,7 +93,7 @@ def test_no_handler_is_reset_when_it_is_entered(tmp_path: Path) -> None:
             return action[1]
 
         increment[(4,)](o, N=16)
-        print([bool(flags(signal) & running.RESET) for signal in running.FAULTS])
+        print([bool(flags(signal) & running_kernels.RESET) for signal in running_kernels.FAULTS])
     """)
     assert done.stdout == "[False, False, False, False]\n", done.stderr
 
@@ -102,7 +102,7 @@ def test_no_handler_is_reset_when_it_is_entered(tmp_path: Path) -> None:
 def test_other_threads_kernels_are_named_too(tmp_path: Path) -> None:
     done = run(tmp_path, """
         threading.Thread(target=lambda: waiting[(1,)](flag, o), daemon=True).start()
-        while not running.elsewhere():
+        while not running_kernels.elsewhere():
             time.sleep(0.01)
         time.sleep(0.1)
         wild[(1,)](torch.zeros(16), 1 << 40, N=16)
@@ -135,8 +135,8 @@ def test_a_signal_that_was_sent(tmp_path: Path) -> None:
     """It is no fault of an instruction, which would come again: it is sent again."""
     done = run(tmp_path, """
         increment[(1,)](o, N=16)
-        text = running.text("kernel", "a.py:3")
-        running.table[running.place()] = ctypes.addressof(text)
+        text = running_kernels.text("kernel", "a.py:3")
+        running_kernels.table[running_kernels.place()] = ctypes.addressof(text)
         os.kill(os.getpid(), signal.SIGSEGV)
         time.sleep(60)
     """)
@@ -255,7 +255,7 @@ def test_second_interruption_ends_the_process(tmp_path: Path) -> None:
 
         def press_twice():
             for marked in (False, True):
-                while not running.table[0] or (running.table[0] >> 63 == 1) != marked:
+                while not running_kernels.table[0] or (running_kernels.table[0] >> 63 == 1) != marked:
                     time.sleep(0.1)
                 os.kill(os.getpid(), signal.SIGINT)
 
@@ -304,7 +304,7 @@ import os, sys, threading, time
 sys.path.insert(0, sys.argv[1])
 import handmade, numpy as np
 from triton_spirv.arrays import asarray, zeros
-from triton_spirv.runtime import running
+from triton_spirv.runtime import running_kernels
 kernel = handmade.bind(handmade.scaled_add())
 
 def check(kernel, count):
@@ -327,7 +327,7 @@ for number in range(40):
             check(kernel, 4), check(kernel, 100_000)
             if number % 4 == 0:
                 check(handmade.bind(handmade.scaled_add("arguments")), 10)
-            os._exit(2 if running.lost_driver_threads else 0)
+            os._exit(2 if running_kernels.lost_driver_threads else 0)
         finally:
             os._exit(1)
     end = time.monotonic() + 60
@@ -374,15 +374,15 @@ def test_no_launch_begins_while_a_process_forks(tmp_path: Path) -> None:
             threading.Thread(target=repeat, args=(which, launch), daemon=True).start()
         while not all(count > 10 for count in counts):
             time.sleep(0.01)
-        running._look_around()
-        while running.elsewhere():  # it gives up on a machine that is busy enough
+        running_kernels._look_around()
+        while running_kernels.elsewhere():  # it gives up on a machine that is busy enough
             time.sleep(0.01)
         before = list(counts)
         for _ in range(5):  # the thread that forks waits for nobody
             increment[(1,)](o, N=64), ways[1](o), increment[(1000,)](o, N=64)
         time.sleep(0.3)
-        assert not running.elsewhere() and all(now - then <= 1 for now, then in zip(counts, before))
-        running._go_on()
+        assert not running_kernels.elsewhere() and all(now - then <= 1 for now, then in zip(counts, before))
+        running_kernels._go_on()
         before = list(counts)
         while not all(now - then > 10 for now, then in zip(counts, before)):
             time.sleep(0.01)
@@ -399,7 +399,7 @@ sys.path.insert(0, sys.argv[1])
 import handmade, numpy as np
 from triton_spirv.arrays import asarray, zeros
 from triton_spirv.errors import LaunchError
-from triton_spirv.runtime import opencl, profile, running, timed_launches
+from triton_spirv.runtime import opencl, profile, running_kernels, timed_launches
 kernel = handmade.bind(handmade.scaled_add())
 made = kernel.context.device.library.create_queue
 
@@ -417,7 +417,8 @@ def in_child(lost):
             launch(100_000, 1, 1, (x, x, out, 1.0))
             assert (out.numpy() == 2 * x.numpy()).all()
         threaded = [properties for properties in asked if not properties & LOCAL]
-        assert (running.lost_driver_threads, threaded) == (lost, [] if lost else [0, PROFILING]), threaded
+        expected = lost, [] if lost else [0, PROFILING]
+        assert (running_kernels.lost_driver_threads, threaded) == expected, threaded
         type(kernel.context.device).runs_in_calling_thread = False
         try:
             kernel.context.queue
@@ -451,7 +452,7 @@ def test_a_fork_after_a_launch() -> None:
 def test_programs_that_wait_for_each_other_are_refused_after_such_a_fork(tmp_path: Path) -> None:
     done = run(tmp_path, """
         threading.Thread(target=lambda: waiting[(1,)](flag, o), daemon=True).start()
-        while not running.elsewhere():
+        while not running_kernels.elsewhere():
             time.sleep(0.01)
         own = torch.ones(1, dtype=torch.int32), torch.zeros(64, dtype=torch.int32)
         child = os.fork()
@@ -497,6 +498,6 @@ def test_a_fork_while_another_thread_holds_a_lock(tmp_path: Path) -> None:
 def test_no_tool_is_needed() -> None:
     """The handlers are there without a compiler or an assembler."""
     code = ("import shutil; shutil.which = lambda *_: None\n"
-            "from triton_spirv.runtime import running; assert running.install()")
+            "from triton_spirv.runtime import running_kernels; assert running_kernels.install()")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PATH": ""})
     assert done.returncode == 0 and shutil.which("python") is not None, done.stderr
