@@ -27,12 +27,12 @@ from ..launch import DeviceAssertion, Launch
 from ..overflow import refusal
 from ..reach import Reach, reach_of
 from .arguments import AddressTable
+from .commands import BIND_COMPUTE
 from .library import untyped
 from .printing import BYTES as PRINT_BYTES
 from .printing import PrintBuffer
 from .program import COMPUTE, Program, parameter_bytes
 from .staging import Staging
-from .stream import BIND_COMPUTE
 
 if TYPE_CHECKING:
     from .cuda_memory import CudaMemory

@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .commands import BIND_COMPUTE, Commands
 from .library import untyped
 from .memory import Allocation
 from .program import COMPUTE
-from .stream import BIND_COMPUTE, Commands, Stream
+from .stream import Stream
 from .structures import make
 from .submitter import PACE
 

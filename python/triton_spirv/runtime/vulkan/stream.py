@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DeviceError
+from .commands import BIND_COMPUTE, Barrier, Commands
 from .library import DEVICE_LOST, TIMEOUT, VulkanError, untyped
 from .memory import Allocation
 from .structures import STRUCTURES, make
@@ -44,20 +45,6 @@ PARAMETER_BYTES = 64 << 10
 STAGING_BYTES = 32 << 20
 #: a wait looks this long before it sleeps, in nanoseconds
 SPIN = 100_000
-
-BIND_COMPUTE = 1  # VK_PIPELINE_BIND_POINT_COMPUTE
-# VkPipelineStageFlagBits, VkAccessFlagBits
-COMPUTE_STAGE, TRANSFER_STAGE, BOTTOM, HOST_STAGE = 0x800, 0x1000, 0x2000, 0x4000
-SHADER_ACCESS, TRANSFER_ACCESS, HOST_ACCESS = 0x20 | 0x40, 0x800 | 0x1000, 0x2000 | 0x4000
-WRITES = 0x40 | 0x1000
-
-
-class Commands:
-    """A command buffer: its handle, the submission that it was last part of, memory for parameters."""
-
-    def __init__(self, handle: ctypes.c_void_p) -> None:
-        self.handle, self.submission = handle, 0
-        self.parameters: Allocation | None = None
 
 
 class Stream:
@@ -113,30 +100,13 @@ class Stream:
         self._submit = make("SubmitInfo", next=values, commandBufferCount=1, pCommandBuffers=self.one_handle,
                             signalSemaphoreCount=1, pSignalSemaphores=semaphores)
         self._submit_address = ctypes.addressof(self._submit)
-        self._kept: list[Any] = []
         #: records a barrier: to be called with the command buffer, and `barrier` (between two commands) or
         #: `last_barrier` (behind the last: the next submissions, and the host)
-        self.barrier_call = untyped(self.api.vkCmdPipelineBarrier2 if self._is_new()
+        is_new = "synchronization2" in self.context.device.features
+        self.barrier_call = untyped(self.api.vkCmdPipelineBarrier2 if is_new
                                     else self.api.vkCmdPipelineBarrier)
-        work, accesses = COMPUTE_STAGE | TRANSFER_STAGE, SHADER_ACCESS | TRANSFER_ACCESS
-        self.barrier = self._barrier(work, accesses)
-        self.last_barrier = self._barrier(work | HOST_STAGE, accesses | HOST_ACCESS)
-
-    def _is_new(self) -> bool:
-        return "synchronization2" in self.context.device.features
-
-    def _barrier(self, stage: int, access: int) -> tuple[Any, ...]:
-        """The arguments of a barrier between all work so far and stages, behind the command buffer."""
-        work = COMPUTE_STAGE | TRANSFER_STAGE
-        if not self._is_new():
-            made = make("MemoryBarrier", srcAccessMask=WRITES, dstAccessMask=access)
-            self._kept.append(made)
-            return work, stage, 0, 1, ctypes.c_void_p(ctypes.addressof(made)), 0, None, 0, None
-        made = make("MemoryBarrier2", srcStageMask=work, srcAccessMask=WRITES, dstStageMask=stage,
-                    dstAccessMask=access)
-        info = make("DependencyInfo", memoryBarrierCount=1, pMemoryBarriers=made)
-        self._kept.append(info)
-        return (ctypes.c_void_p(ctypes.addressof(info)),)
+        self._barriers = Barrier(is_new, host=False), Barrier(is_new, host=True)
+        self.barrier, self.last_barrier = (each.arguments for each in self._barriers)
 
     def _allocated(self, level: int, count: int) -> list[ctypes.c_void_p]:
         """Command buffers, primary (0) or secondary (1)."""

@@ -9,7 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ...errors import DeviceError
-from .stream import BOTTOM
+from .commands import BOTTOM
 from .structures import make
 
 if TYPE_CHECKING:
