@@ -137,7 +137,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     # what launchers ask of the kernel, not of what checks make of it
     asked = (written_arguments(module), follows(module)) if checks else None
     watches_lanes, hears = LANES in checks, ENVIRONMENTS[target.environment].watches_shared
-    sites = instrument(module, checks, hears)
+    sites = instrument(module, checks, bool(target.lanes), hears)
     if watches_lanes and not (target.lanes and hears):
         raise UnsupportedOperation("check=lanes is for OpenCL devices with lanes: TRITON_SPIRV_DEVICE=cpu "
                                    f"TRITON_SPIRV_TARGET=simt; not for {target.name}")

@@ -192,7 +192,7 @@ def lanes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.usefixtures("lanes")
-@pytest.mark.parametrize("check", ["deadlock", "lanes"])
+@pytest.mark.parametrize("check", ["deadlock", "lanes", "all"])
 def test_a_program_that_waits_for_a_later_one_in_lanes(check: str) -> None:
     """With "lanes" programs run one after the other."""
     flags, o = np.ones(65, np.int32), np.zeros(64, np.int32)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from ...check_layout import LANES, Site
 from ...errors import UnsupportedOperation
 from ...facts.program_waits import waits
-from ...ir.model import TensorType
 from ...ir.module import Module
 from ..simplify import simplify
 from .bounds import check_bounds
@@ -35,15 +34,14 @@ CHECKS = {"uninit": check_uninit, "overflow": check_overflow, "nan": check_nan, 
           "deadlock": check_deadlock, "view": check_view, "bounds": check_bounds}
 
 
-def instrument(module: Module, checks: Sequence[str], hears: bool = True) -> tuple[Site, ...]:
+def instrument(module: Module, checks: Sequence[str], lanes: bool, hears: bool) -> tuple[Site, ...]:
     """Let the kernel test itself, in place; the places that may report, in the order of their numbers.
-    "all": the checks that there are for the target. UnsupportedOperation for one that is not. `hears`: does a
-    kernel that runs see what the host writes? What lanes do is looked at program by program ("lanes"), so one
-    that waits for another may never end."""
+    "all": the checks that there are for the target. UnsupportedOperation for one that is not. `lanes`: do
+    several share a program? `hears`: does a kernel that runs see what the host writes? What lanes do is
+    looked at program by program ("lanes"), so one that waits for another may never end."""
     if checks:
         simplify(module)  # what it makes views of mixes no elements
     sites = Sites(module)
-    lanes = has_lanes(module)
     there = ON_HEARING_LANES if hears else ON_LANES
     for name, check in CHECKS.items():
         if name in checks and lanes and name not in there:
@@ -55,9 +53,3 @@ def instrument(module: Module, checks: Sequence[str], hears: bool = True) -> tup
         elif name == "deadlock" and LANES in checks and waits(module):
             check_deadlock(module, sites, rounds=False)  # a barrier in each would hide missing ones
     return tuple(sites.known)
-
-
-def has_lanes(module: Module) -> bool:
-    """Is this the IR of a target whose lanes share a program?"""
-    return any(isinstance(value.type, TensorType) and value.type.encoding is not None
-               for op in module.walk() for value in op.results)
