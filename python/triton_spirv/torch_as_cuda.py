@@ -100,7 +100,7 @@ def _replacements(available: bool, is_cuda: bool,
     for name in ("_cuda_getCurrentRawStream", "_cuda_getDevice"):
         yield torch._C, name, answer(0)
     for name in ("device", "device_of"):
-        yield torch.cuda, name, lambda *arguments: nullcontext()
+        yield torch.cuda, name, _TheDevice
     for name in ("Event", "Stream", "current_stream", "default_stream", "stream", "synchronize"):
         yield torch.cuda, name, getattr(device, name)
     for name in ("cuda", "pin_memory"):
@@ -108,6 +108,18 @@ def _replacements(available: bool, is_cuda: bool,
     yield torch.Tensor, "record_stream", answer(None)
     if is_cuda:
         yield torch.Tensor, "is_cuda", property(lambda tensor: True)
+
+
+class _TheDevice(AbstractContextManager[None]):
+    """torch.cuda.device: there is one device, which is always the current one."""
+
+    idx = prev_idx = 0
+
+    def __init__(self, *device: Any) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
 
 
 def _stream_of_a_device(interface: Any, device: Any = None) -> Any:

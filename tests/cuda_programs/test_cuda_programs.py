@@ -135,6 +135,7 @@ def test_torch_as_it_was_before() -> None:
     with torch_cpu_as_cuda(available=True, is_cuda=True, capability=(9, 0)):
         with torch_cpu_as_cuda():
             assert not torch.cuda.is_available()
+        assert torch.cuda.device(0).idx == 0
         assert torch.cuda.is_available() and torch.cuda.device_count() == 1
         assert torch.zeros(1).is_cuda and torch.cuda.get_device_properties(0).major == 9
     assert before == (dict(vars(torch.cuda)), torch.Tensor.cuda, "is_cuda" in vars(torch.Tensor))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from triton_spirv_inductor.choices import pieces
+from triton_spirv_inductor.choices import pieces, replace
 from triton_spirv_inductor.heuristics import configurations
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -22,6 +22,29 @@ def blocks(configs: list[dict[str, int]], hints: dict[str, int], cores: int = 2,
 
 ROWS = {"tiling_scores": {"x": 8192, "r0_": 1024}, "num_reduction": 1}
 OUTER = [{"XBLOCK": 2, "R0_BLOCK": 2048}, {"XBLOCK": 64, "R0_BLOCK": 64}]
+
+
+def test_choices_of_torch_are_methods_or_functions() -> None:
+    """They were functions until 2.13, and are methods in 2.14."""
+    class Functions:
+
+        @staticmethod
+        def rows(device: str, numel: int) -> int:
+            return numel
+
+    class Methods:
+
+        factor = 3
+
+        def rows(self, device: str, numel: int) -> int:
+            return self.factor * numel
+
+    def rows(right: Callable[..., int], device: str, numel: int) -> int:
+        return 1 if device == "cpu" else right(device, numel)
+
+    for owner, other in (Functions, 7), (Methods, 21):
+        replace(owner, rows)
+        assert owner().rows("cpu", 7) == 1 and owner().rows("cuda", numel=7) == other
 
 
 def test_warps_make_no_difference() -> None:

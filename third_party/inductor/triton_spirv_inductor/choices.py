@@ -9,6 +9,8 @@ need not be cut into many pieces.
 from __future__ import annotations
 
 import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from .heuristics import FEWEST_COLUMNS
@@ -32,23 +34,31 @@ def install() -> None:
     from torch._inductor.choices import InductorChoices
     from torch._inductor.runtime.hints import DeviceProperties
 
-    chosen, cut = InductorChoices.should_use_persistent_reduction, InductorChoices.reduction_split_factor
-
-    def reduction_split_factor(device: Any, reduction_numel_hint: int, numel_hint: int,
+    def reduction_split_factor(cut: Any, device: Any, reduction_numel_hint: int, numel_hint: int,
                                inner_reduction: bool) -> int:
         if device.type == "cpu" and config.cpu_backend == "triton" and not inner_reduction:
             cores = DeviceProperties.create(device).multi_processor_count
             return pieces(reduction_numel_hint, numel_hint, cores)
         return cut(device, reduction_numel_hint, numel_hint, inner_reduction)
 
-    InductorChoices.reduction_split_factor = staticmethod(reduction_split_factor)
-
-    def should_use_persistent_reduction(features: Any, cooperative_reduction: bool) -> bool:
+    def should_use_persistent_reduction(chosen: Any, features: Any, cooperative_reduction: bool) -> bool:
         if chosen(features, cooperative_reduction):
             return True
         return not cooperative_reduction and _for_a_cpu(features) and keeps_rows(features)
 
-    InductorChoices.should_use_persistent_reduction = staticmethod(should_use_persistent_reduction)
+    for choice in reduction_split_factor, should_use_persistent_reduction:
+        replace(InductorChoices, choice)
+
+
+def replace(owner: type, choice: Callable[..., Any]) -> None:
+    """`choice` in place of the function of its name, which it is given first. Until torch 2.13 Inductor's are
+    static."""
+    right = getattr(owner, choice.__name__)
+    if isinstance(inspect.getattr_static(owner, choice.__name__), staticmethod):
+        setattr(owner, choice.__name__, staticmethod(functools.partial(choice, right)))
+    else:
+        setattr(owner, choice.__name__, lambda self, *asked, **named: choice(
+            functools.partial(right, self), *asked, **named))
 
 
 def pieces(rows: int, columns: int, cores: int) -> int:
