@@ -31,7 +31,7 @@ from ..runtime.processor import cores
 from . import ir_file
 from . import signature as signatures
 from .bundle import Bundle, Plan, Variant, sharing_files, stems, variant_of
-from .pool import run_all
+from .pool import Client, run_all
 from .progress import progress as show_progress
 from .signature import Signature
 from .targets import named
@@ -62,7 +62,7 @@ def compile(kernel: Any, signature: str | Mapping[str, object],
             constexprs: Mapping[str, object] | None = None, targets: Sequence[str] = ("cpu",), *,
             configs: Sequence[object] = (), out: str | Path | None = None, native: bool | str = "auto",
             grf_mode: str = "default", processes: int | None = None,
-            client: Any = None, progress: bool = True, **options: object) -> Bundle:
+            client: Client | None = None, progress: bool = True, **options: object) -> Bundle:
     """Compile a @triton.jit kernel for named targets and write the bundle to the folder `out`, if one is
     given.
 
@@ -78,7 +78,7 @@ def compile(kernel: Any, signature: str | Mapping[str, object],
 
 
 def compile_all(requests: Iterable[Request], *, out: str | Path | None = None, native: bool | str = "auto",
-                grf_mode: str = "default", processes: int | None = None, client: Any = None,
+                grf_mode: str = "default", processes: int | None = None, client: Client | None = None,
                 progress: bool = True) -> Bundle:
     """Compile many kernels into one bundle.
 
@@ -91,14 +91,14 @@ def compile_all(requests: Iterable[Request], *, out: str | Path | None = None, n
 
 def compile_ir(path: str | Path, targets: Sequence[str] = ("cpu",), *, out: str | Path | None = None,
                native: bool | str = "auto", grf_mode: str = "default", processes: int | None = None,
-               client: Any = None, progress: bool = True, **options: object) -> Bundle:
+               client: Client | None = None, progress: bool = True, **options: object) -> Bundle:
     """The same for a file of Triton IR, .ttir or (for targets with lanes) .ttgir."""
     plans = [ir_file.plan(Path(path), name, options, native, grf_mode) for name in targets]
     return compile_plans(plans, out, processes, client, progress)
 
 
-def compile_plans(plans: Sequence[Plan], out: str | Path | None, processes: int | None, client: Any,
-                  progress: bool) -> Bundle:
+def compile_plans(plans: Sequence[Plan], out: str | Path | None, processes: int | None,
+                  client: Client | None, progress: bool) -> Bundle:
     """What the others come down to."""
     names = stems(plans)
     jobs: list[Job] = []

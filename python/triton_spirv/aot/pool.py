@@ -10,17 +10,30 @@ import importlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import as_completed
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from ..runtime.processor import cores
 from ..workers import WorkerDied, Workers
 from .work import Job, Result, run
 
+
+class Future(Protocol):
+    """A job that is being done."""
+
+    def result(self) -> Result: ...
+
+
+class Client(Protocol):
+    """dask.distributed's."""
+
+    def submit(self, run: Callable[[Job], Result], job: Job, *, pure: bool) -> Future: ...
+
+
 #: called when a job is done: the job, its result, how many are done
 Report = Callable[[Job, Result, int], None]
 
 
-def run_all(jobs: Iterable[Job], processes: int | None = None, client: Any = None,
+def run_all(jobs: Iterable[Job], processes: int | None = None, client: Client | None = None,
             report: Report | None = None) -> list[Result]:
     """The results of all jobs. processes: how many workers, by default one per core; 0: none, everything
     here.
@@ -44,8 +57,8 @@ def _here(jobs: Iterable[Job], report: Report | None) -> list[Result]:
     return results
 
 
-def _collect(pending: list[tuple[Job, Any]], report: Report | None,
-             completing: Callable[[list[Any]], Iterable[Any]]) -> list[Result]:
+def _collect(pending: list[tuple[Job, Future]], report: Report | None,
+             completing: Callable[[list[Any]], Iterable[Future]]) -> list[Result]:
     jobs = {id(future): job for job, future in pending}
     for count, future in enumerate(completing([future for _, future in pending]), 1):
         if report is not None:
@@ -53,7 +66,7 @@ def _collect(pending: list[tuple[Job, Any]], report: Report | None,
     return [_result(job, future) for job, future in pending]
 
 
-def _result(job: Job, future: Any) -> Result:
+def _result(job: Job, future: Future) -> Result:
     """The result; a failed one where the worker died."""
     try:
         return future.result()
@@ -61,7 +74,7 @@ def _result(job: Job, future: Any) -> Result:
         return Result(error=(type(error).__name__, f"{job.name} for {job.target.name}: {error}"))
 
 
-def _as_dask_completes(futures: list[Any]) -> Iterable[Any]:
+def _as_dask_completes(futures: list[Any]) -> Iterable[Future]:
     mine = {future.key: future for future in futures}
     for future in importlib.import_module("dask.distributed").as_completed(futures):
         yield mine[future.key]

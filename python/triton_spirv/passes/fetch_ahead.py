@@ -13,7 +13,7 @@ stand earlier. What a load's address and mask are computed from is computed agai
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from triton_spirv.traversal import Asking, answer
 
@@ -21,6 +21,8 @@ from ..facts.slopes import constant
 from ..ir.model import Block, IntegerType, Operation, TensorType, Type, Value
 from ..ir.module import Module
 from .copies import Copies, inserter
+
+Insert = Callable[[Operation], object]
 
 I1 = IntegerType(1)
 
@@ -130,13 +132,13 @@ def _fetch(loop: Operation, body: Block, load: Operation) -> None:
     loop.append_result(argument.type, f"{argument.name}_left")
 
 
-def _compare(predicate: str, x: Value, y: Value, load: Operation, insert: Any) -> Value:
+def _compare(predicate: str, x: Value, y: Value, load: Operation, insert: Insert) -> Value:
     op = Operation("arith.cmpi", [x, y], {"predicate": predicate}, [I1], ["more"], load.location)
     insert(op)
     return op.results[0]
 
 
-def _load(load: Operation, copies: Copies, condition: Value, insert: Any) -> Value:
+def _load(load: Operation, copies: Copies, condition: Value, insert: Insert) -> Value:
     """The load of another round, where `condition` holds."""
     pointers = copies.of(load.ptr)
     mask = None if load.mask is None else copies.of(load.mask)

@@ -49,12 +49,12 @@ class Declarations:
         self.version = version
         is_opencl = memory_model == "OpenCL"
         self.requirements = Requirements(version, "Shader" if is_opencl else "Kernel", capabilities)
-        self.enumerant_words: dict[tuple[str, Any], Sequence[int]] = {}    # see operands.py
+        self.enumerant_words: dict[tuple[str, object], Sequence[int]] = {}    # see operands.py
         self._bound = 1
         self._declaring: dict[str, Form] = {}                # instructions whose capabilities are settled
         self._type_ids: dict[Any, int] = {}
-        self._constants: dict[tuple[Type, Any], Value] = {}  # by bits, or by the ids of the elements
-        self._numbers: dict[tuple[Any, ...], Value] = {}     # the same by Python value: the fast way to them
+        self._constants: dict[tuple[Type, object], Value] = {}  # by bits, or by the ids of the elements
+        self._numbers: dict[tuple[object, ...], Value] = {}    # by Python value: the fast way to them
         self._globals: list[Words] = []
         self._names: dict[tuple[int, ...], str] = {}         # of (id,) or of (id of a struct type, member)
         self._annotations: dict[tuple[int, ...], Words] = {}
@@ -174,7 +174,7 @@ class Declarations:
 
         A composite is made of a tuple of values (or constant Values), or of one value for all elements.
         """
-        key: tuple[Any, ...] = (type, value.__class__, value)
+        key: tuple[object, ...] = (type, value.__class__, value)
         if value.__class__ is float and value == 0.0:
             key = (type, str(value))    # 0.0 and -0.0 are equal, but two constants
         elif value.__class__ not in _NUMBERS:
@@ -293,7 +293,7 @@ def takes_ids(kind: str, name: str) -> bool:
     return any(grammar.kind(parameter.kind).category == "Id" for parameter in parameters)
 
 
-def _elements(type: Type, value: Any) -> list[tuple[Type, Any]]:
+def _elements(type: Type, value: object) -> list[tuple[Type, Any]]:
     """The element types of a composite with the value for each."""
     if isinstance(type, Struct):
         types: list[Type] = list(type.members)
