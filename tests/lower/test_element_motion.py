@@ -9,8 +9,14 @@ from triton_spirv.facts.slopes import Multiple, Product, Slope, Sum
 from triton_spirv.ir import TensorType, Value, parse
 from triton_spirv.ir.model import Operation
 from triton_spirv.layout import Layout
-from triton_spirv.lower.addresses.element_motion import growth, pitch_of, pointer_growth, slope_along
-from triton_spirv.lower.values.tensor import Affine, Deferred, Pointers, Uniform
+from triton_spirv.lower.addresses.element_motion import (
+    contiguous_axis,
+    growth,
+    pitch_of,
+    pointer_growth,
+    slope_along,
+)
+from triton_spirv.lower.values.tensor import Affine, Deferred, Pointers, Stored, Uniform
 from triton_spirv.spirv.module import Value as Register
 from triton_spirv.spirv.types import Int
 
@@ -39,6 +45,9 @@ tt.func public @k(%n: i32, %p: tensor<16x!tt.ptr<i32>>, %q: tensor<16x!tt.ptr<i8
   %matrix = tt.broadcast %column : tensor<16x1xi32> -> tensor<16x8xi32>
   %turned = tt.trans %matrix {order = array<i32: 1, 0>} : tensor<16x8xi32> -> tensor<8x16xi32>
   %narrow = arith.trunci %eight : tensor<16xi32> to tensor<16xi8>
+  %byte = arith.trunci %r : tensor<16xi32> to tensor<16xi8>
+  %small = arith.constant dense<4> : tensor<16xi8>
+  %wraps = arith.muli %byte, %small : tensor<16xi8>
   %twice = arith.addi %b, %narrow : tensor<16xi8>
   tt.return
 }
@@ -93,6 +102,8 @@ SLOPES: dict[tuple[str, int, int], Slope[Register] | None] = {
     ("turned", 1, 4): 1,
     ("turned", 1, 8): None,
     ("twice", 0, 2): None,
+    ("byte", 0, 16): 1,
+    ("wraps", 0, 16): None,
 }
 
 
@@ -122,3 +133,25 @@ def test_pitches(tensors: dict[str, Any]) -> None:
     assert pitch("far", "back", "r", "r") == Multiple(2)
     assert pitch("near") is None and pitch("far", "t") is None
     assert pitch("less", "r") is None  # n - 1 + 1, part by part
+
+
+def test_the_order_in_memory(tensors: dict[str, Any]) -> None:
+    """Of what is loaded by rows, by columns, by a table, with a stride; of what is made of it."""
+    kind, one = tensors["r"].element, Register(4, Int(64), "OpConstant", 1)
+
+    def loaded(*strides: Register | int, terms: tuple[Any, ...] = ()) -> Deferred:
+        pointers = Pointers((16, 8), kind, N, Affine((16, 8), kind, one, strides), terms)
+        return Deferred((16, 8), kind, tensors["t"].operation, (pointers, None, None))
+
+    assert contiguous_axis(loaded(N, 1)) == 1 and contiguous_axis(loaded(1, N)) == 0
+    assert contiguous_axis(loaded(N, 2)) is None and contiguous_axis(loaded(8, N)) is None
+    assert contiguous_axis(loaded(0, N, terms=(tensors["matrix"],))) == 0
+    stored = Stored((16, 8), kind, N, 8)
+    assert contiguous_axis(loaded(N, 1, terms=(stored,))) is None
+    turned = Deferred((8, 16), kind, tensors["turned"].operation, (loaded(N, 1),))
+    assert contiguous_axis(turned) == 0
+    summed = Deferred((16, 8), kind, tensors["near"].operation, (tensors["s"], loaded(1, N)))
+    assert contiguous_axis(summed) == 0 and contiguous_axis(tensors["s"]) is None
+    assert contiguous_axis(stored) == 1
+    turned.evaluated = Stored((8, 16), kind, N, 8)
+    assert contiguous_axis(turned) == 1

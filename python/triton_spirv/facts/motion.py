@@ -23,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..ir.model import Block, Operation, TensorType, Value, bits_of, element_type
+from ..ir.model import Block, Operation, TensorType, Value
 from ..traversal import Asking, Known, answer
-from .slopes import NARROW, Slope, added, of_result, text
+from .slopes import Slope, added, of_result, text
 from .uniform import is_uniform
 from .views import source_dims
 
@@ -113,7 +113,8 @@ class Program:
 
 @dataclass(frozen=True)
 class Element:
-    """From one element of a tensor to the next along a dimension."""
+    """From one element of a tensor to the next along a dimension. (Ranges have 32 bits, and narrower numbers
+    that are made of them are not followed: sums do not wrap.)"""
 
     dim: int
 
@@ -171,12 +172,10 @@ def motion(value: Value, mover: Mover, hint: bool = False,
         if not (op.is_pure or (hint and op.has("reads"))):
             return UNKNOWN
         by: tuple[Element, ...] = ()
-        wraps = False
         if isinstance(mover, Element):
             by, found = (mover,), (yield from mover.of_result(op, uniform))
             if found is not None:
                 return found
-            wraps = bits_of(element_type(op.results[0].type)) < NARROW
         elif op.has("view"):
             return (yield (op.operands[0],))
         if op.has("widens") or (hint and op.has("resizes")):
@@ -184,12 +183,12 @@ def motion(value: Value, mover: Mover, hint: bool = False,
         parts: list[Motion] = []
         for operand in op.operands:
             parts.append((yield operand, *by))
-        return _combined(op, parts, uniform, wraps)
+        return _combined(op, parts, uniform)
 
     return answer(rule, value, known=known)
 
 
-def _combined(op: Operation, parts: list[Motion], uniform: dict[Value, bool], wraps: bool) -> Motion:
+def _combined(op: Operation, parts: list[Motion], uniform: dict[Value, bool]) -> Motion:
     """Of the result of an operation whose operands move so."""
 
     def scalar(place: int) -> Value | None:
@@ -197,7 +196,7 @@ def _combined(op: Operation, parts: list[Motion], uniform: dict[Value, bool], wr
         return operand if parts[1 - place].slope == 0 or is_uniform(operand, uniform) else None
 
     slopes = [part.slope for part in parts if part.slope is not None]
-    slope = of_result(op, slopes, scalar, wraps) if len(slopes) == len(parts) else None
+    slope = of_result(op, slopes, scalar) if len(slopes) == len(parts) else None
     if slope is None:
         return UNKNOWN
     start: Value | int | None = None

@@ -23,9 +23,6 @@ from .axis import axis_facts
 
 S = TypeVar("S")
 
-#: Bits of integers of which sums and products are taken not to wrap.
-NARROW = 32
-
 
 @dataclass(frozen=True)
 class Sum(Generic[S]):

@@ -10,13 +10,16 @@ an operation makes of them.
 from __future__ import annotations
 
 from ...facts.axis import axis_facts
-from ...facts.slopes import NARROW, Multiple, Slope, added, multiple_of, number, of_result
+from ...facts.slopes import Multiple, Slope, added, multiple_of, number, of_result
 from ...facts.views import source_dims
 from ...ir.model import bits_of
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, question
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor, Uniform
+
+#: Bits of integers of which sums and products are taken not to wrap.
+NARROW = 32
 
 
 def slope_along(tensor: object, dim: int, length: int) -> Slope[Register] | None:
