@@ -99,7 +99,7 @@ class Races:
                 *memory_of(arguments[i]), (region.begin >> region.bits) - region.cell, region.bits]
         tracks = bool(self._regions) and any(site.orders for site in self.sites)
         self._number(programs, tracks)
-        if self._shares:
+        if self._shares and self._regions:
             self._keep_states(programs)
             self._keep_clocks(programs, tracks)
         state[words.MUTEX] = state[words.FAILURE] = state[words.COUNT] = 0
