@@ -34,7 +34,10 @@ import family
 import scarce
 import simulated_gpu
 import unchanged
-from everywhere import device_of_the_run  # noqa: F401  # a fixture of all tests
+from everywhere import (  # noqa: F401  # a fixture of all tests, a hook
+    device_of_the_run,
+    pytest_runtest_call,
+)
 from machine import targets as machine_targets
 from released import (  # noqa: F401  # hooks
     pytest_collection_finish,

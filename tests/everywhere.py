@@ -8,7 +8,8 @@ After each test none of these processes may have done anything wrong. Tests that
 (the fixtures `gpu` and `cell`; files that import `simulated_gpu`) are as they always are.
 
 What is about the CPU device only says so: `@pytest.mark.cpu_device("why")`, on a test or on one of its
-values. Those are skipped, with the reason.
+values. Those are skipped, with the reason; so are those that are refused because the device has no 64-bit
+floats.
 """
 
 from __future__ import annotations
@@ -56,6 +57,18 @@ def skip_others(config: pytest.Config, items: list[pytest.Item]) -> None:
         marker = item.get_closest_marker("cpu_device")
         if mode and marker and takes_part(item):
             item.add_marker(pytest.mark.skip(reason=f"about the CPU device: {marker.args[0]}"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Skipped where the device lacks what the test needs."""
+    try:
+        yield
+    except Exception as error:
+        mode = mode_of(item.config)
+        if mode is None or not takes_part(item) or not simulated_gpu.lacks_doubles(mode, error):
+            raise
+        pytest.skip("the device has no 64-bit floats")
 
 
 @pytest.fixture(autouse=True)

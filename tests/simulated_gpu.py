@@ -115,9 +115,14 @@ def for_children() -> dict[str, str]:
 def refuses(mode: str, error: Exception) -> bool:
     """Is this what such a device refuses for good: 64-bit floats where it has none, addresses of the host's
     memory that a kernel finds in memory?"""
-    words = ["does not share the host's memory; pass the arrays themselves"]
-    words += ["has no 64-bit floats"] * (mode in WITHOUT_DOUBLES)
-    return mode in MODES and any(each in str(error) for each in words)
+    words = "does not share the host's memory; pass the arrays themselves"
+    return mode in MODES and (words in str(error) or lacks_doubles(mode, error))
+
+
+def lacks_doubles(mode: str, error: BaseException) -> bool:
+    """Is this the refusal of 64-bit floats on a device that has none, in our words or its driver's?"""
+    words = "has no 64-bit floats", "double precision is not supported"
+    return mode in WITHOUT_DOUBLES and any(each in str(error) for each in words)
 
 
 @contextlib.contextmanager

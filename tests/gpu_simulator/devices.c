@@ -53,7 +53,7 @@ static const struct Model arl = {
     {8, 16, 32}, 1024, 64 << 10, 16 * GB, true, true, 1, 1};
 static const struct Model mtl = {
     "Intel(R) Arc(TM) Graphics", "mtl-h", COMMON "cl_khr_fp64 " IMAGES MEDIA, 0x7D55, IP(12, 71, 4), 128,
-    {8, 16, 32}, 1024, 64 << 10, 16 * GB, true, true, 0, 1};
+    {8, 16, 32}, 1024, 64 << 10, 16 * GB, true, true, 1, 1};
 
 static struct _cl_platform_id platform = {.dispatch = &dispatch_table, .kind = PLATFORM, .references = 1};
 
