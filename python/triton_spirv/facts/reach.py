@@ -99,7 +99,7 @@ class _Formulas:
     def __init__(self, kernel: Operation) -> None:
         self.entry = kernel.regions[0].entry
         self.nodes: list[Node] = []
-        self._places: dict[tuple[Any, ...], int] = {}
+        self._places: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[Value, Path], int | None] = {}
         self._unlimited = self._known  # what is known of numbers, and of pointers, where no mask limits them
         self._pointers: dict[tuple[Value, Path], tuple[int, int] | None] = {}

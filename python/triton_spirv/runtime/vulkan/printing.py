@@ -11,7 +11,7 @@ import re
 import struct
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .memory import Allocation
@@ -56,7 +56,7 @@ class PrintBuffer:
                   "less in a launch", file=sys.stderr)
 
 
-def value_of(low: int, high: int, kind: str) -> tuple[Any, int]:
+def value_of(low: int, high: int, kind: str) -> tuple[int | float, int]:
     """A value of the given type from its two words, and the bits of the type."""
     bits = int(re.sub(r"\D", "", kind) or 32)
     if kind.startswith("f"):
@@ -65,7 +65,7 @@ def value_of(low: int, high: int, kind: str) -> tuple[Any, int]:
     return low | high << 32, bits
 
 
-def formatted(text: str, values: Sequence[tuple[Any, int]]) -> str:
+def formatted(text: str, values: Sequence[tuple[int | float, int]]) -> str:
     """`text % values` as C's printf has it: lengths ignored, %u and %x unsigned, %a hexadecimal."""
     remaining = iter(values)
 
@@ -76,12 +76,12 @@ def formatted(text: str, values: Sequence[tuple[Any, int]]) -> str:
         value, bits = next(remaining)
         plain = re.sub(r"[hlLqjzt](?=.*[a-zA-Z]$)", "", match.group(0))
         if directive == "a":
-            return value.hex()
+            return float(value).hex()
         if directive in "di":
-            wrapped = value & ((1 << max(bits, 32)) - 1)
+            wrapped = int(value) & ((1 << max(bits, 32)) - 1)
             value = wrapped - (1 << max(bits, 32)) if wrapped >> (max(bits, 32) - 1) else wrapped
         elif directive in "uoxX":
-            value &= (1 << max(bits, 32)) - 1
+            value = int(value) & ((1 << max(bits, 32)) - 1)
         return (plain[:-1] + "d" if directive in "ui" else plain) % value
 
     return _DIRECTIVE.sub(replace, text)
