@@ -148,7 +148,8 @@ def test_gathered_values_as_a_mask_of_what_is_stored(run, dtype, block):
         y = np.where(i < block // 2 - 3, z_row[index * 2], 3)
         x = np.where(y > 0, w_row[(block - 1 - i) // 7], 0)
         expected[program, : 2 * block : 2] = np.maximum(-x, y)
-    numeric.assert_same(out, expected.reshape(-1))
+    # of -0 and 0, numpy's maximum is either, by the processor
+    numeric.assert_close(out, expected.reshape(-1), relative=0, absolute=0)
 
 
 @triton.jit

@@ -271,7 +271,7 @@ def forget_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 NOTICED = (
     (promise_what_may_be_asked_for, split_offsets, "stores", 3, (64, 128)),
     (promise_what_may_be_asked_for, defaults, "sum", 4, (700,)),
-    (promise_what_may_be_asked_for, many_conjuncts, "stores", 4, (700, 900)),
+    (promise_what_may_be_asked_for, many_conjuncts, "loads", 4, (700, 900)),
     (forget_nothing, kept_in_an_arm, "branch", 2, (2,)),
     (forget_nothing, kept_in_an_arm, "for", 2, (2,)),
 )
