@@ -13,10 +13,10 @@ dimension; so these numbers are a lattice of their own, and motion from element 
 (lower/addresses/element_motion.py) asks it first.
 
 All are powers of two. A scalar has one dimension of length 1. Example: 128 + arange(0, 64) has contiguity 64,
-divisibility 128, constancy 1; (arange(0, 64) // 16) has constancy 16. As in Triton, index arithmetic is taken
-not to overflow its signed type, and what an index is divided by to be positive. `nonnegative` is needed for
-division and remainder, which round towards zero: groups that count up to 0 from below stay neither in one
-quotient nor in step.
+divisibility 128, constancy 1; (arange(0, 64) // 16) has constancy 16. As in Triton, index arithmetic of 32
+bits or more is taken not to overflow its signed type, and what an index is divided by to be positive.
+`nonnegative` is needed for division and remainder, which round towards zero: groups that count up to 0 from
+below stay neither in one quotient nor in step.
 """
 
 from __future__ import annotations

@@ -12,9 +12,12 @@ from triton_spirv.facts import axis_views as views
 from triton_spirv.facts.axis_info import LARGEST, AxisInfo, of_constant, power_of_two_divisor, unknown
 from triton_spirv.facts.axis_shapes import constant_of, elementwise, gcds, lengths, unit
 from triton_spirv.ir.dialects import OPERATIONS
-from triton_spirv.ir.model import DenseAttr, Operation, TensorType
+from triton_spirv.ir.model import DenseAttr, IntegerType, Operation, TensorType, element_type
 
 Rule = Callable[[Operation, list[AxisInfo]], AxisInfo]
+
+#: Bits of integers of which sums and products are taken not to wrap.
+NARROW = 32
 
 
 # Makers of values
@@ -45,6 +48,13 @@ def program_id(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
 # Sums
 
 
+def _wraps(op: Operation) -> bool:
+    """May a sum or product be another number than that of integers? Those of 8 and 16 bits wrap in
+    kernels."""
+    type = element_type(op.results[0].type)
+    return isinstance(type, IntegerType) and type.width < NARROW
+
+
 def _sum(
     a: AxisInfo, b: AxisInfo, swap: bool, unit_a: int, unit_b: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -64,18 +74,20 @@ def add(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     a, b = infos
     if a.constant is not None and b.constant is not None:
         return constant_of(op, a.constant + b.constant)
-    contiguity, divisibility = _sum(a, b, True, 1, 1)
-    return AxisInfo(
-        contiguity, divisibility, gcds(a.constancy, b.constancy), None, a.nonnegative and b.nonnegative
-    )
+    return _wrapped(op, AxisInfo(*_sum(a, b, True, 1, 1), gcds(a.constancy, b.constancy), None,
+                                 a.nonnegative and b.nonnegative))
 
 
 def subtract(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     a, b = infos
     if a.constant is not None and b.constant is not None:
         return constant_of(op, a.constant - b.constant)
-    contiguity, divisibility = _sum(a, b, False, 1, 1)
-    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy))
+    return _wrapped(op, AxisInfo(*_sum(a, b, False, 1, 1), gcds(a.constancy, b.constancy)))
+
+
+def _wrapped(op: Operation, info: AxisInfo) -> AxisInfo:
+    """Of a sum that may wrap: its low bits."""
+    return views.low_bits(op, info) if _wraps(op) else info
 
 
 def addptr(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -98,7 +110,7 @@ def multiply(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     if b.constant == 1 or a.constant == 1:
         return a if b.constant == 1 else b
     divisibility = tuple(min(a.divisor(d, 1) * b.divisor(d, 1), LARGEST) for d in range(a.rank))
-    nonnegative = a.nonnegative and b.nonnegative
+    nonnegative = a.nonnegative and b.nonnegative and not _wraps(op)
     return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
 
 
@@ -177,7 +189,8 @@ def shift_left(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         return constant_of(op, a.constant << b.constant)
     shift = b.constant if b.constant is not None and 0 <= b.constant < 62 else 0
     divisibility = tuple(min(a.divisor(d, 1) << shift, LARGEST) for d in range(a.rank))
-    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, a.nonnegative)
+    nonnegative = a.nonnegative and not _wraps(op)
+    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
 
 
 def shift_right(op: Operation, infos: list[AxisInfo]) -> AxisInfo:

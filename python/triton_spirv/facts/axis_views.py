@@ -31,10 +31,13 @@ def extend_unsigned(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
 
 
 def truncate(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    """Low bits: groups longer than the type's positive half would wrap."""
     (a,) = infos
-    if a.constant is not None:
-        return constant_of(op, a.constant)
+    return constant_of(op, a.constant) if a.constant is not None else low_bits(op, a)
+
+
+def low_bits(op: Operation, a: AxisInfo) -> AxisInfo:
+    """What numbers are in the type of the result: groups that begin at a multiple of their length, and are no
+    longer than its positive half, do not wrap."""
     target = element_type(op.results[0].type)
     half = 1 << (target.width - 1) if isinstance(target, IntegerType) else LARGEST
     contiguity = tuple(math.gcd(a.aligned(d), half) for d in range(a.rank))
