@@ -92,7 +92,8 @@ class Round:
 @dataclass(frozen=True)
 class Program:
     """From one program to the next along an axis of the grid, "x", "y" or "z", in the same round of all
-    loops."""
+    loops. Of what a loop carries it is that of its first value: rounds are taken to add the same in each
+    program. What asks only fetches ahead by it, so that a number is never wrong for it."""
 
     axis: str
 
