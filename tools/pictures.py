@@ -113,7 +113,7 @@ def roofline(figure: Any) -> None:
 def limits() -> tuple[float, float]:
     """GB/s of a copy and GFLOP/s of multiply-adds, as the page says."""
     text = (DOCS / KERNELS[0]).read_text(encoding="utf-8")
-    found = re.search(r"a copy \((\d+) GB/s\) or the rate of multiply-adds \((\d+) GFLOP/s\)", text)
+    found = re.search(r"a copy \((\d+) GB/s\) or the rate of\s+multiply-adds \((\d+) GFLOP/s\)", text)
     if not found:
         raise ValueError("docs/performance.md does not say what the machine can do")
     return float(found[1]), float(found[2])
