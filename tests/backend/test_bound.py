@@ -36,6 +36,13 @@ def planes_kernel(out, width, step):
 
 
 @triton.jit
+def integers_kernel(out, a, b, c):
+    tl.store(out, a.to(tl.int64))
+    tl.store(out + 1, b.to(tl.int64))
+    tl.store(out + 2, c.to(tl.int64))
+
+
+@triton.jit
 def global_kernel(out):
     tl.store(out, factor)
 
@@ -311,6 +318,73 @@ def test_tuned_kernels(ordinary) -> None:
     ordinary.clear()
     triton_spirv.bind(tuned_kernel, grid, x, out, 200)
     assert not ordinary
+
+
+def quick_of(bound) -> Quick:
+    return bound.__globals__["quick"]
+
+
+INTEGERS = [(7, 1 << 40, 3), (-1, -1 << 40, -1), ((1 << 31) - 1, (1 << 63) - 1, 5),
+            (-1 << 31, -(1 << 62) - 3, 9)]
+
+
+@pytest.mark.parametrize("where", ("the main thread", "another thread"))
+@pytest.mark.parametrize("grid", ((1,), lambda meta: (1,)), ids=("fixed", "function"))
+def test_integers(grid, where, ordinary) -> None:
+    out = torch.zeros(3, dtype=torch.int64)
+    bound = triton_spirv.bind(integers_kernel, grid, out, 7, (1 << 40) + 1, 3)
+    seen = []
+
+    def launch() -> None:
+        for integers in INTEGERS:
+            out.zero_()
+            bound(out, *integers)
+            seen.append(tuple(out.tolist()))
+
+    if where == "the main thread":
+        launch()
+    else:
+        thread = threading.Thread(target=launch)
+        thread.start()
+        thread.join()
+    assert seen == INTEGERS and not ordinary
+
+
+@pytest.mark.cpu_device("how it launches in the calling thread")
+def test_what_fits_no_parameter_is_not_launched() -> None:
+    out = torch.zeros(3, dtype=torch.int64)
+    quick = quick_of(triton_spirv.bind(integers_kernel, (1,), out, 7, (1 << 40) + 1, 3))
+    assert quick.direct is not None
+    address = out.data_ptr()
+    for values in ((address, 1 << 31, 5, 3), (address, -(1 << 31) - 1, 5, 3), (address, 5, 1 << 63, 3),
+                   (address, 5, 5, 1 << 100), (address, 2.0, 5, 3), (address, 5, None, 3), (address, 5, 5),
+                   (address, 5, 5, 3, 3), (out, 5, 5, 3), (-1, 5, 5, 3), (1 << 64, 5, 5, 3)):
+        assert quick.direct(*values) == launch_code.NUMBER, values
+    for wrong in (0, address + 1, address + 8, (1 << 64) - 1):
+        assert quick.direct(wrong, 5, 5, 3) == launch_code.MISFIT
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(quick.direct(address, 5, 5, 3)))
+    thread.start()
+    thread.join()
+    assert codes == [launch_code.ELSEWHERE] and not out.any()
+    assert quick.direct(address, -1, -1, -1) == 0 and out.tolist() == [-1, -1, -1]
+
+
+def test_switches_of_triton(monkeypatch, ordinary) -> None:
+    x, out = torch.rand(1024), torch.zeros(1024)
+    before = bound_scale()
+    with monkeypatch.context() as patch:
+        patch.setitem(knobs.runtime.__dict__, "debug", True)
+        before(x, out, 1024, 2.0)
+        assert len(ordinary) == 1 and "debug switch" in before.why_ordinary
+        meanwhile = bound_scale()
+        ordinary.clear()
+        meanwhile(x, out, 1024, 2.0)
+        assert not ordinary
+    before(x, out, 1024, 3.0)
+    assert not ordinary and torch.equal(out, 3 * x)
+    meanwhile(x, out, 1024, 2.0)
+    assert len(ordinary) == 1 and torch.equal(out, 2 * x)
 
 
 def test_configurations_with_a_hook(ordinary) -> None:

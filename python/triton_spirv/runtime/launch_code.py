@@ -4,8 +4,9 @@ Python's.
 Two calls through ctypes, with thirteen arguments between them, take as long as the driver does for a small
 kernel, and asking a clock twice takes a tenth of that. This code does the same. As Python sees it, it is a
 function of one argument: the bytes that clSetKernelArg copies; `sized` finds the three global sizes, of 64
-bits each, before them. What is the same for all launches of a kernel in a thread stands in a block of words,
-which is the function's own `self`:
+bits each, before them. `direct` is a function of addresses and integers, and makes these bytes itself; it is
+for one thread. What is the same for all launches of a kernel in a thread stands in a block of words, which is
+the function's own `self`:
 
     +0    address of the thread's word in the table of running_kernels.py; +8 of the kernel's text
     +16   clSetKernelArg; +24 clEnqueueNDRangeKernel
@@ -15,12 +16,20 @@ which is the function's own `self`:
     +112  address of the gate, a word: 0, or the address of the word of the thread that is about to fork: no
           other thread begins a launch
     +120  the three global sizes
-    +144  how many pointers there are; behind it a word for each: where it is in the struct, and, from bit 32
+    +144  the thread of `direct`, as it stands at fs:0; +152 where in the block its arguments are told, +160
+          where its bytes are
+    +168  PyLong_AsUnsignedLongLong; +176 PyLong_AsLongLong; +184 PyErr_Occurred; +192 PyErr_Clear
+    +200  how many pointers there are; behind it a word for each: where it is in the struct, and, from bit 32
           on, the bits that it must not have
+          of `direct`, how many arguments there are; behind it a word for each: where it is among the bytes,
+          and, in bits 32 and 33, what it is (ADDRESS, LONG, INT); a word with bit 63
+          the bytes of `direct`: the three global sizes, the struct
 
 It gives back 0, an error code of the driver, which is below 0, MISFIT where a pointer is not as it must be,
-and nothing was launched, or the nanoseconds where the launch took more than it may. It launches without the
-interpreter's lock, writes to nothing but the thread's word, and Python runs no code of this thread meanwhile.
+and nothing was launched, or the nanoseconds where the launch took more than it may. Nor does `direct` launch
+what does not fit its type, NUMBER, or in another thread, ELSEWHERE. It launches without the interpreter's
+lock, writes to nothing but the thread's word and the bytes of `direct`, and Python runs no code of this
+thread meanwhile.
 The gate is read and the word written before that lock is given up: who has shut the gate and finds no
 kernel, as a fork does, knows that no thread is inside of the driver. A launch at a gate that is shut looks
 again every millisecond.
@@ -39,12 +48,82 @@ from . import machine_code
 
 #: what it gives back where a pointer is below the lowest address, or not aligned
 MISFIT = 1
+#: `direct`: an argument does not fit its type; this is not the function's thread
+NUMBER, ELSEWHERE = 2, 3
+#: arguments of `direct`: 64 bits without a sign; with one; 32 bits with one
+ADDRESS, LONG, INT = 0, 1, 3
+#: behind the last argument
+END = 1 << 63
 #: where the contents of CPython's `bytes` begin, from the object's address
 CONTENTS = 0x20
 #: a function of `self` and one argument, as Python's headers call it
 METH_O = 0x0008
+#: of `self`, an array of arguments, and how many there are
+METH_FASTCALL = 0x0080
 
 LISTING = """
+direct:
+    53                    push rbx
+    55                    push rbp
+    4154                  push r12
+    4155                  push r13
+    4883ec38              sub rsp, 0x38
+    488d5f20              lea rbx, [rdi + 0x20]
+    bf03000000            mov edi, 3
+    64488b042500000000    mov rax, qword ptr fs:[0]
+    483b8390000000        cmp rax, qword ptr [rbx + 0x90]
+    0f85bf010000          jne answer
+    4989f5                mov r13, rsi
+    4c8ba398000000        mov r12, qword ptr [rbx + 0x98]
+    4901dc                add r12, rbx
+    488baba0000000        mov rbp, qword ptr [rbx + 0xa0]
+    4801dd                add rbp, rbx
+    bf02000000            mov edi, 2
+    493b1424              cmp rdx, qword ptr [r12]
+    0f8599010000          jne answer
+next:
+    4983c408              add r12, 8
+    498b0424              mov rax, qword ptr [r12]
+    4885c0                test rax, rax
+    7872                  js ready
+    498b7d00              mov rdi, qword ptr [r13]
+    4983c508              add r13, 8
+    480fbae020            bt rax, 0x20
+    7208                  jb number
+    ff93a8000000          call qword ptr [rbx + 0xa8]
+    eb06                  jmp made
+number:
+    ff93b0000000          call qword ptr [rbx + 0xb0]
+made:
+    4883f8ff              cmp rax, -1
+    7512                  jne fine
+    ff93b8000000          call qword ptr [rbx + 0xb8]
+    4885c0                test rax, rax
+    7534                  jne refused
+    48c7c0ffffffff        mov rax, 0xffffffffffffffff
+fine:
+    498b0c24              mov rcx, qword ptr [r12]
+    480fbae121            bt rcx, 0x21
+    7319                  jae whole
+    4863d0                movsxd rdx, eax
+    4839c2                cmp rdx, rax
+    bf02000000            mov edi, 2
+    0f853b010000          jne answer
+    89c9                  mov ecx, ecx
+    89440d00              mov dword ptr [rbp + rcx], eax
+    eb9a                  jmp next
+whole:
+    89c9                  mov ecx, ecx
+    4889440d00            mov qword ptr [rbp + rcx], rax
+    eb91                  jmp next
+refused:
+    ff93c0000000          call qword ptr [rbx + 0xc0]
+    bf02000000            mov edi, 2
+    e91a010000            jmp answer
+ready:
+    4989ed                mov r13, rbp
+    4883c518              add rbp, 0x18
+    eb29                  jmp filled
 launch:
     488d9798000000        lea rdx, [rdi + 0x98]
     488d4e20              lea rcx, [rsi + 0x20]
@@ -61,11 +140,12 @@ go:
     488d5f20              lea rbx, [rdi + 0x20]
     4889cd                mov rbp, rcx
     4989d5                mov r13, rdx
-    488b8b90000000        mov rcx, qword ptr [rbx + 0x90]
+filled:
+    488b8bc8000000        mov rcx, qword ptr [rbx + 0xc8]
 check:
     48ffc9                dec rcx
     7828                  js fits
-    488b84cb98000000      mov rax, qword ptr [rbx + rcx*8 + 0x98]
+    488b84cbd0000000      mov rax, qword ptr [rbx + rcx*8 + 0xd0]
     89c2                  mov edx, eax
     488b541500            mov rdx, qword ptr [rbp + rdx]
     48c1e820              shr rax, 0x20
@@ -153,8 +233,8 @@ now:
     c3                    ret
 """
 
-#: bytes of a launch -> 0, an error code, or nanoseconds
-Call = Callable[[bytes], int]
+#: bytes of a launch, or its arguments -> 0, an error code, or nanoseconds
+Call = Callable[..., int]
 
 
 class _Definition(ctypes.Structure):
@@ -167,7 +247,8 @@ class _Definition(ctypes.Structure):
 @dataclass(frozen=True)
 class Block:
     """The words of a block: `sizes` is None where each launch brings its own; pointers are (place in the
-    struct, bits that must not be)."""
+    struct, bits that must not be). Of `direct` also its thread, and arguments as (place behind the three
+    sizes, what it is); there are none of other functions."""
 
     word: int
     text: int
@@ -182,6 +263,8 @@ class Block:
     gate: int
     sizes: tuple[int, int, int] | None
     pointers: Sequence[tuple[int, int]]
+    thread: int = 0
+    arguments: Sequence[tuple[int, int]] = ()
 
 
 @functools.cache
@@ -195,23 +278,32 @@ def maker() -> Callable[[Block], Call] | None:
     if place is None:
         return None
     start, page = place
-    fixed, sized = (_Definition(b"launch", start + labels[label], METH_O, None)
-                    for label in ("launch", "sized"))
+    definitions = {label: _Definition(b"launch", start + labels[label], flags, None) for label, flags in (
+        ("launch", METH_O), ("sized", METH_O), ("direct", METH_FASTCALL))}
     python, library = ctypes.pythonapi, ctypes.CDLL(None)
-    others = [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in (
-        python.PyEval_SaveThread, python.PyEval_RestoreThread, python.PyLong_FromLong,
-        library.clock_gettime)]
+
+    def addresses(*functions: object) -> list[int]:
+        return [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions]  # type: ignore
+
+    launching = addresses(python.PyEval_SaveThread, python.PyEval_RestoreThread, python.PyLong_FromLong,
+                          library.clock_gettime)
+    converting = addresses(python.PyLong_AsUnsignedLongLong, python.PyLong_AsLongLong, python.PyErr_Occurred,
+                           python.PyErr_Clear)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", python))
 
     def made(block: Block) -> Call:
+        sizes = block.sizes or (0, 0, 0)
+        pointers = [at | forbidden << 32 for at, forbidden in block.pointers]
+        arguments = [at + 24 | kind << 32 for at, kind in block.arguments]
+        told = 26 + len(pointers)  # words before the arguments are told
         words = [block.word, block.text, block.set_argument, block.enqueue, block.kernel, block.struct_bytes,
-                 block.queue, block.local_sizes, block.longest, block.lowest, *others, block.gate,
-                 *(block.sizes or (0, 0, 0)), len(block.pointers),
-                 *(at | forbidden << 32 for at, forbidden in block.pointers)]
-        definition = sized if block.sizes is None else fixed
-        call: Call = new(ctypes.addressof(definition), struct.pack(f"<{len(words)}Q", *words), None)
+                 block.queue, block.local_sizes, block.longest, block.lowest, *launching, block.gate, *sizes,
+                 block.thread, 8 * told, 8 * (told + 2 + len(arguments)), *converting, len(pointers),
+                 *pointers, len(arguments), *arguments, END, *sizes, *[0] * -(-block.struct_bytes // 8)]
+        label = "direct" if arguments else "sized" if block.sizes is None else "launch"
+        call: Call = new(ctypes.addressof(definitions[label]), struct.pack(f"<{len(words)}Q", *words), None)
         return call
 
-    made.keeps = fixed, sized, page  # type: ignore[attr-defined]
+    made.keeps = definitions, page  # type: ignore[attr-defined]
     return made

@@ -9,6 +9,7 @@ long, are ordinary launches.
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
 import threading
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,9 @@ from typing import TYPE_CHECKING
 from ..tensors import lowest_address
 from . import launch_code, running_kernels, waiting
 from .arguments import NumberTable
+
+#: letters of Python's struct -> what launch_code.py makes of the argument itself
+KINDS = {"Q": launch_code.ADDRESS, "q": launch_code.LONG, "i": launch_code.INT}
 
 if TYPE_CHECKING:
     from .launch import Kernel
@@ -30,6 +34,9 @@ class Quick:
     alignments: of each parameter that is a pointer, the bytes that its address is a multiple of
     pack: one value for each parameter, behind the global sizes where launches bring them -> bytes of a launch
     threads: `threads.call(bytes)` launches and waits; what it gives back, if not 0, is for `said`
+    direct: the same in the main thread, of what `pack` would take; launch_code.ELSEWHERE in others, NUMBER
+        where a number does not fit its type. None where this was made in another thread, or where some
+        parameter is neither a pointer nor an integer of 32 or 64 bits
     most: so many programs are known to be short; more are launched by `launch`
     slow: how many launches took long since the last one that did not; who launches clears it
     """
@@ -40,10 +47,22 @@ class Quick:
         self.local_size = kernel.artifact.local_size
         own_sizes = "<QQQ" if sizes is None else "<"
         self.pack = struct.Struct(own_sizes + kernel.artifact.struct_format.lstrip("<=")).pack
-        self.threads = _Calls(kernel, sizes, [(_place(kernel, parameter), alignment - 1)
-                                              for parameter, alignment in alignments.items()])
+        pointers = [(_place(kernel, parameter), alignment - 1) for parameter, alignment in alignments.items()]
+        self.threads = _Calls(kernel, sizes, pointers)
+        self.direct = self._direct(sizes, pointers)
         self.most = kernel.pace.short()
         self.slow = 0
+
+    def _direct(self, sizes: tuple[int, int, int] | None, pointers: Sequence[tuple[int, int]]
+                ) -> launch_code.Call | None:
+        kernel = self._kernel
+        kinds = [KINDS.get(kind) for kind in re.findall("[a-wyzA-Z?]", kernel.artifact.struct_format)]
+        if None in kinds or len(kinds) != len(kernel.artifact.parameters) \
+                or threading.current_thread() is not threading.main_thread():
+            return None
+        own_sizes = [] if sizes else [(8 * axis - 24, launch_code.ADDRESS) for axis in range(3)]
+        arguments = [(_place(kernel, at), kind) for at, kind in enumerate(kinds) if kind is not None]
+        return call_of(kernel, self.threads.owner, sizes, pointers, [*own_sizes, *arguments])
 
     def launch(self, x: int, y: int, z: int, values: Sequence[int]) -> bool:
         """The ordinary launch, which measures how long it takes; False, and no launch, where a pointer is not
@@ -96,16 +115,17 @@ class _Calls(threading.local):
 
     def __init__(self, kernel: Kernel, sizes: tuple[int, int, int] | None,
                  pointers: Sequence[tuple[int, int]]) -> None:
-        self._owner = kernel.program.clone_kernel()
-        call = call_of(kernel, self._owner, sizes, pointers)
+        self.owner = kernel.program.clone_kernel()
+        call = call_of(kernel, self.owner, sizes, pointers)
         assert call is not None  # quick_of has asked
         self.call = call
 
 
 def call_of(kernel: Kernel, owner: OwnedKernel, sizes: tuple[int, int, int] | None = None,
-            pointers: Sequence[tuple[int, int]] = ()) -> launch_code.Call | None:
+            pointers: Sequence[tuple[int, int]] = (), arguments: Sequence[tuple[int, int]] = ()
+            ) -> launch_code.Call | None:
     """Launches of this thread with a kernel object of its own, which must live as long; None where there is
-    no such code. pointers: as a block has them."""
+    no such code. pointers, arguments: as a block has them."""
     make = launch_code.maker()
     if make is None:
         return None
@@ -118,10 +138,11 @@ def call_of(kernel: Kernel, owner: OwnedKernel, sizes: tuple[int, int, int] | No
         owner.handle, struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
         ctypes.addressof(kernel.local), kernel.longest, lowest_address(),
         running_kernels.gate.buffer_info()[0],
-        None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers))
+        None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers,
+        threading.get_ident(), arguments))  # what pthread_self() gives is what stands at fs:0
 
 
 def _place(kernel: Kernel, parameter: int) -> int:
-    """Where a pointer is in the struct."""
-    values = [(1 << 64) - 1 if i == parameter else 0 for i in range(len(kernel.artifact.parameters))]
-    return struct.pack(kernel.artifact.struct_format, *values).index(0xFF)
+    """Where a pointer or an integer is in the struct."""
+    values = [int(i == parameter) for i in range(len(kernel.artifact.parameters))]
+    return struct.pack(kernel.artifact.struct_format, *values).index(1)

@@ -12,7 +12,7 @@ addresses and integers are multiples of 16. For vector add it is, but for names:
             if type(x) is not Tensor or x.dtype is not float32 or not x.is_cpu or x.is_neg():
                 return ordinary(...)
             ...
-        if launch(pack(x.data_ptr(), y.data_ptr(), out.data_ptr(), n)) says that an address does not fit:
+        if launch(x.data_ptr(), y.data_ptr(), out.data_ptr(), n) says that an address does not fit:
             return ordinary(...)
 """
 
@@ -22,6 +22,7 @@ import os
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
 from triton import knobs
@@ -30,6 +31,7 @@ from triton.runtime.driver import driver
 from triton_spirv import checking
 from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.launch import GRID_LIMIT
+from triton_spirv.runtime.launch_code import ELSEWHERE, NUMBER
 from triton_spirv.target.known import VARIABLE
 
 from .binding import told_apart
@@ -82,6 +84,11 @@ class Parameter:
     def text(self) -> str:
         """The argument in the text: the call's, or the one that is kept."""
         return f"a{self.at}" if self.given else f"v{self.at}"
+
+    @property
+    def passed(self) -> str:
+        """What the kernel gets of it: an address or a number."""
+        return self.text if self.is_number else f"{self.text}.{'data_ptr()' if self.is_tensor else 'address'}"
 
     @property
     def is_tensor(self) -> bool:
@@ -144,7 +151,7 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
             text.leave(_other_number(one, names), f"{one.name} {OTHER}")
     pointers = [one for one in passed if not one.is_number]
     if quick is not None:
-        _take_addresses(text, pointers, names)
+        _compare_memory(text, pointers, names)
     else:
         for one in pointers:
             fixed = f"{one.text} is not v{one.at}" if isinstance(one.value, tuple) else \
@@ -164,7 +171,7 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
         everything = "".join(f", {one.text}" for one in parameters)
         text.add(f"launch(x, y, z, 0, function, packed, None, None, None{everything})")
     else:
-        values = [one.text if one.is_number else f"p{one.at}" for one in passed]
+        values = [one.passed for one in passed]
         _launch_quickly(text, quick, ", ".join(values), names, sizes)
     exec("\n".join(text.lines), names)
     bound: Callable[..., None] = names["bound"]
@@ -203,14 +210,16 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
                           f"key{at} in environment")
     names["check"] = checking.chosen.get()
     conditions.append("chosen() != check" if names["check"] else "chosen() is not check")
+    switches = {"debug": "not runtime.debug" if runtime.debug else "runtime.debug"}
     for hook in ("launch_enter_hook", "launch_exit_hook"):
         now = getattr(runtime, hook)
         calls = () if now is None else getattr(now, "calls", None)
-        names |= {hook: object() if calls is None else now, f"{hook}_calls": calls}
-        conditions += [f"runtime.{hook} is not {hook}", f"{hook}_calls"]
-    conditions.append("not runtime.debug" if runtime.debug else "runtime.debug")
+        names |= {hook: now, f"{hook}_calls": True if calls is None else calls}
+        switches[hook] = f"runtime.{hook} is not {hook}"
+        conditions.append(f"{hook}_calls")
     if hasattr(runtime, "add_stages_inspection_hook"):
-        conditions.append("runtime.add_stages_inspection_hook is not None")
+        switches["add_stages_inspection_hook"] = "runtime.add_stages_inspection_hook is not None"
+    conditions.append(_switched(runtime, switches, names))
     names |= {"drivers": driver, "driver_type": type(driver.active)}
     conditions.append("drivers._active.__class__ is not driver_type")
     names["recorders"] = recorders  # a graph's block keeps ordinary launches
@@ -223,6 +232,18 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
             scope.get(name, used) != value for (name, _), (value, scope) in used.items())
         conditions.append("globals_changed()")
     return " or ".join(conditions)
+
+
+def _switched(runtime: Any, switches: dict[str, str], names: dict[str, Any]) -> str:
+    """Is one of Triton's switches not as it is now? While nobody has set any they are attributes of a class,
+    and it is enough that nobody has: asking for each takes half as long as comparing three tensors."""
+    conditions = " or ".join(switches.values())
+    own = getattr(runtime, "__dict__", None)
+    if type(own) is not dict or own or any(hasattr(getattr_static(type(runtime), name, property()), "__get__")
+                                           for name in switches):  # one that is read anew, or nobody's
+        return conditions
+    names["own_switches"] = own
+    return f"own_switches and ({conditions})"
 
 
 def _specialised(one: Parameter, names: dict[str, Any]) -> str:
@@ -251,8 +272,8 @@ def _other_number(one: Parameter, names: dict[str, Any]) -> str:
     return f"{one.text} is not v{one.at}{f' and ({another})' if plain else ''}"
 
 
-def _take_addresses(text: _Text, pointers: Sequence[Parameter], names: dict[str, Any]) -> None:
-    """The address of each argument that is memory, as p<at>, where the argument is as in bind."""
+def _compare_memory(text: _Text, pointers: Sequence[Parameter], names: dict[str, Any]) -> None:
+    """Is each argument that is memory as in bind, but for its address?"""
     for one in pointers:
         names[f"dtype{one.at}"] = one.value.dtype
     tensors = [one for one in pointers if one.is_tensor]
@@ -269,7 +290,6 @@ def _take_addresses(text: _Text, pointers: Sequence[Parameter], names: dict[str,
         if one.is_array:
             text.leave(f"type({a}) is not type{one.at} or {a}.dtype is not dtype{one.at} or {a}.read_only",
                        f"{one.name} {OTHER}")
-        text.add(f"p{one.at} = {a}.{'data_ptr()' if one.is_tensor else 'address'}")
 
 
 def _guard(tensors: Sequence[Any]) -> Callable[..., bool] | None:
@@ -304,15 +324,30 @@ def _launch_quickly(text: _Text, quick: Quick, values: str, names: dict[str, Any
     text.add(f"if {programs} > quick.most:")
     text.leave(f"not quick.launch(x, y, z, ({values},))", MEMORY, 2)
     text.add("return None", 2)
-    text.add("try:")
-    text.add(f"data = pack({before}{values})", 2)
-    text.add("except misfits:")
-    text.add(f"return ordinary({RANGE!r}{text.listed})", 2)
-    text.add("code = threads.call(data)")
-    text.add("if code:")
+    if quick.direct is None:
+        _launch_packed(text, before + values, 1)
+        text.add("if code:")
+    else:
+        names |= {"direct": quick.direct, "number": NUMBER, "elsewhere": ELSEWHERE}
+        text.add(f"code = direct({before}{values})")
+        text.add("if code:")
+        text.leave("code == number", RANGE, 2)
+        text.add("if code == elsewhere:", 2)
+        _launch_packed(text, before + values, 3)
+        text.add("if not code:", 3)
+        text.add("return None", 4)
     text.leave(f"not quick.said({programs}, code)", MEMORY, 2)
     text.add("elif quick.slow:")
     text.add("quick.slow = 0", 2)
+
+
+def _launch_packed(text: _Text, values: str, depth: int) -> None:
+    """The launch in any thread, of the bytes of addresses and numbers."""
+    text.add("try:", depth)
+    text.add(f"data = pack({values})", depth + 1)
+    text.add("except misfits:", depth)
+    text.add(f"return ordinary({RANGE!r}{text.listed})", depth + 1)
+    text.add("code = threads.call(data)", depth)
 
 
 def _fixed(grid: Any) -> tuple[int, int, int] | None:
