@@ -3,7 +3,8 @@ from the cache folder by the processes after it.
 
 Triton hashes hundreds of megabytes at each process's first launch, and threads that launch at once do so
 each. The value stays Triton's own, so caches are shared with processes without this package. It is kept with
-the sizes, times and inodes of the files that it is made of; where any of them differs it is made anew.
+the sizes, times and inodes of the files that it is made of; where any of them differs it is made anew. In a
+new cache folder the hash of the largest file is that which the installer has recorded (recorded_hash.py).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from triton.runtime import autotuner, cache
 from triton_spirv.runtime import binary_cache, cache_key
 
 from .concurrency import once
+from .recorded_hash import computed
 
 #: what Triton's function hashes, below its folder; a package is searched, another folder is not
 _PARTS = ("compiler", "backends", "language", "_C")
@@ -57,7 +59,7 @@ def kept_key(compute: Callable[[], str], folder: Path) -> str:
     kept = _read(path, facts)
     if kept is not None:
         return kept
-    key = compute()
+    key = compute() if path.exists() else computed(compute, folder)  # kernels lie there, of other files
     binary_cache.write_whole(path, cache_key.sealed(path.name, f"{_digest(facts, key)}{key}".encode()))
     return key
 
