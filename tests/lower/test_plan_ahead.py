@@ -200,3 +200,11 @@ def test_records_that_say_nothing() -> None:
     assert access.blocks is not None
     with pytest.raises(ValueError, match="no surface"):
         replace(access.blocks, surface="round")
+
+
+def test_where_a_product_is_stored() -> None:
+    """Its lines are fetched in the loop, where the address is known there; a wrong record is noticed."""
+    source = (Path(__file__).parents[1] / "passes" / "cases" / "early-addresses.mlir").read_text("utf-8")
+    plan = plan_of(source.partition("// ---- becomes")[0])
+    assert not defects(plan) and plan_text(plan).count("fetch result of store") == 1
+    assert "is no result of a product that is computed there" in " ".join(defects(before_all(plan)))

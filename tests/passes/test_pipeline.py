@@ -16,10 +16,10 @@ from triton_spirv.target import TARGETS, find_target
 NARROW = "lavapipe without f16"
 ALWAYS = ("simplify", "single-rounds")
 ORDER = "order-axes"
-RUNS = "once-per-run"
+RUNS, EARLY = "once-per-run", "early-addresses"
 UNIT, TILES, AHEAD, BITS = "place-products", "place-tiles", "fetch-ahead", "float16-bits"
 PINNED = {
-    "cpu": ("simplify", ORDER, "single-rounds", RUNS),
+    "cpu": ("simplify", ORDER, "single-rounds", EARLY, RUNS),
     "cpu-simt": ALWAYS, "cpu-simt8": ALWAYS, "cpu-simt32": ALWAYS,
     "pvc": (*ALWAYS, UNIT, TILES), "bmg": (*ALWAYS, UNIT, TILES), "dg2": (*ALWAYS, UNIT, TILES),
     "tgl": (*ALWAYS, TILES),
@@ -89,7 +89,7 @@ def test_facts_are_printed_behind_the_last_pass(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_word_that_means_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(inspection.VARIABLE, "verfy")
-    with pytest.raises(UsageError, match="unknown: verfy; there are print, print:facts, "):
+    with pytest.raises(UsageError, match="unknown: verfy; there are print, print:early-addresses, "):
         pipeline.run_passes(parse(KERNEL), find_target("cpu"), 1)
 
 

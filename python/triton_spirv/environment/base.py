@@ -179,9 +179,10 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         """Store the components whose mask is true; nothing else is touched."""
 
-    def prefetch(self, pointer: Value, soon: bool = True) -> None:
+    def prefetch(self, pointer: Value, soon: bool = True, writes: bool = False) -> None:
         """The cache line there will be used soon, or after much else: then it is not to displace what is in
-        the nearest cache. Any address may be given. A hint: the default does nothing.
+        the nearest cache. writes: it will be stored to. Any address may be given. A hint: the default does
+        nothing.
         """
 
     @abstractmethod

@@ -16,6 +16,7 @@ from ..inspection import Inspection
 from ..ir.module import Module
 from ..ir.printer import print_module
 from ..target import Target
+from .early_addresses import early_addresses
 from .fetch_ahead import fetch_ahead
 from .float16_bits import hold_float16_as_bits
 from .matrix_placement import place_products
@@ -45,6 +46,8 @@ PASSES = (
     Pass("single-rounds", lambda module, target, warps: without_single_rounds(
         module, target.max_registers * target.vector_width),
          lambda target: target.optimises("single-rounds")),
+    Pass("early-addresses", lambda module, target, warps: early_addresses(module),
+         lambda target: not target.lanes and target.optimises("prefetch")),
     Pass("once-per-run", lambda module, target, warps: once_per_run(module),
          lambda target: not target.lanes and target.optimises("runs")),
     Pass("place-products", place_products, lambda target: target.matrix is not None, mixes_layouts=True),

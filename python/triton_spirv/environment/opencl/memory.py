@@ -140,7 +140,7 @@ class OpenCLMemory(Environment):
             return
         self.scatter([self.offset(pointer, b.constant(I64, c)) for c in range(count)], value, mask)
 
-    def prefetch(self, pointer: Value, soon: bool = True) -> None:
+    def prefetch(self, pointer: Value, soon: bool = True, writes: bool = False) -> None:
         b, m = self.b, self.b.module
         if self.target.masked_access:
             place = b.emit("OpBitcast", pointer, type=Pointer(GLOBAL, Int(8)))
@@ -149,7 +149,7 @@ class OpenCLMemory(Environment):
                 "OpFunctionCall",
                 callee,
                 place,
-                b.constant(I32, 0),
+                b.constant(I32, int(writes)),
                 b.constant(I32, 3 if soon else 2),
                 b.constant(I32, 1),
                 type=Void(),

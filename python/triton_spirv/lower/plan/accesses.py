@@ -229,8 +229,8 @@ class Overlap:
 
 
 #: Where what is fetched ahead will be needed: in the next round of a loop of the kernel, by the next program,
-#: or by the walk at hand, some pages further on.
-AHEAD = ("next round", "next program", "page ahead")
+#: or by the walk at hand, some pages further on; or by the store of a product's result, behind its loop.
+AHEAD = ("next round", "next program", "page ahead", "result")
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,8 @@ class Fetch:
     """Memory that a load or a store will touch later is fetched.
 
     layout, vectors  of the elements that are at hand now
-    distance         how far away those are that are fetched; None: pages ahead
+    distance         how far away those are that are fetched; None: pages ahead, or what a store behind the
+                     loop will touch
     last             the same in the last round of the loop; None: nothing new is fetched then
     near             into the cache nearest to the processor
     """
@@ -267,5 +268,5 @@ class Fetch:
     near: bool = False
 
     def __post_init__(self) -> None:
-        if self.way not in AHEAD or (self.distance is None) != (self.way == "page ahead"):
+        if self.way not in AHEAD or (self.distance is None) != (self.way in ("page ahead", "result")):
             raise ValueError(f"nothing is fetched {self.way!r} by {self.distance}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...facts.destinations import destination, has_early_address
 from ...facts.lookup import may_look_up, next_program
 from ...facts.motion import Program, Round, motion
 from ...facts.slopes import Product, Slope
@@ -60,6 +61,8 @@ class _Fetches:
         op = node.operation
         if op.parent_op not in around:
             return "is fetched where its address is not known"
+        if node.way == "result" and not any(_ends_in(loop, op) for loop in around if loop.has("counts")):
+            return "is no result of a product that is computed there"
         if node.layout.width != node.vectors.run and node.distance is not None:
             return "lies in no lines of memory"
         for distance in (node.distance, node.last):
@@ -115,3 +118,9 @@ class _Fetches:
             return self._numbers.setdefault(key, len(self._numbers))
 
         return answer(rule, slope, known=self._known)
+
+
+def _ends_in(loop: Operation, store: Operation) -> bool:
+    """Does a store behind a loop, at addresses that are known before it, store a product of the loop?"""
+    products = [op for op in loop.walk() if op.has("product")]
+    return any(destination(op) is store for op in products) and has_early_address(store, loop)

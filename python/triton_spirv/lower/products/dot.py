@@ -32,6 +32,7 @@ from ..values.tensor import Deferred, Fragment, Stored, Tensor, Uniform
 from ..values.types import element_of, shape_of
 from .cooperative import grid_of, product_in_matrices
 from .decide import plan_in_arrays, staging_by_rows, staging_of_left, staging_of_right
+from .destination import destination_of
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
@@ -159,6 +160,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
     tile = *tiling.block, tiling.words
     ctx.recorder.add(Product(op, "tile registers", tile, (first, second), form))
+    behind = destination_of(ctx, op)
     for operand in (x, y):
         ctx.recorder.reads(operand.stored, None)
     if not zero:
@@ -166,7 +168,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     ctx.recorder.writes(result, None)
 
     def by_tiles() -> Sequence[Register]:
-        tiling.multiply(ctx, x, y, result, not zero, fetches)
+        tiling.multiply(ctx, x, y, result, not zero, fetches, behind)
         return ()
 
     def exactly() -> Sequence[Register]:
@@ -232,6 +234,7 @@ class Result:
     array: Stored | None
     old: Sequence[Register] | None
     accumulate: bool
+    operation: Operation
 
     @staticmethod
     def of(ctx: Context, op: Operation, kernel: Kernel, c: Tensor) -> Result:
@@ -243,9 +246,9 @@ class Result:
         if one_tile and layout.steps == 1:
             old = None if zero else [
                 ctx.b.splat(x, kernel.width) for x in ctx.evaluation.registers(c, layout)]
-            return Result(layout, element, None, old, not zero)
+            return Result(layout, element, None, old, not zero, op)
         array = ctx.arrays.allocate(shape, element) if zero else accumulator(ctx, op, c)
-        return Result(layout, element, array, None, not zero)
+        return Result(layout, element, array, None, not zero, op)
 
     def compute(self, ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block,
                 fetches: SpreadFetches | None = None) -> list[Register]:
@@ -257,7 +260,8 @@ class Result:
             if self.accumulate:
                 ctx.recorder.reads(self.array, None)
             ctx.recorder.writes(self.array, None)
-            multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches)
+            behind = destination_of(ctx, self.operation)
+            multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches, behind)
             return []
         origin = ctx.b.constant(I32, 0)
         left = a.origin(ctx, origin, origin)

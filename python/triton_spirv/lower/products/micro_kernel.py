@@ -17,6 +17,7 @@ from ..context import Context
 from ..memory.prefetch import SpreadFetches
 from ..values.tensor import Stored
 from ..values.types import register_type
+from .destination import Destination
 from .in_memory import InMemory
 from .loops import counted
 from .operand import Block
@@ -27,7 +28,7 @@ EXACT_PRODUCTS = 1024
 
 
 def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
-             fetches: SpreadFetches | None = None) -> None:
+             fetches: SpreadFetches | None = None, behind: Destination | None = None) -> None:
     """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
     the rows of a pass by. What whole tiles leave over is computed in smaller ones. A share of the fetches is
     made for each tile, where all are alike, else for each panel."""
@@ -55,6 +56,8 @@ def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result
                         if not by_panels:
                             fetch(ctx.b.iadd(ctx.b.imul(panel, passes), down.index))
                         row = ctx.b.iadd(ctx.b.imul(down.index, height), above)
+                        if behind is not None:
+                            behind.fetch(ctx, (batch.index, row, column), height, vectors * kernel.width)
                         _tile(ctx, tile, a, b, result, accumulate, (batch.index, row, column), right, offsets)
 
 

@@ -28,6 +28,7 @@ from ..context import Context
 from ..memory.prefetch import SpreadFetches
 from ..values.tensor import Stored
 from ..values.types import register_type
+from .destination import Destination
 from .grouped import VECTOR, Grouped
 from .loops import counted
 from .operand import Block
@@ -91,9 +92,10 @@ class Tiling:
         return prod(shape[:-2]) * (shape[-1] // panel) * (shape[-2] // self.block[0])
 
     def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool,
-                 fetches: SpreadFetches) -> None:
+                 fetches: SpreadFetches, behind: Destination | None) -> None:
         """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
-        the rows of a pass by. `fetches` are done meanwhile, a share in each pass."""
+        the rows of a pass by. `fetches` are done meanwhile, a share in each pass; so is what lies behind the
+        loop."""
         builder, env = ctx.b, ctx.env
         rows, columns = result.shape[-2:]
         high, wide = self.block
@@ -107,6 +109,9 @@ class Tiling:
                 fetches.fetch(ctx, builder.iadd(builder.imul(panels, rows // high), passing.index))
                 row = builder.imul(passing.index, high)
                 left = builder.iadd(builder.imul(batch.index, a.batch), builder.imul(row, a.outer))
+                if behind is not None:
+                    place = batch.index, row, builder.imul(over.index, panel)
+                    behind.fetch(ctx, place, high, panel)
                 first = builder.iadd(builder.imul(batch.index, rows * columns), builder.imul(row, columns))
                 for column in range(0, panel, wide):
                     at = builder.iadd(first, builder.iadd(builder.imul(over.index, panel), column))
