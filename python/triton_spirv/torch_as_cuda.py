@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
@@ -81,7 +82,8 @@ def _replacements(available: bool, is_cuda: bool,
                "mem_get_info": (page * os.sysconf("SC_AVPHYS_PAGES"), facts.total_memory),
                "get_device_name": facts.name, "get_device_properties": facts, "empty_cache": None,
                "manual_seed": None, "manual_seed_all": None, "reset_peak_memory_stats": None,
-               "is_available": available, "device_count": int(available), "is_initialized": available}
+               "is_available": available, "device_count": int(available), "is_initialized": available,
+               "is_current_stream_capturing": False}  # torch.compile asks it of CUDA since torch 2.14
     for name, value in answers.items():
         yield torch.cuda, name, answer(value)
     if available:
@@ -93,6 +95,10 @@ def _replacements(available: bool, is_cuda: bool,
         # torch.compile knows functions by what they are, and refuses to know one by two names
         yield torch.accelerator, "synchronize", functools.partial(device.synchronize)
         yield torch.accelerator, "current_stream", functools.partial(_stream_of_a_device, device)
+        if hasattr(torch._C._dynamo.utils, "get_current_stream"):
+            loaded = map(sys.modules.get, ("torch._dynamo.utils", "torch._dynamo.guards"))
+            for module in (torch._C._dynamo.utils, *filter(None, loaded)):
+                yield module, "get_current_stream", _accelerators_stream
     if targets.current_target().backend == "spirv" and _is_a_device("spirv"):
         yield torch, "spirv", torch.cuda
         yield torch.cuda, "get_amp_supported_dtype", answer([torch.float16, torch.bfloat16])
@@ -129,6 +135,14 @@ def _stream_of_a_device(interface: Any, device: Any = None) -> Any:
     stream = interface.current_stream(device)
     stream.device = torch.device("cuda", 0)
     return stream
+
+
+def _accelerators_stream(device: Any) -> Any:
+    """What compiled models ask in torch's native code since 2.15, as they asked it before. Modules that are
+    imported meanwhile keep this function."""
+    import torch
+
+    return torch.accelerator.current_stream(device)
 
 
 def _is_a_device(name: str) -> bool:

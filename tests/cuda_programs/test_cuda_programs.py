@@ -236,6 +236,7 @@ with triton_spirv.torch_cpu_as_cuda(available=True):
     for size in (3, 4):
         x = torch.ones(size, device="cuda")
         torch.testing.assert_close(model(x), torch.sin(x) + 1)
+    assert not torch.cuda.is_current_stream_capturing()
     from torch._inductor.codecache import CacheBase
     assert CacheBase.get_system()["device"]["name"]
 """)

@@ -16,18 +16,25 @@ def install() -> None:
     import torch
     from torch._inductor import config, lowering
 
-    puts, scatters = lowering.needs_fallback_due_to_atomic_add_limitations, lowering.use_scatter_fallback
+    put, scatters = lowering.index_put_impl_, lowering.use_scatter_fallback
 
     def is_small(dtype: Any) -> bool:
-        return config.cpu_backend == "triton" and dtype in (torch.int8, torch.uint8, torch.int16)
+        return config.cpu_backend == "triton" and dtype in (torch.int8, torch.uint8, torch.int16, torch.bool)
 
-    def put_falls_back(dtype: Any) -> bool:
-        return is_small(dtype) or puts(dtype)
+    def put_or_fall_back(target: Any, indices: Any, values: Any, accumulate: bool, *rest: Any,
+                         **named: Any) -> Any:
+        # since torch 2.14 what Triton cannot add to is asked of GPUs alone
+        if not accumulate or target.get_device().type != "cpu" or not is_small(target.get_dtype()):
+            return put(target, indices, values, accumulate, *rest, **named)
+        if target.get_size():
+            return lowering.index_put_fallback(target, indices, values, accumulate)
+        element = lowering.index_put_fallback(lowering.view(target, [1]), indices, values, accumulate)
+        return lowering.view(element, [])
 
     def scatter_falls_back(operator: Any, reduction: str | None, dtype: Any, *rest: Any) -> bool:
         if reduction in ("sum", "add") and is_small(dtype):
             return True
         return scatters(operator, reduction, dtype, *rest)
 
-    lowering.needs_fallback_due_to_atomic_add_limitations = put_falls_back
+    lowering.index_put_impl_ = put_or_fall_back
     lowering.use_scatter_fallback = scatter_falls_back
