@@ -34,6 +34,9 @@ def assembly(out):
 TESTS = KERNELS + """
 import pytest
 
+def waits_for(stream: torch.cuda.Stream | None) -> torch.cuda.Event | None:
+    return stream and stream.record_event()
+
 @pytest.mark.parametrize("n", [1, 1000])
 def test_double(n):
     torch.manual_seed(0)
@@ -44,6 +47,7 @@ def test_double(n):
         out = torch.empty_like(x, device=torch.device("cuda"))
         double[(triton.cdiv(n, 256),)](x, out, n, BLOCK=256)
         end.record()
+    assert isinstance(waits_for(torch.cuda.current_stream()), torch.cuda.Event)
     torch.cuda.synchronize()
     assert start.elapsed_time(end) >= 0
     torch.testing.assert_close(out.cuda(), 2 * x.to("cuda", torch.float32))
@@ -102,6 +106,13 @@ def test_the_plugin_as_asked(tmp_path: Path) -> None:
     assert "No kernel was compiled" in printed, printed
     printed = run_tests(tmp_path, "-n", "0", "--triton-spirv=opencl")
     assert "error" in printed
+
+
+@pytest.mark.vulkan
+def test_tensors_that_say_they_are_on_cuda(tmp_path: Path) -> None:
+    printed = run_tests(tmp_path, "-n", "0", "--triton-spirv=vulkan", "--triton-spirv-cuda",
+                        "--triton-spirv-capability=8.6")
+    assert "1 failed, 3 passed, 1 skipped" in printed, printed
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from triton_spirv.runtime.vulkan import arrays, timing
-from triton_spirv.runtime.vulkan.context import open_device
+from triton_spirv.runtime.vulkan.context import Context, open_device
 from triton_spirv.runtime.vulkan.devices import Device
 
 #: bytes that no GPU's cache holds
@@ -23,16 +23,14 @@ class VulkanInterface:
 
     def __init__(self, device: Device) -> None:
         self.chosen, self.context = device, open_device(device)
-
-    def Event(self, enable_timing: bool = False, **_: Any) -> timing.Event:
-        """A point in the order of the device's work."""
-        return timing.Event(self.context, enable_timing)
+        # classes, as torch's are: programs write `torch.cuda.Stream | None`
+        self.Event, self.Stream = _events(self.context), _streams(self)
 
     def current_stream(self, device: Any = None) -> TheStream:
         """The only stream, whatever it is called."""
-        return TheStream(self)
+        return self.Stream(device)
 
-    Stream = default_stream = current_stream
+    default_stream = current_stream
 
     @contextmanager
     def stream(self, stream: Any) -> Iterator[None]:
@@ -119,6 +117,30 @@ class TheStream:
         event = event or self._interface.Event()
         event.record()
         return event
+
+
+def _events(context: Context) -> type[Any]:
+    """The class of a device's events."""
+
+    class Event(timing.Event):
+        """A point in the order of the device's work."""
+
+        def __init__(self, enable_timing: bool = False, **_: Any) -> None:
+            super().__init__(context, enable_timing)
+
+    return Event
+
+
+def _streams(interface: VulkanInterface) -> type[TheStream]:
+    """The class of a device's streams."""
+
+    class Stream(TheStream):
+        """The only stream."""
+
+        def __init__(self, device: Any = None, priority: int = 0, **_: Any) -> None:
+            super().__init__(interface)
+
+    return Stream
 
 
 @functools.cache

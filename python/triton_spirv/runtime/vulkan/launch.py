@@ -222,7 +222,7 @@ class Kernel:
                     memory, written = underlying(argument), self.artifact.written[index]
                     on_device = hasattr(memory, "lives_on_device")
                     values.append(memory.address if on_device else 0)
-                    if on_device or getattr(memory, "is_cuda", False):
+                    if on_device or _is_on_cuda(memory):
                         cuda = cuda or self._cuda_memory()
                         if not on_device:
                             places[index] = cuda, cuda.add(memory, written)
@@ -318,3 +318,6 @@ class Kernel:
         raise DeviceAssertion(text)
 
 
+def _is_on_cuda(memory: Any) -> bool:
+    """Is it in memory of an NVIDIA GPU? CPU tensors may say that they are CUDA's (torch_as_cuda.py)."""
+    return bool(getattr(memory, "is_cuda", False)) and memory.get_device() >= 0
