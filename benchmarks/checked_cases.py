@@ -25,7 +25,7 @@ if __name__ == "__main__":
 import torch
 import triton
 import triton.language as tl
-from contended_kernels import locked_rows, shared_row, split_matmul, split_sum
+from contended_kernels import locked_rows, shared_row, shared_table, split_matmul, split_sum
 from kernels import add_kernel, layer_norm_kernel, matmul_kernel, softmax_kernel
 
 #: a launch that takes longer is not repeated; what takes longer altogether is ended; seconds
@@ -90,7 +90,8 @@ def contended(small: bool) -> list[Case]:
     wide, parts, out = torch.randn(256, 1024), torch.zeros(8, 1024), torch.zeros(1024)
     a, b, c = torch.randn(128, size), torch.randn(size, 128), torch.zeros(128, 128)
     tiles = torch.zeros(8, 128, 128)
-    counts, row, sums = torch.zeros(8, dtype=torch.int32), torch.randn(1024), torch.zeros(512)
+    counts, row, sums = torch.zeros(8, dtype=torch.int32), torch.randn(1024), torch.zeros(4096)
+    index = torch.randint(0, 1024, (512, 1024), dtype=torch.int32)
 
     def shared(programs: int) -> Case:
         return Case(f"one row, read by {programs}", lambda **o: shared_row[(programs,)](
@@ -102,7 +103,9 @@ def contended(small: bool) -> list[Case]:
             wide, parts, out, counts[4:], 256, 1024, **o), out),
         Case(f"matmul 128x128x{size}, K split among 8", lambda **o: split_matmul[(2, 2, 8)](
             a, b, c, tiles, counts, 128, 128, size, 64, 64, 64, **o), c),
-        shared(64), shared(512),
+        shared(64), shared(512), shared(64 if small else 4096),
+        Case("random elements, read by 512", lambda **o: shared_table[(512,)](
+            row, index, sums, counts[6:], 1024, **o), sums),
     ]
 
 

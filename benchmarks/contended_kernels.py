@@ -63,3 +63,14 @@ def shared_row(x, o, count, BLOCK: tl.constexpr):
     if tl.atomic_add(count, 1) == tl.num_programs(0) - 1:
         tl.store(x + i, v + 1)
         tl.store(count, 0)
+
+
+@triton.jit
+def shared_table(x, index, o, count, BLOCK: tl.constexpr):
+    """All programs read elements of a table, which the last of them writes."""
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + tl.load(index + tl.program_id(0) * BLOCK + i))
+    tl.store(o + tl.program_id(0), tl.sum(v, 0))
+    if tl.atomic_add(count, 1) == tl.num_programs(0) - 1:
+        tl.store(x + i, tl.load(x + i) * 0.5)
+        tl.store(count, 0)

@@ -10,10 +10,13 @@ so that one word says which of both was earlier, and where in the source it was.
 programs begin at BASE, which grows from launch to launch: what earlier launches left is below FLOOR, and
 nothing.
 
-A program's *clock* counts how often it has released something (an atomic operation with that order). From
-when it first acquires something, it keeps a row of what it knows of the others' clocks. An access is ordered
-before another program's if its clock is less than that program knows it to be. Each address that is released
-has such a row, too, found by its key in a table.
+A program's *clock* counts how often it has released something (an atomic operation with that order). Each
+address that is released has a row of what is known there of all programs' clocks, found by its key in a
+table. A program that acquires from one address alone *follows* that row: it knows what was there at that
+time, which the row's versions say: each release there makes one, and notes it with the clock that it puts
+there. From when a program acquires from a second address, or a number that it follows is about to be
+replaced, it has a row of its own. An access is ordered before another program's if its clock is less than
+that program knows it to be.
 
 A cell has room for two programs that read it. Where no program orders another these are enough: of two
 programs one is not the one that writes.
@@ -53,24 +56,37 @@ NOTED = {"read": READERS, "atomic": CHANGERS, "atomic read": LOOKERS}
 #: released? STATES: address of the states, STATE_WORDS numbers of 32 bits each, of MOST_STATES, LAST_STATE
 #: the last one in use; those up to OLD_STATES are of earlier launches, and mean nothing. NODES, MOST_NODES,
 #: LAST_NODE: the same of the lists' nodes; number 0 is none. SEEN: address of a number of 32 bits for each
-#: program, zeros.
+#: program, zeros. READ_ROWS, MOST_READ_ROWS, LAST_READ_ROW: the same of rows of readers, of ROW stamps each;
+#: stamps of earlier launches are nothing.
 (CELLS, PLANE_BYTES, FLOOR, SHIFT, SITE_BITS, BASE, MUTEX, FAILURE, PROGRAMS, ROWS, ROW, NOTHING, KEYS,
  KEY_MASK, COUNT, KNOWN, TRACKS, STATES, MOST_STATES, LAST_STATE, OLD_STATES, NODES, MOST_NODES, LAST_NODE,
- SEEN) = range(25)
+ SEEN, READ_ROWS, MOST_READ_ROWS, LAST_READ_ROW) = range(28)
 
-#: of a program: its clock, has it a row (whose numbers mean nothing before), has it accessed anything since
-#: it last released?
-CLOCK, HAS_ROW, NEWS, PROGRAM_WORDS = 0, 1, 2, 4
+#: of a program: its clock; what it knows; has it accessed anything since it last released? Of one that
+#: follows a row: which (in HEADs, from KNOWN), as of which version, the next program that follows it (its
+#: number + 1)
+CLOCK, KNOWS, NEWS, FOLLOWED, AS_OF, NEXT_FOLLOWER, PROGRAM_WORDS = 0, 1, 2, 3, 4, 5, 8
+
+#: what a program knows: nothing, what a row of its own says (which means nothing before), what it follows
+NOTHING_KNOWN, OWN_ROW, FOLLOWS = range(3)
+
+#: of an address: bytes in front of its row, whose numbers are these: its last version, the first program that
+#: follows it (its number + 1); the clocks of its row, then the version of each
+HEAD, VERSION, FOLLOWER = 64, 0, 1
 
 #: then, for each argument, where its memory begins and ends (nowhere: it is not watched), the cell that
 #: address 0 would have, and how many bits of an address are within a cell
-REGIONS, REGION_WORDS = 25, 4
+REGIONS, REGION_WORDS = 28, 4
 
 #: of a state: the last write, the first nodes of the lists, a stamp, the state that its access has made of
-#: this one, and whether it was a race. Number 0 is that of a cell that nobody has accessed.
-WRITTEN, FIRSTS, MEMO_STAMP, MEMO, RACED, STATE_WORDS = 0, 1, 4, 5, 6, 8
-#: of a node: how many may come in front of it before the list is looked through
-NODE_STAMP, NEXT, ROOM, NODE_WORDS = 0, 1, 2, 4
+#: this one, and whether it was a race; the number of its row of readers, + 1, or SHARED, of a state that more
+#: than one cell may have. Number 0 is that of a cell that nobody has accessed.
+WRITTEN, FIRSTS, MEMO_STAMP, MEMO, RACED, READ_ROW, STATE_WORDS = 0, 1, 4, 5, 6, 7, 8
+SHARED = 0xFFFFFFFF
+#: of a node: how many may come in front of it before the list is looked through; the list's length from here
+NODE_STAMP, NEXT, ROOM, LENGTH, NODE_WORDS = 0, 1, 2, 3, 4
+#: a list that is longer becomes a row of readers
+LONG_LIST = 12
 #: a list that was looked through may become twice as long, and so many nodes longer
 SPARE_NODES = 8
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def launch(steps: Sequence[Step], width: int, programs: int) -> list[Any]:
         script[program, used[program]] = turn, what, where
         used[program] += 1
     x, o, flags, turn = arrays(np.zeros(64, np.int32), np.zeros(programs * width, np.int32),
-                               np.zeros(16, np.int32), np.zeros(1, np.int32))
+                               np.zeros(64, np.int32), np.zeros(1, np.int32))
     findings = found(lambda: scripted[(programs,)](*arrays(script), x, o, flags, turn, rounds, WIDTH=width))
     assert turn.numpy()[0] == len(steps) and all(finding.argument == "x" for finding in findings)
     return list(findings)
@@ -111,6 +112,19 @@ def test_one_of_many_readers(readers: int, width: int, kind: int) -> None:
         findings = launch(ordered_readers(order, missing, kind), width, readers + 2)
         assert {frozenset((finding.program[0], finding.other.program[0])) for finding in findings} == {
             frozenset((missing, readers + 1))}
+
+
+@pytest.mark.parametrize("kind", [WRITE, ATOMIC, LOOK])
+def test_one_of_so_many_readers_that_they_have_a_row(kind: int) -> None:
+    """Of a single element, whose state no other one has: who writes it later, or changes it by an atomic
+    operation, is behind all of them; who looks at it by one need not be."""
+    order = list(range(1, 31))
+    last = len(order) + 1
+    for missing in (None, 1, 14, 17, 30):
+        steps = [*ordered_readers(order, missing)[:-1], (last, kind, 0)]
+        pairs = {frozenset((finding.program[0], finding.other.program[0]))
+                 for finding in launch(steps, 1, last + 1)}
+        assert pairs == ({frozenset((missing, last))} if missing and kind != LOOK else set())
 
 
 @pytest.mark.parametrize("width", [1, 32])
@@ -171,6 +185,20 @@ def scripts(seed: int, programs: int, width: int) -> list[Step]:
     return steps
 
 
+@pytest.fixture(params=[None, 0])
+def long_lists(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
+               tmp_path: Path) -> Iterator[None]:
+    """Lists of readers become rows when they are as long as always, or at once."""
+    if request.param is not None:
+        monkeypatch.setattr("triton_spirv.race_layout.LONG_LIST", request.param)
+        monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+        monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")
+        scripted.device_caches.clear()
+    yield
+    scripted.device_caches.clear()
+
+
+@pytest.mark.usefixtures("long_lists")
 @pytest.mark.parametrize("width", [1, 16, 32])
 def test_scripts_of_all_orders(width: int) -> None:
     verdicts = []

@@ -16,6 +16,7 @@ from ..errors import LaunchError
 from ..race_layout import PLANES, region_word
 from ..tensors import has_address
 from .elements import coordinates, form, memory_of
+from .processor import cores
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
@@ -25,8 +26,10 @@ STAMP, LEAST_CLOCK, MOST_CLOCK = 32, 6, 16
 #: addresses that may be released in a launch, and bytes that their rows may have (touched as they are used)
 MOST_ADDRESSES, MOST_BYTES = 1 << 16, 1 << 33
 #: states of cells, and nodes of their lists (32 and 16 bytes each, touched as they are used); so many states
-#: are kept from earlier launches, at most
+#: are kept from earlier launches, at most, and no more memory than all cells have
 MOST_STATES, KEPT_STATES = 1 << 26, 1 << 18
+#: bytes of rows of readers, touched as they are used; behind them there are lists
+MOST_READ_BYTES = 1 << 28
 
 FAILURES = {
     words.CLOCK_RAN_OVER: "one of its programs releases what it did too often to be followed",
@@ -62,6 +65,10 @@ class Zeros:
         self._map = mmap.mmap(-1, self.size)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
 
+    def clear(self) -> None:
+        """Zeros again."""
+        ctypes.memset(self.address, 0, self.size)
+
 
 class Races:
     """Shadow memory of one thread's launches of a kernel, kept from one to the next."""
@@ -74,6 +81,7 @@ class Races:
         self._site_bits = max(1, (len(self.sites) - 1).bit_length())
         self._cells = Zeros(0)
         self._states, self._nodes, self._seen = Zeros(0), Zeros(0), Zeros(0)
+        self._readers = Zeros(0)
         self._programs, self._rows, self._nothing = Zeros(0), Zeros(0), Zeros(0)
         self._known: tuple[Zeros, Zeros] | None = None
         self._form: tuple[int, int] = 0, 0  # bits below a stamp's program, cells
@@ -81,11 +89,17 @@ class Races:
         self._regions: list[Region] = []
         self._grid = 1, 1, 1
         #: no program sees what another one did before: each does the same in any order
-        self.one_by_one = not artifact.waits and not any(site.answers for site in self.sites)
+        self._apart = not any(site.answers for site in self.sites)
 
     @property
     def address(self) -> int:
         return ctypes.addressof(self._state)
+
+    @property
+    def one_by_one(self) -> bool:
+        """May programs run one after the other? Where they see what others did, two at a time find more.
+        But on one processor a second one only waits for the first, which is mostly in the shadow memory."""
+        return not self.artifact.waits and (self._apart or cores() == 1)
 
     def prepare(self, arguments: Sequence[object], grid: tuple[int, int, int]) -> None:
         """Before a launch: no program was anywhere."""
@@ -146,12 +160,14 @@ class Races:
         if clock < (LEAST_CLOCK if tracks else 0) or needed + shift > STAMP:
             raise LaunchError(f"{self.artifact.entry}: check=race takes fewer programs than {programs}")
         state, form = self._state, (shift, self._count)
-        if (form != self._form or (self._next + programs) >> (STAMP - shift)
-                or state[words.LAST_STATE] > KEPT_STATES):
+        if form != self._form or (self._next + programs) >> (STAMP - shift):
             if self._form[1] < self._count or self._next > 1:
                 self._cells = Zeros(4 * (1 if self._shares else PLANES) * self._count)
-                self._states, state[words.LAST_STATE] = Zeros(0), 0
+                self._states, self._readers, state[words.LAST_STATE] = Zeros(0), Zeros(0), 0
             self._form, self._next = form, 1
+        elif state[words.LAST_STATE] > min(KEPT_STATES, self._count // words.STATE_WORDS):
+            self._cells.clear()  # that is less than what new states would touch
+            state[words.LAST_STATE] = 0
         base = self._next
         self._next += programs
         state[words.CELLS], state[words.PLANE_BYTES] = self._cells.address, 4 * self._count
@@ -160,7 +176,8 @@ class Races:
 
     def _keep_clocks(self, programs: int, tracks: bool) -> None:
         """Nobody has acquired anything. (Where nobody does, nothing of all this changes.)"""
-        state, row = self._state, -(-programs // words.CHUNK) * words.CHUNK
+        state = self._state
+        row = (-(-programs // words.CHUNK) | 1) * words.CHUNK  # odd: else rows share lines of caches
         self._programs = _at_least(self._programs, 4 * words.PROGRAM_WORDS * programs)
         self._nothing = _at_least(self._nothing, 4 * row)
         state[words.PROGRAMS], state[words.NOTHING] = self._programs.address, self._nothing.address
@@ -169,12 +186,16 @@ class Races:
         ctypes.memset(self._programs.address, 0, 4 * words.PROGRAM_WORDS * programs)
         self._rows = _at_least(self._rows, 4 * row * programs)
         addresses = MOST_ADDRESSES
-        while addresses > words.CHUNK and 4 * row * addresses > MOST_BYTES:
+        size = words.HEAD + 8 * row
+        while addresses > words.CHUNK and size * addresses > MOST_BYTES:
             addresses //= 2
-        keys, known = self._known = Zeros(8 * addresses), Zeros(4 * row * addresses)
+        keys, known = self._known = Zeros(8 * addresses), Zeros(size * addresses)
         state[words.ROWS], state[words.ROW] = self._rows.address, row
         state[words.KEYS], state[words.KEY_MASK] = keys.address, addresses - 1
         state[words.KNOWN] = known.address
+        self._readers = _at_least(self._readers, MOST_READ_BYTES)
+        state[words.READ_ROWS], state[words.LAST_READ_ROW] = self._readers.address, 0
+        state[words.MOST_READ_ROWS] = MOST_READ_BYTES // (4 * row)
 
     def _keep_states(self, programs: int) -> None:
         """States of this launch behind those of earlier ones, lists of nothing."""

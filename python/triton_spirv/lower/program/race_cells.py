@@ -1,26 +1,23 @@
-"""Shadow memory and clocks of the race check, as code that a kernel runs (race_layout.py says what they are):
-accesses held against those before them and noted, what programs acquire and release."""
+"""Shadow memory of the race check, as code that a kernel runs (race_layout.py says what they are):
+accesses held against those before them and noted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 
 from ... import race_layout as words
 from ...ir.model import Operation, PointerType, bits_of, element_type
 from ...race_layout import region_word
 from ...spirv.builder import I32, I64
-from ...spirv.control import For, IfElse, While, if_
+from ...spirv.control import For, IfElse, if_
 from ...spirv.module import Value as Register
-from ...spirv.types import Bool, Int, Type, Vector
+from ...spirv.types import Bool, Int, Type
 from ..context import Context
 from ..lanes.elements import guarded
 from .checks import record
+from .race_clocks import Clocks
 from .race_planes import Planes
 from .race_states import States
-
-#: what the keys of addresses are spread by: odd, and near 2^64 divided by the golden ratio
-SPREAD = -7046029254386353131
 
 
 class State:
@@ -58,7 +55,9 @@ class Accesses(State):
         assert isinstance(pointer, PointerType)
         self.size = max(1, bits_of(pointer.pointee) // 8)
         self.arguments = [i for i in range(op.attributes["count"]) if op.attributes["roots"] >> i & 1]
+        self._regions: dict[int, list[Register]] = {}
         self.shares: bool = op.attributes["shares"]
+        self.clocks = Clocks(self)
         self.shadow: Planes | States = States(self) if self.shares else Planes(self)
 
     def watched(self) -> Register:
@@ -73,28 +72,20 @@ class Accesses(State):
         self.cells, self.plane_bytes = self.word(words.CELLS), self.word(words.PLANE_BYTES)
         self.floor, self.shift = self.small(words.FLOOR), self.small(words.SHIFT)
         self.site_bits, self.base = self.small(words.SITE_BITS), self.small(words.BASE)
+        self._regions = {i: self._region_words(i) for i in self.arguments}
         across, down = (self.env.num_programs(axis) for axis in (0, 1))
         x, y, z = (self.env.program_id(axis) for axis in range(3))
         self.program = b.resize(b.iadd(x, b.imul(across, b.iadd(y, b.imul(down, z)))), 64, signed=False)
         clock = b.constant(I32, 0)
         if self.shares:
-            clock, self.row = self.env.load(self.own(words.CLOCK), 1), self._row()
+            clock = self.env.load(self.own(words.CLOCK), 1)
+            self.clocks.refresh()
         self.stamp = self._stamp(clock)
 
     def own(self, word: int) -> Register:
         """A pointer to a number of the program."""
         b = self.b
         return self.at(self.word(words.PROGRAMS), b.iadd(b.imul(self.program, words.PROGRAM_WORDS), word))
-
-    def _row(self) -> Register:
-        """The address of what the program knows."""
-        b, env = self.b, self.env
-        return b.select(b.compare("OpINotEqual", env.load(self.own(words.HAS_ROW), 1), 0), self._own_row(),
-                        self.word(words.NOTHING))
-
-    def _own_row(self) -> Register:
-        offset = self.b.imul(self.b.imul(self.program, self.word(words.ROW)), 4)
-        return self.b.iadd(self.word(words.ROWS), offset)
 
     def _stamp(self, clock: Register) -> Register:
         """The program at a clock, here."""
@@ -115,7 +106,7 @@ class Accesses(State):
         b = self.b
         found = first = within = None
         for i in self.arguments:
-            begin, end, cell, bits = (self.word(region_word(i) + k) for k in range(4))
+            begin, end, cell, bits = self._regions.get(i) or self._region_words(i)
             here = b.logical_and(b.compare("OpSGreaterThanEqual", address, begin),
                                  b.compare("OpSLessThanEqual", address, b.isub(end, self.size)))
             found = here if found is None else b.logical_or(found, here)
@@ -123,6 +114,10 @@ class Accesses(State):
             within = bits if within is None else b.select(here, bits, within)
         assert found is not None and first is not None and within is not None
         return found, first, within
+
+    def _region_words(self, argument: int) -> list[Register]:
+        """Where an argument's memory begins and ends, the cell of address 0, the bits within a cell."""
+        return [self.word(region_word(argument) + k) for k in range(4)]
 
     def cell(self, number: Register, plane: int) -> Register:
         """A pointer to a cell."""
@@ -135,16 +130,24 @@ class Accesses(State):
         now = b.compare("OpUGreaterThanEqual", stamp, self.floor)
         return b.logical_and(now, b.compare("OpINotEqual", b.lshr(b.ixor(stamp, self.stamp), self.shift), 0))
 
+    def number_in(self, stamp: Register) -> Register:
+        """The number of a stamp's program in this launch."""
+        b = self.b
+        return b.resize(b.isub(b.lshr(stamp, self.shift), self.base), 64, signed=False)
+
+    def clock_in(self, stamp: Register) -> Register:
+        """The clock of a stamp, or of a vector of them."""
+        b = self.b
+        below = b.isub(b.shl(b.constant(I32, 1), self.shift), 1)
+        return b.lshr(b.iand(stamp, below), self.site_bits)
+
     def unordered(self, stamp: Register) -> Register:
         """Is it another program's, of this launch, and not ordered before this access?"""
         b = self.b
         branch = IfElse(b.module, self.another(stamp))
         with branch.then():
-            number = b.isub(b.lshr(stamp, self.shift), self.base)
-            below = b.isub(b.shl(b.constant(I32, 1), self.shift), 1)
-            clock = b.lshr(b.iand(stamp, below), self.site_bits)
-            known = self.env.load(self.at(self.row, b.resize(number, 64, signed=False)), 1)
-            branch.yield_([b.compare("OpUGreaterThanEqual", clock, known)])
+            known = self.clocks.clock_of(self.number_in(stamp))
+            branch.yield_([b.compare("OpUGreaterThanEqual", self.clock_in(stamp), known)])
         with branch.otherwise():
             branch.yield_([b.constant(Bool(), False)])
         return branch.results[0]
@@ -184,24 +187,7 @@ class Accesses(State):
     def may_be_together(self) -> bool:
         return len(self.arguments) == 1 and self.kind in ("read", "write")
 
-    # --- clocks ---------------------------------------------------------------------------------------------
-
-    def acquire(self, known: Register) -> Register:
-        """The program knows what a row knows. Does it know more than that?"""
-        b, env, own = self.b, self.env, self._own_row()
-        branch = IfElse(b.module, b.compare("OpINotEqual", env.load(self.own(words.HAS_ROW), 1), 0))
-        with branch.then():
-            self._raise(own, known)
-            branch.yield_([b.constant(Bool(), True)])
-        with branch.otherwise():
-            self._copy(own, known)
-            env.store(self.own(words.HAS_ROW), b.constant(I32, 1))
-            branch.yield_([b.constant(Bool(), False)])
-        return branch.results[0]
-
-    def knows_more(self) -> None:
-        """Behind `acquire`, however it was guarded."""
-        self.row = self._row()
+    # --- releases -------------------------------------------------------------------------------------------
 
     def access_before_release(self, address: Register, tracks: Register) -> Register:
         """The access of an operation that releases, and whether that only releases again what it did there
@@ -210,8 +196,8 @@ class Accesses(State):
         branch = IfElse(b.module, tracks)
         with branch.then():
             clock, released = env.load(self.own(words.CLOCK), 1), env.load(
-                self.at(self.row_of(address), self.program), 1)
-            short = b.compare("OpUGreaterThanEqual", clock, b.lshr(self._clocks(), 1))
+                self.at(self.clocks.row_of(address), self.program), 1)
+            short = b.compare("OpUGreaterThanEqual", clock, b.lshr(self.clocks.most(), 1))
             known = b.logical_and(short, b.compare("OpINotEqual", released, 0))
             again = b.logical_and(known, b.compare("OpIEqual", env.load(self.own(words.NEWS), 1), 0))
             branch.yield_([again, b.select(again, b.isub(released, 1), clock)])
@@ -223,81 +209,3 @@ class Accesses(State):
         with if_(b.module, b.logical_not(again)):
             self.has_news()
         return again
-
-    def _clocks(self) -> Register:
-        """How many numbers a clock has."""
-        return self.b.shl(self.b.constant(I32, 1), self.b.isub(self.shift, self.site_bits))
-
-    def release(self, known: Register, again: Register, more: Register | None) -> None:
-        """A row knows what the program does, itself included, whose clock goes on, but where it only says
-        something `again`. `more`: what the row knew the program knows, too, or it no longer matters; does the
-        program know more?"""
-        b, env = self.b, self.env
-        clock = env.load(self.own(words.CLOCK), 1)
-        clock = b.iadd(clock, b.select(again, b.constant(I32, 0), b.constant(I32, 1)))
-        fits = IfElse(b.module, b.compare("OpULessThan", clock, self._clocks()))
-        with fits.then():
-            env.store(self.own(words.CLOCK), clock)
-            env.store(self.own(words.NEWS), b.constant(I32, 0))
-            if more is None:
-                self._raise(known, self.row)
-            else:
-                guarded(self.ctx, more, lambda: self._copy(known, self.row))
-            env.store(self.at(known, self.program), clock)
-        with fits.otherwise():
-            env.store(self.place(words.FAILURE), b.constant(I64, words.CLOCK_RAN_OVER))
-
-    def forget(self, known: Register) -> None:
-        """A row knows nothing."""
-        self._copy(known, None)
-
-    def _chunks(self, visit: Callable[[Register], None]) -> None:
-        b = self.b
-        loop = For(b.module, b.constant(I64, 0), self.word(words.ROW), b.constant(I64, words.CHUNK),
-                   control="DontUnroll")
-        with loop:
-            visit(loop.index)
-            loop.yield_([])
-
-    def _raise(self, row: Register, other: Register) -> None:
-        b, env = self.b, self.env
-
-        def visit(index: Register) -> None:
-            place = self.at(row, index)
-            mine, theirs = env.load(place, words.CHUNK), env.load(self.at(other, index), words.CHUNK)
-            more = b.compare("OpUGreaterThan", theirs, mine)
-            with if_(b.module, b.any(more)):
-                env.store(place, b.select(more, theirs, mine))
-
-        self._chunks(visit)
-
-    def _copy(self, row: Register, other: Register | None) -> None:
-        b, env = self.b, self.env
-        nothing = b.constant(Vector(I32, words.CHUNK), (0,) * words.CHUNK)
-        self._chunks(lambda index: env.store(
-            self.at(row, index), nothing if other is None else env.load(self.at(other, index), words.CHUNK)))
-
-    def row_of(self, address: Register) -> Register:
-        """The row of an address, found by its key in the table, or put there."""
-        b, env = self.b, self.env
-        keys, mask = self.word(words.KEYS), self.word(words.KEY_MASK)
-        start = b.iand(b.lshr(b.imul(address, SPREAD), 32), mask)
-        loop = While(b.module, [start])
-        with loop.before():
-            slot, = loop.carried
-            key = env.load(self.at(keys, slot, I64), 1)
-            taken = b.logical_and(b.compare("OpINotEqual", key, 0), b.compare("OpINotEqual", key, address))
-            loop.condition(taken, [slot, key])
-        with loop.body():
-            loop.yield_([b.iand(b.iadd(loop.arguments[0], 1), mask)])
-        slot, key = loop.results
-        with if_(b.module, b.compare("OpIEqual", key, 0)):
-            count = b.iadd(self.word(words.COUNT), 1)
-            full = IfElse(b.module, b.compare("OpSGreaterThanEqual", b.imul(count, 2), mask))
-            with full.then():
-                env.store(self.place(words.FAILURE), b.constant(I64, words.TABLE_FULL))
-            with full.otherwise():
-                env.store(self.place(words.COUNT), count)
-                env.store(self.at(keys, slot, I64), address)
-        row = b.imul(b.imul(slot, self.word(words.ROW)), 4)
-        return b.iadd(self.word(words.KNOWN), row)

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ... import race_layout as words
-from ...race_layout import BEHIND, LISTS, NOTED
+from ...race_layout import BEHIND, LISTS, NOTED, READERS
 from ...spirv.builder import I32, I64
 from ...spirv.control import IfElse, While, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
+from .race_readers import ReaderRows
 
 if TYPE_CHECKING:
     from .race_cells import Accesses
@@ -22,14 +23,14 @@ class States:
 
     def __init__(self, accesses: Accesses) -> None:
         self.accesses, self.b, self.env = accesses, accesses.b, accesses.env
-        self.kind = accesses.kind
+        self.kind, self.rows = accesses.kind, ReaderRows(self)
 
     # --- places ---------------------------------------------------------------------------------------------
 
-    def _load(self, pool: int, number: Register, word: int) -> Register:
+    def load(self, pool: int, number: Register, word: int) -> Register:
         return self.env.load(self._at(pool, number, word), 1)
 
-    def _store(self, pool: int, number: Register, word: int, value: Register) -> None:
+    def store(self, pool: int, number: Register, word: int, value: Register) -> None:
         self.env.store(self._at(pool, number, word), value)
 
     def _at(self, pool: int, number: Register, word: int) -> Register:
@@ -65,19 +66,40 @@ class States:
         """Hold an access to a cell against its state, and give it the next one."""
         b, cell = self.b, self.accesses.cell(number, 0)
         before = self._now(self.env.load(cell, 1))
+        if self.kind == "write":
+            self.env.store(cell, self._next(before, address))
+            return
+        row, has = self.rows.of(before)
+        branch = IfElse(b.module, has)
+        with branch.then():
+            self._look(before, address)
+            self.rows.note(before, row, NOTED[self.kind])
+            branch.yield_([])
+        with branch.otherwise():
+            self.env.store(cell, self._next(before, address))
+            branch.yield_([])
+
+    def _next(self, before: Register, address: Register) -> Register:
+        """The state behind an access to a cell; what this very access has made of a state before is known."""
+        b = self.b
+
+        def made_before() -> list[Register]:
+            after = self.load(words.STATES, before, words.MEMO)
+            self.rows.share(after, before)
+            return [after]
+
         known = IfElse(b.module, self._is_known(before))
         with known.then():
-            known.yield_([self._load(words.STATES, before, words.MEMO)])
+            known.yield_(made_before())
         with known.otherwise():
             is_ordered = self._look(before, address)
             again = IfElse(b.module, self._is_memo(before))
             with again.then():
-                again.yield_([self._load(words.STATES, before, words.MEMO)])
+                again.yield_(made_before())
             with again.otherwise():
-                again.yield_([self._after(before)])
-            self._memorise(before, again.results[0], is_ordered)
+                again.yield_([self._after_one(before, is_ordered)])
             known.yield_(again.results)
-        self.env.store(cell, known.results[0])
+        return known.results[0]
 
     def together(self, number: Register, width: int) -> Register:
         """The same for neighbouring cells; False, and nothing done, where they are in different states, or
@@ -91,7 +113,7 @@ class States:
         with same.then():
             known = IfElse(b.module, self._is_known(before))
             with known.then():
-                known.yield_([b.constant(Bool(), True), self._load(words.STATES, before, words.MEMO)])
+                known.yield_([b.constant(Bool(), True), self.load(words.STATES, before, words.MEMO)])
             with known.otherwise():
                 clean = IfElse(b.module, self._look(before, None))
                 with clean.then():
@@ -107,22 +129,23 @@ class States:
         done, after = same.results
         with if_(b.module, done):
             env.store(cell, b.splat(after, width))
+            self.rows.share(after, before)
         return done
 
     def _is_known(self, before: Register) -> Register:
         """Has this very access made something of this state before, and raced with nobody?"""
-        raced = self._load(words.STATES, before, words.RACED)
+        raced = self.load(words.STATES, before, words.RACED)
         return self.b.logical_and(self._is_memo(before), self.b.compare("OpIEqual", raced, 0))
 
     def _is_memo(self, before: Register) -> Register:
-        return self.b.compare("OpIEqual", self._load(words.STATES, before, words.MEMO_STAMP),
+        return self.b.compare("OpIEqual", self.load(words.STATES, before, words.MEMO_STAMP),
                               self.accesses.stamp)
 
     def _memorise(self, before: Register, after: Register, is_ordered: Register) -> None:
         raced = self.b.select(is_ordered, self.b.constant(I32, 0), self.b.constant(I32, 1))
         for word, value in ((words.MEMO_STAMP, self.accesses.stamp), (words.MEMO, after),
                             (words.RACED, raced)):
-            self._store(words.STATES, before, word, value)
+            self.store(words.STATES, before, word, value)
 
     def _look(self, before: Register, address: Register | None) -> Register:
         """Is the access ordered behind all that it has to be? With its address, what is not is recorded."""
@@ -135,14 +158,22 @@ class States:
                     accesses.record(stamp, address)
             return b.logical_not(unordered)
 
-        ordered = is_ordered(self._load(words.STATES, before, words.WRITTEN))
+        ordered = is_ordered(self.load(words.STATES, before, words.WRITTEN))
         for which in BEHIND[self.kind]:
-            first = self._load(words.STATES, before, words.FIRSTS + which)
-            ordered, = self._walk(first, [ordered], lambda node, held: [
-                b.logical_and(held[0], is_ordered(self._load(words.NODES, node, words.NODE_STAMP)))])
-        return ordered
+            first = self.load(words.STATES, before, words.FIRSTS + which)
+            ordered, = self.walk(first, [ordered], lambda node, held: [
+                b.logical_and(held[0], is_ordered(self.load(words.NODES, node, words.NODE_STAMP)))])
+        if address is None or READERS not in BEHIND[self.kind]:
+            return ordered  # neighbours are in one state: it has no row
+        row, has = self.rows.of(before)
+        branch = IfElse(b.module, has)
+        with branch.then():
+            branch.yield_([b.logical_and(ordered, self.rows.look(row, address))])
+        with branch.otherwise():
+            branch.yield_([ordered])
+        return branch.results[0]
 
-    def _walk(self, first: Register, held: list[Register],
+    def walk(self, first: Register, held: list[Register],
               visit: Callable[[Register, list[Register]], list[Register]]) -> list[Register]:
         """Visit a list's nodes."""
         b = self.b
@@ -152,70 +183,89 @@ class States:
         with loop.body():
             node, *rest = loop.arguments
             given = visit(node, rest)
-            loop.yield_([self._load(words.NODES, node, words.NEXT), *given])
+            loop.yield_([self.load(words.NODES, node, words.NEXT), *given])
         return list(loop.results[1:])
 
     # --- what comes of a state ------------------------------------------------------------------------------
 
     def _after(self, before: Register) -> Register:
         """The state behind the access."""
-        return self._written() if self.kind == "write" else self._noted(before)
+        return self._written() if self.kind == "write" else self.noted(before)
+
+    def _after_one(self, before: Register, is_ordered: Register) -> Register:
+        """The same of a single cell, which gets a row of readers when its own list has become long: a state
+        of no other cell, which nobody looks up."""
+        b = self.b
+        if self.kind != "read":
+            after = self._after(before)
+            self._memorise(before, after, is_ordered)
+            return after
+        branch = IfElse(b.module, self.rows.is_due(before))
+        with branch.then():
+            branch.yield_([self.rows.made(before)])
+        with branch.otherwise():
+            after = self._after(before)
+            self._memorise(before, after, is_ordered)
+            branch.yield_([after])
+        return branch.results[0]
 
     def _written(self) -> Register:
         """Nothing but this write matters: the same whatever was before, so that state 0 knows it."""
         b, nobody = self.b, self.b.constant(I32, 0)
         known = IfElse(b.module, self._is_known(nobody))
         with known.then():
-            known.yield_([self._load(words.STATES, nobody, words.MEMO)])
+            known.yield_([self.load(words.STATES, nobody, words.MEMO)])
         with known.otherwise():
-            state = self._state(self.accesses.stamp, [nobody for _ in LISTS])
+            state = self.made(self.accesses.stamp, [nobody for _ in LISTS])
             self._memorise(nobody, state, b.constant(Bool(), True))
             known.yield_([state])
         return known.results[0]
 
-    def _noted(self, before: Register) -> Register:
+    def noted(self, before: Register) -> Register:
         """The program is in a list; not where it wrote at the same clock: that write is before or behind
         whatever this access is."""
         b, own = self.b, NOTED[self.kind]
-        written = self._load(words.STATES, before, words.WRITTEN)
-        again = self._is_same(written)
-        firsts = [self._load(words.STATES, before, words.FIRSTS + which) for which in LISTS]
+        written = self.load(words.STATES, before, words.WRITTEN)
+        again = self.is_same(written)
+        firsts = [self.load(words.STATES, before, words.FIRSTS + which) for which in LISTS]
         branch = IfElse(b.module, again)
         with branch.then():
             branch.yield_([firsts[own]])
         with branch.otherwise():
-            branch.yield_([self._longer(firsts[own])])
+            branch.yield_([self.longer(firsts[own])])
         first, = branch.results
         changed = IfElse(b.module, b.compare("OpINotEqual", first, firsts[own]))
         with changed.then():
             firsts[own] = first
-            changed.yield_([self._state(written, firsts)])
+            changed.yield_([self.made(written, firsts)])
         with changed.otherwise():
             changed.yield_([before])
         return changed.results[0]
 
-    def _is_same(self, stamp: Register) -> Register:
+    def is_same(self, stamp: Register) -> Register:
         """Is it the program's, at the same clock?"""
         b = self.b
         return b.compare("OpIEqual", b.lshr(b.ixor(stamp, self.accesses.stamp), self.accesses.site_bits), 0)
 
-    def _state(self, written: Register, firsts: list[Register]) -> Register:
+    def made(self, written: Register, firsts: list[Register], row: Register | None = None) -> Register:
+        """A new state."""
         b, state = self.b, self._new(words.STATES)
         with if_(b.module, b.compare("OpINotEqual", state, 0)):
             for word, value in enumerate((written, *firsts)):
-                self._store(words.STATES, state, word, value)
+                self.store(words.STATES, state, word, value)
+            self.store(words.STATES, state, words.READ_ROW, b.constant(I32, 0) if row is None else row)
         return state
 
-    def _longer(self, first: Register) -> Register:
+    def longer(self, first: Register) -> Register:
         """The list with this access in front, in place of one that it is ordered behind; one of the program
         at the same clock is as good. Where no program orders another, two are enough."""
         b, accesses = self.b, self.accesses
-        stamp, following, room = (self._load(words.NODES, first, word)  # number 0 is no node, but zeros
+        stamp, following, room = (self.load(words.NODES, first, word)  # number 0 is no node, but zeros
                                   for word in (words.NODE_STAMP, words.NEXT, words.ROOM))
         unordered = accesses.unordered(stamp)
         tracks = b.compare("OpINotEqual", accesses.word(words.TRACKS), 0)
         enough = b.logical_and(b.logical_not(tracks), b.compare("OpINotEqual", following, 0))
-        is_there = b.logical_or(self._is_same(stamp), b.logical_and(unordered, enough))
+        is_there = b.logical_or(self.is_same(stamp), b.logical_and(unordered, enough))
         branch = IfElse(b.module, is_there)
         with branch.then():
             branch.yield_([first])
@@ -237,8 +287,10 @@ class States:
     def _node(self, stamp: Register, following: Register, room: Register) -> Register:
         b, node = self.b, self._new(words.NODES)
         with if_(b.module, b.compare("OpINotEqual", node, 0)):
-            for word, value in ((words.NODE_STAMP, stamp), (words.NEXT, following), (words.ROOM, room)):
-                self._store(words.NODES, node, word, value)
+            length = b.iadd(self.load(words.NODES, following, words.LENGTH), 1)
+            for word, value in ((words.NODE_STAMP, stamp), (words.NEXT, following), (words.ROOM, room),
+                                (words.LENGTH, length)):
+                self.store(words.NODES, node, word, value)
         return node
 
     def _shortened(self, first: Register) -> Register:
@@ -247,11 +299,10 @@ class States:
         seen = accesses.word(words.SEEN)
 
         def place(stamp: Register) -> Register:
-            number = b.isub(b.lshr(stamp, accesses.shift), accesses.base)
-            return accesses.at(seen, b.resize(number, 64, signed=False))
+            return accesses.at(seen, accesses.number_in(stamp))
 
         def keep(node: Register, held: list[Register]) -> list[Register]:
-            stamp = self._load(words.NODES, node, words.NODE_STAMP)
+            stamp = self.load(words.NODES, node, words.NODE_STAMP)
             new = IfElse(b.module, b.compare("OpIEqual", env.load(place(stamp), 1), 0))
             with new.then():
                 env.store(place(stamp), b.constant(I32, 1))
@@ -261,9 +312,9 @@ class States:
             return new.results
 
         def clear(node: Register, _: list[Register]) -> list[Register]:
-            env.store(place(self._load(words.NODES, node, words.NODE_STAMP)), b.constant(I32, 0))
+            env.store(place(self.load(words.NODES, node, words.NODE_STAMP)), b.constant(I32, 0))
             return []
 
-        kept, _ = self._walk(first, [b.constant(I32, 0), b.constant(I32, words.SPARE_NODES)], keep)
-        self._walk(first, [], clear)
+        kept, _ = self.walk(first, [b.constant(I32, 0), b.constant(I32, words.SPARE_NODES)], keep)
+        self.walk(first, [], clear)
         return kept

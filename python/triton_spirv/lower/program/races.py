@@ -70,32 +70,35 @@ def order(ctx: Context, op: Operation, ptr: Bound, mask: Bound | None,
     everywhere."""
     ctx.pending.settle(memory_only=True)
     b, accesses = ctx.b, Accesses(ctx, op)
+    clocks = accesses.clocks
     sem, replaces = op.attributes["sem"], op.attributes["replaces"]
     acquiring, releasing = sem in ("acquire", "acq_rel"), sem in ("release", "acq_rel")
     tracks = b.compare("OpINotEqual", accesses.word(words.TRACKS), 0)
 
     def one(address: Register, does: Register | None) -> None:
         def known(action: Callable[[Register], None], where: Register) -> None:
-            guarded(ctx, where, lambda: action(accesses.row_of(address)))
+            guarded(ctx, where, lambda: action(clocks.row_of(address)))
 
-        more = b.constant(Bool(), True) if replaces else None
+        more = None
+        if replaces:
+            clocks.refresh()  # another one of them may have changed it
         if acquiring:
             branch = IfElse(b.module, tracks)
             with branch.then():
-                branch.yield_([accesses.acquire(accesses.row_of(address))])
+                branch.yield_([clocks.acquire(clocks.row_of(address))])
             with branch.otherwise():
                 branch.yield_([b.constant(Bool(), False)])
             more = branch.results[0]
-            accesses.knows_more()
+            clocks.refresh()
         if releasing:
             again = accesses.access_before_release(address, tracks)
             where = tracks if does is None else b.logical_and(tracks, does)
-            known(lambda row: accesses.release(row, again, more), where)
+            known(lambda row: clocks.release(row, again, more, replaces), where)
             return
         accesses.access(address)
         accesses.has_news()
         if replaces:
-            known(accesses.forget, tracks)
+            known(clocks.forget, tracks)
 
     def look() -> None:
         accesses.begin()
