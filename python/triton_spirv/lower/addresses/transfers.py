@@ -23,7 +23,7 @@ from ...spirv.types import Type as SpirvType
 from ...target import Target
 from ..plan.accesses import Groups, Transfer, Vectors
 from ..values import fragment as fragments
-from ..values.tensor import Pointers, Tensor, Uniform
+from ..values.tensor import Deferred, Pointers, Tensor, Uniform
 from ..values.types import pointee_of, storage_bytes, storage_type
 from .element_motion import growth, pointer_growth
 
@@ -114,7 +114,7 @@ class Transfers:
 
     def run(self, ptr: Tensor, layout: Layout) -> int:
         """Neighbouring components whose addresses are neighbours: a power of two."""
-        if not isinstance(ptr, Pointers) or not self._vectors_help:
+        if not isinstance(ptr, (Pointers, Deferred)) or not self._vectors_help:
             return 1
         question = _offsets(ptr), layout
         found = self._runs.get(question)
@@ -159,11 +159,14 @@ def is_true(mask: Tensor | None) -> bool:
     return mask is None or (isinstance(mask, Uniform) and mask.scalar.constant is True)
 
 
-def run_length(pointers: Pointers, layout: Layout) -> int:
-    """Neighbouring components whose addresses are neighbours: a power of two."""
+def run_length(pointers: Pointers | Deferred, layout: Layout) -> int:
+    """Neighbouring components whose addresses are neighbours: a power of two. Of addresses that came from
+    memory it follows from what was added to them."""
     bits = 0
     for i, basis in enumerate(layout.component):
-        if pointer_growth(pointers, basis, layout) != 1 << i:
+        grown = pointer_growth(pointers, basis, layout) if isinstance(pointers, Pointers) else \
+            growth(pointers, basis, layout)
+        if grown != 1 << i:
             break
         bits = i + 1
     return 1 << bits
