@@ -238,9 +238,10 @@ _family(
 _family("arith.andi arith.ori", "lhs rhs", _BINARY, "lhs", "idempotent")
 _family("arith.xori arith.addf arith.subf arith.divf arith.remf", "lhs rhs", _BINARY, "lhs", "elementwise")
 _family(
-    "arith.divsi arith.divui arith.remsi arith.remui arith.ceildivsi arith.ceildivui arith.floordivsi",
-    "lhs rhs", _BINARY, "lhs", "elementwise divides",
+    "arith.divsi arith.divui arith.ceildivsi arith.ceildivui arith.floordivsi", "lhs rhs", _BINARY, "lhs",
+    "elementwise divides",
 )
+_family("arith.remsi arith.remui", "lhs rhs", _BINARY, "lhs", "elementwise remainder")
 _op("arith.mulf", "lhs rhs", _BINARY, "lhs", "multiplies")
 _op("arith.negf", "operand", "$operand flags {} : T(operand)", "operand", "elementwise")
 _op("arith.extsi", "src", _ARITH_CAST, traits="elementwise widens")

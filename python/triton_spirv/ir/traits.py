@@ -9,6 +9,7 @@ dialects (dialects.py) says each operation's.
     pure         results follow from operands and attributes (and the program's number); nothing else happens.
                  What is elementwise or a view is pure
     divides      needs a second operand other than zero
+    remainder    of dividing integers
     sum          the sum of its two operands
     ring         a sum, difference or product of integers, of which what does not fit is dropped
     shifts       moves the bits of its first operand by the second
@@ -66,7 +67,7 @@ BRINGS: dict[str, str] = {
     "precise": "elementwise", "reinterprets": "elementwise", "truncates": "elementwise",
     "extreme": "idempotent", "difference": "ring", "times": "ring",
     "offsets": "elementwise sum", "zero_extends": "elementwise resizes", "selects": "elementwise picks",
-    "reads": "accesses", "writes": "accesses", "atomic": "accesses", "loads": "reads",
+    "remainder": "divides", "reads": "accesses", "writes": "accesses", "atomic": "accesses", "loads": "reads",
     "counts": "loops carries", "returns": "terminator",
     **dict.fromkeys(("pure", "divides", "sum", "widens", "resizes", "accesses", "waits", "watches",
                      "unordered", "loops", "carries", "function", "calls", "terminator"), ""),

@@ -41,6 +41,7 @@ OPTIMISATIONS: dict[str, Optimisation] = {
                           "elements under one mask share a branch."),
     "vectors": Optimisation("Neighbours in memory are accessed together, those of columns too."),
     "runs": Optimisation("What neighbours load from one address is loaded once, and computed with once."),
+    "pieces": Optimisation("Where an index is divided, a test finds vectors that lie in one row."),
     "masked-access": Optimisation("Masked vectors are accessed by the driver's instructions for them.",
                                   {"masked_access": False}),
     "predicated": Optimisation("An access of a GPU's lane is governed by a predicate.",

@@ -10,6 +10,7 @@ from dataclasses import replace
 from ...ir.model import Operation, Type
 from ...layout import Layout
 from ...spirv.builder import I64
+from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..plan.accesses import Vectors
@@ -121,6 +122,34 @@ class AccessPointers:
         return self.base if offset is None else ctx.env.offset(self.base, b.extract(offset, component))
 
     def load(self, register: int, mask: Register | None, other: Register | None, volatile: bool) -> Register:
+        if mask is None and not volatile and (test := self._in_one_piece(register)) is not None:
+            return self._load_piece(register, test)
+        return self._load(register, mask, other, volatile)
+
+    def _in_one_piece(self, register: int) -> Register | None:
+        """A scalar Bool: is the register what its pieces are? None where there are none."""
+        if not self.vectors.pieces or self.base is None or self.firsts is not None:
+            return None
+        b, offsets = self.ctx.b, self.offsets[register]
+        if offsets is None:
+            return None
+        moved = b.isub(offsets, b.splat(b.extract(offsets, 0), self.layout.width))
+        steps = tuple(range(self.layout.width)) if self.vectors.pieces == "neighbours" else 0
+        return b.all(b.compare("OpIEqual", moved, b.constant(moved.type, steps)))
+
+    def _load_piece(self, register: int, test: Register) -> Register:
+        env, width, branch = self.ctx.env, self.layout.width, IfElse(self.ctx.b.module, test)
+        with branch.then():
+            if self.vectors.pieces == "one":
+                branch.yield_([self.ctx.b.splat(env.load(self.pointer(register), 1, False), width)])
+            else:
+                branch.yield_([env.load(self.pointer(register), width, False, self.size)])
+        with branch.otherwise():
+            branch.yield_([self._load(register, None, None, False)])
+        return branch.results[0]
+
+    def _load(self, register: int, mask: Register | None, other: Register | None,
+              volatile: bool) -> Register:
         env, width, run = self.ctx.env, self.layout.width, self.run
         b = self.ctx.b
         if run == 1 and width > 1:
@@ -201,6 +230,18 @@ class AccessPointers:
         return b.logical_and(large, aligned)
 
     def store(self, register: int, value: Register, mask: Register | None, stream: bool = False) -> None:
+        tested = mask is None and self.vectors.pieces == "neighbours"
+        test = self._in_one_piece(register) if tested else None
+        if test is None:
+            self._store(register, value, mask, stream)
+            return
+        branch = IfElse(self.ctx.b.module, test)
+        with branch.then():
+            self.ctx.env.store(self.pointer(register), value, stream, self.size)
+        with branch.otherwise():
+            self._store(register, value, mask, stream)
+
+    def _store(self, register: int, value: Register, mask: Register | None, stream: bool) -> None:
         env, width, run = self.ctx.env, self.layout.width, self.run
         b = self.ctx.b
         if run == 1 and width > 1:

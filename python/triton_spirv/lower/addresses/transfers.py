@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from ...environment.base import Environment
 from ...facts.axis import axis_facts
+from ...facts.pieces import pieces_of
 from ...ir.model import Operation, Type, Value
 from ...layout import Layout, log2
 from ...spirv.types import Type as SpirvType
@@ -129,8 +130,17 @@ class Transfers:
         if found is None:
             run, size = self.run(ptr, layout), storage_bytes(pointee_of(value.type))
             found = self._vectors[question] = Vectors(layout, run, alignment(value, layout, run, size), tuple(
-                self._joined(ptr, layout, run, size, value)))
+                self._joined(ptr, layout, run, size, value)), self._pieces(ptr, layout, run, value))
         return found
+
+    def _pieces(self, ptr: Tensor, layout: Layout, run: int, value: Value) -> str:
+        """What a test may find of a register whose components are not known to be neighbours in memory.
+        Of a lane's few elements it is not worth a test."""
+        whole = layout.width == self._target.components and all(layout.component)
+        if run > 1 or not whole or self._target.lanes or not isinstance(ptr, Pointers) \
+                or not self._target.optimises("pieces"):
+            return ""
+        return pieces_of(value)
 
     def _joined(self, ptr: Tensor, layout: Layout, run: int, size: int, value: Value
                 ) -> list[tuple[int, ...]]:

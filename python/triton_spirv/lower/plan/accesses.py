@@ -35,12 +35,15 @@ PROOFS = ("same pointers", "disjoint", "disjoint or same")
 @dataclass(frozen=True)
 class Vectors:
     """How the elements of an access lie in memory, under a layout: `run` components are neighbours there, at
-    addresses that are multiples of `alignment` bytes; one access moves the registers of one of `joined`."""
+    addresses that are multiples of `alignment` bytes; one access moves the registers of one of `joined`.
+    pieces: a test may find when the kernel runs that the components of a register are "neighbours", or "one"
+    element (facts/pieces.py)."""
 
     layout: Layout
     run: int = 1
     alignment: int = 0
     joined: tuple[tuple[int, ...], ...] = ((0,),)
+    pieces: str = ""
 
 
 @dataclass(frozen=True)

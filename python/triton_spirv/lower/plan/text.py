@@ -90,6 +90,10 @@ class _Printer:
 _Body = list[tuple[str, tuple[Node | FusedLoad, ...]]]
 
 
+#: What a test finds out for each register, in words.
+PIECES = {"neighbours": "vectors where all are neighbours", "one": "one element where all have one address"}
+
+
 def _access(printer: _Printer, node: Access) -> tuple[str, _Body]:
     way = node.way + (f" where a test holds, else {node.cold}" if node.cold else "")
     parts = [way]
@@ -101,6 +105,8 @@ def _access(printer: _Printer, node: Access) -> tuple[str, _Body]:
         parts.append(f"{values} x {_element(node.operation)}")
         if vectors.run > 1:
             parts.append(f"runs of {vectors.run}")
+        if vectors.pieces:
+            parts.append(PIECES[vectors.pieces])
         if len(vectors.joined[0]) > 1:
             parts.append(f"{len(vectors.joined[0])} at once")
         if vectors.alignment:
