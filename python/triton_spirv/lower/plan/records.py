@@ -29,9 +29,12 @@ PRODUCT_WAYS = ("arrays", "lanes", "matrix unit", "matrices", "tile registers")
 #: An operand is read column by column, and written row by row.
 IN_SQUARES = ", transposed in squares"
 
+#: Of a right operand: a panel is packed when it is multiplied, into the array of the one before.
+IN_TURN = "panels in turn"
+
 #: Where an operand of a product lies while it is multiplied; "": that is not decided yet.
 STAGINGS = ("", "in memory", "where it is", "by rows", f"by rows{IN_SQUARES}", "by columns", "panels",
-            f"panels{IN_SQUARES}", "registers", "shared memory", "matrices")
+            f"panels{IN_SQUARES}", IN_TURN, "registers", "shared memory", "matrices")
 
 
 @dataclass(frozen=True)

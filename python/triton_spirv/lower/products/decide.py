@@ -17,10 +17,10 @@ from ...target import Target
 from ...traversal import Asking, every, question
 from ..addresses.element_motion import contiguous_axis
 from ..context import Context
-from ..plan.records import IN_SQUARES, Product
+from ..plan.records import IN_SQUARES, IN_TURN, Product
 from ..values.tensor import Affine, Deferred, Shared, Stored, Tensor, Uniform
 from ..values.types import shape_of
-from .operand import Operand
+from .operand import Operand, one_panel
 
 #: Steps along K in one turn of the innermost loop over arrays.
 UNROLLED = 2
@@ -73,6 +73,13 @@ def staging_of_right(ctx: Context, operand: Operand) -> str:
     """It is read in vectors along N: in panels, unless an array holds it so already."""
     known = operand.stored()
     return "where it is" if known is not None and not known[1] else f"panels{_in_squares(ctx, operand)}"
+
+
+def in_turn(ctx: Context, plan: Product, operand: Operand, staging: str, panel: int) -> str:
+    """The same where panels may be packed one by one: tiles are as wide as a panel, and no condition hangs on
+    the elements of all of them."""
+    fits = staging == "panels" and plan.tile[1] == panel and ctx.target.optimises("tiles")
+    return IN_TURN if fits and one_panel(ctx, operand, panel) is not None else staging
 
 
 def _in_squares(ctx: Context, operand: Operand) -> str:

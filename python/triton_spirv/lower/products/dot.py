@@ -31,7 +31,7 @@ from ..registry import RULES, lowers
 from ..values.tensor import Deferred, Fragment, Stored, Tensor, Uniform
 from ..values.types import element_of, shape_of
 from .cooperative import grid_of, product_in_matrices
-from .decide import plan_in_arrays, staging_by_rows, staging_of_left, staging_of_right
+from .decide import in_turn, plan_in_arrays, staging_by_rows, staging_of_left, staging_of_right
 from .destination import destination_of
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped, grouped_for_tiles
@@ -88,7 +88,7 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tenso
     found = in_memory(ctx, op, left)
     if found is not None:
         return product_in_memory(ctx, plan, kernel, left, right, c, fetches, *found)
-    plan, a, b = staged(ctx, plan, left, right, fetches)
+    plan, a, b = staged(ctx, plan, left, right, fetches, fetches is not None)
     result = Result.of(ctx, op, kernel, c)
     ctx.recorder.add(plan)
     return result.bound(result.compute(ctx, kernel, a, b, fetches))
@@ -104,8 +104,11 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     compute_before(ctx, op, inputs)
     if fetches is not None:
         fetches.takes(ctx, inputs, len(layout.step))
+    panel = panel_of(plan, kernel.width)
     second = staging_of_right(ctx, right)
-    b = stage_right(ctx, op, right, second, panel_of(plan, kernel.width), fetches)
+    if fetches is not None:
+        second = in_turn(ctx, plan, right, second, panel)
+    b = stage_right(ctx, op, right, second, panel, fetches)
     result = Result.of(ctx, op, kernel, c)
     ctx.recorder.add(replace(plan, staging=("in memory", second)))
 
@@ -206,14 +209,17 @@ def kernel_of(ctx: Context, plan: Product, left: Operand) -> Kernel:
 
 
 def staged(ctx: Context, plan: Product, left: Operand, right: Operand,
-           fetches: SpreadFetches | None) -> tuple[Product, Block, Block]:
-    """Both operands as the innermost loop reads them, and the plan with where they lie."""
+           fetches: SpreadFetches | None, may_wait: bool = False) -> tuple[Product, Block, Block]:
+    """Both operands as the innermost loop reads them, and the plan with where they lie. may_wait: panels of
+    the right one may be packed when they are multiplied."""
     op = plan.operation
     first = staging_of_left(left)
     a = stage_left(ctx, op, left, first, fetches)
+    panel = panel_of(plan, min(shape_of(op.results[0].type)[-1], ctx.target.vector_width))
     second = staging_of_right(ctx, right)
-    width = min(shape_of(op.results[0].type)[-1], ctx.target.vector_width)
-    b = stage_right(ctx, op, right, second, panel_of(plan, width), fetches)
+    if may_wait:
+        second = in_turn(ctx, plan, right, second, panel)
+    b = stage_right(ctx, op, right, second, panel, fetches)
     return replace(plan, staging=(first, second)), a, b
 
 
@@ -254,7 +260,7 @@ class Result:
                 fetches: SpreadFetches | None = None) -> list[Register]:
         """Multiply; the registers, if it goes there."""
         for operand in (a, b):
-            if isinstance(operand, Block):
+            if isinstance(operand, Block) and operand.pack is None:
                 ctx.recorder.reads(operand.stored, None)
         if self.array is not None:
             if self.accumulate:

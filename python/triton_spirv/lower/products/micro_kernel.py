@@ -48,6 +48,8 @@ def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result
                 if by_panels:
                     fetch(panel)
                 column = ctx.b.iadd(ctx.b.imul(loop.index, vectors * kernel.width), first)
+                if b.pack is not None:
+                    b.pack(panel)
                 right = ctx.b.iadd(ctx.b.imul(batch.index, b.batch), b.column(ctx, column))
                 offsets = across.offsets(ctx, b, right)
                 for height, above, passes in parts(rows, kernel.rows):

@@ -4,8 +4,9 @@ reads.
 The left operand is read one element at a time, so either order of its dimensions will do: it is kept in the
 order in which it is found. The right operand is read in vectors along N. It is packed into panels, each as
 wide as the micro kernel's tile, so that the kernel walks memory from front to back (Goto and van de Geijn,
-Anatomy of high-performance matrix multiplication, 2008). One that is contiguous along K, as a key matrix in
-attention, is read along K and transposed in registers on the way.
+Anatomy of high-performance matrix multiplication, 2008). Each is packed when it is multiplied, where that may
+be: it is in the nearest cache then, and the others take no place in the second one. An operand that is
+contiguous along K, as a key matrix in attention, is read along K and transposed in registers on the way.
 
 An array that has the right type already is used where it is.
 """
@@ -24,7 +25,7 @@ from ..addresses.masks import proven_whole
 from ..arithmetic.cast import to_float
 from ..context import CHEAP, Context, StepLoop
 from ..memory.prefetch import SpreadFetches, prefetch_next
-from ..plan.records import IN_SQUARES
+from ..plan.records import IN_SQUARES, IN_TURN
 from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Stored, Tensor
 from ..values.types import register_type
@@ -38,7 +39,7 @@ class Block:
 
     Element (batch, row, k) of a left operand, or the first one of (batch, panel, k) of a right operand, is at
     the sum of the indices times their strides. panel: columns of a panel of a right operand; across: from one
-    vector of a tile to the next.
+    vector of a tile to the next. pack: the array holds one panel at a time, of the number that this is given.
     """
 
     stored: Stored
@@ -47,6 +48,7 @@ class Block:
     depth: int
     panel: int = 1
     across: int = 0
+    pack: Callable[[Register], None] | None = None
 
     @property
     def array(self) -> Register:
@@ -172,6 +174,8 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
     known = operand.stored() if staging == "where it is" else None
     if known is not None:
         return Block(known[0], depth * columns, panel, columns, panel, side)
+    if staging == IN_TURN:
+        return _panels_in_turn(ctx, op, operand, panel, fetches)
     packed = (prod(operand.shape[:-2]), columns // panel, depth, panel)
     stored = ctx.arrays.allocate(packed, operand.target)
 
@@ -181,6 +185,50 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
     _copy_by_rows(ctx, op, operand, stored, staging, place, fetches)
     across = depth * panel if panel == side else side
     return Block(stored, depth * columns, depth * panel, panel, panel, across)
+
+
+def one_panel(ctx: Context, operand: Operand, panel: int) -> Layout | None:
+    """The layout of a right operand whose last steps are the panels; None where a panel is no whole number of
+    steps, or all there is."""
+    columns, layout = operand.shape[-1], ctx.layouts.default(operand.shape)
+
+    def is_inside(basis: int) -> bool:
+        batch, column = divmod(basis, operand.shape[-2] * columns)
+        return batch == 0 and column % columns < panel
+
+    if panel >= columns or not all(map(is_inside, (*layout.component, *layout.register))):
+        return None
+    inside = tuple(filter(is_inside, layout.step))
+    return replace(layout, step=inside + tuple(basis for basis in layout.step if basis not in inside))
+
+
+def _panels_in_turn(ctx: Context, op: Operation, operand: Operand, panel: int,
+                    fetches: SpreadFetches | None) -> Block:
+    """The right operand in one array, panel after panel. What the next round will read is fetched in the
+    order of memory."""
+    depth, columns = operand.shape[-2:]
+    layout, natural = one_panel(ctx, operand, panel), ctx.layouts.default(operand.shape)
+    assert layout is not None
+    bits = log2(prod(operand.shape[:-2]) * (columns // panel))
+    inputs = operand.inputs(layout)
+    compute_before(ctx, op, inputs)
+    later = fetches is not None and fetches.takes(ctx, operand.inputs(natural), len(natural.step))
+    shape = (1, 1, depth, panel)
+    stored = ctx.arrays.allocate(shape, operand.target)
+
+    def place(made: Fragment) -> Fragment:
+        places = made.layout.map(shape, lambda index: index // columns % depth * panel + index % panel)
+        return replace(made, layout=places)
+
+    def pack(number: Register) -> None:
+        ctx.indices.pieces.insert(0, (number, bits))
+        ctx.scopes.open(walks=True)
+        _write(ctx, operand, layout, len(layout.step) - bits, stored, place, later, tested=False)
+        ctx.scopes.close()
+        ctx.indices.pieces.pop(0)
+        ctx.recorder.reads(stored, None)
+    side = min(columns, ctx.target.vector_width)
+    return Block(stored, 0, 0, panel, panel, depth * panel if panel == side else side, pack)
 
 
 def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored, staging: str,
@@ -209,9 +257,16 @@ def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored:
     inputs = operand.inputs(layout)
     compute_before(ctx, op, inputs)
     later = fetches is not None and fetches.takes(ctx, inputs, len(layout.step))
+    _write(ctx, operand, layout, len(layout.step), stored, place, later, tested)
+
+
+def _write(ctx: Context, operand: Operand, layout: Layout, bits: int, stored: Stored,
+           place: Callable[[Fragment], Fragment], later: bool, tested: bool) -> None:
+    """The loop over so many bits of the steps."""
+    inputs = operand.inputs(layout)
 
     def walk() -> None:
-        with StepLoop(ctx.walks, len(layout.step)):
+        with StepLoop(ctx.walks, bits):
             ctx.arrays.write(stored, place(operand.fragment(ctx, layout)))
             if not later:
                 prefetch_next(ctx, inputs)
