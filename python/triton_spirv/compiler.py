@@ -158,7 +158,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
         has_atomics=not with_trait("atomic").isdisjoint([op.name for op in module.walk()]),
         stop_word=stop_word_of(sites, len(kernel.regions[0].entry.arguments)),
-        stops_rounds=not {"all", "deadlock"}.isdisjoint(checks), across=across), budget)
+        stops_rounds=not {"all", "deadlock", LANES}.isdisjoint(checks), across=across), budget)
     budget.kernel = f"{name} ({kernel.location})"
     ctx.shared.roots = pointer_roots(module)
     ctx.shared.exposed = exposed_roots(module)

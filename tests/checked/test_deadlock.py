@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -202,26 +206,49 @@ def test_a_program_that_waits_for_a_later_one_in_lanes(check: str) -> None:
 
 
 @pytest.mark.usefixtures("lanes")
-def test_loops_in_lanes() -> None:
+@pytest.mark.parametrize("check", ["deadlock", "lanes", "deadlock,lanes"])
+def test_loops_in_lanes(check: str) -> None:
+    """With barriers in them, and without."""
     o = ints(0)
-    assert ends(locked, (4,), ints(0, 0, 0, 0), o, 1) and o[0] == 4
-    findings = found(locked, (4,), ints(0, 0, 0, 1), ints(0), 0)
+    assert ends(locked, (4,), ints(0, 0, 0, 0), o, 1, check=check) and o[0] == 4
+    findings = found(locked, (4,), ints(0, 0, 0, 1), ints(0), 0, check=check)
     assert len(findings) == 4 and "atomic of lock[3]" in findings[0].message
-    assert ends(settling, (1,), np.zeros(64, np.int32), np.zeros(64, np.int32), BLOCK=64)
+    assert ends(settling, (1,), np.zeros(64, np.int32), np.zeros(64, np.int32), BLOCK=64, check=check)
     for warps in (1, 4):
         finding, = found(settling, (1,), np.full(64, 5, np.int32), np.zeros(64, np.int32), BLOCK=64,
-                         num_warps=warps)
+                         num_warps=warps, check=check)
         assert finding.source == "while tl.sum(v, 0) != 0:"
     x, o = np.ones(64, np.float32), np.zeros(16, np.float32)
-    assert ends(counted_up, (1,), x, o, 3, 0, BLOCK=16) and (o == 12).all()
-    finding, = found(counted_up, (1,), x, o, 2 ** 62, -2 ** 62, BLOCK=16)
+    assert ends(counted_up, (1,), x, o, 3, 0, BLOCK=16, check=check) and (o == 12).all()
+    finding, = found(counted_up, (1,), x, o, 2 ** 62, -2 ** 62, BLOCK=16, check=check)
     assert finding.source == "for _ in range(least, n):"
     if hasattr(tl, "atomic_poll"):
         flags, o = np.ones(16, np.int32), np.zeros(16, np.int32)
-        assert ends(polling, (1,), flags, o, BLOCK=16) and o.all()
+        assert ends(polling, (1,), flags, o, BLOCK=16, check=check) and o.all()
         flags[11] = 0
-        finding, = found(polling, (1,), flags, o, BLOCK=16)
+        finding, = found(polling, (1,), flags, o, BLOCK=16, check=check)
         assert finding.index == (11,)
+
+
+@pytest.mark.parametrize("kernel", ["rounds[(1,)](o, 5, check='lanes')",
+                                    "settling[(1,)](x, x, BLOCK=64, check='lanes')",
+                                    "locked[(4,)](x, o, 0, check='lanes')",
+                                    "counted_up[(1,)](f, f, 2 ** 62, -2 ** 62, BLOCK=16, check='lanes')"])
+def test_endless_loops_in_lanes_end_their_process(kernel: str, tmp_path: Path) -> None:
+    """By "lanes" alone, with an error that says where its programs stand."""
+    script = tmp_path / "endless.py"
+    script.write_text(f"""
+import numpy as np, sys, triton_spirv
+sys.path.append({str(Path(__file__).parent)!r})
+from test_deadlock import *
+x, o = triton_spirv.asarray(np.full(64, 5, np.int32)), triton_spirv.asarray(np.zeros(64, np.int32))
+f = triton_spirv.asarray(np.ones(64, np.float32))
+{kernel}
+""")
+    environment = os.environ | {"TRITON_SPIRV_TARGET": "simt", "TRITON_SPIRV_CHECK_TIMEOUT": "0.5"}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True,
+                          timeout=300, check=False)
+    assert done.returncode == 1 and "deadlock: the launch has not ended in 0.5 s" in done.stderr, done.stderr
 
 
 def test_loops_that_end_are_as_they_were() -> None:

@@ -26,6 +26,8 @@ def stage(ctx: Context, word: int, together: bool = True) -> Register:
     seen = ctx.env.load(ctx.env.offset(array, b.constant(I64, word)), 1, volatile=True)
     if ctx.layouts.lanes == 1 or not together:
         return seen
+    if ctx.shared.races is not None:
+        return ctx.shared.races.stop(seen)
     same = from_owner(ctx, seen, *EVERYONE)
     ctx.convergence.bound(same)
     return same

@@ -11,6 +11,10 @@ above it the place in the source. A read of what another lane has written since 
 and so is a write of what another lane has read, and an atomic addition to what another lane has stored.
 (Lanes often store the same element with the same value, so two stores are none.)
 
+Loops end when the launcher says so (../stop_word.py). In one without a barrier each lane may leave by itself.
+In another one the word that one lane has read is exchanged between two barriers, at which no other time
+begins, so that they hide no missing ones.
+
 Each access calls a function with this test (`touched`), made in front of the kernel. What it does not know
 there, the size of a cell and how many there are, becomes known when the kernel is complete (`finish`).
 """
@@ -38,7 +42,7 @@ from ...spirv.builder import I32, I64, Builder, Operand
 from ...spirv.control import For, if_
 from ...spirv.module import Value as Register
 from ...spirv.operands import opcode
-from ...spirv.passes.graph import OPCODE, Graph, instruction
+from ...spirv.passes.graph import LOOP_MERGE, OPCODE, Graph, instruction
 from ...spirv.types import Array, Pointer, Void
 from ...spirv.values import Function, Words
 from .global_races import GlobalRaces
@@ -67,6 +71,7 @@ class SharedRaces:
         self._shadow = b.module.forward_variable(Array(I32, 1), SHARED)
         self._functions = {kind: self._function(kind) for kind in KINDS}
         self._beside = GlobalRaces(b, env, arguments, self)
+        self._stops: list[Words] = []
 
     # --- in front of the kernel -----------------------------------------------------------------------------
 
@@ -152,6 +157,9 @@ class SharedRaces:
         zero = b.constant(I32, 0)
         with For(m, zero, b.imul(self._cells[0], PLANES), b.constant(I32, lanes)) as loop:
             b.emit("OpStore", self._word(b.iadd(loop.index, self.who)), zero)
+        self._exchange = self._word(b.imul(self._cells[0], PLANES))
+        own = b.select(b.compare("OpIEqual", self.who, 0), zero, b.iadd(self.who, 1))
+        self._given = self._word(b.iadd(b.imul(self._cells[0], PLANES), own))
         env.barrier()
         self._own = m.functions[-1].instructions[-1]
         env.watch = self.touched
@@ -175,6 +183,13 @@ class SharedRaces:
         site = b.constant(I32, self.site(kind, "shared"))
         b.emit("OpFunctionCall", self._functions[kind], offset, b.constant(I32, size), self._shift[0],
                self._cells[0], self.who, self.epoch, site, *self.program, self.array, type=Void())
+
+    def stop(self, seen: Register) -> Register:
+        """The word that ends loops, as a loop's condition asks for it, of what this lane has read."""
+        made = self.b.emit("OpIAdd", self.b.resize(seen, 32), self.b.constant(I32, 0), type=I32)
+        self._stops.append(self.b.module.functions[-1].instructions[-1])
+        self._ctx.convergence.bound(made)
+        return made
 
     @property
     def epoch(self) -> Register:
@@ -205,13 +220,14 @@ class SharedRaces:
                                 "global memory, where they are not watched; use smaller blocks")
         lanes = ctx.layouts.lanes
         cells = -(-ctx.launch.shared_bytes // self._bytes // lanes) * lanes + lanes
-        needed = ctx.launch.shared_bytes + 4 * PLANES * cells
+        words = PLANES * cells + (1 + lanes if self._stops else 0)
+        needed = ctx.launch.shared_bytes + 4 * words
         if needed > ctx.target.shared_bytes:
             raise LoweringError(f"check=lanes needs {needed} bytes of shared memory with its own, and "
                                 f"{ctx.target.name} has {ctx.target.shared_bytes}; use smaller blocks")
-        for (_, words), number in ((self._shift, self._bytes.bit_length() - 1), (self._cells, cells)):
-            words[4] = b.constant(I32, number).id
-        b.module.define_variable(self._shadow, Array(I32, PLANES * cells))
+        for (_, made), number in ((self._shift, self._bytes.bit_length() - 1), (self._cells, cells)):
+            made[4] = b.constant(I32, number).id
+        b.module.define_variable(self._shadow, Array(I32, words))
 
     def count_barriers(self, graph: Graph) -> None:
         """Behind each barrier that the passes have left another time begins."""
@@ -227,4 +243,36 @@ class SharedRaces:
                              instruction("OpIAdd", type, after, before, one),
                              instruction("OpStore", self._epoch.id, after)]
             block.instructions[:] = code
+        self._exchange_stops(graph)
         graph.write()
+
+    def _exchange_stops(self, graph: Graph) -> None:
+        """In loops with barriers, all lanes get what the first one has read."""
+        m, stops = self.b.module, {id(words) for words in self._stops}
+        with_barriers = _loops_with_barriers(graph)
+        for at, block in enumerate(graph.blocks):
+            code: list[Words] = []
+            for words in block.instructions:
+                if id(words) in stops and at in with_barriers:
+                    type, same = words[1], m.new_id()
+                    code += [instruction("OpStore", self._given.id, words[3]), list(self._own),
+                             instruction("OpLoad", type, same, self._exchange.id), list(self._own),
+                             [*words[:3], same, words[4]]]
+                else:
+                    code.append(words)
+            block.instructions[:] = code
+
+
+def _loops_with_barriers(graph: Graph) -> set[int]:
+    """The blocks whose innermost loop has a barrier, in it or in loops inside it. A loop's blocks stand
+    together, from its header on."""
+    place = {block.label: at for at, block in enumerate(graph.blocks)}
+    found: set[int] = set()
+    for at, block in enumerate(graph.blocks):
+        merge = block.merge
+        if merge is None or merge[0] & OPCODE != LOOP_MERGE:
+            continue
+        inside = range(at, place[merge[2]] + 1)
+        has = any(words[0] & OPCODE == BARRIER for k in inside for words in graph.blocks[k].instructions)
+        found = found.difference(inside) | (set(inside) if has else set())
+    return found

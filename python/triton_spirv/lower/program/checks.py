@@ -36,7 +36,8 @@ def check_word(ctx: Context, op: Operation) -> Register:
 @lowers("ts.stopped")
 def stopped(ctx: Context, op: Operation) -> Register:
     """Does the launcher want to know where programs are? i1."""
-    return ctx.b.compare("OpSGreaterThanEqual", stage(ctx, op.attributes["word"]), REPORTS)
+    seen = stage(ctx, op.attributes["word"], together=ctx.shared.races is None)
+    return ctx.b.compare("OpSGreaterThanEqual", seen, REPORTS)
 
 
 @lowers("ts.inside")

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from ...check_layout import LANES, Site
 from ...errors import UnsupportedOperation
-from ...facts.program_waits import waits
 from ...ir.module import Module
 from ..simplify import simplify
 from .bounds import check_bounds
@@ -50,6 +49,6 @@ def instrument(module: Module, checks: Sequence[str], lanes: bool, hears: bool) 
                                        f"there is {', '.join(sorted(there))}")
         if name in checks or ("all" in checks and name != ASKED and (not lanes or name in there)):
             check(module, sites)
-        elif name == "deadlock" and LANES in checks and waits(module):
-            check_deadlock(module, sites, rounds=False)  # a barrier in each would hide missing ones
+        elif name == "deadlock" and LANES in checks and hears:
+            check_deadlock(module, sites)  # programs run one after the other, and may wait for later ones
     return tuple(sites.known)

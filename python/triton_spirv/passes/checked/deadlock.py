@@ -18,15 +18,15 @@ from ...ir.module import Module
 from .sites import I1, I64, Before, Sites
 
 
-def check_deadlock(module: Module, sites: Sites, rounds: bool = True) -> None:
-    """Watch every loop that goes on as long as the program says, and every operation that waits, in place;
-    `rounds`: and counted loops."""
+def check_deadlock(module: Module, sites: Sites) -> None:
+    """Watch every loop that goes on as long as the program says, or long, and every operation that waits, in
+    place."""
     for op in list(module.walk()):
         if op.has("waits"):
             _watch_poll(op, sites)
         elif op.name == "scf.while":
             _watch_loop(op, sites)
-        elif rounds and op.has("counts") and may_be_long(op):
+        elif op.has("counts") and may_be_long(op):
             _watch_rounds(op, sites)
 
 
