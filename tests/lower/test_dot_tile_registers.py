@@ -154,16 +154,13 @@ def test_sums_that_something_else_changes(run, way) -> None:
     assert configured == (1 if way == "scaled" else 2)
 
 
-def test_the_next_round_is_fetched_while_tiles_are_multiplied(run) -> None:
-    """Each of four passes of rows by a panel fetches a fourth of both operands; staging fetches nothing."""
+def test_nothing_is_fetched_ahead(run) -> None:
+    """Neither while operands are staged nor while tiles are multiplied."""
     a, b = numeric.whole((64, 128), "bf16", 0), numeric.whole((128, 64), "bf16", 1)
     made, kernel = sum_of_rounds(run, a, b, 2)
     numeric.assert_same(made, a.astype(np.float32) @ b.astype(np.float32), signed_zeros=False)
-    staging, product = kernel.asm["plan"].split("tile registers")
-    turns = re.findall(r"(\d+) turns\n +fetch next round of load (%\w+)", product)
-    assert "fetch" not in staging and [count for count, _ in turns] == ["8", "8"]
-    alone = compile_text(dot_text("bf16"), TARGET)
-    assert "fetch" not in alone.plan and "prefetch" not in alone.listing
+    assert "tile registers" in kernel.asm["plan"] and "fetch" not in kernel.asm["plan"]
+    assert "prefetch" not in kernel.asm["spvasm"]
 
 
 def test_fast_math_asks_nothing(run) -> None:

@@ -157,13 +157,14 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     panel = plan.tile[1]
     normal = NormalSums.of(ctx) if exact and not zero and is_sum_from_zero(op) else None
     tiling = Tiling.of(left, form, panel, exact and normal is None)
-    fetches = SpreadFetches(tiling.passes(c.shape, panel))
+    # Nobody fetches ahead: tiles are loaded as fast as memory gives lines, so each line that is fetched
+    # meanwhile delays them, and staging reads long rows, which the processor foresees.
+    fetches = SpreadFetches(shares=1)
     x = stage_left(ctx, op, watched[0], first, fetches)
     y = stage_right(ctx, op, watched[1], second, panel, fetches)
     result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
     tile = *tiling.block, tiling.words
     ctx.recorder.add(Product(op, "tile registers", tile, (first, second), form))
-    behind = destination_of(ctx, op)
     for operand in (x, y):
         ctx.recorder.reads(operand.stored, None)
     if not zero:
@@ -171,7 +172,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     ctx.recorder.writes(result, None)
 
     def by_tiles() -> Sequence[Register]:
-        tiling.multiply(ctx, x, y, result, not zero, fetches, behind)
+        tiling.multiply(ctx, x, y, result, not zero)
         return ()
 
     def exactly() -> Sequence[Register]:

@@ -25,10 +25,8 @@ from ...ir.model import DenseAttr, Operation
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ..context import Context
-from ..memory.prefetch import SpreadFetches
 from ..values.tensor import Stored
 from ..values.types import register_type
-from .destination import Destination
 from .grouped import VECTOR, Grouped
 from .loops import counted
 from .operand import Block
@@ -87,15 +85,9 @@ class Tiling:
         """Rows and columns of the result that are computed at a time."""
         return self.down * self.rows, self.across * self.columns
 
-    def passes(self, shape: tuple[int, ...], panel: int) -> int:
-        """How often rows pass by a panel, in a result [..., M, N]."""
-        return prod(shape[:-2]) * (shape[-1] // panel) * (shape[-2] // self.block[0])
-
-    def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool,
-                 fetches: SpreadFetches, behind: Destination | None) -> None:
+    def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool) -> None:
         """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
-        the rows of a pass by. `fetches` are done meanwhile, a share in each pass; so is what lies behind the
-        loop."""
+        the rows of a pass by."""
         builder, env = ctx.b, ctx.env
         rows, columns = result.shape[-2:]
         high, wide = self.block
@@ -104,14 +96,9 @@ class Tiling:
         env.configure_tiles(self._sizes())
         with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as over:
             right = builder.iadd(builder.imul(batch.index, b.batch), builder.imul(over.index, b.outer))
-            panels = builder.iadd(builder.imul(batch.index, columns // panel), over.index)
             with counted(ctx, rows // high) as passing:
-                fetches.fetch(ctx, builder.iadd(builder.imul(panels, rows // high), passing.index))
                 row = builder.imul(passing.index, high)
                 left = builder.iadd(builder.imul(batch.index, a.batch), builder.imul(row, a.outer))
-                if behind is not None:
-                    place = batch.index, row, builder.imul(over.index, panel)
-                    behind.fetch(ctx, place, high, panel)
                 first = builder.iadd(builder.imul(batch.index, rows * columns), builder.imul(row, columns))
                 for column in range(0, panel, wide):
                     at = builder.iadd(first, builder.iadd(builder.imul(over.index, panel), column))
