@@ -113,6 +113,7 @@ def test_every_trial_of_the_table_is_there() -> None:
 WRONG = {
     "TRITON_SPIRV_BACKEND": "nope", "TRITON_DEFAULT_BACKEND": "cpu3", "TRITON_SPIRV_DEVICE": "abacus",
     "TRITON_SPIRV_INDUCTOR": "2", "TRITON_SPIRV_INDUCTOR_KEEP": "much",
+    "TRITON_SPIRV_INDUCTOR_PRODUCTS": "2",
     "TRITON_SPIRV_TARGET": "pvcc", "TRITON_SPIRV_SHARED_MEMORY": "maybe",
     "TRITON_SPIRV_TRIAL": "-", "TRITON_SPIRV_PROFILE": "/dev/null/trace.json",
     "TRITON_SPIRV_LINE_INFO": "all", "TRITON_SPIRV_CHECK": "bonds", "TRITON_SPIRV_CHECK_TIMEOUT": "soon",

@@ -10,7 +10,18 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from . import choices, concatenation, cpp_wrapper, flex, indexing, masking, memory, small_integers
+from . import (
+    choices,
+    concatenation,
+    cpp_wrapper,
+    flex,
+    indexing,
+    library,
+    masking,
+    memory,
+    products,
+    small_integers,
+)
 
 
 @functools.cache
@@ -23,6 +34,7 @@ def register() -> None:
     indexing.install()
     masking.install()
     memory.install()
+    products.install()
     small_integers.install()
     _name_ourselves_in_caches()
     _name_the_processor()
@@ -46,7 +58,8 @@ def _name_ourselves_in_caches() -> None:
     @functools.cache
     def get_system() -> Any:
         system = dict(written())
-        return {**system, "hash": hashlib.sha256(f"{system['hash']} {own_key()}".encode()).hexdigest()}
+        ours = f"{system['hash']} {own_key()} {library.said()}"
+        return {**system, "hash": hashlib.sha256(ours.encode()).hexdigest()}
 
     CacheBase.get_system = staticmethod(get_system)
 
