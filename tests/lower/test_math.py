@@ -94,7 +94,7 @@ FUNCTIONS = {
     "cos": (cos, np.cos, 4, (-10, 10)),
     "sqrt": (sqrt, np.sqrt, 3, (0, 1e10)),
     "rsqrt": (rsqrt, lambda x: 1 / np.sqrt(x), 2, (0, 1e3)),
-    "erf": (erf, exact_erf, 16, (-4, 4)),
+    "erf": (erf, exact_erf, 16, (-4, 4)),  # of f32: tests/environment/test_error_function.py
     "floor": (floor, np.floor, 0, (-1e3, 1e3)),
     "ceil": (ceil, np.ceil, 0, (-1e3, 1e3)),
     "sigmoid": (sigmoid, lambda x: 1 / (1 + np.exp(-x)), 5, (-40, 40)),

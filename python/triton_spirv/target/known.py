@@ -10,7 +10,7 @@ from .device import Target
 
 #: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
 CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20,
-             quirks=frozenset({"vectorises_atomics", "parts_contractions"}))
+             quirks=frozenset({"vectorises_atomics", "parts_contractions", "inexact_erf"}))
 
 #: What the registers of an instruction set hold: 32 of a whole vector, or 16 of half a vector. Two units of
 #: four cycles want at least eight sums, better ten: eight vectors for sixteen multiply-adds are loaded in the
@@ -32,7 +32,7 @@ CPU_SIMT = Target(
     lane_bytes=8,
     max_registers=1 << 30,
     optimised_size=200,
-    quirks=frozenset({"parts_contractions"}),
+    quirks=frozenset({"parts_contractions", "inexact_erf"}),
 )
 
 #: What the rules ask of a Vulkan device at least: features of version 1.2 (shaderInt64, shaderInt16,

@@ -22,6 +22,7 @@ from ...target import Target
 from ..base import Parameter
 from ..memory_types import PARAMETER_TYPES, type_bytes
 from .division import DIVISIONS, harmless_divisor
+from .error_function import error_function
 from .lanes import SCOPES
 from .memory import GLOBAL, PRIVATE
 from .tile_registers import OpenCLTileRegisters
@@ -206,6 +207,8 @@ class OpenCL(OpenCLTileRegisters):
         chosen = self._chosen(name, *operands) if name in CHOICES and self.target.chooses else None
         if chosen is not None:
             return chosen
+        if name == "erf" and self.target.has("inexact_erf") and scalar_type(operands[0].type) == Float(32):
+            return error_function(self, *operands)
         made = self.b.ext(name, *operands)
         return self._below(made, *operands) if name == "fmod" else made
 
@@ -253,7 +256,7 @@ class OpenCL(OpenCLTileRegisters):
         return x
 
     def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
-        if name == "fmod":
+        if name in ("fmod", "erf"):
             return self.math(name, *operands)
         return self.b.module.ext("OpenCL.std", name, *operands, type=type)
 
