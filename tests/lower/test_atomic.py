@@ -90,6 +90,13 @@ def test_each_element(run, kind, dtype, block):
     numeric.assert_same(old, np.where(mask, start, nothing))
 
 
+@pytest.mark.parametrize("block", (512, 1024))
+@pytest.mark.parametrize("kind, dtype", [("add", "i32"), ("xchg", "i64"), ("add", "f32"), ("max", "u64")])
+def test_many_elements_of_a_lane(run, kind, dtype, block):
+    """In straight-line code, or in a loop of more than 32."""
+    test_each_element(run, kind, dtype, block)
+
+
 @pytest.mark.parametrize("places", (1, 8))
 @pytest.mark.parametrize("kind, dtype", [c for c in CASES if c[0] != "xchg"])
 def test_contended(run, kind, dtype, places):

@@ -1,7 +1,9 @@
 """Visiting the elements of tensors one by one, for effects without a vector form (atomics, printing).
 
 A few elements become straight-line code. More of them are put into private arrays and visited by a loop, so
-that the code does not grow with the tensor: a 128x128 tensor of atomics is one atomic instruction.
+that the code does not grow with the tensor: a 128x128 tensor of atomics is one atomic instruction. Lanes put
+each element of theirs there by itself, so what is one instruction stays straight-line code for more of them:
+without arrays a lane's registers hold addresses and values only until they are used.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from ..values.tensor import Affine, Bound, Fragment, Pointers, Tensor, Uniform
 from ..values.types import is_pointer, register_type
 from .shared_tensors import from_shared
 
-#: Up to so many elements are visited by straight-line code.
-STRAIGHT = 4
+#: Up to so many elements are visited by straight-line code; and by lanes, where a visit is one instruction.
+STRAIGHT, STRAIGHT_IN_LANES = 4, 32
 
 #: The registers of one element, one per operand -> the result for this element, or None.
 Visit = Callable[[list[Any]], Register | None]
@@ -37,14 +39,15 @@ Column = Callable[[int | Register], Register | None]
 
 
 def visit_elements(ctx: Context, layout: Layout, operands: Sequence[Bound | None], visit: Visit,
-                   result: Type | None = None) -> Fragment | None:
-    """Run `visit` for every element that this work-item holds at the current step.
+                   result: Type | None = None, short: bool = False) -> Fragment | None:
+    """Run `visit`, one instruction if it is short, for every element that this work-item holds at the current
+    step.
 
     Operands are tensors of the layout's shape; None stays None, pointers are visited by their addresses.
     What visit returns, of IR type `result`, comes back as a Fragment; None where there is no result.
     """
     count = layout.registers * layout.width
-    straight = count <= STRAIGHT
+    straight = count <= (STRAIGHT_IN_LANES if short and layout.lane else STRAIGHT)
     columns = [_column(ctx, operand, layout, straight) for operand in operands]
     if straight:
         made = [visit([column(position) for column in columns]) for position in range(count)]

@@ -62,9 +62,7 @@ class Place:
     @property
     def storage(self) -> Int:
         """The integer as wide as the element in memory."""
-        type = storage_type(self.type)
-        assert isinstance(type, (Int, Float))
-        return Int(type.width)
+        return _storage(self.type)
 
     @property
     def release(self) -> str:
@@ -140,12 +138,21 @@ class Place:
         return self.part(self.ctx.env.atomic_load(pointer, self.scope, order), low)
 
 
+def _storage(type: ElementType) -> Int:
+    """The integer as wide as an element in memory."""
+    stored = storage_type(type)
+    assert isinstance(stored, (Int, Float))
+    return Int(stored.width)
+
+
 # --- each element once --------------------------------------------------------------------------------------
 
 
 def each(ctx: Context, op: Operation, operands: tuple[Bound, ...], mask: Bound | None,
-         action: Callable[..., Register | None], result: ElementType | None = None) -> Bound | None:
-    """`action(place, *operands)` for the scalar, or for every element of the tensors: op.ptr and `operands`.
+         action: Callable[..., Register | None], result: ElementType | None = None,
+         short: bool = False) -> Bound | None:
+    """`action(place, *operands)`, one instruction if it is short, for the scalar, or for every element of the
+    tensors: op.ptr and `operands`.
 
     What action returns, of IR element type `result`, is the operation's result; 0 where the mask is false.
     """
@@ -160,12 +167,12 @@ def each(ctx: Context, op: Operation, operands: tuple[Bound, ...], mask: Bound |
         acquires = op.attributes["sem"] in ACQUIRING or op.has("waits")
         ctx.shared.touches(op, ptr, writes, plan.layout, acquires=acquires, again=True)
 
-    return _each(ctx, plan, ptr, operands, mask if plan.cold else None, action, result, done)
+    return _each(ctx, plan, ptr, operands, mask if plan.cold else None, action, result, done, short)
 
 
 def _each(ctx: Context, access: Access, ptr: Bound, operands: tuple[Bound, ...], mask: Bound | None,
           action: Callable[..., Register | None], result: ElementType | None,
-          done: Callable[[], None]) -> Bound | None:
+          done: Callable[[], None], short: bool) -> Bound | None:
     op = access.operation
     pointer = element_of(op.ptr.type)
     assert isinstance(pointer, PointerType)
@@ -189,7 +196,7 @@ def _each(ctx: Context, access: Access, ptr: Bound, operands: tuple[Bound, ...],
     walk = ctx.walks.plan(op, [(x, layout) for x in tensors if x is not None and not isinstance(x, Register)])
     stored = ctx.arrays.allocate(layout.shape, result) if result is not None and layout.steps > 1 else None
     with StepLoop(ctx.walks, len(layout.step)):
-        made = visit_elements(ctx, layout, tensors, visit, result)
+        made = visit_elements(ctx, layout, tensors, visit, result, short)
         ctx.recorder.add(access)
         done()
         if made is not None:
@@ -233,8 +240,12 @@ def _where(ctx: Context, condition: Register | None, action: Callable[[], Regist
 def atomic_rmw(ctx: Context, op: Operation, ptr: Bound, val: Bound, mask: Bound | None) -> Bound | None:
     """ptr, val [...] -> the old values; masked elements are not touched."""
     kind = op.attributes["atomic_rmw_op"]
-    return each(ctx, op, (val,), mask, partial(_float_add if kind == "fadd" else partial(_modify, kind), ctx),
-                element_of(op.results[0].type))
+    element = element_of(op.results[0].type)
+    if kind == "fadd":
+        return each(ctx, op, (val,), mask, partial(_float_add, ctx), element,
+                    short=ctx.env.has_atomic("fadd", register_type(element)))
+    return each(ctx, op, (val,), mask, partial(_modify, kind, ctx), element,
+                short=ctx.env.has_atomic(INTEGER[kind][0], _storage(element)))
 
 
 def _modify(kind: str, ctx: Context, place: Place, value: Register) -> Register:
