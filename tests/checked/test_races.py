@@ -263,7 +263,8 @@ def test_lock(programs: int) -> None:
     np.testing.assert_array_equal(total, programs)
 
 
-@pytest.mark.parametrize("sem, scope", [("relaxed", "gpu"), ("acquire", "gpu"), ("acq_rel", "cta")])
+@pytest.mark.parametrize("sem, scope", [("relaxed", "gpu"), ("acquire", "gpu"), ("release", "gpu"),
+                                        ("acq_rel", "cta")])
 def test_lock_that_orders_nothing(sem: str, scope: str) -> None:
     x = np.ones((8, 64), np.float32)
     findings = found(lambda: locked_sum[(8,)](*arrays(x), zeros(64), zeros(1, "int32"), SEM=sem, SCOPE=scope,
@@ -485,6 +486,33 @@ def test_more_programs_than_can_be_followed() -> None:
     with pytest.raises(LaunchError, match="check=race takes fewer programs"):
         found(lambda: norm_backward[(1 << 27,)](zeros(1), zeros(1), zeros(8, "int32"), 0, GROUP=4, BLOCK=16,
                                                 LOCKS=True))
+
+
+@triton.jit
+def table(x, at, o, count, late, SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    """All read elements of a table, which the last one writes; one program may read it again too late."""
+    p, i = tl.program_id(0), tl.arange(0, BLOCK)
+    index = tl.load(at + p * BLOCK + i)
+    v = tl.load(x + index)
+    last = tl.atomic_add(count, 1) == tl.num_programs(0) - 1
+    if p == late:
+        v += tl.load(x + index)
+    tl.store(o + p, tl.sum(v, 0))
+    if last:
+        tl.store(x + tl.arange(0, SIZE), 0)
+
+
+@pytest.mark.parametrize("programs", [8, 100])
+def test_many_readers_of_random_elements(programs: int) -> None:
+    """Few, whose elements have lists of them, and so many that these become rows."""
+    at = np.random.default_rng(0).integers(0, 64, (programs, 32)).astype(np.int32)
+    for late in (-1, 5):
+        findings = found(lambda late=late: table[(programs,)](
+            zeros(64), *arrays(at), zeros(programs), zeros(1, "int32"), late, SIZE=64, BLOCK=32))
+        assert len(findings) == (late >= 0)
+        for finding in findings:
+            assert late in (finding.program[0], finding.other.program[0])
+            assert finding.index[0] in at[late]
 
 
 # ---- one store, one element, two values
