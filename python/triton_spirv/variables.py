@@ -54,8 +54,8 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "How much memory of results and intermediate values models compiled by torch.compile keep "
                  "for their next calls.", COUNT),
         Variable("TRITON_SPIRV_INDUCTOR_PRODUCTS", "`1`, `0`, `auto`", "`auto`",
-                 "`1`: models compiled by torch.compile make matrix products of f32 in kernels. `0`: they "
-                 "call torch's library. `auto`: kernels, if they are faster here, which is measured once.",
+                 "`1`: models compiled by torch.compile make matrix products in kernels. `0`: they call "
+                 "torch's library. `auto`: kernels, if they are faster here, which is measured once.",
                  FLAG_OR_AUTO),
         Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",

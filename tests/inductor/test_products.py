@@ -103,6 +103,30 @@ check(lambda q: torch.softmax(q @ q.transpose(-1, -2), -1) @ q, q, products=2, o
     assert done.returncode == 0, done.stderr
 
 
+def test_of_16_bits(script: Script) -> None:
+    """Sums are of f32. What torch computes in f32 is the reference: products of up to 8 are rounded to 11 or
+    8 bits, and what is made of them once more."""
+    done = script(CHECKING + """
+for dtype, step in (torch.float16, 2.0 ** -10), (torch.bfloat16, 2.0 ** -7):
+    for m, n, k in (100, 96, 200), (65, 300, 130):
+        used.clear()
+        torch._dynamo.reset()
+        made = torch.randn(m, k), torch.randn(n, k) / k ** 0.5, torch.randn(n)
+        x, w, b = (each.to(dtype) for each in made)
+        function = lambda x, w, b: F.gelu(F.linear(x, w, b))
+        found = torch.compile(function, backend="triton-spirv", dynamic=False)(x, w, b)
+        assert found.dtype == dtype and len(used) == 1 and "tem_" in used[0], used
+        torch.testing.assert_close(found.float(), function(x.float(), w.float(), b.float()), rtol=step,
+                                   atol=4 * step)
+x, y = torch.randn(3, 70, 80).half(), torch.randn(3, 80, 90).half()
+used.clear()
+found = torch.compile(torch.bmm, backend="triton-spirv", dynamic=False)(x, y)
+assert len(used) == 1 and "tem_" in used[0], used
+torch.testing.assert_close(found.float(), torch.bmm(x.float(), y.float()), rtol=2.0 ** -10, atol=2.0 ** -10)
+""")
+    assert done.returncode == 0, done.stderr
+
+
 def test_training(script: Script) -> None:
     """Gradients of two layers: five products, of transposed operands."""
     done = script(CHECKING + """

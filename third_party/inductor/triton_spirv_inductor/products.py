@@ -3,8 +3,8 @@
 Inductor calls torch's library for a product, and computes what is done with the result in a kernel behind it.
 Here the product is a kernel of its own, which Inductor puts that work into: bias, activation, residual. How
 fast the library is depends on the processor: on one it is twice as slow, on another it packs operands better.
-So both are timed (library.py). Products in f32 of static sizes are written so; with max_autotune Inductor
-times its own list.
+So both are timed (library.py). Products of static sizes are written so; with max_autotune Inductor times its
+own list.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def sizes_of(mat1: Any, mat2: Any) -> tuple[int, int, int, int] | None:
             config.triton.native_matmul or config.deterministic or \
             torch.are_deterministic_algorithms_enabled():
         return None
-    if any(x.get_device().type != "cpu" or x.get_dtype() != torch.float32 for x in (mat1, mat2)):
+    if any(x.get_device().type != "cpu" or x.get_dtype() != mat1.get_dtype() for x in (mat1, mat2)) or \
+            mat1.get_dtype() not in (torch.float32, torch.float16, torch.bfloat16):
         return None
     sizes = [int(size) if getattr(size, "is_number", isinstance(size, int)) else 0
              for size in (*mat1.get_size(), *mat2.get_size())]
