@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+import triton_spirv
 from triton_spirv.facts.pieces import pieces_of
 from triton_spirv.ir import parse
+from triton_spirv.target import find_target
 
 
 @triton.jit
@@ -96,6 +98,61 @@ def test_indices_that_wrap(run) -> None:
     run(narrow, 1, numeric.tensor(x, "f32"), out, 256)
     at = ((np.arange(256) + 60 + 128) % 256 - 128).astype(np.int64)
     numeric.assert_same(out, x[200 + np.sign(at) * (np.abs(at) % 100)])
+
+
+@triton.jit
+def quotients(numbers_ptr, out_ptr, rest_ptr, nested_ptr, BLOCK: tl.constexpr):
+    start, divisor, modulus = tl.load(numbers_ptr), tl.load(numbers_ptr + 1), tl.load(numbers_ptr + 2)
+    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    i = start + place.to(start.dtype)
+    tl.store(out_ptr + place, i // divisor)
+    tl.store(rest_ptr + place, i % divisor)
+    tl.store(nested_ptr + place, i // divisor % modulus)
+
+
+def c_division(x: list[int], y: int) -> tuple[list[int], list[int]]:
+    """Quotients cut towards zero, and what is left."""
+    found = [abs(each) // abs(y) * (1 if (each < 0) == (y < 0) else -1) for each in x]
+    return found, [each - quotient * y for each, quotient in zip(x, found, strict=True)]
+
+
+DIVISORS = (1, 2, 7, 15, 16, 17, 33, 1000, -2, -33)
+STARTS = (0, 5, 990, -7, -300)
+
+
+@pytest.mark.parametrize("dtype", ("i32", "i64", "u32", "u64"))
+def test_quotients_by_what_the_launch_knows(run, dtype) -> None:
+    """Exact whatever the numbers are: below zero, around multiples, where they wrap inside of a vector."""
+    bits, values = int(dtype[1:]), numeric.DTYPES[dtype].values
+    least, largest = (0, (1 << bits) - 1) if dtype[0] == "u" else (-1 << bits - 1, (1 << bits - 1) - 1)
+    for first in (*STARTS, least, largest - 300):
+        for by in (*DIVISORS, largest, largest - 100, largest // 2, least):
+            if by == 0 or not least <= min(first, by):
+                continue
+            x = [(first + at - least) % (1 << bits) + least for at in range(512)]
+            quotient, rest = c_division(x, by)
+            outs = [numeric.poisoned(512, dtype) for _ in range(3)]
+            numbers = np.array([first, by, 5], dtype=values)
+            run(quotients, 2, numeric.tensor(numbers, dtype), *outs, 256)
+            for out, expected in zip(outs, (quotient, rest, c_division(quotient, 5)[1]), strict=True):
+                numeric.assert_same(out, np.array(expected, dtype=values))
+
+
+def test_vectors_are_divided_by_their_ends() -> None:
+    text = """module { tt.func public @k(%x: !tt.ptr<i64>, %n: i64) {
+        %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+        %w = arith.extsi %i : tensor<64xi32> to tensor<64xi64>
+        %d = tt.splat %n : i64 -> tensor<64xi64>
+        %q = arith.divsi %w, %d : tensor<64xi64>
+        %b = tt.splat %x : !tt.ptr<i64> -> tensor<64x!tt.ptr<i64>>
+        %p = tt.addptr %b, %i : tensor<64x!tt.ptr<i64>>, tensor<64xi32>
+        tt.store %p, %q : tensor<64x!tt.ptr<i64>>
+        tt.return
+    } }"""
+    cpu = find_target("cpu")
+    assert triton_spirv.compile(text, cpu).listing.count("OpSDiv i64") == 2 * 64 // 16
+    plain = cpu.with_options(leaves_out=frozenset({"pieces"}))
+    assert "OpSDiv i64" not in triton_spirv.compile(text, plain).listing
 
 
 def addresses(lines: str) -> str:

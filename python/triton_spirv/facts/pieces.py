@@ -10,11 +10,14 @@ the end of a row do not. Nobody knows which before the kernel runs; facts/axis.p
 
 from __future__ import annotations
 
-from ..ir.model import DenseAttr, Operation, TensorType, Value
+from ..ir.model import DenseAttr, Operation, TensorType, Value, bits_of
 from ..traversal import Asking, question
 
 #: Of a shorter piece, too few vectors are whole.
 SHORTEST = 24
+
+#: Bits of integers that a vector of them is divided by a constant in, by multiplying.
+NARROW = 32
 
 #: What a piece is: "one", all elements equal, or "neighbours", each is one more than the one before it; and
 #: whether there are several, which a division makes.
@@ -27,6 +30,19 @@ def pieces_of(value: Value) -> str:
         return ""
     found = _pieces(value)
     return found[0] if found is not None and found[1] else ""
+
+
+def numerator_of(division: Operation) -> str:
+    """Of what pieces that consists which is divided, where the divisor is one number that only the launch
+    knows, or of 64 bits; "" for other divisions."""
+    divisor, type = division.operands[1], division.result.type
+    if not isinstance(type, TensorType) or len(type.shape) != 1 or _pieces(divisor) != ("one", False):
+        return ""
+    op = divisor.defining_op
+    if bits_of(type.element) <= NARROW and op is not None and op.has("constant"):
+        return ""
+    found = _pieces(division.operands[0])
+    return "" if found is None or found == ("one", False) or not _is_long(divisor) else found[0]
 
 
 @question

@@ -17,6 +17,7 @@ from ..registry import elementwise
 from ..values.float16 import f16_to_f32, f32_to_f16, is_bits16, multiply_add_to_odd
 from ..values.numbers import bool_to_int, in_f32, int_to_bool, is_bf16, is_bits, is_bool, to_arithmetic
 from ..values.types import element_of
+from .quotients import divided
 
 INTEGER = {
     "arith.addi": "OpIAdd",
@@ -121,6 +122,8 @@ def integer(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Regist
         signed = op.name.endswith("si")
         wide = [bool_to_int(b, x, true=-1 if signed else 1) for x in (lhs, rhs)]
         return int_to_bool(b, ctx.env.integer(INTEGER[op.name], *wide))
+    if op.has("divides"):
+        return divided(ctx, op, INTEGER[op.name], lhs, rhs)
     return ctx.env.integer(INTEGER[op.name], lhs, rhs)
 
 
