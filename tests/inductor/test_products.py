@@ -47,6 +47,9 @@ check(lambda x, y: x[11:111, 7:107] @ y[3:103, 50:120], x, y)
 check(lambda x: x @ x.t(), torch.randn(100, 70))
 check(lambda x, y: (x * 2) @ y.sin(), torch.randn(100, 70), torch.randn(70, 90), others=2)
 check(lambda x, w: F.linear(x, w), torch.randn(3, 40, 70), torch.randn(90, 70))
+x = torch.randn(100, 70).view(torch.int32).clone()  # bits of another type
+check(lambda x, w: x.view(torch.float32) @ w, x, torch.randn(70, 90), products=0)
+check(lambda x, w: w @ x.t().view(torch.float32), x, torch.randn(90, 70), products=0)
 """)
     assert done.returncode == 0, done.stderr
 
@@ -62,7 +65,7 @@ for extra, shape in enumerate([(90,), (1, 90), (100, 1), (100, 90), (1,), ()]):
 bias = torch.randn(90)
 check(lambda b, x, y: torch.addmm(b, x, y, beta=0.5, alpha=3), bias, x, y)
 check(lambda b, x, y: torch.addmm(b, x, y, beta=0, alpha=2), bias + float("nan"), x, y)
-check(lambda b, x, y: torch.addmm(b, x, y, alpha=0), bias, x, y)
+check(lambda b, x, y: torch.addmm(b, x, y, alpha=0), bias, x + float("inf"), y, products=0)
 """)
     assert done.returncode == 0, done.stderr
 

@@ -66,7 +66,8 @@ def addmm_by(written: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(written)
     def addmm(inp: Any, mat1: Any, mat2: Any, *, alpha: Any = 1, beta: Any = 1, **named: Any) -> Any:
-        found = None if named or inp.get_dtype() != mat1.get_dtype() else kernel_of(mat1, mat2)
+        unread = alpha == 0  # what the library does not look at then, NaN or not
+        found = None if named or unread or inp.get_dtype() != mat1.get_dtype() else kernel_of(mat1, mat2)
         if found is None:
             return written(inp, mat1, mat2, alpha=alpha, beta=beta, **named)
         if alpha != 1:
@@ -82,6 +83,7 @@ def kernel_of(mat1: Any, mat2: Any) -> Any:
     """[M, K] x [K, N], or batches of them -> a node of Inductor's with a kernel; None where torch's
     library is called."""
     from torch._inductor.kernel.mm_common import mm_args
+    from torch._inductor.virtualized import V
 
     sizes = sizes_of(mat1, mat2)
     if sizes is None:
@@ -91,6 +93,8 @@ def kernel_of(mat1: Any, mat2: Any) -> Any:
     if not library.is_slower(mat1.get_dtype(), longer):
         return None
     *_, layout, mat1, mat2 = mm_args(mat1, mat2)
+    if any(V.graph.get_dtype(x.get_name()) != x.get_dtype() for x in (mat1, mat2)):
+        return None  # bits of another type: templates load what the memory holds
     choices: list[Any] = []
     whole = {f"EVEN_{axis}": size % blocks[f"BLOCK_{axis}"] == 0
              for axis, size in (("M", m), ("N", n), ("K", k))}
