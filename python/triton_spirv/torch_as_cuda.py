@@ -137,7 +137,7 @@ def _stream_of_a_device(interface: Any, device: Any = None) -> Any:
     return stream
 
 
-def _accelerators_stream(device: Any) -> Any:
+def _accelerators_stream(device: object) -> object:
     """What compiled models ask in torch's native code since 2.15, as they asked it before. Modules that are
     imported meanwhile keep this function."""
     import torch

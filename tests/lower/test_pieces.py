@@ -168,7 +168,7 @@ def addresses(lines: str) -> str:
         tt.return
     }}""").functions["k"]
     (pointer,) = [op.result for op in function.walk() if op.results and op.result.name == "p"]
-    return pieces_of(pointer)
+    return pieces_of(pointer, {})
 
 
 T = " : tensor<64xi32>"

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from triton_spirv.errors import InternalError
-from triton_spirv.facts.axis_info import AxisInfo, hinted, meet, meet_all, power_of_two_divisor, unknown
+from triton_spirv.facts.axis_info import OPEN, AxisInfo, hinted, meet, meet_all, power_of_two_divisor, unknown
 from triton_spirv.facts.axis_rules import rule_for
 from triton_spirv.facts.axis_shapes import lengths, unit
 from triton_spirv.ir.model import Block, DenseAttr, Operation, Region, Value, function_of
@@ -179,7 +179,7 @@ class _Analysis:
         lower, step = self.info(op.lower), self.info(op.step)
         divisor = min(lower.divisor(0, 1), step.divisor(0, 1))
         counts_up = lower.nonnegative and (step.nonnegative or bool(op.attributes.get("unsignedCmp")))
-        self.known[induction] = AxisInfo((1,), (divisor,), (1,), None, counts_up)
+        self.known[induction] = AxisInfo((1,), (divisor,), (1,), None, OPEN if counts_up else None)
         self.clear(carried)
         self.joined(carried, op.init)
         changed = True

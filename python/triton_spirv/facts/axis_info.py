@@ -14,9 +14,9 @@ dimension; so these numbers are a lattice of their own, and motion from element 
 
 All are powers of two. A scalar has one dimension of length 1. Example: 128 + arange(0, 64) has contiguity 64,
 divisibility 128, constancy 1; (arange(0, 64) // 16) has constancy 16. As in Triton, index arithmetic of 32
-bits or more is taken not to overflow its signed type, and what an index is divided by to be positive.
-`nonnegative` is needed for division and remainder, which round towards zero: groups that count up to 0 from
-below stay neither in one quotient nor in step.
+bits or more is taken not to overflow its signed type unless it is seen to (`most`), and what an index is
+divided by to be positive. That elements are not negative is needed for division and remainder, which round
+towards zero: groups that count up to 0 from below stay neither in one quotient nor in step.
 """
 
 from __future__ import annotations
@@ -27,20 +27,28 @@ from dataclasses import dataclass, replace
 
 LARGEST = 1 << 62  # stands for what divides 0
 
+#: of numbers that are not negative, and may be of any size; beyond those of any type
+OPEN = 1 << 64
+
 
 @dataclass(frozen=True)
 class AxisInfo:
-    """See the module. `constant`: the value of every element, where it is known."""
+    """See the module. `constant`: the value of every element, where it is known. `most`: no element is
+    larger, and none is negative; OPEN where only their sign is known, None where they may be negative."""
 
     contiguity: tuple[int, ...]
     divisibility: tuple[int, ...]
     constancy: tuple[int, ...]
     constant: int | None = None
-    nonnegative: bool = False
+    most: int | None = None
 
     @property
     def rank(self) -> int:
         return len(self.contiguity)
+
+    @property
+    def nonnegative(self) -> bool:
+        return self.most is not None
 
     def divisor(self, d: int, length: int, unit: int = 1) -> int:
         """A power of two that divides the elements along d at multiples of `length`; `unit`: bytes of one
@@ -77,7 +85,8 @@ def of_constant(value: int, shape: Sequence[int]) -> AxisInfo:
     """Every element is `value`."""
     lengths = tuple(shape) or (1,)
     rank = len(lengths)
-    return AxisInfo((1,) * rank, (power_of_two_divisor(value),) * rank, lengths, value, value >= 0)
+    most = value if value >= 0 else None
+    return AxisInfo((1,) * rank, (power_of_two_divisor(value),) * rank, lengths, value, most)
 
 
 def meet(a: AxisInfo, b: AxisInfo, unit: int = 1) -> AxisInfo:
@@ -88,7 +97,13 @@ def meet(a: AxisInfo, b: AxisInfo, unit: int = 1) -> AxisInfo:
     divisibility = tuple(min(a.divisor(d, c, unit), b.divisor(d, c, unit)) for d, c in enumerate(contiguity))
     constancy = tuple(map(math.gcd, a.constancy, b.constancy))
     constant = a.constant if a.constant == b.constant else None
-    return AxisInfo(contiguity, divisibility, constancy, constant, a.nonnegative and b.nonnegative)
+    most = a.most if a.most == b.most else either(a, b)
+    return AxisInfo(contiguity, divisibility, constancy, constant, most)
+
+
+def either(a: AxisInfo, b: AxisInfo) -> int | None:
+    """`most` of elements of one or of the other, in a loop, too: it ends after two steps."""
+    return OPEN if a.nonnegative and b.nonnegative else None
 
 
 def meet_all(infos: Iterable[AxisInfo], unit: int = 1) -> AxisInfo:

@@ -9,7 +9,15 @@ import math
 from collections.abc import Callable
 
 from triton_spirv.facts import axis_views as views
-from triton_spirv.facts.axis_info import LARGEST, AxisInfo, of_constant, power_of_two_divisor, unknown
+from triton_spirv.facts.axis_info import (
+    LARGEST,
+    OPEN,
+    AxisInfo,
+    either,
+    of_constant,
+    power_of_two_divisor,
+    unknown,
+)
 from triton_spirv.facts.axis_shapes import constant_of, elementwise, gcds, lengths, unit
 from triton_spirv.ir.dialects import OPERATIONS
 from triton_spirv.ir.model import DenseAttr, IntegerType, Operation, TensorType, element_type
@@ -18,6 +26,8 @@ Rule = Callable[[Operation, list[AxisInfo]], AxisInfo]
 
 #: Bits of integers of which sums and products are taken not to wrap.
 NARROW = 32
+#: Bits that are left for an index of any size by what it is multiplied by, at the least.
+ROOM = 8
 
 
 # Makers of values
@@ -38,21 +48,41 @@ def constant(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
 
 def make_range(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     start, end = op.attributes["start"], op.attributes["end"]
-    return AxisInfo((end - start,), (power_of_two_divisor(start),), (1,), None, start >= 0)
+    most = end - 1 if start >= 0 else None
+    return AxisInfo((end - start,), (power_of_two_divisor(start),), (1,), None, most)
 
 
 def program_id(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
-    return AxisInfo((1,), (1,), (1,), None, True)
+    return AxisInfo((1,), (1,), (1,), None, OPEN)
 
 
 # Sums
 
 
-def _wraps(op: Operation) -> bool:
-    """May a sum or product be another number than that of integers? Those of 8 and 16 bits wrap in
-    kernels."""
+def _width(op: Operation) -> int:
     type = element_type(op.results[0].type)
-    return isinstance(type, IntegerType) and type.width < NARROW
+    return type.width if isinstance(type, IntegerType) else 64
+
+
+def _wraps(op: Operation, most: int | None) -> bool:
+    """May a sum or product, whose largest element were `most`, be another number than that of integers? Those
+    of 8 and 16 bits wrap in kernels."""
+    width = _width(op)
+    return width < NARROW or (most is not None and most != OPEN and most >> (width - 1) != 0)
+
+
+def _largest(op: Operation, a: int | None, b: int | None, of: Callable[[int, int], int]) -> int | None:
+    """The largest element of a sum or product, were its type wide enough. Where one side may be of any size,
+    the other tells an index from what wraps by design, as a hash does: it leaves no room for an index."""
+    if a is None or b is None:
+        return None
+    least = min(a, b)
+    if OPEN not in (a, b):
+        return of(a, b)
+    if least == OPEN:
+        return OPEN
+    most = 1 << (_width(op) - 1)
+    return OPEN if least < most >> (1 if of is int.__add__ else ROOM) else most
 
 
 def _sum(
@@ -75,7 +105,7 @@ def add(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     if a.constant is not None and b.constant is not None:
         return constant_of(op, a.constant + b.constant)
     return _wrapped(op, AxisInfo(*_sum(a, b, True, 1, 1), gcds(a.constancy, b.constancy), None,
-                                 a.nonnegative and b.nonnegative))
+                                 _largest(op, a.most, b.most, int.__add__)))
 
 
 def subtract(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -87,7 +117,7 @@ def subtract(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
 
 def _wrapped(op: Operation, info: AxisInfo) -> AxisInfo:
     """Of a sum that may wrap: its low bits."""
-    return views.low_bits(op, info) if _wraps(op) else info
+    return views.low_bits(op, info) if _wraps(op, info.most) else info
 
 
 def addptr(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -110,8 +140,9 @@ def multiply(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     if b.constant == 1 or a.constant == 1:
         return a if b.constant == 1 else b
     divisibility = tuple(min(a.divisor(d, 1) * b.divisor(d, 1), LARGEST) for d in range(a.rank))
-    nonnegative = a.nonnegative and b.nonnegative and not _wraps(op)
-    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
+    most = _largest(op, a.most, b.most, int.__mul__)
+    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None,
+                    None if _wraps(op, most) else most)
 
 
 def _within(a: AxisInfo, b: AxisInfo, d: int) -> int:
@@ -137,7 +168,7 @@ def divide(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     ones = (1,) * a.rank
     power = b.constant if b.constant and b.constant > 0 and b.constant & (b.constant - 1) == 0 else None
     divisibility = tuple(max(a.divisor(d, 1) // power, 1) for d in range(a.rank)) if power else ones
-    return AxisInfo(ones, divisibility, constancy, None, a.nonnegative)
+    return AxisInfo(ones, divisibility, constancy, None, a.most)
 
 
 def remainder(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -149,7 +180,8 @@ def remainder(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     if a.nonnegative or not signed:
         contiguity = tuple(_within(a, b, d) for d in range(a.rank))
     divisibility = tuple(min(a.divisor(d, c), b.divisor(d, c)) for d, c in enumerate(contiguity))
-    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, a.nonnegative)
+    most = a.most if a.most is None or not b.constant or b.constant < 0 else min(a.most, b.constant - 1)
+    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, most)
 
 
 # Bits
@@ -165,8 +197,8 @@ def bit_and(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         if mask is not None and mask > 0 and mask & (mask + 1) == 0:
             contiguity = tuple(math.gcd(value.aligned(d), mask + 1) for d in range(a.rank))
     divisibility = tuple(max(a.divisor(d, c), b.divisor(d, c)) for d, c in enumerate(contiguity))
-    nonnegative = a.nonnegative or b.nonnegative
-    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
+    most = min((info.most for info in infos if info.most is not None), default=None)
+    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, most)
 
 
 def bit_or(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -177,8 +209,7 @@ def bit_or(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         return constant_of(op, value)
     contiguity = tuple(max(_within(a, b, d), _within(b, a, d)) for d in range(a.rank))
     divisibility = tuple(min(a.divisor(d, c), b.divisor(d, c)) for d, c in enumerate(contiguity))
-    nonnegative = a.nonnegative and b.nonnegative
-    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
+    return AxisInfo(contiguity, divisibility, gcds(a.constancy, b.constancy), None, either(a, b))
 
 
 def shift_left(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -189,8 +220,9 @@ def shift_left(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         return constant_of(op, a.constant << b.constant)
     shift = b.constant if b.constant is not None and 0 <= b.constant < 62 else 0
     divisibility = tuple(min(a.divisor(d, 1) << shift, LARGEST) for d in range(a.rank))
-    nonnegative = a.nonnegative and not _wraps(op)
-    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
+    most = _largest(op, a.most, 1 << shift if b.constant == shift else OPEN, int.__mul__)
+    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None,
+                    None if _wraps(op, most) else most)
 
 
 def shift_right(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -205,8 +237,8 @@ def shift_right(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     size = 1 << b.constant
     constancy = tuple(max(k, math.gcd(a.aligned(d), size)) for d, k in enumerate(a.constancy))
     divisibility = tuple(max(a.divisor(d, 1) >> b.constant, 1) for d in range(a.rank))
-    nonnegative = a.nonnegative or op.name == "arith.shrui"
-    return AxisInfo((1,) * a.rank, divisibility, constancy, None, nonnegative)
+    most = OPEN if op.name == "arith.shrui" and a.most is None else a.most
+    return AxisInfo((1,) * a.rank, divisibility, constancy, None, most)
 
 
 # Choices
@@ -220,9 +252,9 @@ def extremum(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         pick = max if "max" in op.name else min
         return constant_of(op, pick(a.constant, b.constant))
     divisibility = tuple(min(a.divisor(d, 1), b.divisor(d, 1)) for d in range(a.rank))
-    either = signed and "max" in op.name and (a.nonnegative or b.nonnegative)
-    nonnegative = either or (a.nonnegative and b.nonnegative)
-    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None, nonnegative)
+    one = signed and "max" in op.name and (a.nonnegative or b.nonnegative)
+    return AxisInfo((1,) * a.rank, divisibility, gcds(a.constancy, b.constancy), None,
+                    OPEN if one else either(a, b))
 
 
 def select(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -238,7 +270,7 @@ def select(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     value = None
     if a.constant is not None and a.constant == b.constant:
         value, constancy = a.constant, lengths(op.results[0].type)
-    return AxisInfo(contiguity, divisibility, constancy, value, a.nonnegative and b.nonnegative)
+    return AxisInfo(contiguity, divisibility, constancy, value, either(a, b))
 
 
 _COMPARE: dict[str, Callable[[int, int], bool]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from triton_spirv.facts.axis_info import LARGEST, AxisInfo
+from triton_spirv.facts.axis_info import LARGEST, OPEN, AxisInfo
 from triton_spirv.facts.axis_shapes import constant_of, elementwise, lengths, unit
 from triton_spirv.ir.model import IndexType, IntegerType, Operation, PointerType, element_type
 
@@ -27,7 +27,7 @@ def extend_unsigned(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         return a
     contiguity = tuple(a.aligned(d) for d in range(a.rank))
     divisibility = tuple(a.divisor(d, c) for d, c in enumerate(contiguity))
-    return AxisInfo(contiguity, divisibility, a.constancy, None, True)
+    return AxisInfo(contiguity, divisibility, a.constancy, None, OPEN)
 
 
 def truncate(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -61,7 +61,7 @@ def reinterpret(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     if before == after:
         return a
     divisibility = tuple(a.divisor(d, 1, before) for d in range(a.rank))
-    return AxisInfo((1,) * a.rank, divisibility, a.constancy, a.constant, a.nonnegative)
+    return AxisInfo((1,) * a.rank, divisibility, a.constancy, a.constant, a.most)
 
 
 # Views
@@ -71,12 +71,12 @@ def splat(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     (a,) = infos
     shape = lengths(op.results[0].type)
     rank = len(shape)
-    return AxisInfo((1,) * rank, (a.divisor(0, 1),) * rank, shape, a.constant, a.nonnegative)
+    return AxisInfo((1,) * rank, (a.divisor(0, 1),) * rank, shape, a.constant, a.most)
 
 
 def unsplat(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     (a,) = infos
-    return AxisInfo((1,), (a.everywhere(unit(op.operands[0].type)),), (1,), a.constant, a.nonnegative)
+    return AxisInfo((1,), (a.everywhere(unit(op.operands[0].type)),), (1,), a.constant, a.most)
 
 
 def expand_dims(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -88,14 +88,14 @@ def expand_dims(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         return (*values[:axis], value, *values[axis:])
 
     contiguity, constancy = insert(a.contiguity, 1), insert(a.constancy, 1)
-    return AxisInfo(contiguity, insert(a.divisibility, every), constancy, a.constant, a.nonnegative)
+    return AxisInfo(contiguity, insert(a.divisibility, every), constancy, a.constant, a.most)
 
 
 def broadcast(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     (a,) = infos
     source, target = lengths(op.operands[0].type), lengths(op.results[0].type)
     constancy = tuple(n if m == 1 else k for m, n, k in zip(source, target, a.constancy, strict=True))
-    return AxisInfo(a.contiguity, a.divisibility, constancy, a.constant, a.nonnegative)
+    return AxisInfo(a.contiguity, a.divisibility, constancy, a.constant, a.most)
 
 
 def reshape(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -106,7 +106,7 @@ def reshape(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
     rank = len(target)
     every = a.everywhere(size)
     if a.uniform(source):
-        return AxisInfo((1,) * rank, (every,) * rank, target, a.constant, a.nonnegative)
+        return AxisInfo((1,) * rank, (every,) * rank, target, a.constant, a.most)
     contiguity, divisibility, constancy = [1] * rank, [every] * rank, [1] * rank
     last = max(d for d in range(len(source)) if source[d] > 1 or d == 0)
     new = max((d for d in range(rank) if target[d] > 1), default=0)
@@ -114,7 +114,7 @@ def reshape(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         contiguity[new] = math.gcd(a.contiguity[last], target[new])
         constancy[new] = math.gcd(a.constancy[last], target[new])
         divisibility[new] = max(a.divisor(last, contiguity[new], size), every)
-    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), a.constant, a.nonnegative)
+    return AxisInfo(tuple(contiguity), tuple(divisibility), tuple(constancy), a.constant, a.most)
 
 
 def transpose(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
@@ -125,4 +125,4 @@ def transpose(op: Operation, infos: list[AxisInfo]) -> AxisInfo:
         return tuple(values[d] for d in order)
 
     contiguity, divisibility, constancy = map(permute, (a.contiguity, a.divisibility, a.constancy))
-    return AxisInfo(contiguity, divisibility, constancy, a.constant, a.nonnegative)
+    return AxisInfo(contiguity, divisibility, constancy, a.constant, a.most)

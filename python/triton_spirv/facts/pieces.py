@@ -11,7 +11,7 @@ the end of a row do not. Nobody knows which before the kernel runs; facts/axis.p
 from __future__ import annotations
 
 from ..ir.model import DenseAttr, Operation, TensorType, Value, bits_of
-from ..traversal import Asking, question
+from ..traversal import Asking, Known, answer
 
 #: Of a shorter piece, too few vectors are whole.
 SHORTEST = 24
@@ -24,28 +24,29 @@ NARROW = 32
 Piece = tuple[str, bool]
 
 
-def pieces_of(value: Value) -> str:
-    """What pieces the addresses of a tensor of one dimension consist of; "" where there are none, or one."""
+def pieces_of(value: Value, known: Known) -> str:
+    """What pieces the addresses of a tensor of one dimension consist of; "" where there are none, or one.
+    known: answers about values of the module, which is given and takes them."""
     if not isinstance(value.type, TensorType) or len(value.type.shape) != 1:
         return ""
-    found = _pieces(value)
+    found = answer(_pieces, value, known=known)
     return found[0] if found is not None and found[1] else ""
 
 
-def numerator_of(division: Operation) -> str:
+def numerator_of(division: Operation, known: Known) -> str:
     """Of what pieces that consists which is divided, where the divisor is one number that only the launch
-    knows, or of 64 bits; "" for other divisions."""
+    knows, or of 64 bits; "" for other divisions. known: as of `pieces_of`."""
     divisor, type = division.operands[1], division.result.type
-    if not isinstance(type, TensorType) or len(type.shape) != 1 or _pieces(divisor) != ("one", False):
+    if not isinstance(type, TensorType) or len(type.shape) != 1 or \
+            answer(_pieces, divisor, known=known) != ("one", False):
         return ""
     op = divisor.defining_op
     if bits_of(type.element) <= NARROW and op is not None and op.has("constant"):
         return ""
-    found = _pieces(division.operands[0])
+    found = answer(_pieces, division.operands[0], known=known)
     return "" if found is None or found == ("one", False) or not _is_long(divisor) else found[0]
 
 
-@question
 def _pieces(value: Value) -> Asking[Piece | None]:
     """None where elements are no such pieces."""
     op = value.defining_op

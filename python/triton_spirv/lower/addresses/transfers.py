@@ -22,6 +22,7 @@ from ...ir.model import Operation, Type, Value
 from ...layout import Layout, log2
 from ...spirv.types import Type as SpirvType
 from ...target import Target
+from ...traversal import Known
 from ..plan.accesses import Groups, Transfer, Vectors
 from ..values import fragment as fragments
 from ..values.tensor import Deferred, Pointers, Tensor, Uniform
@@ -45,6 +46,8 @@ class Transfers:
         self._layouts: dict[tuple[Offsets, Layout, int], Layout] = {}
         self._runs: dict[tuple[Offsets, Layout], int] = {}
         self._vectors: dict[tuple[Value, Offsets, Layout], Vectors] = {}
+        #: what facts/pieces.py has found
+        self.pieces: Known = {}
         self._groups: dict[tuple[Tensor | None, Layout], Groups | None] = {}
 
     def of(self, op: Operation, ptr: Tensor, mask: Tensor | None, layout: Layout) -> Transfer:
@@ -140,7 +143,7 @@ class Transfers:
         if run > 1 or not whole or self._target.lanes or not isinstance(ptr, Pointers) \
                 or not self._target.optimises("pieces"):
             return ""
-        return pieces_of(value)
+        return pieces_of(value, self.pieces)
 
     def _joined(self, ptr: Tensor, layout: Layout, run: int, size: int, value: Value
                 ) -> list[tuple[int, ...]]:

@@ -20,7 +20,7 @@ def divided(ctx: Context, op: Operation, instruction: str, x: Register, y: Regis
     """The result of a division or a remainder, of registers of integers."""
     target, width = ctx.target, width_of(x.type)
     if width == 1 or width != target.components or target.lanes or not target.optimises("pieces") \
-            or not numerator_of(op):
+            or not numerator_of(op, ctx.transfers.pieces):
         return ctx.env.integer(instruction, x, y)
     b = ctx.b
     unsigned = op.name.endswith("ui")

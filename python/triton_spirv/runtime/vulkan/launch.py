@@ -318,6 +318,6 @@ class Kernel:
         raise DeviceAssertion(text)
 
 
-def _is_on_cuda(memory: Any) -> bool:
+def _is_on_cuda(memory: object) -> bool:
     """Is it in memory of an NVIDIA GPU? CPU tensors may say that they are CUDA's (torch_as_cuda.py)."""
-    return bool(getattr(memory, "is_cuda", False)) and memory.get_device() >= 0
+    return getattr(memory, "is_cuda", False) is True and getattr(memory, "get_device", lambda: -1)() >= 0
