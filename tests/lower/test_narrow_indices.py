@@ -68,7 +68,8 @@ def index_behind(way, by, over, block):
     """The same in numpy: C's quotient and remainder of numbers of 32 bits."""
     i = np.arange(block, dtype=np.int32)
     with np.errstate(over="ignore"):
-        made = {"remainder": i + np.int32(by), "quotient": np.trunc((i + np.int32(by)) / over).astype(np.int32),
+        made = {"remainder": i + np.int32(by),
+                "quotient": np.trunc((i + np.int32(by)) / over).astype(np.int32),
                 "hash": i // 16 * np.int32(by) + i % 16, "shift": (i // 16 << np.int32(28)) + i % 16,
                 "program": np.int32(5) * np.int32(by) + i}[way]
     return np.fmod(made, 512 if way == "quotient" else over) + 600
