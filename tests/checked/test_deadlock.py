@@ -205,6 +205,7 @@ def test_a_program_that_waits_for_a_later_one_in_lanes(check: str) -> None:
     assert finding.argument == "flags" and finding.source.startswith("while tl.atomic_add")
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.usefixtures("lanes")
 @pytest.mark.parametrize("check", ["deadlock", "lanes", "deadlock,lanes"])
 def test_loops_in_lanes(check: str) -> None:

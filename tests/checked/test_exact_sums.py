@@ -65,6 +65,7 @@ def test_narrow_sums_that_are_exact(dtype: str, out: str, depth: int, most: int)
 FOURS = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
 
 
+@pytest.mark.takes_turns(2)
 @pytest.mark.usefixtures("anywhere")
 @pytest.mark.parametrize("left", ["e2m1", "e4m3", "e5m2", "bf16"])
 @pytest.mark.parametrize("right", ["e2m1", "e4m3", "bf16"])
