@@ -20,9 +20,11 @@ class Prepared:
     displaced      id of a base that a loop moves -> how far, in elements
     conversions    made in matrices of a sub-group before their loop
     product_bytes  of a matrix unit's results, by where they are made
+    zeroed         products that begin the sums of their loop with zero
     """
 
     loads: dict[Operation, Resting | Loads] = field(default_factory=dict)
     displaced: dict[int, Register] = field(default_factory=dict)
     conversions: dict[Operation, LeftMatrices] = field(default_factory=dict)
     product_bytes: dict[Block | None, int] = field(default_factory=dict)
+    zeroed: set[Operation] = field(default_factory=set)

@@ -20,14 +20,15 @@ from ..plan.records import Node
 from ..products.carried_operands import StagedCarrier, staged_carriers
 from ..products.cooperative import TilesCarrier, load_left_matrices, tiles_carrier, without_tiles
 from ..products.tiles import Tiles
+from ..products.zeroed_sums import ZeroedCarrier, zeroed_carrier
 from ..registry import lowers
 from ..stop_word import goes_on
 from ..values.tensor import Bound, Uniform
 from .blocks import run_function
 from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored
 
-#: Of a tensor, or of one that a loop keeps in matrices or in two copies.
-EdgeCarrier = Carrier | TilesCarrier | StagedCarrier
+#: Of a tensor, or of one that a loop keeps in matrices or in two copies, or begins with zero.
+EdgeCarrier = Carrier | TilesCarrier | StagedCarrier | ZeroedCarrier
 
 
 def _split(registers: Sequence[Register], carriers: Sequence[EdgeCarrier],
@@ -77,8 +78,9 @@ def for_loop(
             chain = added_each_round(op, i)
             carrier = None if chain is None else MovingCarrier(ctx, bound)
         chains.append(chain)
-        carriers.append(carrier or tiles_carrier(ctx, op, i, bound) or carrier_of(ctx, value.type))
-    starts = [carrier.start() if isinstance(carrier, MovingCarrier) else bound
+        carriers.append(carrier or tiles_carrier(ctx, op, i, bound) or zeroed_carrier(ctx, op, i)
+                        or carrier_of(ctx, value.type))
+    starts = [carrier.start() if isinstance(carrier, (MovingCarrier, ZeroedCarrier)) else bound
               for carrier, bound in zip(carriers, init, strict=True)]
     prepare_loads(ctx, body, init, chains)
     registers, counts = _pack(ctx, carriers, starts)

@@ -10,7 +10,7 @@ same code of which a test chooses one when the kernel runs (`Versions`).
     Walk            one operation, or several values, walked: the arrays that it fills, its loops
     Turns           a loop over steps
     Versions        arms, of which one runs
-    Access, Fused, Fetch, ArrayUse, Renamed, Product, Exchange, Overflow     leaves
+    Access, Fused, Fetch, ArrayUse, Renamed, Zeroed, Product, Exchange, Overflow     leaves
 
 Those of accesses stand in accesses.py.
 """
@@ -59,6 +59,16 @@ class Renamed:
 
 
 @dataclass(frozen=True)
+class Zeroed:
+    """The array stands for zeros from here on. They are written if the loop around `product` has no round;
+    else the product begins its sums with zero in the first round, and reads the array in others only."""
+
+    array: int
+    content: int
+    product: Operation
+
+
+@dataclass(frozen=True)
 class Arrives:
     """A way through the blocks of a function goes on at `place`, where it meets others; `arrays` hold what it
     takes there."""
@@ -96,7 +106,7 @@ class Product:
     that are summed at a time, and the depth of one step. staging: where the operands lie meanwhile; each is
     decided before its operand is put there, and may hang on where the other one lies. form: of operands in
     groups, "" for single elements. turn: steps along K in one turn of the innermost loop; 0: there is no
-    loop.
+    loop. begins: the sums, in the first round of the loop around.
     """
 
     operation: Operation
@@ -105,6 +115,7 @@ class Product:
     staging: tuple[str, str] = ("", "")
     form: str = ""
     turn: int = 0
+    begins: bool = False
 
     def __post_init__(self) -> None:
         if self.way not in PRODUCT_WAYS or any(each not in STAGINGS for each in self.staging):
@@ -192,8 +203,8 @@ class Region:
     loops: bool = False
 
 
-Node = (Access | Fused | Fetch | ArrayUse | Renamed | Arrives | Meets | Product | Exchange | Overflow | Turns
-        | Walk | Versions | Region)
+Node = (Access | Fused | Fetch | ArrayUse | Renamed | Zeroed | Arrives | Meets | Product | Exchange
+        | Overflow | Turns | Walk | Versions | Region)
 
 
 @dataclass(frozen=True)

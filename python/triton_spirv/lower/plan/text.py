@@ -36,6 +36,7 @@ from .records import (
     Turns,
     Versions,
     Walk,
+    Zeroed,
 )
 
 #: In words, why a turn reads nothing that an earlier one has stored.
@@ -164,6 +165,10 @@ def _renamed(printer: _Printer, node: Renamed) -> tuple[str, _Body]:
     return f"array {node.array} goes on{printer.content(node.after)}", []
 
 
+def _zeroed(printer: _Printer, node: Zeroed) -> tuple[str, _Body]:
+    return f"array {node.array} is zero{printer.content(node.content)}, without being written", []
+
+
 def _arrives(printer: _Printer, node: Arrives) -> tuple[str, _Body]:
     return f"go to place {node.place} with {_arrays(node.arrays)}", []
 
@@ -180,8 +185,9 @@ def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
     rows, columns, depth = node.tile
     form = f", {node.form}" if node.form else ""
     left, right = node.staging
+    begins = ", from zero in the first round" if node.begins else ""
     return (f"{called(node.operation)}: {node.way}{form}, tiles of {rows}x{columns}x{depth}, left {left}, "
-            f"right {right}"), []
+            f"right {right}{begins}"), []
 
 
 def _exchange(printer: _Printer, node: Exchange) -> tuple[str, _Body]:
@@ -221,6 +227,7 @@ def _arms(arms: Sequence[Arm]) -> _Body:
 
 PRINT: dict[type, Callable[[_Printer, Any], tuple[str, _Body]]] = {
     Access: _access, Fused: _fused, FusedLoad: _fused_load, Fetch: _fetch, ArrayUse: _use,
-    Renamed: _renamed, Arrives: _arrives, Meets: _meets, Product: _product, Exchange: _exchange,
-    Overflow: _overflow, Turns: _turns, Walk: _walk, Versions: _versions, Region: _region,
+    Renamed: _renamed, Zeroed: _zeroed, Arrives: _arrives, Meets: _meets, Product: _product,
+    Exchange: _exchange, Overflow: _overflow, Turns: _turns, Walk: _walk, Versions: _versions,
+    Region: _region,
 }

@@ -12,7 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .records import ArrayUse, Arrives, Meets, Node, Plan, Region, Renamed, Turns, Versions, Walk
+from ...facts.running_sums import sums_from_zero
+from ...ir.model import Operation
+from .records import (
+    ArrayUse,
+    Arrives,
+    Meets,
+    Node,
+    Plan,
+    Product,
+    Region,
+    Renamed,
+    Turns,
+    Versions,
+    Walk,
+    Zeroed,
+)
+from .text import called
 
 #: The tensors that an array may hold.
 Tensors = frozenset[int | None]
@@ -51,6 +67,7 @@ class _Arrays:
     def __init__(self, plan: Plan) -> None:
         self.contents = plan.contents
         self.found: list[str] = []
+        self.zeroed: set[Operation] = set()  # products that begin sums
         self.overwritten: list[dict[int, set[tuple[int, ...]]]] = []  # by the walks around: array -> steps
         self.arrived: dict[int, dict[int, Tensors]] = {}  # by places where ways meet: array -> what it holds
 
@@ -61,6 +78,16 @@ class _Arrays:
             elif isinstance(node, Renamed):
                 self.expect(node.array, node.before, state, "goes on with")
                 state.set(node.array, frozenset([node.after]))
+            elif isinstance(node, Zeroed):
+                state.set(node.array, frozenset([node.content]))
+                self.zeroed.add(node.product)
+                if not sums_from_zero(node.product):
+                    self.found.append(f"the sums of {called(node.product)} do not begin with zero, or "
+                                      "something else asks for them")
+            elif isinstance(node, Product):
+                if node.begins != (node.operation in self.zeroed):
+                    self.found.append(f"{called(node.operation)} begins its sums with zero where they do "
+                                      "not stand for zero, or does not where they do")
             elif isinstance(node, Arrives):
                 ways = self.arrived.setdefault(node.place, {})
                 for array in node.arrays:

@@ -17,9 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
+from ...facts.running_sums import sums_from_zero
 from ...ir.model import FloatType, IntegerType, Operation, Type, Value, bits_of
 from ...layout import Layout
 from ...spirv.builder import I32
+from ...spirv.control import if_
 from ...spirv.module import Value as Register
 from ..addresses.masks import one_of
 from ..context import Context, StepLoop
@@ -39,8 +41,9 @@ from .in_memory import InMemory, in_memory
 from .micro_kernel import Kernel, multiply
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import NormalSums, either_way, pairs
-from .tile_registers import COLUMNS, Tiling, is_sum_from_zero
+from .tile_registers import COLUMNS, Tiling
 from .tiles import Tiles
+from .zeroed_sums import clear, is_first_round
 
 F32 = FloatType("f32")
 
@@ -155,7 +158,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     kernel = kernel_of(ctx, plan, left)
     first, second = staging_by_rows(ctx, watched[0]), staging_of_right(ctx, watched[1])
     panel = plan.tile[1]
-    normal = NormalSums.of(ctx) if exact and not zero and is_sum_from_zero(op) else None
+    normal = NormalSums.of(ctx) if exact and not zero and sums_from_zero(op) else None
     tiling = Tiling.of(left, form, panel, exact and normal is None)
     # Nobody fetches ahead: tiles are loaded as fast as memory gives lines, so each line that is fetched
     # meanwhile delays them, and staging reads long rows, which the processor foresees.
@@ -163,8 +166,9 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     x = stage_left(ctx, op, watched[0], first, fetches)
     y = stage_right(ctx, op, watched[1], second, panel, fetches)
     result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
+    begins = is_first_round(ctx, op)
     tile = *tiling.block, tiling.words
-    ctx.recorder.add(Product(op, "tile registers", tile, (first, second), form))
+    ctx.recorder.add(Product(op, "tile registers", tile, (first, second), form, begins=begins is not None))
     for operand in (x, y):
         ctx.recorder.reads(operand.stored, None)
     if not zero:
@@ -172,12 +176,15 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     ctx.recorder.writes(result, None)
 
     def by_tiles() -> Sequence[Register]:
-        tiling.multiply(ctx, x, y, result, not zero)
+        tiling.multiply(ctx, x, y, result, not zero, begins)
         return ()
 
     def exactly() -> Sequence[Register]:
         if normal is not None:
             normal.end(ctx)
+        if begins is not None:
+            with if_(ctx.b.module, begins):
+                clear(ctx, result)
         multiply(ctx, replace(kernel, split=True), x, y, result, not zero)
         return ()
     if exact:

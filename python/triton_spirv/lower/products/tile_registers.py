@@ -12,7 +12,8 @@ left one row by row, the right one in panels, whose rows are those of its tiles.
 
 Products of bf16 take denormal numbers as zero, and so they do the sums that they are added to (pairs.py says
 where that makes no difference to products). Sums that a loop begins with zero and only adds such products to
-are never denormal; other sums are added to by an addition of their own, behind the products.
+are never denormal; other sums are added to by an addition of their own, behind the products. Where that loop
+is in its first round, registers begin with zeros, and nothing is loaded (zeroed_sums.py).
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from ...ir.model import DenseAttr, Operation
 from ...spirv.builder import I32
+from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..values.tensor import Stored
@@ -39,20 +40,6 @@ COLUMNS = 2
 
 #: Tiles along K in one turn of the innermost loop.
 UNROLLED = 2
-
-
-def is_sum_from_zero(op: Operation) -> bool:
-    """Is what a product is added to a sum that a loop begins with zero, and that only this product
-    changes?"""
-    sums, body, loop = op.c, op.parent, op.parent_op
-    if loop is None or not loop.has("counts") or sums.defining_op is not None or sums.owner is not body:
-        return False
-    index = body.arguments.index(sums) - 1
-    initial = loop.init[index].defining_op
-    if body.operations[-1].operands[index] is not op.results[0] or initial is None:
-        return False
-    value = initial.attributes.get("value") if initial.has("constant") else None
-    return isinstance(value, DenseAttr) and value.splat and value.values == 0
 
 
 @dataclass(frozen=True)
@@ -85,9 +72,10 @@ class Tiling:
         """Rows and columns of the result that are computed at a time."""
         return self.down * self.rows, self.across * self.columns
 
-    def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool) -> None:
+    def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool,
+                 begins: Register | None = None) -> None:
         """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
-        the rows of a pass by."""
+        the rows of a pass by. begins: a scalar Bool, if what is added to counts as zero where it holds."""
         builder, env = ctx.b, ctx.env
         rows, columns = result.shape[-2:]
         high, wide = self.block
@@ -102,7 +90,7 @@ class Tiling:
                 first = builder.iadd(builder.imul(batch.index, rows * columns), builder.imul(row, columns))
                 for column in range(0, panel, wide):
                     at = builder.iadd(first, builder.iadd(builder.imul(over.index, panel), column))
-                    self._begin(ctx, result, at, accumulate and apart is None)
+                    self._begin(ctx, result, at, accumulate and apart is None, begins)
                     self._sum(ctx, a, b, left, builder.iadd(right, column))
                     self._end(ctx, result, at, apart)
         env.release_tiles()
@@ -129,7 +117,14 @@ class Tiling:
                 at = ctx.b.iadd(origin, i * self.rows * columns + j * self.columns)
                 yield i * self.across + j, at
 
-    def _begin(self, ctx: Context, result: Stored, origin: Register, loads: bool) -> None:
+    def _begin(self, ctx: Context, result: Stored, origin: Register, loads: bool, begins: Register | None
+               ) -> None:
+        if begins is not None:
+            branch = IfElse(ctx.b.module, begins)
+            for arm, then_loads in ((branch.then, False), (branch.otherwise, loads)):
+                with arm():
+                    self._begin(ctx, result, origin, then_loads, None)
+            return
         columns = result.shape[-1]
         for number, at in self._places(origin, columns, ctx):
             if loads:
