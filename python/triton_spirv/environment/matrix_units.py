@@ -65,6 +65,15 @@ class MatrixUnits:
         """The other way."""
         raise NotImplementedError
 
+    def load_tile_at(self, number: int, pointer: Value, pitch: Value) -> None:
+        """A tile register from global memory: the first row begins at the pointer, the others `pitch` bytes
+        (I64) further each. Who watches accesses is not told."""
+        raise NotImplementedError
+
+    def store_tile_at(self, number: int, pointer: Value, pitch: Value) -> None:
+        """The other way."""
+        raise NotImplementedError
+
     def multiply_tiles(self, form: str, sums: int, left: int, right: int) -> None:
         """Add left x right to the sums, by the numbers of tile registers. A word holds neighbours along K of
         the left and of the right operand: two bf16 ("bf16") or four signed bytes ("i8"). Sums are f32 or

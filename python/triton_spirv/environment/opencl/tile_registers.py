@@ -59,6 +59,16 @@ class OpenCLTileRegisters(OpenCLMatrix):
     def store_tile(self, number: int, array: Value, index: Value, pitch: int) -> None:
         self._on_tiles("tilestored64", self._tile(number), *self._rows(array, index, pitch))
 
+    def load_tile_at(self, number: int, pointer: Value, pitch: Value) -> None:
+        self._on_tiles("tileloadd64", self._tile(number), self._as_private(pointer), pitch)
+
+    def store_tile_at(self, number: int, pointer: Value, pitch: Value) -> None:
+        self._on_tiles("tilestored64", self._tile(number), self._as_private(pointer), pitch)
+
+    def _as_private(self, pointer: Value) -> Value:
+        """The intrinsics take pointers of one kind. On a processor the others are the same addresses."""
+        return self.b.once("OpConvertUToPtr", self.address(pointer), type=Pointer(PRIVATE, I8))
+
     def multiply_tiles(self, form: str, sums: int, left: int, right: int) -> None:
         self._on_tiles(PRODUCTS[form], *map(self._tile, (sums, left, right)))
 

@@ -19,9 +19,11 @@ from ...target import Requirement
 #:   masked       by masked vector accesses, or a branch for each element
 #:   one by one   a loop over the elements with a branch
 #:   nothing      masked elements give a value and touch no memory
+#:   tiles        by a processor's tile registers, which load rows of a matrix
 #:   block        by 2D block messages, whose surface ends where the mask does
 #:   scalar       one element, of a scalar pointer
-WAYS = ("plain", "proven", "predicated", "regions", "masked", "one by one", "nothing", "block", "scalar")
+WAYS = ("plain", "proven", "predicated", "regions", "masked", "one by one", "nothing", "tiles", "block",
+        "scalar")
 
 
 #: What shows that a turn of a store's walk loads nothing that an earlier turn has stored.

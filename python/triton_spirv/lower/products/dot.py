@@ -163,34 +163,55 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     # Nobody fetches ahead: tiles are loaded as fast as memory gives lines, so each line that is fetched
     # meanwhile delays them, and staging reads long rows, which the processor foresees.
     fetches = SpreadFetches(shares=1)
-    x = stage_left(ctx, op, watched[0], first, fetches)
+    in_place = None if exact or ctx.env.watch_global is not None else \
+        in_memory(ctx, op, left.operand, integers=True)
+    if in_place is not None:
+        first = "in memory"
+        layout = ctx.layouts.default(left.operand.shape)
+        compute_before(ctx, op, left.operand.inputs(layout))
+    x = stage_left(ctx, op, watched[0], first, fetches) if in_place is None else None
     y = stage_right(ctx, op, watched[1], second, panel, fetches)
     result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
     begins = is_first_round(ctx, op)
     tile = *tiling.block, tiling.words
     ctx.recorder.add(Product(op, "tile registers", tile, (first, second), form, begins=begins is not None))
-    for operand in (x, y):
-        ctx.recorder.reads(operand.stored, None)
+    ctx.recorder.reads(y.stored, None)
     if not zero:
         ctx.recorder.reads(result, None)
     ctx.recorder.writes(result, None)
 
-    def by_tiles() -> Sequence[Register]:
-        tiling.multiply(ctx, x, y, result, not zero, begins)
+    def by_tiles(a: Block | InMemory) -> Sequence[Register]:
+        if isinstance(a, Block):
+            ctx.recorder.reads(a.stored, None)
+        tiling.multiply(ctx, a, y, result, not zero, begins)
         return ()
 
-    def exactly() -> Sequence[Register]:
+    def exactly(a: Block) -> Sequence[Register]:
         if normal is not None:
             normal.end(ctx)
         if begins is not None:
             with if_(ctx.b.module, begins):
                 clear(ctx, result)
-        multiply(ctx, replace(kernel, split=True), x, y, result, not zero)
+        multiply(ctx, replace(kernel, split=True), a, y, result, not zero)
         return ()
+
+    def where_it_lies(a: InMemory) -> Sequence[Register]:
+        ctx.recorder.add(Access(a.load, "tiles", layout, Vectors(layout)))
+        return by_tiles(a)
+    if in_place is not None:
+        there, whole = in_place
+        if whole is None:
+            where_it_lies(there)
+        else:
+            one_of(ctx, whole, "is all of the left operand in memory?", ("hot", lambda: where_it_lies(there)),
+                   ("cold", lambda: by_tiles(stage_left(ctx, op, left, "by rows", fetches, tested=True))))
+        return result
+    assert x is not None
     if exact:
-        either_way(ctx, *watched, by_tiles, exactly, None if normal is None else normal.hold(ctx))
+        either_way(ctx, *watched, lambda: by_tiles(x), lambda: exactly(x),
+                   None if normal is None else normal.hold(ctx))
     else:
-        by_tiles()
+        by_tiles(x)
     return result
 
 

@@ -3,7 +3,7 @@
 The innermost loop reads it one element at a time, whatever array that is in. To copy a block of it costs
 a tenth of a product's time, most of it for the second cache. So a block of f32 or f64 that a load has, whose
 rows are contiguous and whose address is linear in the indices, is multiplied where it is, by programs whose
-masks are true everywhere. Others stage it (operand.py).
+masks are true everywhere. Others stage it (operand.py). Tile registers load rows of bytes and of bf16 so.
 """
 
 from __future__ import annotations
@@ -41,6 +41,14 @@ class InMemory:
         """Where k is."""
         return ctx.env.offset(origin, _times(ctx, k, self.depth))
 
+    def rows(self, ctx: Context, place: Register, row: int, k: int) -> tuple[Register, Register]:
+        """A pointer to the element so many rows and steps along K behind a place, and the bytes from there to
+        the next row."""
+        outer = self.outer if isinstance(self.outer, Register) else ctx.b.constant(I64, self.outer)
+        outer = ctx.b.resize(outer, I64.width)
+        moved = ctx.b.iadd(ctx.b.imul(outer, row), k)
+        return ctx.env.offset(place, moved), ctx.b.imul(outer, ctx.env.pointee_bytes(place))
+
     def element(self, ctx: Context, place: Register, row: int, k: int) -> Register:
         """The one so many rows and steps along K behind a place."""
         moved = [_times(ctx, ctx.b.constant(I64, index), stride)
@@ -52,10 +60,11 @@ def _times(ctx: Context, index: Register, stride: Register | int) -> Register:
     return ctx.b.imul(ctx.b.resize(index, I64.width), stride)
 
 
-def in_memory(ctx: Context, op: Operation, operand: Operand) -> tuple[InMemory, Register | None] | None:
+def in_memory(ctx: Context, op: Operation, operand: Operand, integers: bool = False
+              ) -> tuple[InMemory, Register | None] | None:
     """The left operand of `op` where it lies, and what must hold when the kernel runs, if anything; None for
     one that is staged."""
-    if not isinstance(operand, Plain) or not isinstance(operand.target, FloatType):
+    if not isinstance(operand, Plain) or not (integers or isinstance(operand.target, FloatType)):
         return None
     load = operand.tensor
     if not isinstance(load, Deferred) or load.evaluated is not None or not load.operation.has("loads"):

@@ -3,7 +3,9 @@
 A register holds 16 rows of 16 words of 32 bits, or fewer; a word of an operand is a group of neighbours along
 K (grouped.py). Of the eight registers four hold sums, two rows of tiles by two columns where the result is
 large enough, over the whole of K; the others are loaded with operands. Operands lie in private arrays: the
-left one row by row, the right one in panels, whose rows are those of its tiles.
+left one row by row, the right one in panels, whose rows are those of its tiles. Nothing has to be known of
+bytes, or of bf16 with the option fast_math: a left operand of such is loaded from where it lies in memory, if
+its rows are contiguous (in_memory.py).
 
                        right: K words x 32 columns
                            b0      b1
@@ -28,7 +30,8 @@ from ...spirv.module import Value as Register
 from ..context import Context
 from ..values.tensor import Stored
 from ..values.types import register_type
-from .grouped import VECTOR, Grouped
+from .grouped import GROUPS, VECTOR, Grouped
+from .in_memory import InMemory
 from .loops import counted
 from .operand import Block
 
@@ -72,7 +75,7 @@ class Tiling:
         """Rows and columns of the result that are computed at a time."""
         return self.down * self.rows, self.across * self.columns
 
-    def multiply(self, ctx: Context, a: Block, b: Block, result: Stored, accumulate: bool,
+    def multiply(self, ctx: Context, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
                  begins: Register | None = None) -> None:
         """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
         the rows of a pass by. begins: a scalar Bool, if what is added to counts as zero where it holds."""
@@ -86,7 +89,7 @@ class Tiling:
             right = builder.iadd(builder.imul(batch.index, b.batch), builder.imul(over.index, b.outer))
             with counted(ctx, rows // high) as passing:
                 row = builder.imul(passing.index, high)
-                left = builder.iadd(builder.imul(batch.index, a.batch), builder.imul(row, a.outer))
+                left = a.origin(ctx, batch.index, row)
                 first = builder.iadd(builder.imul(batch.index, rows * columns), builder.imul(row, columns))
                 for column in range(0, panel, wide):
                     at = builder.iadd(first, builder.iadd(builder.imul(over.index, panel), column))
@@ -132,7 +135,7 @@ class Tiling:
             else:
                 ctx.env.clear_tile(number)
 
-    def _sum(self, ctx: Context, a: Block, b: Block, left: Register, right: Register) -> None:
+    def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register) -> None:
         """Along K."""
         steps = self.depth // self.words
         turn = min(steps, UNROLLED)
@@ -140,17 +143,22 @@ class Tiling:
             self._turn(ctx, a, b, left, right, turn)
             return
         with counted(ctx, self.depth, turn * self.words) as loop:
-            self._turn(ctx, a, b, ctx.b.iadd(left, loop.index),
+            k = loop.index if isinstance(a, Block) else ctx.b.imul(loop.index, GROUPS[self.form])
+            self._turn(ctx, a, b, a.along(ctx, left, k),
                        ctx.b.iadd(right, ctx.b.imul(loop.index, b.depth)), turn)
 
-    def _turn(self, ctx: Context, a: Block, b: Block, left: Register, right: Register, count: int) -> None:
+    def _turn(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register, count: int
+              ) -> None:
         """So many tiles along K, from the places of their first elements: every tile is loaded once."""
         builder, env = ctx.b, ctx.env
         lefts, rights = self._left(), self._right()
         for k in range(0, count * self.words, self.words):
             for i in range(self.down):
                 here = lefts[i % len(lefts)]
-                env.load_tile(here, a.array, builder.iadd(left, i * self.rows * a.outer + k), a.outer)
+                if isinstance(a, InMemory):
+                    env.load_tile_at(here, *a.rows(ctx, left, i * self.rows, k * GROUPS[self.form]))
+                else:
+                    env.load_tile(here, a.array, builder.iadd(left, i * self.rows * a.outer + k), a.outer)
                 for j in range(self.across):
                     there = rights[j % len(rights)]
                     if i == 0:
