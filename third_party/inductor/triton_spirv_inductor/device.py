@@ -21,6 +21,7 @@ from . import (
     memory,
     products,
     small_integers,
+    tiling,
 )
 
 
@@ -36,6 +37,7 @@ def register() -> None:
     memory.install()
     products.install()
     small_integers.install()
+    tiling.install()
     _name_ourselves_in_caches()
     _name_the_processor()
     _write_streams_in_one_line()

@@ -34,6 +34,9 @@ NARROWEST = 16
 #: are gone through in turns along the other axis
 LONGEST = 1024
 
+#: elements of a piece of a row, at least, where rows are cut so that each core gets some
+SHORTEST = 64
+
 #: bytes read along one axis over bytes read along the other from which on the first decides
 DECIDES = 4
 
@@ -78,8 +81,12 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
             distinct[0].kwargs["XBLOCK"] = elements(distinct[0].kwargs["XBLOCK"], size_hints["x"], cores)
         return distinct[:1]
     if names == {"XBLOCK", "YBLOCK"}:
+        sizes, scores = size_hints or {}, facts.get("tiling_scores") or {}
+        if sizes and scores.get("x") and not scores.get("y", 1):
+            distinct[0].kwargs.update(rows(sizes, cores))
+            return distinct[:1]
         squares = [config for config in distinct if min(config.kwargs.values()) >= NARROWEST]
-        long = tile(size_hints or {}, facts.get("tiling_scores") or {}, cores) if squares else None
+        long = tile(sizes, scores, cores) if squares else None
         if long is None:
             return squares or distinct
         squares[0].kwargs.update(long)
@@ -105,6 +112,15 @@ def tile(sizes: dict[str, int], scores: dict[str, int], cores: int) -> dict[str,
     while length > NARROWEST and sizes["x"] * sizes["y"] < PROGRAMS * cores * length * width:
         width, length = (width // 2, length) if width > NARROWEST else (width, length // 2)
     return {f"{along.upper()}BLOCK": length, f"{other.upper()}BLOCK": width}
+
+
+def rows(sizes: dict[str, int], cores: int) -> dict[str, int]:
+    """Of a kernel with memory along x alone: several rows, or long pieces of them (tiling.py)."""
+    length = min(LONGEST, sizes["x"])
+    width = min(max(NARROWEST, MOST_ELEMENTS // length), sizes["y"])
+    while sizes["x"] * sizes["y"] < PROGRAMS * cores * length * width and (width > 1 or length > SHORTEST):
+        width, length = (width // 2, length) if width > 1 else (width, length // 2)
+    return {"XBLOCK": length, "YBLOCK": width}
 
 
 def elements(block: int, numel: int, cores: int) -> int:
