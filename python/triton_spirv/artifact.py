@@ -48,6 +48,7 @@ class Artifact:
     requires     a launch for which one does not hold needs the kernel compiled with block_io=False
     asserts      (file, line, function, message, shape of the condition) per device_assert; the assert buffer
                  says which one failed, and where: assert_layout.py
+    in_parts     may a launch be made in parts? As in Target
     waits        may a program wait for another one of the same launch?
     assumes_disjoint
                  are barriers left out because no argument that it writes overlaps another one? A launch for
@@ -78,6 +79,7 @@ class Artifact:
     requires: tuple[Requirement, ...] = ()
     formats: tuple[tuple[str, tuple[str, ...]], ...] = ()
     counts_programs: bool = False
+    in_parts: bool = False
     waits: bool = False
     assumes_disjoint: bool = False
     follows: str = ""

@@ -213,6 +213,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         prints=ctx.launch.prints,
         formats=tuple(env.formats),
         counts_programs=env.counts_programs,
+        in_parts=target.in_parts,
         waits=waits(module),
         assumes_disjoint=finishing.assumes_disjoint,
         follows=followed,

@@ -129,6 +129,8 @@ class Run:
             return np.array([place])
         if name == "NumWorkgroups":
             return np.array([self.grid])
+        if name == "GlobalOffset":
+            return np.zeros((1, 3), np.int64)
         if name == "LocalInvocationIndex":
             return local[:, None]
         if name in ("LocalInvocationId", "GlobalInvocationId"):

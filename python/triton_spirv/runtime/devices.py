@@ -313,6 +313,11 @@ class Context:
             return 0
         return self._queues.handle("local", opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
 
+    def team_queues(self, count: int) -> list[int]:
+        """Queues for a team of threads that this thread leads: each runs kernels in the thread that calls."""
+        return [self._queues.handle(f"team_{member}", opencl.QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL)
+                for member in range(count)]
+
     @property
     def profiling_queue(self) -> int:
         """This thread's queue that keeps the times of events; LaunchError as for `queue`."""

@@ -57,10 +57,12 @@ class DeviceAssertion(TritonSpirvError, RuntimeError):
 @dataclass(frozen=True)
 class Pace:
     """What a kernel knows of how long it takes: most programs of a launch that is short enough for the
-    calling thread, and how it learns that one was not."""
+    calling thread, how it learns that one was not, and most programs of one that need not be interruptible
+    (waiting.SHORT)."""
 
     short: Callable[[], int]
     too_long: Callable[[int], None]
+    patient: Callable[[], int]
 
 
 class Kernel:
@@ -80,7 +82,7 @@ class Kernel:
         #: most programs of a launch that is known to be short
         self._known = 0
         self._text = running_kernels.text(artifact.entry, artifact.place)
-        self.pace = Pace(lambda: 0, lambda programs: None)
+        self.pace = Pace(lambda: 0, lambda programs: None, lambda: 0)
         #: nanoseconds of a launch in the calling thread from which on all cores shall run it
         self.longest = sys.maxsize if context.device.compute_units == 1 else LONG_LAUNCH
         short = self.shared and artifact.passing == "struct" and not artifact.overflow_bytes
@@ -91,7 +93,7 @@ class Kernel:
         state = ThreadState(self.context, self.program, size, self.artifact)
         self._threads.state = state
         if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread:
-            state.call = call_of(self, state.kernel) or self._by_ctypes(state)
+            state.call = call_of(self, state.kernel, self.longest) or self._by_ctypes(state)
         return state
 
     def _by_ctypes(self, state: ThreadState) -> Call:
@@ -192,14 +194,15 @@ class Kernel:
             if code:
                 self.failed(code)
             if asserts and state.error[0]:
-                self._raise_assertion(state)
+                self.raise_assertion(state.error)
 
         def too_long(programs: int) -> None:
             nonlocal serial, ceiling
             serial = programs - 1
             ceiling = max(serial, 1)
 
-        self.pace = Pace(lambda: serial if context.device.runs_in_calling_thread else 0, too_long)
+        self.pace = Pace(lambda: serial if context.device.runs_in_calling_thread else 0, too_long,
+                         lambda: max(serial, self._known))
         return launch
 
     @property
@@ -329,7 +332,7 @@ class Kernel:
         if state.watch is not None:
             state.watch.require_nothing(arguments)
         if state.error[0]:
-            self._raise_assertion(state)
+            self.raise_assertion(state.error)
 
     def _large(self) -> Kernel:
         """The kernel for allocations above 4 GB: built so that its offsets have 64 bits everywhere."""
@@ -377,9 +380,10 @@ class Kernel:
         error = OpenCLError("clEnqueueNDRangeKernel", code)
         raise LaunchError(f"{self.artifact.entry} on {self.context.device.name}: {error}")
 
-    def _raise_assertion(self, state: ThreadState) -> None:
-        text = assert_layout.text(self.artifact.entry, self.artifact.asserts, list(state.error))
-        ctypes.memset(state.error, 0, ctypes.sizeof(state.error))
+    def raise_assertion(self, error: ctypes.Array[ctypes.c_uint32]) -> None:
+        """DeviceAssertion for what the kernel has written into its assert buffer, which is cleared."""
+        text = assert_layout.text(self.artifact.entry, self.artifact.asserts, list(error))
+        ctypes.memset(error, 0, ctypes.sizeof(error))
         sys.stderr.flush()
         os.write(2, f"{text}\n".encode())
         raise DeviceAssertion(text)

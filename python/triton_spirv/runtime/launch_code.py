@@ -19,7 +19,8 @@ the function's own `self`:
     +144  the thread of `direct`, as it stands at fs:0; +152 where in the block its arguments are told, +160
           where its bytes are
     +168  PyLong_AsUnsignedLongLong; +176 PyLong_AsLongLong; +184 PyErr_Occurred; +192 PyErr_Clear
-    +200  how many pointers there are; behind it a word for each: where it is in the struct, and, from bit 32
+    +200  0, or where in the block the team is told that shares the launch (team_code.py)
+    +208  how many pointers there are; behind it a word for each: where it is in the struct, and, from bit 32
           on, the bits that it must not have
           of `direct`, how many arguments there are; behind it a word for each: where it is among the bytes,
           and, in bits 32 and 33, what it is (ADDRESS, LONG, INT); a word with bit 63
@@ -44,7 +45,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from . import machine_code
+from . import machine_code, team_code
 
 #: what it gives back where a pointer is below the lowest address, or not aligned
 MISFIT = 1
@@ -61,7 +62,7 @@ METH_O = 0x0008
 #: of `self`, an array of arguments, and how many there are
 METH_FASTCALL = 0x0080
 
-LISTING = """
+LISTING = f"""
 direct:
     53                    push rbx
     55                    push rbp
@@ -72,7 +73,7 @@ direct:
     bf03000000            mov edi, 3
     64488b042500000000    mov rax, qword ptr fs:[0]
     483b8390000000        cmp rax, qword ptr [rbx + 0x90]
-    0f85bf010000          jne answer
+    0f85cf010000          jne answer
     4989f5                mov r13, rsi
     4c8ba398000000        mov r12, qword ptr [rbx + 0x98]
     4901dc                add r12, rbx
@@ -80,7 +81,7 @@ direct:
     4801dd                add rbp, rbx
     bf02000000            mov edi, 2
     493b1424              cmp rdx, qword ptr [r12]
-    0f8599010000          jne answer
+    0f85a9010000          jne answer
 next:
     4983c408              add r12, 8
     498b0424              mov rax, qword ptr [r12]
@@ -108,7 +109,7 @@ fine:
     4863d0                movsxd rdx, eax
     4839c2                cmp rdx, rax
     bf02000000            mov edi, 2
-    0f853b010000          jne answer
+    0f854b010000          jne answer
     89c9                  mov ecx, ecx
     89440d00              mov dword ptr [rbp + rcx], eax
     eb9a                  jmp next
@@ -119,7 +120,7 @@ whole:
 refused:
     ff93c0000000          call qword ptr [rbx + 0xc0]
     bf02000000            mov edi, 2
-    e91a010000            jmp answer
+    e92a010000            jmp answer
 ready:
     4989ed                mov r13, rbp
     4883c518              add rbp, 0x18
@@ -141,11 +142,11 @@ go:
     4889cd                mov rbp, rcx
     4989d5                mov r13, rdx
 filled:
-    488b8bc8000000        mov rcx, qword ptr [rbx + 0xc8]
+    488b8bd0000000        mov rcx, qword ptr [rbx + 0xd0]
 check:
     48ffc9                dec rcx
     7828                  js fits
-    488b84cbd0000000      mov rax, qword ptr [rbx + rcx*8 + 0xd0]
+    488b84cbd8000000      mov rax, qword ptr [rbx + rcx*8 + 0xd8]
     89c2                  mov edx, eax
     488b541500            mov rdx, qword ptr [rbp + rdx]
     48c1e820              shr rax, 0x20
@@ -155,7 +156,7 @@ check:
     73dd                  jae check
 misfit:
     bf01000000            mov edi, 1
-    e9b4000000            jmp answer
+    e9c4000000            jmp answer
 fits:
     488b4370              mov rax, qword ptr [rbx + 0x70]
     488b00                mov rax, qword ptr [rax]
@@ -179,8 +180,11 @@ enter:
     488908                mov qword ptr [rax], rcx
     ff5350                call qword ptr [rbx + 0x50]
     4989c4                mov r12, rax
-    e87e000000            call now
+    e88e000000            call now
     4889442418            mov qword ptr [rsp + 0x18], rax
+    4c8b83c8000000        mov r8, qword ptr [rbx + 0xc8]
+    4d85c0                test r8, r8
+    0f859a000000          jne share
     488b7b20              mov rdi, qword ptr [rbx + 0x20]
     31f6                  xor esi, esi
     488b5328              mov rdx, qword ptr [rbx + 0x28]
@@ -204,6 +208,7 @@ enter:
     7512                  jne done
     e831000000            call now
     482b442418            sub rax, qword ptr [rsp + 0x18]
+timed:
     483b4340              cmp rax, qword ptr [rbx + 0x40]
     7702                  ja done
     31c0                  xor eax, eax
@@ -231,6 +236,7 @@ now:
     4803442408            add rax, qword ptr [rsp + 8]
     4883c418              add rsp, 0x18
     c3                    ret
+{team_code.LISTING.strip()}
 """
 
 #: bytes of a launch, or its arguments -> 0, an error code, or nanoseconds
@@ -248,7 +254,7 @@ class _Definition(ctypes.Structure):
 class Block:
     """The words of a block: `sizes` is None where each launch brings its own; pointers are (place in the
     struct, bits that must not be). Of `direct` also its thread, and arguments as (place behind the three
-    sizes, what it is); there are none of other functions."""
+    sizes, what it is); there are none of other functions. `team`: who shares the launch; None: nobody."""
 
     word: int
     text: int
@@ -265,6 +271,7 @@ class Block:
     pointers: Sequence[tuple[int, int]]
     thread: int = 0
     arguments: Sequence[tuple[int, int]] = ()
+    team: team_code.Team | None = None
 
 
 @functools.cache
@@ -296,11 +303,14 @@ def maker() -> Callable[[Block], Call] | None:
         sizes = block.sizes or (0, 0, 0)
         pointers = [at | forbidden << 32 for at, forbidden in block.pointers]
         arguments = [at + 24 | kind << 32 for at, kind in block.arguments]
-        told = 26 + len(pointers)  # words before the arguments are told
+        told = 27 + len(pointers)  # words before the arguments are told
         words = [block.word, block.text, block.set_argument, block.enqueue, block.kernel, block.struct_bytes,
                  block.queue, block.local_sizes, block.longest, block.lowest, *launching, block.gate, *sizes,
-                 block.thread, 8 * told, 8 * (told + 2 + len(arguments)), *converting, len(pointers),
+                 block.thread, 8 * told, 8 * (told + 2 + len(arguments)), *converting, 0, len(pointers),
                  *pointers, len(arguments), *arguments, END, *sizes, *[0] * -(-block.struct_bytes // 8)]
+        if block.team is not None:
+            words[25] = 8 * len(words)
+            words += block.team.words()
         label = "direct" if arguments else "sized" if block.sizes is None else "launch"
         call: Call = new(ctypes.addressof(definitions[label]), struct.pack(f"<{len(words)}Q", *words), None)
         return call

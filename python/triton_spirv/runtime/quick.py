@@ -15,6 +15,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .. import assert_layout
 from ..tensors import lowest_address
 from . import launch_code, running_kernels, waiting
 from .arguments import NumberTable
@@ -25,6 +26,7 @@ KINDS = {"Q": launch_code.ADDRESS, "q": launch_code.LONG, "i": launch_code.INT}
 if TYPE_CHECKING:
     from .launch import Kernel
     from .program import OwnedKernel
+    from .team_code import Team
 
 
 class Quick:
@@ -39,6 +41,8 @@ class Quick:
         parameter is neither a pointer nor an integer of 32 or 64 bits
     most: so many programs are known to be short; more are launched by `launch`
     slow: how many launches took long since the last one that did not; who launches clears it
+    asserts: may an assertion fail? Then `pack` takes `threads.hidden` behind the values, and who launches
+        asks after it whether `threads.error[0]` is 0, else calls `failed_assertion`
     """
 
     def __init__(self, kernel: Kernel, sizes: tuple[int, int, int] | None,
@@ -48,10 +52,14 @@ class Quick:
         own_sizes = "<QQQ" if sizes is None else "<"
         self.pack = struct.Struct(own_sizes + kernel.artifact.struct_format.lstrip("<=")).pack
         pointers = [(_place(kernel, parameter), alignment - 1) for parameter, alignment in alignments.items()]
-        self.threads = _Calls(kernel, sizes, pointers)
+        self.threads = self._calls(sizes, pointers)
         self.direct = self._direct(sizes, pointers)
         self.most = kernel.pace.short()
         self.slow = 0
+        self.asserts = bool(kernel.artifact.hidden)
+
+    def _calls(self, sizes: tuple[int, int, int] | None, pointers: Sequence[tuple[int, int]]) -> Calls:
+        return Calls(self._kernel, sizes, pointers, self._kernel.longest)
 
     def _direct(self, sizes: tuple[int, int, int] | None, pointers: Sequence[tuple[int, int]]
                 ) -> launch_code.Call | None:
@@ -62,7 +70,8 @@ class Quick:
             return None
         own_sizes = [] if sizes else [(8 * axis - 24, launch_code.ADDRESS) for axis in range(3)]
         arguments = [(_place(kernel, at), kind) for at, kind in enumerate(kinds) if kind is not None]
-        return call_of(kernel, self.threads.owner, sizes, pointers, [*own_sizes, *arguments])
+        return call_of(kernel, self.threads.owner, kernel.longest, sizes, pointers,
+                       [*own_sizes, *arguments])
 
     def launch(self, x: int, y: int, z: int, values: Sequence[int]) -> bool:
         """The ordinary launch, which measures how long it takes; False, and no launch, where a pointer is not
@@ -72,6 +81,10 @@ class Quick:
         self._kernel.launch(x, y, z, values)
         self.ask_pace()
         return True
+
+    def failed_assertion(self) -> None:
+        """DeviceAssertion, of this thread's last launch."""
+        self._kernel.raise_assertion(self.threads.error)
 
     def ask_pace(self) -> None:
         """After an ordinary launch of the kernel: what is known to be short now?"""
@@ -99,33 +112,41 @@ class Quick:
 
 def quick_of(kernel: Kernel, sizes: tuple[int, int, int] | None,
              alignments: Mapping[int, int]) -> Quick | None:
-    """As Quick takes them. None where a launch takes more than that: memory of its own, output, checks,
-    another device."""
+    """As Quick takes them. None where a launch takes more than that."""
+    return Quick(kernel, sizes, alignments) if is_plain(kernel) and not kernel.artifact.hidden else None
+
+
+def is_plain(kernel: Kernel) -> bool:
+    """Does a launch take addresses and numbers, and nothing more but an array for assertions: no memory of
+    its own, output, checks, another device?"""
     artifact = kernel.artifact
-    plain = (kernel.shared and artifact.passing == "struct" and artifact.parameters and not artifact.hidden
-             and not artifact.sites and not artifact.overflow_bytes and not getattr(artifact, "prints", False)
+    plain = (kernel.shared and artifact.passing == "struct" and artifact.parameters
+             and set(artifact.hidden) <= {"assert_buffer"} and not artifact.sites
+             and not artifact.overflow_bytes and not getattr(artifact, "prints", False)
              and not any(isinstance(table, NumberTable) for table in kernel.parameters.tables.values()))
-    if not plain or launch_code.maker() is None or not kernel.context.device.runs_in_calling_thread:
-        return None
-    return Quick(kernel, sizes, alignments)
+    return bool(plain and launch_code.maker() is not None and kernel.context.device.runs_in_calling_thread)
 
 
-class _Calls(threading.local):
-    """`call`: each thread's own, with a kernel object and a queue of its own."""
+class Calls(threading.local):
+    """`call`: each thread's own, with a kernel object and a queue of its own. longest: nanoseconds from which
+    on it says how long it took. error, hidden: the thread's array for assertions, and what the kernel is told
+    of it."""
 
     def __init__(self, kernel: Kernel, sizes: tuple[int, int, int] | None,
-                 pointers: Sequence[tuple[int, int]]) -> None:
+                 pointers: Sequence[tuple[int, int]], longest: int) -> None:
         self.owner = kernel.program.clone_kernel()
-        call = call_of(kernel, self.owner, sizes, pointers)
+        self.error = (ctypes.c_uint32 * assert_layout.WORDS)()
+        self.hidden = (ctypes.addressof(self.error),) * len(kernel.artifact.hidden)
+        call = call_of(kernel, self.owner, longest, sizes, pointers)
         assert call is not None  # quick_of has asked
         self.call = call
 
 
-def call_of(kernel: Kernel, owner: OwnedKernel, sizes: tuple[int, int, int] | None = None,
-            pointers: Sequence[tuple[int, int]] = (), arguments: Sequence[tuple[int, int]] = ()
-            ) -> launch_code.Call | None:
+def call_of(kernel: Kernel, owner: OwnedKernel, longest: int, sizes: tuple[int, int, int] | None = None,
+            pointers: Sequence[tuple[int, int]] = (), arguments: Sequence[tuple[int, int]] = (),
+            team: Team | None = None) -> launch_code.Call | None:
     """Launches of this thread with a kernel object of its own, which must live as long; None where there is
-    no such code. pointers, arguments: as a block has them."""
+    no such code. longest, pointers, arguments, team: as a block has them."""
     make = launch_code.maker()
     if make is None:
         return None
@@ -136,13 +157,14 @@ def call_of(kernel: Kernel, owner: OwnedKernel, sizes: tuple[int, int, int] | No
     return make(launch_code.Block(
         running_kernels.address(running_kernels.place()), kernel.text_address, set_argument, enqueue,
         owner.handle, struct.calcsize(kernel.artifact.struct_format), kernel.context.local_queue,
-        ctypes.addressof(kernel.local), kernel.longest, lowest_address(),
+        ctypes.addressof(kernel.local), longest, lowest_address(),
         running_kernels.gate.buffer_info()[0],
         None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers,
-        threading.get_ident(), arguments))  # what pthread_self() gives is what stands at fs:0
+        threading.get_ident(), arguments, team))  # what pthread_self() gives is what stands at fs:0
 
 
 def _place(kernel: Kernel, parameter: int) -> int:
     """Where a pointer or an integer is in the struct."""
-    values = [int(i == parameter) for i in range(len(kernel.artifact.parameters))]
+    count = len(kernel.artifact.parameters) + len(kernel.artifact.hidden)
+    values = [int(i == parameter) for i in range(count)]
     return struct.pack(kernel.artifact.struct_format, *values).index(1)

@@ -30,11 +30,12 @@ class ThreadQueues:
         return queue
 
     def forget(self) -> object:
-        """The thread gets new queues; what is given keeps the old ones. That of the name "local" stays."""
+        """The thread gets new queues; what is given keeps the old ones. Those stay that run kernels in the
+        calling thread, "local", and those of a team, "team_0" and so on."""
         queues = dict(self._threads.__dict__)
         self._threads.__dict__.clear()
-        if "local" in queues:
-            self._threads.local = queues.pop("local")
+        for name in [name for name in queues if name == "local" or name.startswith("team_")]:
+            setattr(self._threads, name, queues.pop(name))
         return queues
 
 

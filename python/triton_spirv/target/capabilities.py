@@ -37,6 +37,8 @@ class ModuleForm:
     address_bits    64, or 32: the addressing model Physical32
     passing         "arguments" of a kernel one by one, all in one by-value "struct", or as constants that
                     are "push"ed (Vulkan)
+    in_parts        may a launch be made in parts? Programs are counted from the launch's global offset, whose
+                    upper 32 bits say how many there are of all parts, or are 0
     push_bytes      of push constants (Vulkan): arguments beyond it travel in a buffer
     optimised_size  instructions of a kernel up to which the driver's compiler is to optimise; a larger one
                     asks it not to, where it would take long: see CPU_SIMT
@@ -52,6 +54,7 @@ class ModuleForm:
     capabilities: frozenset[str] | None = None
     address_bits: int = 64
     passing: str = "arguments"
+    in_parts: bool = False
     push_bytes: int = 0
     optimised_size: int | None = None
     loop_rounds: int = 0

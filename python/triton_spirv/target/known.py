@@ -9,7 +9,7 @@ from .capabilities import Matrix
 from .device import Target
 
 #: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
-CPU = Target("cpu", passing="struct", masked_access=True, stream_bytes=16 << 20,
+CPU = Target("cpu", passing="struct", in_parts=True, masked_access=True, stream_bytes=16 << 20,
              quirks=frozenset({"vectorises_atomics", "parts_contractions", "inexact_erf"}))
 
 #: What the registers of an instruction set hold: 32 of a whole vector, or 16 of half a vector. Two units of
@@ -291,7 +291,8 @@ def _described_cpu(name: str) -> Target:
         raise DeviceError(f"target {name!r}: a CPU device cannot have {', '.join(unknown)}; it can have "
                           f"{', '.join(CPU_REPORTED)}")
     return CPU.with_options(
-        name=name, masked_access=False, float64="double" in words, quirks=frozenset({"traps_on_division"}),
+        name=name, in_parts=False, masked_access=False, float64="double" in words,
+        quirks=frozenset({"traps_on_division"}),
         vector_width=8,  # of 64 bits each: the quirk drops_wide_calls
         capabilities=least | {CPU_REPORTED[word][1] for word in words})
 

@@ -3,8 +3,8 @@
 torch writes a launcher for each kernel, which makes an object for Triton's launch hooks and calls Triton's
 launcher, which asks of each argument what it is. For a small kernel that takes longer than the kernel. The
 function that is written here computes the grid as torch's does, takes the addresses, and makes the one call
-of triton_spirv's quick launches (runtime/quick.py). What does not fit, and what somebody watches, is launched
-by torch's launcher as before.
+of triton_spirv's quick launches (runtime/quick.py), or lets torch's own threads share the launch
+(runtime/teams.py). What does not fit, and what somebody watches, is launched by torch's launcher as before.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def written(launcher: Any, facts: dict[str, Any]) -> Callable[..., None] | None:
     ours = {"ordinary": launcher, "entering": hooks[0], "leaving": hooks[1], "recorders": recorders,
             "quick": quick, "pack": quick.pack, "threads": quick.threads,
             "misfits": (struct.error, OverflowError, TypeError, AttributeError)}
-    body = body_text(given, list(passed), pointers, quick.local_size, grid)
+    body = body_text(given, list(passed), pointers, quick, grid)
     names = {**known, **{OURS + name: value for name, value in ours.items()}}
     exec(f"{head_text(given)}\n{body}", names)
     made: Callable[..., None] = names["launcher"]
@@ -105,33 +105,41 @@ def ordinary_text(given: tuple[str, ...]) -> str:
 
 
 def body_text(given: tuple[str, ...], passed: list[str], pointers: list[str],
-              local_size: tuple[int, int, int], grid: Any) -> str:
+              quick: Any, grid: Any) -> str:
     """The function's body. given: the launcher's parameters; passed: those that the kernel has."""
+    from triton_spirv.runtime.teams import Shared
+
     ordinary = ordinary_text(given)
     unusual = " or ".join(f"{name}.is_neg() or not {name}.is_cpu" for name in pointers)
     values = ", ".join(f"{name}.data_ptr()" if name in pointers else name for name in passed)
-    sizes = ", ".join(f"grid_{axis} * {size}" for axis, size in enumerate(local_size))
-    lines = [*[f"    {line}" for line in grid.prefix],
-             f"    grid_0 = {grid.x_grid}",
-             f"    grid_1 = {grid.y_grid}",
-             f"    grid_2 = {grid.z_grid}",
-             "    try:",
-             *([f"        if {unusual}:", f"            {ordinary}"] if pointers else []),
-             f"        {OURS}data = {OURS}pack({sizes}, {values})",
-             f"    except {OURS}misfits:",
-             f"        {ordinary}",
-             f"    {OURS}programs = grid_0 * grid_1 * grid_2",
-             f"    if not 0 < {OURS}programs <= {OURS}quick.most:",
-             f"        if not {OURS}quick.launch(grid_0, grid_1, grid_2, ({values},)):",
-             f"            {ordinary}",
-             "        return None",
+    sizes = ", ".join(f"grid_{axis} * {size}" for axis, size in enumerate(quick.local_size))
+    hidden = f", *{OURS}threads.hidden" if quick.asserts else ""
+    lines = [*grid.prefix,
+             f"grid_0 = {grid.x_grid}",
+             f"grid_1 = {grid.y_grid}",
+             f"grid_2 = {grid.z_grid}",
+             "try:",
+             *([f"    if {unusual}:", f"        {ordinary}"] if pointers else []),
+             f"    {OURS}data = {OURS}pack({sizes}, {values}{hidden})",
+             f"except {OURS}misfits:",
+             f"    {ordinary}",
+             f"{OURS}programs = grid_0 * grid_1 * grid_2",
+             f"if 0 < {OURS}programs <= {OURS}quick.most:",
              f"    {OURS}code = {OURS}threads.call({OURS}data)",
              f"    if {OURS}code:",
              f"        if not {OURS}quick.said({OURS}programs, {OURS}code):",
              f"            {ordinary}",
              f"    elif {OURS}quick.slow:",
-             f"        {OURS}quick.slow = 0"]
-    return "\n".join(lines)
+             f"        {OURS}quick.slow = 0",
+             *([f"elif 0 < {OURS}programs <= {OURS}quick.shared:",
+                f"    {OURS}code = {OURS}threads.team({OURS}data)",
+                f"    if {OURS}code and not {OURS}quick.said_team({OURS}programs, {OURS}code):",
+                f"        {ordinary}"] if isinstance(quick, Shared) else []),
+             f"elif not {OURS}quick.launch(grid_0, grid_1, grid_2, ({values},)):",
+             f"    {ordinary}",
+             *([f"if {OURS}threads.error[0]:",
+                f"    {OURS}quick.failed_assertion()"] if quick.asserts else [])]
+    return "\n".join(f"    {line}" for line in lines)
 
 
 def watchers(hook: Any) -> Any:
@@ -142,5 +150,7 @@ def watchers(hook: Any) -> Any:
 
 def quick_of(compiled: Any, alignments: dict[int, int]) -> Any:
     """The runtime's quick launches of Triton's compiled kernel; None where it has none."""
-    made = getattr(compiled.run, "quick", None)
-    return None if made is None else made(compiled.function, None, alignments)
+    from .openmp import openmp
+
+    made, team = getattr(compiled.run, "quick", None), openmp()
+    return None if made is None else made(compiled.function, None, alignments, *([team] if team else []))

@@ -172,18 +172,33 @@ class OpenCL(OpenCLTileRegisters):
         return self.b.emit("OpLoad", self._builtins[name], type=type)
 
     def _coordinate(self, builtin: str, axis: int) -> Value:
-        """One of three, in 32 bits; loaded once, at the entry: each load is three calls for Intel's CPU
-        compiler, and takes it 0.15 ms."""
+        """One of three, in 32 bits; made once, at the entry."""
         b, name = self.b, (builtin, axis)
         if name not in self._coordinates:
+            all_three = self._three(builtin)
             with b.module.at_entry():
-                if (builtin, -1) not in self._coordinates:
-                    self._coordinates[builtin, -1] = self._builtin(builtin, Vector(self._size_type, 3))
-                self._coordinates[name] = b.resize(b.extract(self._coordinates[builtin, -1], axis), 32)
+                self._coordinates[name] = b.resize(b.extract(all_three, axis), 32)
         return self._coordinates[name]
 
+    def _three(self, builtin: str) -> Value:
+        """A builtin along x, y and z. Each load is three calls for Intel's CPU compiler, and takes it 0.15
+        ms."""
+        if (builtin, -1) not in self._coordinates:
+            with self.b.module.at_entry():
+                self._coordinates[builtin, -1] = self._builtin(builtin, Vector(self._size_type, 3))
+        return self._coordinates[builtin, -1]
+
     def program_id(self, axis: int) -> Value:
-        return self._drawn[axis] if self._drawn else self._coordinate("WorkgroupId", axis)
+        if self._drawn:
+            return self._drawn[axis]
+        group, name = self._coordinate("WorkgroupId", axis), ("program", axis)
+        if not self.target.in_parts:
+            return group
+        if name not in self._coordinates:
+            first = self._coordinate("GlobalOffset", axis)
+            with self.b.module.at_entry():
+                self._coordinates[name] = self.b.iadd(group, first)
+        return self._coordinates[name]
 
     def draw_program(self, counter: Value) -> None:
         b, across, down = self.b, self.num_programs(0), self.num_programs(1)
@@ -193,7 +208,15 @@ class OpenCL(OpenCLTileRegisters):
                        b.binary("OpUDiv", rows, down))
 
     def num_programs(self, axis: int) -> Value:
-        return self._coordinate("NumWorkgroups", axis)
+        b, groups, name = self.b, self._coordinate("NumWorkgroups", axis), ("programs", axis)
+        if not self.target.in_parts:
+            return groups
+        if name not in self._coordinates:
+            offset = self._three("GlobalOffset")
+            with b.module.at_entry():
+                of_all = b.resize(b.lshr(b.extract(offset, axis), 32), 32)
+                self._coordinates[name] = b.select(b.compare("OpINotEqual", of_all, 0), of_all, groups)
+        return self._coordinates[name]
 
     def lane_id(self) -> Value:
         return self._lane

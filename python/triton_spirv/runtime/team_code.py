@@ -1,0 +1,194 @@
+"""The machine code of a launch that the threads of an OpenMP team share, part of launch_code.py's.
+
+The thread that launches begins a parallel region of OpenMP, whose threads are torch's own: they are awake if
+torch has just computed something, and would hold the cores that the driver's threads wait for. Each member of
+the team has a kernel object and a queue that runs kernels in the calling thread. The longest axis of the
+grid, or the last that is long enough, is dealt out to the members, and each of them launches its part in a
+few pieces, in the same order each time, so that it finds in its caches what an earlier kernel left there.
+Who is done goes on with the pieces of others. A piece is a launch with a global offset: where it begins, and
+in the upper 32 bits how long the axis is (`Target.in_parts`).
+
+    +0    GOMP_parallel; +8 omp_get_thread_num
+    +16   how many members there are
+    +24   the nanoseconds that the last launch took: it is made in more pieces if that was long
+    +32   a launch that took fewer than so many nanoseconds says how many
+    +40   the three sizes of the grid; +64 the axis that is dealt out; +72 programs of a piece along it
+    +80   an error code of the driver, or 0
+    +88   address of the struct; +96 of the block
+    +128  for each member 64 bytes: kernel, queue, where along the axis the next piece begins, where its part
+          ends
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LISTING = """
+share:
+    4901d8                add r8, rbx
+    4c89442420            mov qword ptr [rsp + 0x20], r8
+    49896858              mov qword ptr [r8 + 0x58], rbp
+    49895860              mov qword ptr [r8 + 0x60], rbx
+    4d8b4810              mov r9, qword ptr [r8 + 0x10]
+    4e8d148d00000000      lea r10, [r9*4]
+    31c9                  xor ecx, ecx
+    31ff                  xor edi, edi
+    49894850              mov qword ptr [r8 + 0x50], rcx
+axes:
+    498b44cd00            mov rax, qword ptr [r13 + rcx*8]
+    498944c828            mov qword ptr [r8 + rcx*8 + 0x28], rax
+    4c39d0                cmp rax, r10
+    7305                  jae longer
+    4839f8                cmp rax, rdi
+    7607                  jbe shorter
+longer:
+    4889c7                mov rdi, rax
+    49894840              mov qword ptr [r8 + 0x40], rcx
+shorter:
+    ffc1                  inc ecx
+    83f903                cmp ecx, 3
+    75de                  jne axes
+    4a8d440fff            lea rax, [rdi + r9 - 1]
+    31d2                  xor edx, edx
+    49f7f1                div r9
+    4989c2                mov r10, rax
+    498b4818              mov rcx, qword ptr [r8 + 0x18]
+    48c1e910              shr rcx, 0x10
+    4883c102              add rcx, 2
+    4883f908              cmp rcx, 8
+    7605                  jbe pieces
+    b908000000            mov ecx, 8
+pieces:
+    498d440aff            lea rax, [r10 + rcx - 1]
+    31d2                  xor edx, edx
+    48f7f1                div rcx
+    49894048              mov qword ptr [r8 + 0x48], rax
+    498d8880000000        lea rcx, [r8 + 0x80]
+    31c0                  xor eax, eax
+deal:
+    48894110              mov qword ptr [rcx + 0x10], rax
+    4c01d0                add rax, r10
+    4839f8                cmp rax, rdi
+    480f47c7              cmova rax, rdi
+    48894118              mov qword ptr [rcx + 0x18], rax
+    4883c140              add rcx, 0x40
+    49ffc9                dec r9
+    75e5                  jne deal
+    488d3d3c000000        lea rdi, [rip + 0x3c]
+    4c89c6                mov rsi, r8
+    31d2                  xor edx, edx
+    31c9                  xor ecx, ecx
+    41ff10                call qword ptr [r8]
+    e82dffffff            call now
+    488b4c2420            mov rcx, qword ptr [rsp + 0x20]
+    482b442418            sub rax, qword ptr [rsp + 0x18]
+    48894118              mov qword ptr [rcx + 0x18], rax
+    4883795000            cmp qword ptr [rcx + 0x50], 0
+    7409                  je shared
+    488b4150              mov rax, qword ptr [rcx + 0x50]
+    e9ebfeffff            jmp done
+shared:
+    483b4120              cmp rax, qword ptr [rcx + 0x20]
+    0f82e1feffff          jb done
+    e9d4feffff            jmp timed
+member:
+    53                    push rbx
+    55                    push rbp
+    4154                  push r12
+    4155                  push r13
+    4156                  push r14
+    4883ec50              sub rsp, 0x50
+    4889fb                mov rbx, rdi
+    ff5308                call qword ptr [rbx + 8]
+    4189c5                mov r13d, eax
+    4c8b7310              mov r14, qword ptr [rbx + 0x10]
+    4d39f5                cmp r13, r14
+    0f83d8000000          jae home
+    4d89ec                mov r12, r13
+    49c1e406              shl r12, 6
+    4901dc                add r12, rbx
+    488b6b60              mov rbp, qword ptr [rbx + 0x60]
+    498bbc2480000000      mov rdi, qword ptr [r12 + 0x80]
+    31f6                  xor esi, esi
+    488b5528              mov rdx, qword ptr [rbp + 0x28]
+    488b4b58              mov rcx, qword ptr [rbx + 0x58]
+    ff5510                call qword ptr [rbp + 0x10]
+    85c0                  test eax, eax
+    0f8590000000          jne failed
+    31c9                  xor ecx, ecx
+grid:
+    488b44cb28            mov rax, qword ptr [rbx + rcx*8 + 0x28]
+    488944cc38            mov qword ptr [rsp + rcx*8 + 0x38], rax
+    48c1e020              shl rax, 0x20
+    488944cc20            mov qword ptr [rsp + rcx*8 + 0x20], rax
+    ffc1                  inc ecx
+    83f903                cmp ecx, 3
+    75e6                  jne grid
+take:
+    4c89ea                mov rdx, r13
+    48c1e206              shl rdx, 6
+    4801da                add rdx, rbx
+    488b4b48              mov rcx, qword ptr [rbx + 0x48]
+    4889c8                mov rax, rcx
+    f0480fc18290000000    lock xadd qword ptr [rdx + 0x90], rax
+    488b9298000000        mov rdx, qword ptr [rdx + 0x98]
+    4829c2                sub rdx, rax
+    7656                  jbe taken
+    4839ca                cmp rdx, rcx
+    480f47d1              cmova rdx, rcx
+    488b4b40              mov rcx, qword ptr [rbx + 0x40]
+    488954cc38            mov qword ptr [rsp + rcx*8 + 0x38], rdx
+    8944cc20              mov dword ptr [rsp + rcx*8 + 0x20], eax
+    31c0                  xor eax, eax
+    48890424              mov qword ptr [rsp], rax
+    4889442408            mov qword ptr [rsp + 8], rax
+    4889442410            mov qword ptr [rsp + 0x10], rax
+    498bbc2488000000      mov rdi, qword ptr [r12 + 0x88]
+    498bb42480000000      mov rsi, qword ptr [r12 + 0x80]
+    ba03000000            mov edx, 3
+    488d4c2420            lea rcx, [rsp + 0x20]
+    4c8d442438            lea r8, [rsp + 0x38]
+    4c8b4d38              mov r9, qword ptr [rbp + 0x38]
+    ff5518                call qword ptr [rbp + 0x18]
+    85c0                  test eax, eax
+    748c                  je take
+failed:
+    4898                  cdqe
+    48894350              mov qword ptr [rbx + 0x50], rax
+    eb15                  jmp home
+taken:
+    49ffc5                inc r13
+    4c3b6b10              cmp r13, qword ptr [rbx + 0x10]
+    7503                  jne another
+    4531ed                xor r13d, r13d
+another:
+    49ffce                dec r14
+    0f856fffffff          jne take
+home:
+    4883c450              add rsp, 0x50
+    415e                  pop r14
+    415d                  pop r13
+    415c                  pop r12
+    5d                    pop rbp
+    5b                    pop rbx
+    c3                    ret
+"""
+
+
+@dataclass(frozen=True)
+class Team:
+    """parallel, number: addresses of the two functions of OpenMP; shortest: see above; members: (kernel,
+    queue) of each."""
+
+    parallel: int
+    number: int
+    shortest: int
+    members: Sequence[tuple[int, int]]
+
+    def words(self) -> list[int]:
+        """Its part of a block."""
+        words = [self.parallel, self.number, len(self.members), 0, self.shortest, *[0] * 11]
+        for kernel, queue in self.members:
+            words += [kernel, queue, *[0] * 6]
+        return words
