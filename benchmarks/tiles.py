@@ -1,8 +1,8 @@
 """Products with their innermost loop forced into other shapes, beside torch, by processor time of one core.
 
-    python benchmarks/tiles.py [--tiles 8x2,12x2] [--turns 2,4] [--left ,staged] [--blocks 128x128x64]
-                               [--sizes 512,4096x128x512] [--type f32] [--seconds 0.3]
-                               [--instructions avx2] [--profile FILE]
+    python benchmarks/tiles.py [--tiles 8x2,12x2] [--turns 2,4] [--left ,staged] [--result ,array]
+                               [--blocks 128x128x64] [--sizes 512,4096x128x512] [--type f32]
+                               [--seconds 0.3] [--instructions avx2] [--profile FILE]
 
 A tile is rows x vectors of the result that are summed in registers; a turn is how many steps along K one
 round of the innermost loop takes. "chosen" is what the compiler decides by itself. Each figure is in GFLOP/s:
@@ -40,6 +40,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--tiles", default="chosen", help="chosen, or rows x vectors, separated by commas")
     parser.add_argument("--turns", default="", help="steps along K in one round of the innermost loop")
     parser.add_argument("--left", default="", help="staged: never read where it lies; commas for several")
+    parser.add_argument("--result", default="", help="array: tiles never go straight to memory")
     parser.add_argument("--blocks", default="128x128x64", help="BM x BN x BK of the kernel")
     parser.add_argument("--sizes", default="512,1024", help="N, MxNxK or BxMxNxK")
     parser.add_argument("--type", choices=TYPES, default="f32")
@@ -57,12 +58,14 @@ def numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split("x")))
 
 
-def force(tile: str, turn: str, left: str) -> None:
+def force(tile: str, turn: str, left: str, result: str) -> None:
     """From here on, kernels are compiled so."""
     from triton_spirv.lower.products import decide, dot
 
     in_memory = vars(dot).setdefault("_in_memory", dot.in_memory)
     dot.in_memory = (lambda *_: None) if left == "staged" else in_memory  # type: ignore[assignment]
+    straight = vars(dot).setdefault("_straight", dot.straight_to_memory)
+    dot.straight_to_memory = (lambda *_: None) if result == "array" else straight  # type: ignore[assignment]
     original = vars(decide).setdefault("_micro_tile", decide.micro_tile)
     decide.UNROLLED = int(turn) if turn else vars(decide).setdefault("_unrolled", decide.UNROLLED)  # type: ignore
     if tile == "chosen":
@@ -76,7 +79,7 @@ def force(tile: str, turn: str, left: str) -> None:
     decide.micro_tile = micro_tile  # type: ignore[assignment]
 
 
-def variant(forced: tuple[str, str, str], block: tuple[int, ...], shape: tuple[int, ...],
+def variant(forced: tuple[str, str, str, str], block: tuple[int, ...], shape: tuple[int, ...],
             tensors: Any) -> Callable[[], object]:
     """Ours, compiled with forced choices."""
     import triton
@@ -120,20 +123,21 @@ def compare(size: str, options: argparse.Namespace) -> None:
     a, b, c, theirs = operands(shape, options.type)
     expected = theirs().double()
     actions: dict[str, Callable[[], object]] = {"torch": theirs}
-    for forced in itertools.product(*(x.split(",") for x in (options.tiles, options.turns, options.left))):
+    choices = options.tiles, options.turns, options.left, options.result
+    for forced in itertools.product(*(x.split(",") for x in choices)):
         for block in options.blocks.split(","):
             ours = variant(forced, numbers(block), shape, (a, b, c))
             error = (c.double() - expected).abs().max() / expected.abs().max()
             if not error < 2e-2:
                 raise SystemExit(f"{forced} {block}: wrong by {error}")
-            tile, turn, left = forced
-            actions[f"{tile:>7} turn {turn or '-'} {left:6} {block}"] = ours
+            tile, turn, left, result = forced
+            actions[f"{tile:>7} turn {turn or '-'} {left:6} {result:5} {block}"] = ours
     batch, m, n, k = shape
     rates = measured(actions, 2.0 * batch * m * n * k, options.seconds)
     print(f"\n{options.type} {size}")
     for name, (rate, middle) in rates.items():
         ratio = rate / rates["torch"][0]
-        print(f"  {name:36} {rate:7.1f} ({middle:.1f})  {ratio:.2f} of torch", flush=True)
+        print(f"  {name:42} {rate:7.1f} ({middle:.1f})  {ratio:.2f} of torch", flush=True)
     for name, action in actions.items() if options.profile else ():
         profile(f"{options.type} {size} {name}", action, options.profile)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..ir.model import Operation, Value
 
 #: So many values at most are followed from a loop to its store.
@@ -18,9 +20,64 @@ def destination(product: Operation) -> Operation | None:
     return _stored(loop.results[index], loop) if user is body.terminator else None
 
 
+@dataclass(frozen=True)
+class LastRound:
+    """Tiles of a product may go straight to where `store`, behind its loop, puts them: in the loop's last
+    round. steps: what is computed of them on the way, each operation of one operand."""
+
+    store: Operation
+    loop: Operation
+    steps: tuple[Operation, ...]
+
+
+def last_round(product: Operation) -> LastRound | None:
+    """That of a product; None where anything else asks for the sums, or may see, in memory, that they are
+    stored early: an operation behind the product in its round, or between the loop and the store."""
+    loop, body = product.parent_op, product.parent
+    if loop is None or body is None or not loop.has("counts") or len(product.results[0].uses) != 1:
+        return None
+    user, index = product.results[0].uses[0]
+    if user is not body.terminator or loop.parent is None or not _is_quiet(product, user):
+        return None
+    if product.c is not body.arguments[index + 1] or len(product.c.uses) != 1:
+        return None
+    value = loop.results[index]
+    steps: list[Operation] = []
+    while len(value.uses) == 1:
+        user, _ = value.uses[0]
+        if user.parent is not loop.parent:
+            return None
+        if user.name == "tt.store":
+            wanted = user.value is value and has_early_operands(user, loop) and _is_quiet(loop, user)
+            return LastRound(user, loop, tuple(steps)) if wanted else None
+        if not user.has("elementwise") or len(user.operands) != 1 or len(steps) == MOST:
+            return None
+        steps.append(user)
+        value = user.results[0]
+    return None
+
+
+def _is_quiet(first: Operation, last: Operation) -> bool:
+    """Does everything between two operations of a block leave memory alone? (Another product may read its
+    operands when it stands there.)"""
+    assert first.parent is not None
+    operations = first.parent.operations
+    between = operations[operations.index(first) + 1:operations.index(last)]
+    return all(op.is_pure and not op.regions and not op.has("product") for op in between)
+
+
+def has_early_operands(store: Operation, loop: Operation) -> bool:
+    """Are address and mask of a store behind a loop known before it?"""
+    return has_early_address(store, loop) and (store.mask is None or _is_early(store.mask, loop))
+
+
 def has_early_address(store: Operation, loop: Operation) -> bool:
     """Are the addresses of a store behind a loop known before it?"""
-    made, block = store.ptr.defining_op, loop.parent
+    return _is_early(store.ptr, loop)
+
+
+def _is_early(value: Value, loop: Operation) -> bool:
+    made, block = value.defining_op, loop.parent
     if made is None or block is None or made.parent is not block:
         return True
     return block.operations.index(made) < block.operations.index(loop)

@@ -1,4 +1,5 @@
-"""`Prepared`: what products on matrix units made before a loop, for the operations in it."""
+"""`Prepared`: what was made before an operation, for it: before a loop, for products on matrix units in it;
+in the last round of a loop, for the store behind it."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ class Prepared:
     conversions    made in matrices of a sub-group before their loop
     product_bytes  of a matrix unit's results, by where they are made
     zeroed         products that begin the sums of their loop with zero
+    stored_early   store -> a variable: 1 if all of it is made already
     """
 
     loads: dict[Operation, Resting | Loads] = field(default_factory=dict)
@@ -28,3 +30,4 @@ class Prepared:
     conversions: dict[Operation, LeftMatrices] = field(default_factory=dict)
     product_bytes: dict[Block | None, int] = field(default_factory=dict)
     zeroed: set[Operation] = field(default_factory=set)
+    stored_early: dict[Operation, Register] = field(default_factory=dict)

@@ -5,14 +5,19 @@
     store(out, total)                            store(out, total)
 
 A block of a result is large, and hardly ever in a cache when it is stored. Products with their addresses at
-hand fetch it while they compute, in the last round (lower/products/destination.py).
+hand fetch it while they compute, in the last round (lower/products/destination.py), and store it tile by tile
+where its mask is at hand, too (lower/products/last_round.py).
 """
 
 from __future__ import annotations
 
+from ..facts.bounds import conjunction
 from ..facts.destinations import destination
-from ..ir.model import Block, Operation
+from ..ir.model import Block, Operation, Value
 from ..ir.module import Module
+
+#: A mask of more comparisons is left where it is: computed before a loop, it would be kept in an array.
+MOST = 3
 
 
 def early_addresses(module: Module) -> None:
@@ -20,16 +25,25 @@ def early_addresses(module: Module) -> None:
     for product in [op for op in module.walk() if op.has("product")]:
         store = destination(product)
         loop = product.parent_op
-        if store is not None and loop is not None and loop.parent is not None:
-            for op in _addresses(store, loop, loop.parent) or ():
-                op.move_before(loop)
+        if store is None or loop is None or loop.parent is None:
+            continue
+        for value in (store.ptr, store.mask):
+            if value is not None and (value is store.ptr or _is_simple(value)):
+                for op in _makers(value, loop, loop.parent) or ():
+                    op.move_before(loop)
 
 
-def _addresses(store: Operation, loop: Operation, block: Block) -> list[Operation] | None:
-    """The operations behind the loop that the store's addresses are computed by, in their order; None where
-    one has an effect, reads memory or needs a result of the loop."""
+def _is_simple(mask: Value) -> bool:
+    """Is a mask few comparisons that all have to hold?"""
+    parts = conjunction(mask)
+    return len(parts) <= MOST and all(part.predicate for part in parts)
+
+
+def _makers(value: Value, loop: Operation, block: Block) -> list[Operation] | None:
+    """The operations behind the loop that a value is computed by, in their order; None where one has an
+    effect, reads memory or needs a result of the loop."""
     behind = block.operations[block.operations.index(loop):]
-    needed = {store.ptr.defining_op}
+    needed = {value.defining_op}
     found: list[Operation] = []
     for op in reversed(behind):
         if op in needed:

@@ -178,9 +178,12 @@ def loads_below(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[t
 
 
 def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
-          loads: Sequence[tuple[Deferred, set[Layout]]], earlier: Sequence[Store] = ()) -> Comparison | None:
+          loads: Sequence[tuple[Deferred, set[Layout]]], earlier: Sequence[Store] = (),
+          in_step: bool = True) -> Comparison | None:
     """Can none of these loads read, and none of the earlier stores overwrite, what an earlier step of the
-    store has written? None: no test tells, or there are none, of which nothing has to be told."""
+    store has written? None: no test tells, or there are none, of which nothing has to be told. in_step: all
+    of them come to their elements in the order of the store's walk, where layouts say so; else their memory
+    may not be the same either."""
     b = ctx.b
     intervals = Intervals(ctx, op, mask)
     if not isinstance(ptr, Pointers) or not (loads or earlier):
@@ -190,7 +193,7 @@ def apart(ctx: Context, op: Operation, ptr: Tensor, mask: Tensor | None,
         return None
     first, last = written.low, written.high
     walked = ctx.layouts.of(op.ptr.type)
-    single, larger = distinct(ctx, ptr, walked)
+    single, larger = distinct(ctx, ptr, walked) if in_step else (False, ())
     compared = []
     safe = reduce(b.logical_and, intervals.tests) if intervals.tests else None
     others = [(node.operation, *parts_of_load(node)[:2], layouts) for node, layouts in loads]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ...ir.model import Operation, TensorType
 from ...layout import Layout
 from ...matrices.layout import is_matrix
+from ...spirv.builder import I32
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ..addresses.access import AccessPointers
@@ -17,6 +18,7 @@ from ..context import Context, StepLoop
 from ..intel.block_store import block_store, block_surfaces, plan_block_store
 from ..lanes import elements
 from ..plan.accesses import Access, Vectors
+from ..plan.records import STORED
 from ..registry import lowers
 from ..values import fragment as fragments
 from ..values.tensor import Bound, Tensor
@@ -50,6 +52,10 @@ def _store(ctx: Context, op: Operation, ptr: Bound, value: Bound, mask: Bound | 
 
 
 def _store_tensor(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor | None) -> None:
+    done = ctx.prepared.stored_early.get(op)
+    if done is not None:
+        _store_late(ctx, op, ptr, value, mask, done)
+        return
     blocks = plan_block_store(ctx, op, ptr, mask)
     if blocks is not None:
         surfaces = block_surfaces(ctx, blocks)
@@ -66,6 +72,22 @@ def _store_tensor(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask:
     if len(stores) == 1 or not stored_together(ctx, stores, lambda: _walk(ctx, stores),
                                                lambda store: _walk(ctx, [store])):
         versioned(ctx, op, ptr, mask, first.tensors, lambda: _walk(ctx, [first]))
+
+
+def _store_late(ctx: Context, op: Operation, ptr: Tensor, value: Tensor, mask: Tensor | None,
+                done: Register) -> None:
+    """Where a product has not stored its tiles itself: `done`, a variable, is 1 if it has."""
+    b = ctx.b
+    first = Store(op, ptr, value, mask)
+    ctx.pending.settle(memory_only=False, op=op)
+    with if_(b.module, b.compare("OpIEqual", b.emit("OpLoad", done, type=I32), 0)):
+        ctx.scopes.open()
+        ctx.recorder.open()
+        versioned(ctx, op, ptr, mask, first.tensors, lambda: _walk(ctx, [first]))
+        late = ctx.recorder.close()
+        ctx.scopes.close()
+    ctx.recorder.versions(STORED, [("no", late), ("yes", ())], may_skip=True)
+    b.emit("OpStore", done, b.constant(I32, 0))
 
 
 def _walk(ctx: Context, stores: Sequence[Store]) -> None:

@@ -275,3 +275,14 @@ class Fetch:
     def __post_init__(self) -> None:
         if self.way not in AHEAD or (self.distance is None) != (self.way in ("page ahead", "result")):
             raise ValueError(f"nothing is fetched {self.way!r} by {self.distance}")
+
+
+@dataclass(frozen=True)
+class StoredEarly:
+    """In the last round of its loop the tiles of a product are stored where `operation`, behind the loop,
+    puts them, if a test says that its memory lies apart from what is still read meanwhile (None: that is
+    nothing). The walk of the store does nothing then."""
+
+    operation: Operation
+    product: Operation
+    test: Overlap | None

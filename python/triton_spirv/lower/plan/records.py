@@ -10,7 +10,7 @@ same code of which a test chooses one when the kernel runs (`Versions`).
     Walk            one operation, or several values, walked: the arrays that it fills, its loops
     Turns           a loop over steps
     Versions        arms, of which one runs
-    Access, Fused, Fetch, ArrayUse, Renamed, Zeroed, Product, Exchange, Overflow     leaves
+    Access, Fused, StoredEarly, Fetch, ArrayUse, Renamed, Zeroed, Product, Exchange, Overflow     leaves
 
 Those of accesses stand in accesses.py.
 """
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from ...ir.model import Operation
 from ...layout import Layout, SharedLayout
-from .accesses import Access, Fetch, Fused, Overlap
+from .accesses import Access, Fetch, Fused, Overlap, StoredEarly
 from .shuffles import Shuffles
 
 PRODUCT_WAYS = ("arrays", "lanes", "matrix unit", "matrices", "tile registers")
@@ -31,6 +31,9 @@ IN_SQUARES = ", transposed in squares"
 
 #: Of a right operand: a panel is packed when it is multiplied, into the array of the one before.
 IN_TURN = "panels in turn"
+
+#: The question of a store whose tiles a product may have stored already.
+STORED = "has the product stored its tiles?"
 
 #: Where an operand of a product lies while it is multiplied; "": that is not decided yet.
 STAGINGS = ("", "in memory", "where it is", "by rows", f"by rows{IN_SQUARES}", "by columns", "panels",
@@ -203,8 +206,8 @@ class Region:
     loops: bool = False
 
 
-Node = (Access | Fused | Fetch | ArrayUse | Renamed | Zeroed | Arrives | Meets | Product | Exchange
-        | Overflow | Turns | Walk | Versions | Region)
+Node = (Access | Fused | StoredEarly | Fetch | ArrayUse | Renamed | Zeroed | Arrives | Meets | Product
+        | Exchange | Overflow | Turns | Walk | Versions | Region)
 
 
 @dataclass(frozen=True)

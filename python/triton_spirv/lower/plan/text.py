@@ -19,7 +19,7 @@ from typing import Any
 
 from ...facts.slopes import text as slope_text
 from ...ir.model import Operation, PointerType, TensorType
-from .accesses import Access, Blocks, Fetch, Fused, FusedLoad
+from .accesses import Access, Blocks, Fetch, Fused, FusedLoad, StoredEarly
 from .records import (
     Arm,
     ArrayUse,
@@ -152,6 +152,12 @@ def _fused_load(printer: _Printer, node: FusedLoad) -> tuple[str, _Body]:
     return f"{called(node.operation)}: {PROVEN[node.proof]}", []
 
 
+def _stored_early(printer: _Printer, node: StoredEarly) -> tuple[str, _Body]:
+    apart = " and its memory lies apart from that of the operands" if node.test is not None else ""
+    return (f"{called(node.operation)}: tile by tile in the last round of %{node.product.result.name}, where "
+            f"its mask holds{apart}"), []
+
+
 def _fetch(printer: _Printer, node: Fetch) -> tuple[str, _Body]:
     further = "" if node.distance is None else f", {slope_text(node.distance.slope)} elements on"
     return f"fetch {node.way} of {called(node.operation)}{further}", []
@@ -226,8 +232,8 @@ def _arms(arms: Sequence[Arm]) -> _Body:
 
 
 PRINT: dict[type, Callable[[_Printer, Any], tuple[str, _Body]]] = {
-    Access: _access, Fused: _fused, FusedLoad: _fused_load, Fetch: _fetch, ArrayUse: _use,
-    Renamed: _renamed, Zeroed: _zeroed, Arrives: _arrives, Meets: _meets, Product: _product,
+    Access: _access, Fused: _fused, FusedLoad: _fused_load, StoredEarly: _stored_early, Fetch: _fetch,
+    ArrayUse: _use, Renamed: _renamed, Zeroed: _zeroed, Arrives: _arrives, Meets: _meets, Product: _product,
     Exchange: _exchange, Overflow: _overflow, Turns: _turns, Walk: _walk, Versions: _versions,
     Region: _region,
 }

@@ -3,7 +3,9 @@
 An access of a block of the kernel is made in the code of this block: nothing that is pending crosses the edge
 of a loop or a branch. Inside it, two accesses of which one writes, or is atomic, keep their order, whatever
 the pointers are. The one exception is a walk of several turns that loads and stores: a turn stores before the
-next one loads, for which the walk gives proofs (`Fused`) that verify_fused.py makes again.
+next one loads, for which the walk gives proofs (`Fused`) that verify_fused.py makes again; and a store behind
+a loop whose tiles a product in the loop's last round stores (`StoredEarly`): what is read behind that, in the
+round, is compared with the store's memory, and the walk of the store asks whether it has anything to do.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ...facts.destinations import last_round
 from ...ir.model import Block, Operation, Region, Value
 from ...traversal import Asking, Known, answer
-from .accesses import Access, Fused
+from .accesses import Access, Fused, StoredEarly
 from .addresses import Addresses
-from .records import Node, Plan, Turns, Versions, Walk
+from .records import STORED, Node, Plan, Turns, Versions, Walk
 from .records import Region as Inner
 from .text import called
 from .verify_fused import FusedWalks
@@ -26,7 +29,7 @@ def wrong_accesses(plan: Plan) -> list[str]:
     functions = {op.attributes.get("sym_name"): op for op in plan.kernel.parent.operations
                  } if plan.kernel.parent is not None else {}
     found: list[str] = []
-    _Region(plan.kernel.regions[0], functions, found, Addresses()).verify(plan.body)
+    _Region(plan.kernel.regions[0], functions, found, Addresses(), set()).verify(plan.body)
     return found
 
 
@@ -73,11 +76,12 @@ class _State:
 
 
 class _Region:
-    """The accesses of one region of the kernel: its blocks, without what is nested in them."""
+    """The accesses of one region of the kernel: its blocks, without what is nested in them. early: stores of
+    which tiles may have been stored already."""
 
     def __init__(self, region: Region, functions: dict[str | None, Operation], found: list[str],
-                 addresses: Addresses) -> None:
-        self.functions, self.found, self.addresses = functions, found, addresses
+                 addresses: Addresses, early: set[Operation]) -> None:
+        self.functions, self.found, self.addresses, self.early = functions, found, addresses, early
         self.fused = FusedWalks(addresses)
         self.blocks = region.reached()
         self.places = {op: (b, i) for b, block in enumerate(self.blocks)
@@ -104,9 +108,11 @@ class _Region:
             self.found.append(f"{called(op)} is not made on every way")
 
     def body(self, nodes: tuple[Node, ...], state: _State) -> None:
-        for node in nodes:
+        for place, node in enumerate(nodes):
             if isinstance(node, Access):
                 self.access(node, state)
+            elif isinstance(node, StoredEarly):
+                self.stored_early(node, nodes[place + 1:])
             elif isinstance(node, Fused):
                 state.fused[node.operation] = node
             elif isinstance(node, Walk):
@@ -115,6 +121,8 @@ class _Region:
                 self.turns(node, state)
             elif isinstance(node, Versions):
                 self.fused.tests(node)
+                if node.question == STORED:
+                    self.stored_late(node)
                 self.arms([arm.body for arm in node.arms], state, node.may_skip)
             elif isinstance(node, Inner):
                 self.inner(node, state)
@@ -178,7 +186,7 @@ class _Region:
             regions = [region for region in op.regions if region.blocks]
             addresses = self.addresses
         for i, region in enumerate(regions):
-            inner = _Region(region, self.functions, self.found, addresses)
+            inner = _Region(region, self.functions, self.found, addresses, self.early)
             inner.verify(bodies[i] if i < len(bodies) else ())
 
     def access(self, node: Access, state: _State) -> None:
@@ -187,10 +195,40 @@ class _Region:
             self.found.append(f"{called(op)} is made outside its block")
             return
         self.passes(op, _reads(op), _orders(op), state)
+        if op in self.early:
+            self.found.append(f"{called(op)} is made where its tiles may be in memory already")
         for load in self.missing(op, state):
             self.found.append(f"{called(op)} is made before {called(load)}, which it needs")
         least, most = state.count(op)
         state.emitted[op] = least + 1, most + 1
+
+    def stored_early(self, node: StoredEarly, behind: tuple[Node, ...]) -> None:
+        """May a product store its tiles in the last round? behind: what else is done in the round."""
+        op, test = node.operation, node.test
+        self.early.add(op)
+        found = last_round(node.product) if node.product in self.places else None
+        if found is None or found.store is not op:
+            self.found.append(f"{called(op)} stores something else than {called(node.product)} sums")
+        compared = [] if test is None else [each for each in test.loads if not each.same]
+        for other, _ in _accesses(behind):
+            if other not in [each.span.operation for each in compared]:
+                self.found.append(f"{called(other)} is made behind {called(op)}, whose tiles are stored "
+                                  "early, and no test compares their memory")
+        if test is None:
+            return
+        if test.decided or test.store.operation is not op:
+            self.found.append(f"the test of the memory of {called(op)} compares nothing when the kernel runs")
+        for span in (test.store, *(each.span for each in compared)):
+            wrong = self.fused.wrong_span(span)
+            if wrong is not None:
+                self.found.append(wrong)
+
+    def stored_late(self, node: Versions) -> None:
+        """May a store be left out?"""
+        for op in {op for op, _ in _accesses((node,)) if op.has("writes")}:
+            if op not in self.early:
+                self.found.append(f"{called(op)} is left out, and nothing has stored its tiles")
+            self.early.discard(op)
 
     def passes(self, op: Operation, reads: bool, orders: bool, state: _State) -> None:
         """Does it come behind what it should come before?"""

@@ -71,7 +71,7 @@ class FusedWalks:
         if test.decided:
             return "the test of their memory compares nothing when the kernel runs"
         for span in (compared.span, test.store):
-            wrong = self._wrong_span(span)
+            wrong = self.wrong_span(span)
             if wrong is not None:
                 return wrong
         if not compared.same:
@@ -87,7 +87,7 @@ class FusedWalks:
             return "their addresses do not grow alike"
         return self._same_elements(load, store, test.larger)
 
-    def _wrong_span(self, span: Span) -> str | None:
+    def wrong_span(self, span: Span) -> str | None:
         """Is a span computed from other addresses than the access has? Parts whose ends are computed are not
         looked into."""
         for dim in span.ends:

@@ -38,6 +38,7 @@ from .destination import destination_of
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
+from .last_round import Straight, straight_to_memory
 from .micro_kernel import Kernel, multiply
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import NormalSums, either_way, pairs
@@ -92,9 +93,9 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tenso
     if found is not None:
         return product_in_memory(ctx, plan, kernel, left, right, c, fetches, *found)
     plan, a, b = staged(ctx, plan, left, right, fetches, fetches is not None)
-    result = Result.of(ctx, op, kernel, c)
     ctx.recorder.add(plan)
-    return result.bound(result.compute(ctx, kernel, a, b, fetches))
+    result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, right, b))
+    return result.bound(ctx, result.compute(ctx, kernel, a, b, fetches))
 
 
 def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand, right: Operand,
@@ -112,8 +113,8 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     if fetches is not None:
         second = in_turn(ctx, plan, right, second, panel)
     b = stage_right(ctx, op, right, second, panel, fetches)
-    result = Result.of(ctx, op, kernel, c)
     ctx.recorder.add(replace(plan, staging=("in memory", second)))
+    result = Result.of(ctx, op, kernel, c, [*inputs, *_read_meanwhile(ctx, right, b)])
 
     def in_place() -> list[Register]:
         ctx.recorder.add(Access(a.load, "one by one", layout, Vectors(layout)))
@@ -122,9 +123,9 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     def by_rows() -> list[Register]:
         return result.compute(ctx, kernel, stage_left(ctx, op, left, "by rows", fetches, tested=True), b)
     if whole is None:
-        return result.bound(in_place())
-    return result.bound(one_of(ctx, whole, "is all of the left operand in memory?",
-                               ("hot", in_place), ("cold", by_rows)))
+        return result.bound(ctx, in_place())
+    return result.bound(ctx, one_of(ctx, whole, "is all of the left operand in memory?",
+                                    ("hot", in_place), ("cold", by_rows)))
 
 
 def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Tensor
@@ -135,11 +136,11 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
     kernel = kernel_of(ctx, plan, watched[0])
     fetches = _fetches(kernel, op)
     plan, a, b = staged(ctx, plan, *watched, fetches)
-    result = Result.of(ctx, op, kernel, c)
     ctx.recorder.add(plan)
+    result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, watched[1], b))
     fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
-    return result.bound(either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b, fetches),
-                                   lambda: result.compute(ctx, exact, a, b)))
+    return result.bound(ctx, either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b, fetches),
+                                        lambda: result.compute(ctx, exact, a, b)))
 
 
 def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
@@ -227,6 +228,11 @@ def _is_zero(tensor: Tensor) -> bool:
     return isinstance(tensor, Uniform) and tensor.scalar.constant == 0
 
 
+def _read_meanwhile(ctx: Context, right: Operand, b: Block) -> list[tuple[Tensor, Layout]]:
+    """What is read of the right operand while tiles are multiplied."""
+    return right.inputs(ctx.layouts.default(right.shape)) if b.pack is not None else []
+
+
 def kernel_of(ctx: Context, plan: Product, left: Operand) -> Kernel:
     """The innermost loop of a product."""
     shape, element = shape_of(plan.operation.results[0].type), element_of(plan.operation.results[0].type)
@@ -262,7 +268,7 @@ def panel_of(plan: Product, width: int) -> int:
 @dataclass(frozen=True)
 class Result:
     """Where a product goes: into registers, if one tile is all of it, or into an array. old: what it is added
-    to, if that is in registers; accumulate: if there is anything."""
+    to, if that is in registers; accumulate: if there is anything. straight: how tiles leave the array out."""
 
     layout: Layout
     element: Type
@@ -270,10 +276,12 @@ class Result:
     old: Sequence[Register] | None
     accumulate: bool
     operation: Operation
+    straight: Straight | None = None
 
     @staticmethod
-    def of(ctx: Context, op: Operation, kernel: Kernel, c: Tensor) -> Result:
-        """For a product of these tiles on top of c."""
+    def of(ctx: Context, op: Operation, kernel: Kernel, c: Tensor, read: Sequence[tuple[Tensor, Layout]]
+           ) -> Result:
+        """For a product of these tiles on top of c; read: what is read while they are multiplied."""
         shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
         zero = _is_zero(c)
         layout = ctx.layouts.default(shape)
@@ -282,8 +290,10 @@ class Result:
             old = None if zero else [
                 ctx.b.splat(x, kernel.width) for x in ctx.evaluation.registers(c, layout)]
             return Result(layout, element, None, old, not zero, op)
-        array = ctx.arrays.allocate(shape, element) if zero else accumulator(ctx, op, c)
-        return Result(layout, element, array, None, not zero, op)
+        if zero:
+            return Result(layout, element, ctx.arrays.allocate(shape, element), None, False, op)
+        array = accumulator(ctx, op, c)
+        return Result(layout, element, array, None, True, op, straight_to_memory(ctx, op, array, read))
 
     def compute(self, ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block,
                 fetches: SpreadFetches | None = None) -> list[Register]:
@@ -296,14 +306,16 @@ class Result:
                 ctx.recorder.reads(self.array, None)
             ctx.recorder.writes(self.array, None)
             behind = destination_of(ctx, self.operation)
-            multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches, behind)
+            multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches, behind, self.straight)
             return []
         origin = ctx.b.constant(I32, 0)
         left = a.origin(ctx, origin, origin)
         return kernel.run(ctx, a, b, left, origin, self.old, kernel.offsets(ctx, b, origin))
 
-    def bound(self, registers: Sequence[Register]) -> Stored | Fragment:
-        """The tensor."""
+    def bound(self, ctx: Context, registers: Sequence[Register]) -> Stored | Fragment:
+        """The tensor, of which everything is computed."""
+        if self.straight is not None:
+            self.straight.end(ctx)
         return self.array or Fragment(self.layout, self.element, tuple(registers))
 
 

@@ -11,6 +11,7 @@ from math import prod
 
 from ...ir.model import IntegerType, Type
 from ...spirv.builder import I32, with_width
+from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ..arithmetic.cast import to_float
 from ..context import Context
@@ -19,6 +20,7 @@ from ..values.tensor import Stored
 from ..values.types import register_type
 from .destination import Destination
 from .in_memory import InMemory
+from .last_round import Straight
 from .loops import counted
 from .operand import Block
 from .pairs import halves
@@ -28,10 +30,12 @@ EXACT_PRODUCTS = 1024
 
 
 def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
-             fetches: SpreadFetches | None = None, behind: Destination | None = None) -> None:
+             fetches: SpreadFetches | None = None, behind: Destination | None = None,
+             straight: Straight | None = None) -> None:
     """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
     the rows of a pass by. What whole tiles leave over is computed in smaller ones. A share of the fetches is
-    made for each tile, where all are alike, else for each panel."""
+    made for each tile, where all are alike, else for each panel. straight: where tiles go instead, if they
+    may."""
     rows, columns = result.shape[-2:]
     shares = 1 if fetches is None else fetches.shares
 
@@ -60,7 +64,8 @@ def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result
                         row = ctx.b.iadd(ctx.b.imul(down.index, height), above)
                         if behind is not None:
                             behind.fetch(ctx, (batch.index, row, column), height, vectors * kernel.width)
-                        _tile(ctx, tile, a, b, result, accumulate, (batch.index, row, column), right, offsets)
+                        _tile(ctx, tile, a, b, result, accumulate, (batch.index, row, column), right, offsets,
+                              straight)
 
 
 def parts(size: int, step: int) -> list[tuple[int, int, int]]:
@@ -71,7 +76,8 @@ def parts(size: int, step: int) -> list[tuple[int, int, int]]:
 
 
 def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
-          place: tuple[Register, Register, Register], right: Register, offsets: Sequence[Register]) -> None:
+          place: tuple[Register, Register, Register], right: Register, offsets: Sequence[Register],
+          straight: Straight | None) -> None:
     """One tile of the result, at (batch, row, column); right: where its columns begin in b."""
     builder, env = ctx.b, ctx.env
     rows, columns = result.shape[-2:]
@@ -85,8 +91,17 @@ def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: S
         if accumulate else None
     left = a.origin(ctx, batch, row)
     made = kernel.run(ctx, a, b, left, right, old, offsets)
-    for each, value in zip(places, made, strict=True):
-        env.private_store(result.array, result.width, each, value)
+
+    def keep() -> None:
+        for each, value in zip(places, made, strict=True):
+            env.private_store(result.array, result.width, each, value)
+    if straight is None:
+        return keep()
+    branch = IfElse(builder.module, straight.now)
+    with branch.then():
+        straight.store(ctx, place, made, kernel.rows, width)
+    with branch.otherwise():
+        keep()
 
 
 @dataclass(frozen=True)

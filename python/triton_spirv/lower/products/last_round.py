@@ -1,0 +1,133 @@
+"""Tiles of a product that go straight to memory, in the last round of its loop.
+
+The sums of a block lie in an array, which is in the second cache at best, and a walk behind the loop carries
+them to memory: a tenth of the time of a product of few rounds, or a third. In the last round a tile is ready
+when it leaves its registers. If the mask of the store holds everywhere, and the store's memory lies apart
+from that of what is still read while tiles are multiplied, each is stored at once, and the walk does
+nothing. All of that is found out when the kernel runs; tiles go to the array in all other rounds.
+
+facts/destinations.py says of which loops that may be asked; passes/early_addresses.py brings what is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from ...facts.destinations import LastRound, last_round
+from ...ir.model import Operation
+from ...layout import Layout
+from ...spirv.builder import I32, I64
+from ...spirv.module import Value as Register
+from ..addresses.masks import all_true, is_proven
+from ..context import CHEAP, Context
+from ..memory.hazard import apart, loads_below
+from ..memory.load import to_memory
+from ..plan.accesses import Overlap, StoredEarly
+from ..registry import RULES
+from ..values.tensor import Affine, Deferred, Pointers, Stored, Tensor
+from ..values.types import shape_of
+
+
+@dataclass(frozen=True)
+class Straight:
+    """Element (..., row, column) is stored so many elements behind `pointer` as the indices times their
+    strides add up to, if `now`, a scalar Bool, holds. done: a variable, 1 from the round on that did so."""
+
+    found: LastRound
+    pointer: Register
+    strides: Sequence[Register | int]
+    now: Register
+    done: Register
+
+    def store(self, ctx: Context, place: tuple[Register, Register, Register], values: Sequence[Register],
+              rows: int, width: int) -> None:
+        """A tile from one element on: `values` are vectors of so many components, row by row."""
+        b, env = ctx.b, ctx.env
+        first = env.offset(self.pointer, reduce(b.iadd, [
+            b.imul(b.resize(index, I64.width), stride)
+            for index, stride in zip(place[-len(self.strides):], self.strides, strict=True)]))
+        across = len(values) // rows
+        for number, value in enumerate(values):
+            row, vector = divmod(number, across)
+            for op in self.found.steps:
+                value = RULES[op.name].function(ctx, op, value)
+            moved = b.iadd(b.imul(b.constant(I64, row), self.strides[-2]), vector * width)
+            env.store(env.offset(first, moved), to_memory(ctx, value))
+
+    def end(self, ctx: Context) -> None:
+        """The round has multiplied all tiles."""
+        ctx.b.emit("OpStore", self.done, ctx.b.select(self.now, ctx.b.constant(I32, 1), 0))
+
+
+def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequence[tuple[Tensor, Layout]]
+                       ) -> Straight | None:
+    """How tiles of a product that are summed in an array go to memory, if they may; inputs: what is read
+    while they are multiplied."""
+    found = last_round(op)
+    if found is None or not ctx.target.optimises("fusion") or not _are_cheap(found.steps):
+        return None
+    store, values = found.store, ctx.bindings.frame.values
+    carried, pointers, mask = values.get(op.c), values.get(store.ptr), values.get(store.mask)
+    if not isinstance(carried, Stored) or carried.array is not sums.array:
+        return None
+    assert not isinstance(mask, Register)
+    if not isinstance(pointers, Pointers) or pointers.terms or not isinstance(pointers.affine, Affine):
+        return None
+    strides, shape = pointers.affine.strides, pointers.shape
+    if shape != shape_of(op.results[0].type) or strides[-1] != 1:
+        return None
+    tests = _tests(ctx, op, found, pointers, mask, inputs)
+    if tests is None:
+        return None
+    now, compared = tests
+    ctx.recorder.add(StoredEarly(store, op, compared))
+    done = ctx.prepared.stored_early.get(store)
+    if done is None:
+        done = ctx.prepared.stored_early[store] = ctx.b.module.variable(I32)
+        with ctx.b.module.at_entry():
+            ctx.b.emit("OpStore", done, ctx.b.constant(I32, 0))
+    wide = [x if isinstance(x, int) else ctx.b.resize(x, I64.width) for x in strides]
+    return Straight(found, ctx.env.offset(pointers.base, pointers.affine.base), wide, now, done)
+
+
+def _are_cheap(steps: Sequence[Operation]) -> bool:
+    entries = [RULES[op.name] for op in steps]
+    return all(x.kind == "elementwise" for x in entries) and sum(x.weight for x in entries) <= CHEAP
+
+
+def _tests(ctx: Context, op: Operation, found: LastRound, pointers: Pointers, mask: Tensor | None,
+           inputs: Sequence[tuple[Tensor, Layout]]) -> tuple[Register, Overlap | None] | None:
+    """A scalar Bool: is this the last round, does the mask hold everywhere, and does what is stored overwrite
+    nothing that is still to be read? And what was compared for that. None where that cannot be told."""
+    store, b = found.store, ctx.b
+    layout = ctx.layouts.default(pointers.shape)
+    tests = [_is_last(ctx, found.loop)]
+    if store.mask is not None and not is_proven(ctx, mask, layout):
+        whole = all_true(ctx, mask, layout.without_steps())
+        if whole is None:
+            return None
+        tests.append(whole)
+    ctx.pending.settle(memory_only=True, op=op)
+    read = [node.operation for node, _ in ctx.requests.of(inputs)
+            if isinstance(node, Deferred) and node.evaluated is None]
+    if any(each.has("reads") and not each.has("loads") for each in read):
+        return None
+    loads = loads_below(ctx, inputs)
+    if not loads:
+        return reduce(b.logical_and, tests), None
+    comparison = apart(ctx, store, pointers, mask, loads, in_step=False)
+    if comparison is None:
+        return None
+    safe = comparison.safe
+    return (reduce(b.logical_and, [*tests, safe]),
+            replace(comparison.compared, decided=safe.constant is not None))
+
+
+def _is_last(ctx: Context, loop: Operation) -> Register:
+    """Will the loop end behind this round? By its own test, of numbers of its own width."""
+    b, body = ctx.b, loop.regions[0].entry
+    index, upper, step = map(ctx.bindings.scalar, (body.arguments[0], *loop.operands[1:3]))
+    signed = not loop.attributes.get("unsignedCmp", False)
+    return b.compare("OpSGreaterThanEqual" if signed else "OpUGreaterThanEqual", b.iadd(index, step), upper)
