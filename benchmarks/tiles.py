@@ -40,7 +40,8 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--tiles", default="chosen", help="chosen, or rows x vectors, separated by commas")
     parser.add_argument("--turns", default="", help="steps along K in one round of the innermost loop")
     parser.add_argument("--left", default="", help="staged: never read where it lies; commas for several")
-    parser.add_argument("--result", default="", help="array: tiles never go straight to memory")
+    parser.add_argument("--result", default="",
+                        help="array: tiles neither begin with zero nor go straight to memory")
     parser.add_argument("--blocks", default="128x128x64", help="BM x BN x BK of the kernel")
     parser.add_argument("--sizes", default="512,1024", help="N, MxNxK or BxMxNxK")
     parser.add_argument("--type", choices=TYPES, default="f32")
@@ -60,12 +61,15 @@ def numbers(text: str) -> tuple[int, ...]:
 
 def force(tile: str, turn: str, left: str, result: str) -> None:
     """From here on, kernels are compiled so."""
+    from triton_spirv.lower.control import control_flow
     from triton_spirv.lower.products import decide, dot
 
     in_memory = vars(dot).setdefault("_in_memory", dot.in_memory)
     dot.in_memory = (lambda *_: None) if left == "staged" else in_memory  # type: ignore[assignment]
     straight = vars(dot).setdefault("_straight", dot.straight_to_memory)
+    zeroed = vars(dot).setdefault("_zeroed", control_flow.zeroed_carrier)
     dot.straight_to_memory = (lambda *_: None) if result == "array" else straight  # type: ignore[assignment]
+    control_flow.zeroed_carrier = (lambda *_: None) if result == "array" else zeroed  # type: ignore[assignment]
     original = vars(decide).setdefault("_micro_tile", decide.micro_tile)
     decide.UNROLLED = int(turn) if turn else vars(decide).setdefault("_unrolled", decide.UNROLLED)  # type: ignore
     if tile == "chosen":

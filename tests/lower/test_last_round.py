@@ -18,6 +18,9 @@ from triton_spirv.lower.plan.accesses import StoredEarly
 from triton_spirv.lower.plan.records import STORED, Versions
 from triton_spirv.lower.plan.verify import defects
 
+#: With lanes nothing goes this way.
+SPIRV_MODES = ("vector",)
+
 EARLY = "tile by tile in the last round"
 
 SUMS = {"f32": "f32", "f64": "f64", "f16": "f32", "bf16": "f32", "i8": "i32"}

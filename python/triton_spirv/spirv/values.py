@@ -48,9 +48,11 @@ class Label:
 
 class Function(Value):
     """A function: parameters and instructions; apart from them, until the words are made, its Function
-    variables, and the instructions behind those at the head of the first block."""
+    variables, and the instructions behind those at the head of the first block.
 
-    __slots__ = ("instructions", "name", "opening", "parameters", "variables", "variables_at")
+    begun: ids of private arrays that a loop's first round writes, whatever the rounds behind it read."""
+
+    __slots__ = ("begun", "instructions", "name", "opening", "parameters", "variables", "variables_at")
 
     type: FunctionType
 
@@ -61,6 +63,7 @@ class Function(Value):
         self.instructions: list[Words] = []
         self.variables: list[Words] = []
         self.opening: list[Words] = []
+        self.begun: set[int] = set()
         self.variables_at: int | None = None    # their place in `instructions`; None before there is a block
 
     @property

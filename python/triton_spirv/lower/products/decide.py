@@ -41,7 +41,8 @@ def plan_in_arrays(ctx: Context, op: Operation, left: Operand, form: str = "", a
     vectors = min(shape[-1] // width, most or shape[-1])
     rows, vectors = micro_tile(ctx.target, shape[-2], vectors, bits_of(left.target), added)
     turn = min(left.shape[-1], UNROLLED)
-    return Product(op, "arrays", (rows, vectors * width, turn), form=form, turn=turn)
+    begins = op in ctx.prepared.zeroed
+    return Product(op, "arrays", (rows, vectors * width, turn), form=form, turn=turn, begins=begins)
 
 
 def micro_tile(target: Target, rows: int, vectors: int, bits: int, added: bool = True) -> tuple[int, int]:

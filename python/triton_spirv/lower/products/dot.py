@@ -268,7 +268,8 @@ def panel_of(plan: Product, width: int) -> int:
 @dataclass(frozen=True)
 class Result:
     """Where a product goes: into registers, if one tile is all of it, or into an array. old: what it is added
-    to, if that is in registers; accumulate: if there is anything. straight: how tiles leave the array out."""
+    to, if that is in registers; accumulate: if there is anything. begins: do
+    tiles begin with zero all the same? straight: how they leave the array out."""
 
     layout: Layout
     element: Type
@@ -276,6 +277,7 @@ class Result:
     old: Sequence[Register] | None
     accumulate: bool
     operation: Operation
+    begins: Register | None = None
     straight: Straight | None = None
 
     @staticmethod
@@ -293,7 +295,9 @@ class Result:
         if zero:
             return Result(layout, element, ctx.arrays.allocate(shape, element), None, False, op)
         array = accumulator(ctx, op, c)
-        return Result(layout, element, array, None, True, op, straight_to_memory(ctx, op, array, read))
+        begins = is_first_round(ctx, op)
+        straight = straight_to_memory(ctx, op, array, read)
+        return Result(layout, element, array, None, True, op, begins, straight)
 
     def compute(self, ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block,
                 fetches: SpreadFetches | None = None) -> list[Register]:
@@ -306,7 +310,8 @@ class Result:
                 ctx.recorder.reads(self.array, None)
             ctx.recorder.writes(self.array, None)
             behind = destination_of(ctx, self.operation)
-            multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches, behind, self.straight)
+            multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches, behind,
+                     self.begins, self.straight)
             return []
         origin = ctx.b.constant(I32, 0)
         left = a.origin(ctx, origin, origin)

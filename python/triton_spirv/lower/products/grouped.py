@@ -16,16 +16,14 @@ groups, sixteen along K at a time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
-from ...ir.model import FloatType, IntegerType, Operation, TensorType, Type, bits_of
+from ...ir.model import FloatType, IntegerType, Type, bits_of
 from ...layout import Layout, log2
 from ...spirv.builder import I32, width_of, with_width
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..values import fragment as fragments
 from ..values.tensor import Fragment, Tensor
-from ..values.types import element_of
 from .operand import Operand, Plain, Shape
 
 #: How many elements a group has, by its form: the type that they have in it.
@@ -51,17 +49,6 @@ def grouped_for_tiles(ctx: Context, a: Tensor, b: Tensor,
 
 def _in_groups(ctx: Context, forms: frozenset[str], a: Tensor, b: Tensor, result: Type,
                flipped: int) -> tuple[Grouped, Grouped, str] | None:
-    form = _form_of(ctx, forms, a, b, result)
-    if form is None:
-        return None
-    element = FloatType("bf16") if form == "bf16" else IntegerType(int(form[1:]))
-    rank = len(a.shape)
-    left = Grouped(Plain(a, element), GROUPS[form], rank - 1, flipped if form == "i8" else 0)
-    return left, Grouped(Plain(b, element), GROUPS[form], rank - 2), form
-
-
-def _form_of(ctx: Context, forms: frozenset[str], a: Tensor | TensorType, b: Tensor | TensorType,
-             result: Type) -> str | None:
     form = str(a.element)
     if str(b.element) != form or str(result) not in ("f32", "i32"):
         return None
@@ -72,15 +59,10 @@ def _form_of(ctx: Context, forms: frozenset[str], a: Tensor | TensorType, b: Ten
     columns, depth = b.shape[-1], b.shape[-2]
     if columns < VECTOR or ctx.target.vector_width != VECTOR or depth < GROUPS[form] ** 2:
         return None
-    return form
-
-
-def takes_tile_registers(ctx: Context, product: Operation) -> bool:
-    """Will the product be one on tile registers, whatever its operands are made of?"""
-    a, b = product.a.type, product.b.type
-    assert isinstance(a, TensorType) and isinstance(b, TensorType)
-    form = _form_of(ctx, ctx.target.tile_registers, a, b, element_of(product.results[0].type))
-    return form is not None and prod(a.shape) // GROUPS[form] >= VECTOR
+    element = FloatType("bf16") if form == "bf16" else IntegerType(int(form[1:]))
+    rank = len(a.shape)
+    left = Grouped(Plain(a, element), GROUPS[form], rank - 1, flipped if form == "i8" else 0)
+    return left, Grouped(Plain(b, element), GROUPS[form], rank - 2), form
 
 
 @dataclass(frozen=True)

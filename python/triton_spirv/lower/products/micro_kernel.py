@@ -31,11 +31,11 @@ EXACT_PRODUCTS = 1024
 
 def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
              fetches: SpreadFetches | None = None, behind: Destination | None = None,
-             straight: Straight | None = None) -> None:
+             begins: Register | None = None, straight: Straight | None = None) -> None:
     """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
     the rows of a pass by. What whole tiles leave over is computed in smaller ones. A share of the fetches is
-    made for each tile, where all are alike, else for each panel. straight: where tiles go instead, if they
-    may."""
+    made for each tile, where all are alike, else for each panel. begins: a scalar
+    Bool, do tiles begin with zero all the same? straight: where they go instead, if they may."""
     rows, columns = result.shape[-2:]
     shares = 1 if fetches is None else fetches.shares
 
@@ -65,7 +65,7 @@ def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result
                         if behind is not None:
                             behind.fetch(ctx, (batch.index, row, column), height, vectors * kernel.width)
                         _tile(ctx, tile, a, b, result, accumulate, (batch.index, row, column), right, offsets,
-                              straight)
+                              begins, straight)
 
 
 def parts(size: int, step: int) -> list[tuple[int, int, int]]:
@@ -77,7 +77,7 @@ def parts(size: int, step: int) -> list[tuple[int, int, int]]:
 
 def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
           place: tuple[Register, Register, Register], right: Register, offsets: Sequence[Register],
-          straight: Straight | None) -> None:
+          begins: Register | None, straight: Straight | None) -> None:
     """One tile of the result, at (batch, row, column); right: where its columns begin in b."""
     builder, env = ctx.b, ctx.env
     rows, columns = result.shape[-2:]
@@ -87,8 +87,19 @@ def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: S
     first = builder.iadd(above, column)
     places = [builder.iadd(first, i * columns + j * width)
               for i in range(kernel.rows) for j in range(kernel.vectors)]
-    old = [env.private_load(result.array, result.width, element, each, width) for each in places] \
-        if accumulate else None
+
+    def before() -> list[Register]:
+        return [env.private_load(result.array, result.width, element, each, width) for each in places]
+    old: list[Register] | None = None
+    if accumulate and begins is None:
+        old = before()
+    elif accumulate and begins is not None:
+        branch = IfElse(builder.module, begins)
+        with branch.then():
+            branch.yield_([builder.constant(with_width(element, width), 0)] * len(places))
+        with branch.otherwise():
+            branch.yield_(before())
+        old = branch.results
     left = a.origin(ctx, batch, row)
     made = kernel.run(ctx, a, b, left, right, old, offsets)
 

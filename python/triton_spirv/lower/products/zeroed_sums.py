@@ -22,7 +22,6 @@ from ..context import Context
 from ..plan.records import Zeroed
 from ..values.tensor import Stored, Tensor
 from ..values.types import register_type
-from .grouped import takes_tile_registers
 from .loops import counted
 
 
@@ -47,6 +46,7 @@ class ZeroedCarrier:
         without = b.compare("OpSGreaterThanEqual" if signed else "OpUGreaterThanEqual", lower, upper)
         with if_(b.module, without):
             clear(ctx, self.array)
+        b.module.functions[-1].begun.add(self.array.array.id)
         stored = replace(self.array)
         ctx.recorder.add(Zeroed(ctx.recorder.array(stored), ctx.recorder.content(stored), self.product))
         return stored
@@ -63,15 +63,17 @@ class ZeroedCarrier:
 
 
 def zeroed_carrier(ctx: Context, loop: Operation, index: int) -> ZeroedCarrier | None:
-    """The carrier for value `index` of a loop, where a product on tile registers begins it with zero."""
+    """The carrier for value `index` of a loop, where a product of one work-item begins it with zero."""
     sums: Value = loop.regions[0].entry.arguments[index + 1]
     type = sums.type
-    if len(sums.uses) != 1 or not isinstance(type, TensorType) or ctx.layouts.of(type).steps == 1:
+    if len(sums.uses) != 1 or not isinstance(type, TensorType):
+        return None
+    layout = ctx.layouts.of(type)
+    if layout.steps == 1 or layout.lane:
         return None
     product = sums.uses[0][0]
     if product.name != "tt.dot" or product.c is not sums or not sums_from_zero(product) \
-            or not takes_tile_registers(ctx, product) or not ctx.target.optimises("array-reuse") \
-            or ctx.kernel.stops_rounds:
+            or not ctx.target.optimises("array-reuse") or ctx.kernel.stops_rounds:
         return None
     ctx.prepared.zeroed.add(product)
     return ZeroedCarrier(ctx, loop, product, ctx.arrays.allocate(type.shape, type.element))

@@ -16,7 +16,9 @@ that brings nothing, since nothing is ever taken back, and what is known of a tu
 What a selector says of the way that was taken counts, too (selectors.py).
 
 A place that is not linear (a number from memory) is no write that counts, and a read of all that the function
-writes at any linear place. Arrays whose pointers go where the analysis does not follow are left out.
+writes at any linear place. Arrays whose pointers go where the analysis does not follow are left out,
+and those of sums that begin in a loop's first round (lower/products/zeroed_sums.py): nothing here tells
+rounds apart.
 """
 
 from __future__ import annotations
@@ -88,7 +90,8 @@ class _Definite:
         self.places: dict[int, Place] = {}
         for words in graph.function.variables:
             held = self.types[words[1]].pointee  # type: ignore[attr-defined]
-            if isinstance(held, Array) and scalar_bytes(held) and len(words) == 4:
+            if isinstance(held, Array) and scalar_bytes(held) and len(words) == 4 \
+                    and words[2] not in self.graph.function.begun:
                 self.units[words[2]] = scalar_bytes(held)
                 self.places[words[2]] = Place(words[2], Linear(0), held)
         self.constants = module.integers()
