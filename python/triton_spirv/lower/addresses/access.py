@@ -18,6 +18,7 @@ from ..values import fragment as fragments
 from ..values.tensor import Affine, Fragment, Pointers, Tensor, Uniform
 from ..values.types import storage_bytes, storage_type
 from .pointer_motion import rounds_of
+from .strided import Picked
 from .transfers import by_firsts
 
 STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
@@ -155,6 +156,8 @@ class AccessPointers:
         if run == 1 and width > 1:
             if self.base is not None and self.offsets[register] is None and mask is None:
                 return b.splat(env.load(self.base, 1, volatile), width)
+            if self.vectors.stride:
+                return self._load_strided(register, mask, other)
             pointers = [self.pointer(register, c) for c in range(width)]
             return env.gather(pointers, mask, other)
         parts = []
@@ -171,6 +174,22 @@ class AccessPointers:
                 )
             )
         return fragments.concatenate(b, parts)
+
+    def _load_strided(self, register: int, mask: Register | None, other: Register | None) -> Register:
+        """Components that lie a few elements apart, picked from all that lies between the first and the last
+        of them. What lies between is on a page of theirs. Under a mask no other element is touched."""
+        b, env = self.ctx.b, self.ctx.env
+        picked = Picked(self.layout.width, self.vectors.stride)
+        first = env.offset(self.pointer(register), b.constant(I64, picked.before))
+        places = [env.offset(first, b.constant(I64, start)) for start in picked.starts]
+        if mask is None:
+            return picked.from_parts(b, [env.load(place, picked.width, False, self.size) for place in places])
+        assert other is not None
+        nothing, never = b.constant(other.type, 0), b.constant(mask.type, False)
+        parts = [env.masked_load(place, b.shuffle(mask, never, picked.lanes(part)), nothing)
+                 for part, place in enumerate(places)]
+        made = picked.from_parts(b, parts)
+        return made if other == nothing else b.select(mask, made, other)
 
     def load_all(self, registers: Sequence[int], volatile: bool) -> list[Register]:
         """These registers, all of their elements, in as few accesses as can be."""

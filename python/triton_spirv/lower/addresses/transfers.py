@@ -32,6 +32,10 @@ from .element_motion import growth, pointer_growth
 #: Bytes that no address need be a multiple of more than.
 WIDEST = 16
 
+#: Elements from one component to the next of what is loaded in vectors and picked from them: a vector for
+#: each of them. Backwards, neighbours too.
+STRIDES = (-1, 2, -2, 3, -3, 4, -4)
+
 #: What tells the offsets of pointers from others: their parts, by identity.
 Offsets = tuple[Tensor | None, ...]
 
@@ -61,6 +65,9 @@ class Transfers:
     def _decided(self, op: Operation, ptr: Tensor, mask: Tensor | None, layout: Layout) -> Transfer:
         pointee = pointee_of(op.ptr.type)
         vectors = self.vectors(ptr, self.by_memory(ptr, layout, pointee), op.ptr)
+        if op.has("loads") and not op.attributes.get("isVolatile") and self._vectors_help \
+                and not self._target.lanes and (stride := _stride(ptr, vectors)):
+            vectors = replace(vectors, stride=stride, pieces="")
         branches = self._in_branches(mask, layout, vectors.layout)
         return Transfer(vectors, self._way(layout, branches), branches,
                         self._governed(op, mask, layout, vectors, storage_type(pointee)), is_true(mask))
@@ -183,6 +190,18 @@ def run_length(pointers: Pointers | Deferred, layout: Layout) -> int:
             break
         bits = i + 1
     return 1 << bits
+
+
+def _stride(pointers: Tensor, vectors: Vectors) -> int:
+    """Elements from each component to the next, where they are few; 0 where that is not known."""
+    layout = vectors.layout
+    if vectors.run > 1 or layout.width < max(STRIDES) or not isinstance(pointers, Pointers):
+        return 0
+    stride = pointer_growth(pointers, layout.component[0], layout)
+    if stride not in STRIDES or any(pointer_growth(pointers, basis, layout) != stride << i
+                                    for i, basis in enumerate(layout.component)):
+        return 0
+    return stride
 
 
 def _distance(pointers: Pointers, layout: Layout) -> Callable[[int], int | None]:

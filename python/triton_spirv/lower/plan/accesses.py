@@ -39,13 +39,15 @@ class Vectors:
     """How the elements of an access lie in memory, under a layout: `run` components are neighbours there, at
     addresses that are multiples of `alignment` bytes; one access moves the registers of one of `joined`.
     pieces: a test may find when the kernel runs that the components of a register are "neighbours", or "one"
-    element (facts/pieces.py)."""
+    element (facts/pieces.py). stride: of a load whose components lie so many elements apart, few enough to
+    load all that lies between the first and the last; 0 where they do not."""
 
     layout: Layout
     run: int = 1
     alignment: int = 0
     joined: tuple[tuple[int, ...], ...] = ((0,),)
     pieces: str = ""
+    stride: int = 0
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,8 @@ def _access(printer: _Printer, node: Access) -> tuple[str, _Body]:
         parts.append(f"{values} x {_element(node.operation)}")
         if vectors.run > 1:
             parts.append(f"runs of {vectors.run}")
+        if vectors.stride:
+            parts.append(f"each {vectors.stride} apart")
         if vectors.pieces:
             parts.append(PIECES[vectors.pieces])
         if len(vectors.joined[0]) > 1:

@@ -1,0 +1,120 @@
+"""lower/addresses/strided.py: components a few elements apart are picked from vectors of all that lies
+between the first and the last."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+
+import numeric
+import numpy as np
+import pytest
+import torch
+import triton
+import triton.language as tl
+from triton_spirv.lower.addresses.strided import Picked
+
+
+@triton.jit
+def spread(x_ptr, keep_ptr, out_ptr, n, start, STRIDE: tl.constexpr, MASK: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = start + STRIDE * i
+    if MASK == 0:
+        x = tl.load(x_ptr + at)
+    elif MASK == 1:
+        x = tl.load(x_ptr + at, i < n)
+    elif MASK == 2:
+        x = tl.load(x_ptr + at, i < n, other=7)
+    else:
+        x = tl.load(x_ptr + at, (i < n) & (tl.load(keep_ptr + i, i < n, other=0) != 0), other=7)
+    tl.store(out_ptr + i, x)
+
+
+def between(values: np.ndarray) -> torch.Tensor:
+    """In memory that ends at a page which may not be read, and begins behind one."""
+    size, page = values.nbytes, mmap.PAGESIZE
+    count = -(-size // page)
+    pages = mmap.mmap(-1, (count + 2) * page)
+    start = np.frombuffer(pages, np.uint8).ctypes.data
+    for other in (start, start + (count + 1) * page):
+        assert not ctypes.CDLL(None).mprotect(ctypes.c_void_p(other), page, 0)
+    held = np.frombuffer(pages, values.dtype, len(values), (count + 1) * page - size)
+    held[:] = values
+    return torch.from_numpy(held)
+
+
+@pytest.mark.parametrize("dtype", ("f32", "f64", "f16", "i8", "i64"))
+@pytest.mark.parametrize("stride", (-4, -3, -2, -1, 2, 3, 4, 5))
+@pytest.mark.parametrize("block", (4, 16, 64, 1024))
+@pytest.mark.parametrize("mask", range(4))
+def test_values(run, stride, block, mask, dtype) -> None:
+    """What lies before the first element asked for and behind the last one may not be touched."""
+    programs = 1 if block == 1024 else 3
+    n = programs * block - (5 if mask and block > 4 else 0)
+    at = stride * np.arange(programs * block)
+    asked = at[:n]
+    x = numeric.whole(asked.max() - asked.min() + 1, dtype, 1)
+    keep = np.random.default_rng(3).integers(0, 2, programs * block).astype(np.int8)
+    out = numeric.poisoned(programs * block, dtype)
+    run(spread, programs, between(x), numeric.tensor(keep, "i8"), out, n, int(-asked.min()), stride,
+        mask, block)
+    expected = np.full(programs * block, 0 if mask < 2 else 7, x.dtype)
+    chosen = np.arange(n) if mask < 3 else np.flatnonzero(keep[:n])
+    expected[chosen] = x[asked[chosen] - asked.min()]
+    numeric.assert_same(out, expected)
+
+
+@triton.jit
+def pooled(x_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    r = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[:, None]
+    c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+    inside = (r < rows) & (c < columns)
+    here = x_ptr + 2 * c + 4 * columns * r
+    x = tl.maximum(tl.load(here, inside), tl.load(here + 1, inside))
+    y = tl.maximum(tl.load(here + 2 * columns, inside), tl.load(here + 2 * columns + 1, inside))
+    tl.store(out_ptr + c + columns * r, tl.maximum(x, y), inside)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(9, 56), (40, 33), (5, 7), (17, 130)])
+def test_pooling(run, rows, columns) -> None:
+    x, out = numeric.random((2 * rows, 2 * columns), "f32"), numeric.poisoned((rows, columns), "f32")
+    x[3, 5], x[0, 0] = np.inf, -np.inf
+    tile = 16, 64
+    run(pooled, (-(-columns // tile[1]), -(-rows // tile[0])), between(x.reshape(-1)), out, rows,
+        columns, *tile)
+    numeric.assert_same(out, x.reshape(rows, 2, columns, 2).max((1, 3)))
+
+
+def test_the_plan_says_so() -> None:
+    import triton_spirv
+    text = """
+    tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+      %two = arith.constant dense<2> : tensor<64xi32>
+      %i = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+      %at = arith.muli %i, %two : tensor<64xi32>
+      %p = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+      %px = tt.addptr %p, %at : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+      %v = tt.load %px : tensor<64x!tt.ptr<f32>>
+      %q = tt.splat %y : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+      %py = tt.addptr %q, %at : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+      tt.store %py, %v : tensor<64x!tt.ptr<f32>>
+      tt.return
+    }
+    """
+    load, store = [line for line in triton_spirv.compile(text, "cpu").plan.splitlines() if " x f32" in line]
+    assert "load %v: plain, 4 of 16 x f32, each 2 apart" in load and "apart" not in store
+    without = triton_spirv.compile(text, "cpu", optimise="-vectors").plan
+    assert "apart" not in without
+
+
+@pytest.mark.parametrize("width", (4, 8, 16))
+@pytest.mark.parametrize("stride", (-4, -3, -2, -1, 2, 3, 4))
+def test_each_component_is_picked_once(width: int, stride: int) -> None:
+    picked = Picked(width, stride)
+    found = {}
+    for part, start in enumerate(picked.starts):
+        assert 0 <= start and start + width <= 1 + (width - 1) * abs(stride)
+        for place, component in enumerate(picked.lanes(part)):
+            if component < width:
+                assert found.setdefault(component, start + place) == start + place
+    assert found == {c: c * stride - picked.before for c in range(width)}
