@@ -237,14 +237,7 @@ class AccessPointers:
             return None
         if any(step is None or step * self.size % bytes for step in self.steps):
             return None
-        programs = b.imul(b.imul(ctx.env.num_programs(0), ctx.env.num_programs(1)), ctx.env.num_programs(2))
-        least = ctx.target.stream_bytes // (self.layout.numel * self.size)
-        rounds = rounds_of(ctx, op)
-        if rounds is None:
-            large = b.compare("OpUGreaterThanEqual", programs, least)
-        else:
-            written = b.imul(b.resize(programs, I64.width, signed=False), rounds[0])
-            large = b.compare("OpUGreaterThanEqual", written, b.imul(rounds[1], least))
+        large = is_large_stream(ctx, op, self.layout.numel * self.size)
         aligned = b.compare("OpIEqual", b.iand(ctx.env.address(self.pointer(0)), bytes - 1), 0)
         return b.logical_and(large, aligned)
 
@@ -273,3 +266,15 @@ class AccessPointers:
                 env.store(self.pointer(register, c), part, stream, self.alignment)
             else:
                 env.masked_store(self.pointer(register, c), part, fragments.components(b, mask, which))
+
+
+def is_large_stream(ctx: Context, op: Operation, bytes: int) -> Register:
+    """A scalar Bool: does a store of so many bytes write more than caches hold, over all programs?"""
+    b = ctx.b
+    programs = b.imul(b.imul(ctx.env.num_programs(0), ctx.env.num_programs(1)), ctx.env.num_programs(2))
+    least = ctx.target.stream_bytes // bytes
+    rounds = rounds_of(ctx, op)
+    if rounds is None:
+        return b.compare("OpUGreaterThanEqual", programs, least)
+    written = b.imul(b.resize(programs, I64.width, signed=False), rounds[0])
+    return b.compare("OpUGreaterThanEqual", written, b.imul(rounds[1], least))

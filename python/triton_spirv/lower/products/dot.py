@@ -180,11 +180,13 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     if not zero:
         ctx.recorder.reads(result, None)
     ctx.recorder.writes(result, None)
+    read = [] if in_place is None else left.operand.inputs(layout)
+    straight = None if zero else straight_to_memory(ctx, op, result, read)
 
     def by_tiles(a: Block | InMemory) -> Sequence[Register]:
         if isinstance(a, Block):
             ctx.recorder.reads(a.stored, None)
-        tiling.multiply(ctx, a, y, result, not zero, begins)
+        tiling.multiply(ctx, a, y, result, not zero, begins, straight)
         return ()
 
     def exactly(a: Block) -> Sequence[Register]:
@@ -193,7 +195,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
         if begins is not None:
             with if_(ctx.b.module, begins):
                 clear(ctx, result)
-        multiply(ctx, replace(kernel, split=True), a, y, result, not zero)
+        multiply(ctx, replace(kernel, split=True), a, y, result, not zero, straight=straight)
         return ()
 
     def where_it_lies(a: InMemory) -> Sequence[Register]:
@@ -206,13 +208,15 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
         else:
             one_of(ctx, whole, "is all of the left operand in memory?", ("hot", lambda: where_it_lies(there)),
                    ("cold", lambda: by_tiles(stage_left(ctx, op, left, "by rows", fetches, tested=True))))
-        return result
-    assert x is not None
-    if exact:
+    elif exact:
+        assert x is not None
         either_way(ctx, *watched, lambda: by_tiles(x), lambda: exactly(x),
                    None if normal is None else normal.hold(ctx))
     else:
+        assert x is not None
         by_tiles(x)
+    if straight is not None:
+        straight.end(ctx)
     return result
 
 

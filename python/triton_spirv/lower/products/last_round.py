@@ -20,6 +20,7 @@ from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
+from ..addresses.access import STREAMED_VECTOR, is_large_stream
 from ..addresses.masks import all_true, is_proven
 from ..context import CHEAP, Context
 from ..memory.hazard import apart, loads_below
@@ -42,19 +43,42 @@ class Straight:
     done: Register
 
     def store(self, ctx: Context, place: tuple[Register, Register, Register], values: Sequence[Register],
-              rows: int, width: int) -> None:
-        """A tile from one element on: `values` are vectors of so many components, row by row."""
+              rows: int, width: int, stream: bool = False) -> None:
+        """A tile from one element on: `values` are vectors of so many components, row by row. stream: past
+        the caches."""
         b, env = ctx.b, ctx.env
-        first = env.offset(self.pointer, reduce(b.iadd, [
-            b.imul(b.resize(index, I64.width), stride)
-            for index, stride in zip(place[-len(self.strides):], self.strides, strict=True)]))
+        first = self.first(ctx, place)
         across = len(values) // rows
         for number, value in enumerate(values):
             row, vector = divmod(number, across)
             for op in self.found.steps:
                 value = RULES[op.name].function(ctx, op, value)
             moved = b.iadd(b.imul(b.constant(I64, row), self.strides[-2]), vector * width)
-            env.store(env.offset(first, moved), to_memory(ctx, value))
+            env.store(env.offset(first, moved), to_memory(ctx, value), stream)
+
+    def first(self, ctx: Context, place: tuple[Register, Register, Register]) -> Register:
+        """A pointer to one element."""
+        b = ctx.b
+        return ctx.env.offset(self.pointer, reduce(b.iadd, [
+            b.imul(b.resize(index, I64.width), stride)
+            for index, stride in zip(place[-len(self.strides):], self.strides, strict=True)]))
+
+    @property
+    def is_as_summed(self) -> bool:
+        """Are the sums stored as they are?"""
+        return not self.found.steps
+
+    def streams(self, ctx: Context, block: int, width: int) -> Register | None:
+        """A scalar Bool: do blocks of so many elements go past the caches, in vectors of so many? None for
+        never."""
+        b, env, size = ctx.b, ctx.env, ctx.env.pointee_bytes(self.pointer)
+        if not ctx.target.stream_bytes or ctx.kernel.has_atomics or width * size < STREAMED_VECTOR:
+            return None
+        starts = [env.address(self.pointer), *(
+            b.imul(b.constant(I64, stride) if isinstance(stride, int) else stride, size)
+            for stride in self.strides[:-1])]
+        aligned = b.compare("OpIEqual", b.iand(reduce(b.ior, starts), width * size - 1), 0)
+        return b.logical_and(aligned, is_large_stream(ctx, self.found.store, block * size))
 
     def end(self, ctx: Context) -> None:
         """The round has multiplied all tiles."""

@@ -5,7 +5,8 @@ K (grouped.py). Of the eight registers four hold sums, two rows of tiles by two 
 large enough, over the whole of K; the others are loaded with operands. Operands lie in private arrays: the
 left one row by row, the right one in panels, whose rows are those of its tiles. Nothing has to be known of
 bytes, or of bf16 with the option fast_math: a left operand of such is loaded from where it lies in memory, if
-its rows are contiguous (in_memory.py).
+its rows are contiguous (in_memory.py). In the last round of a loop registers may be stored where the result
+belongs, or go there by way of vectors (last_round.py).
 
                        right: K words x 32 columns
                            b0      b1
@@ -20,11 +21,11 @@ is in its first round, registers begin with zeros, and nothing is loaded (zeroed
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ...spirv.builder import I32
+from ...spirv.builder import I32, I64
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ..context import Context
@@ -32,8 +33,12 @@ from ..values.tensor import Stored
 from ..values.types import register_type
 from .grouped import GROUPS, VECTOR, Grouped
 from .in_memory import InMemory
+from .last_round import Straight
 from .loops import counted
 from .operand import Block
+
+#: Bytes of a word.
+WORD = 4
 
 #: Rows of a tile register, and 32-bit words of a row; how many registers hold sums.
 SIDE, SUMS = 16, 4
@@ -76,14 +81,18 @@ class Tiling:
         return self.down * self.rows, self.across * self.columns
 
     def multiply(self, ctx: Context, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
-                 begins: Register | None = None) -> None:
+                 begins: Register | None = None, straight: Straight | None = None) -> None:
         """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
-        the rows of a pass by. begins: a scalar Bool, if what is added to counts as zero where it holds."""
+        the rows of a pass by. begins: a scalar Bool, if what is added to counts as zero where it holds.
+        straight: where the result goes instead, if it may."""
         builder, env = ctx.b, ctx.env
         rows, columns = result.shape[-2:]
         high, wide = self.block
         panel = b.depth
-        apart = ctx.arrays.allocate((high, wide), result.element) if accumulate and self.apart else None
+        block = ctx.arrays.allocate((high, wide), result.element) \
+            if straight is not None or (accumulate and self.apart) else None
+        apart = block if accumulate and self.apart else None
+        streams = straight.streams(ctx, prod(result.shape), VECTOR) if straight is not None else None
         env.configure_tiles(self._sizes())
         with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as over:
             right = builder.iadd(builder.imul(batch.index, b.batch), builder.imul(over.index, b.outer))
@@ -92,10 +101,19 @@ class Tiling:
                 left = a.origin(ctx, batch.index, row)
                 first = builder.iadd(builder.imul(batch.index, rows * columns), builder.imul(row, columns))
                 for column in range(0, panel, wide):
-                    at = builder.iadd(first, builder.iadd(builder.imul(over.index, panel), column))
+                    across = builder.iadd(builder.imul(over.index, panel), column)
+                    at = builder.iadd(first, across)
                     self._begin(ctx, result, at, accumulate and apart is None, begins)
                     self._sum(ctx, a, b, left, builder.iadd(right, column))
-                    self._end(ctx, result, at, apart)
+                    if straight is None or block is None:
+                        self._end(ctx, result, at, apart)
+                        continue
+                    branch = IfElse(builder.module, straight.now)
+                    with branch.then():
+                        self._leave(ctx, straight, (batch.index, row, across), block, streams,
+                                    None if apart is None else (result, at))
+                    with branch.otherwise():
+                        self._end(ctx, result, at, apart)
         env.release_tiles()
 
     def _sizes(self) -> list[tuple[int, int]]:
@@ -173,14 +191,66 @@ class Tiling:
             for number, at in self._places(origin, columns, ctx):
                 env.store_tile(number, result.array, at, columns)
             return
-        high, wide = apart.shape
+
+        def keep(row: Register, made: Sequence[Register]) -> None:
+            for number, value in enumerate(made):
+                at = builder.iadd(origin, builder.iadd(builder.imul(row, columns), number * VECTOR))
+                env.private_store(result.array, result.width, at, value)
+        self._by_rows(ctx, apart, (result, origin), keep)
+
+    def _leave(self, ctx: Context, straight: Straight, place: tuple[Register, Register, Register],
+               block: Stored, streams: Register | None, old: tuple[Stored, Register] | None) -> None:
+        """Sums to memory, as they are or by way of `block`, row by row. old: what they are added to first."""
+        batch, row, column = place
+
+        def by_rows(stream: bool) -> None:
+            def store(number: Register, made: Sequence[Register]) -> None:
+                straight.store(ctx, (batch, ctx.b.iadd(row, number), column), made, 1, VECTOR, stream)
+            if stream:
+                ctx.env.fence_stream()
+            self._by_rows(ctx, block, old, store)
+            if stream:
+                ctx.env.fence_stream()
+
+        def directly() -> None:
+            b, env, pitch = ctx.b, ctx.env, straight.strides[-2]
+            first = straight.first(ctx, place)
+            bytes = b.imul(pitch if isinstance(pitch, Register) else b.constant(I64, pitch), WORD)
+            for i in range(self.down):
+                below = env.offset(first, b.imul(b.constant(I64, i * self.rows), pitch))
+                for j in range(self.across):
+                    there = env.offset(below, b.constant(I64, j * self.columns))
+                    env.store_tile_at(i * self.across + j, there, bytes)
+        is_direct = straight.is_as_summed and old is None and ctx.env.watch_global is None
+        if streams is None:
+            return directly() if is_direct else by_rows(False)
+        branch = IfElse(ctx.b.module, streams)
+        with branch.then():
+            by_rows(True)
+        with branch.otherwise():
+            if is_direct:
+                directly()
+            else:
+                by_rows(False)
+        return None
+
+    def _by_rows(self, ctx: Context, block: Stored, old: tuple[Stored, Register] | None,
+                 take: Callable[[Register, Sequence[Register]], None]) -> None:
+        """Sums, by way of `block`, in vectors: `take` gets the number of each row and what it holds. old: an
+        array, and where what they are added to begins in it."""
+        builder, env = ctx.b, ctx.env
+        high, wide = block.shape
         for number, at in self._places(builder.constant(I32, 0), wide, ctx):
-            env.store_tile(number, apart.array, at, wide)
-        element = register_type(result.element)
+            env.store_tile(number, block.array, at, wide)
+        element = register_type(block.element)
         with counted(ctx, high) as loop:
+            made = []
             for column in range(0, wide, VECTOR):
-                at = builder.iadd(origin, builder.iadd(builder.imul(loop.index, columns), column))
-                made = env.private_load(apart.array, apart.width, element,
-                                        builder.iadd(builder.imul(loop.index, wide), column), VECTOR)
-                old = env.private_load(result.array, result.width, element, at, VECTOR)
-                env.private_store(result.array, result.width, at, builder.binary("OpFAdd", made, old))
+                at = builder.iadd(builder.imul(loop.index, wide), column)
+                made.append(env.private_load(block.array, block.width, element, at, VECTOR))
+                if old is not None:
+                    array, origin = old
+                    at = builder.iadd(origin, builder.iadd(builder.imul(loop.index, array.shape[-1]), column))
+                    before = env.private_load(array.array, array.width, element, at, VECTOR)
+                    made[-1] = builder.binary("OpFAdd", made[-1], before)
+            take(loop.index, made)
