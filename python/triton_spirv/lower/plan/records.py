@@ -35,9 +35,13 @@ IN_TURN = "panels in turn"
 #: The question of a store whose tiles a product may have stored already.
 STORED = "has the product stored its tiles?"
 
+#: Of a left operand: tile by tile, as tile registers load it.
+IN_TILES = "in tiles"
+
 #: Where an operand of a product lies while it is multiplied; "": that is not decided yet.
-STAGINGS = ("", "in memory", "where it is", "by rows", f"by rows{IN_SQUARES}", "by columns", "panels",
-            f"panels{IN_SQUARES}", IN_TURN, "registers", "shared memory", "matrices")
+STAGINGS = ("", "in memory", "where it is", "by rows", f"by rows{IN_SQUARES}", "by columns", IN_TILES,
+            f"{IN_TILES}{IN_SQUARES}", "panels", f"panels{IN_SQUARES}", IN_TURN, "registers",
+            "shared memory", "matrices")
 
 
 @dataclass(frozen=True)

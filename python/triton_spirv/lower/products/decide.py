@@ -17,7 +17,7 @@ from ...target import Target
 from ...traversal import Asking, every, question
 from ..addresses.element_motion import contiguous_axis
 from ..context import Context
-from ..plan.records import IN_SQUARES, IN_TURN, Product
+from ..plan.records import IN_SQUARES, IN_TILES, IN_TURN, Product
 from ..values.tensor import Affine, Deferred, Shared, Stored, Tensor, Uniform
 from ..values.types import shape_of
 from .operand import Operand, one_panel
@@ -65,9 +65,11 @@ def staging_of_left(operand: Operand) -> str:
     return "by columns" if _is_by_columns(operand) and operand.shape[-1] > 1 else "by rows"
 
 
-def staging_by_rows(ctx: Context, operand: Operand) -> str:
-    """The left one, row by row however it is found."""
-    return f"by rows{_in_squares(ctx, operand)}"
+def staging_for_tiles(ctx: Context, operand: Operand, tile: int) -> str:
+    """The left one for registers of tile x tile elements, however it is found: tile by tile, where there are
+    whole ones, else row by row."""
+    form = IN_TILES if min(operand.shape[-2:]) >= tile else "by rows"
+    return f"{form}{_in_squares(ctx, operand)}"
 
 
 def staging_of_right(ctx: Context, operand: Operand) -> str:

@@ -33,7 +33,7 @@ from ..registry import RULES, lowers
 from ..values.tensor import Deferred, Fragment, Stored, Tensor, Uniform
 from ..values.types import element_of, shape_of
 from .cooperative import grid_of, product_in_matrices
-from .decide import in_turn, plan_in_arrays, staging_by_rows, staging_of_left, staging_of_right
+from .decide import in_turn, plan_in_arrays, staging_for_tiles, staging_of_left, staging_of_right
 from .destination import destination_of
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped, grouped_for_tiles
@@ -42,7 +42,7 @@ from .last_round import Straight, straight_to_memory
 from .micro_kernel import Kernel, multiply
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import NormalSums, either_way, pairs
-from .tile_registers import COLUMNS, Tiling
+from .tile_registers import COLUMNS, SIDE, Tiling, by_rows
 from .tiles import Tiles
 from .zeroed_sums import clear, is_first_round
 
@@ -157,7 +157,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     zero = _is_zero(c)
     plan = plan_in_arrays(ctx, op, left, form, added=not zero, most=COLUMNS)
     kernel = kernel_of(ctx, plan, left)
-    first, second = staging_by_rows(ctx, watched[0]), staging_of_right(ctx, watched[1])
+    first, second = staging_for_tiles(ctx, watched[0], SIDE), staging_of_right(ctx, watched[1])
     panel = plan.tile[1]
     normal = NormalSums.of(ctx) if exact and not zero and sums_from_zero(op) else None
     tiling = Tiling.of(left, form, panel, exact and normal is None)
@@ -170,7 +170,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
         first = "in memory"
         layout = ctx.layouts.default(left.operand.shape)
         compute_before(ctx, op, left.operand.inputs(layout))
-    x = stage_left(ctx, op, watched[0], first, fetches) if in_place is None else None
+    x = stage_left(ctx, op, watched[0], first, fetches, tile=SIDE) if in_place is None else None
     y = stage_right(ctx, op, watched[1], second, panel, fetches)
     result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
     begins = is_first_round(ctx, op)
@@ -195,7 +195,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
         if begins is not None:
             with if_(ctx.b.module, begins):
                 clear(ctx, result)
-        multiply(ctx, replace(kernel, split=True), a, y, result, not zero, straight=straight)
+        multiply(ctx, replace(kernel, split=True), by_rows(ctx, a), y, result, not zero, straight=straight)
         return ()
 
     def where_it_lies(a: InMemory) -> Sequence[Register]:

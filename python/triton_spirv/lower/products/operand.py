@@ -25,7 +25,7 @@ from ..addresses.masks import proven_whole
 from ..arithmetic.cast import to_float
 from ..context import CHEAP, Context, StepLoop
 from ..memory.prefetch import SpreadFetches, prefetch_next
-from ..plan.records import IN_SQUARES, IN_TURN
+from ..plan.records import IN_SQUARES, IN_TILES, IN_TURN
 from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Stored, Tensor
 from ..values.types import register_type
@@ -39,7 +39,9 @@ class Block:
 
     Element (batch, row, k) of a left operand, or the first one of (batch, panel, k) of a right operand, is at
     the sum of the indices times their strides. panel: columns of a panel of a right operand; across: from one
-    vector of a tile to the next. pack: the array holds one panel at a time, of the number that this is given.
+    vector of a tile to the next. pitch: of a left operand in tiles, from one row of a tile to the next; there
+    strides hold for the first elements of tiles. pack: the array holds one panel at a time, of the number
+    that this is given.
     """
 
     stored: Stored
@@ -48,6 +50,7 @@ class Block:
     depth: int
     panel: int = 1
     across: int = 0
+    pitch: int = 0
     pack: Callable[[Register], None] | None = None
 
     @property
@@ -147,8 +150,9 @@ def converted(ctx: Context, register: Register, source: Type, target: Type) -> R
 
 
 def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
-               fetches: SpreadFetches | None = None, tested: bool = False) -> Block:
-    """The left operand [..., M, K], as decide.py says. tested: its masks are known not to hold everywhere."""
+               fetches: SpreadFetches | None = None, tested: bool = False, tile: int = 0) -> Block:
+    """The left operand [..., M, K], as decide.py says. tested: its masks are known not to hold everywhere.
+    tile: rows and columns of one, where it is put into tiles."""
     rows, depth = operand.shape[-2:]
     known = operand.stored() if staging == "where it is" else None
     flipped = staging == "by columns"
@@ -161,7 +165,14 @@ def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
         _copy(ctx, op, operand, _flip(natural), stored, lambda made: replace(made, layout=natural))
     else:
         stored = ctx.arrays.allocate(operand.shape, operand.target)
-        _copy_by_rows(ctx, op, operand, stored, staging, lambda made: made, fetches, tested)
+        in_tiles = staging.startswith(IN_TILES)
+
+        def place(made: Fragment) -> Fragment:
+            return replace(made, layout=made.layout.map(
+                operand.shape, lambda index: _in_tiles(index, depth, tile))) if in_tiles else made
+        _copy_by_rows(ctx, op, operand, stored, staging, place, fetches, tested)
+        if in_tiles:
+            return Block(stored, rows * depth, depth, tile, pitch=tile)
     strides = (1, rows) if flipped else (depth, 1)
     return Block(stored, rows * depth, *strides)
 
@@ -228,7 +239,8 @@ def _panels_in_turn(ctx: Context, op: Operation, operand: Operand, panel: int,
         ctx.indices.pieces.pop(0)
         ctx.recorder.reads(stored, None)
     side = min(columns, ctx.target.vector_width)
-    return Block(stored, 0, 0, panel, panel, depth * panel if panel == side else side, pack)
+    return Block(stored, 0, 0, panel, panel, depth * panel if panel == side else side,
+                 pack=pack)
 
 
 def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored, staging: str,
@@ -317,6 +329,13 @@ def _packed(index: int, depth: int, columns: int, panel: int) -> int:
     index, column = divmod(index, columns)
     batch, k = divmod(index, depth)
     return ((batch * (columns // panel) + column // panel) * depth + k) * panel + column % panel
+
+
+def _in_tiles(index: int, depth: int, tile: int) -> int:
+    """The place, tile by tile, of an element of [..., M, K]."""
+    row, k = divmod(index, depth)
+    band, row = divmod(row, tile)
+    return (band * depth + k // tile * tile + row) * tile + k % tile
 
 
 def _squares(shape: Shape, side: int) -> Layout:

@@ -3,7 +3,7 @@
 A register holds 16 rows of 16 words of 32 bits, or fewer; a word of an operand is a group of neighbours along
 K (grouped.py). Of the eight registers four hold sums, two rows of tiles by two columns where the result is
 large enough, over the whole of K; the others are loaded with operands. Operands lie in private arrays: the
-left one row by row, the right one in panels, whose rows are those of its tiles. Nothing has to be known of
+left one tile by tile, the right one in panels, whose rows are those of its tiles. Nothing has to be known of
 bytes, or of bf16 with the option fast_math: a left operand of such is loaded from where it lies in memory, if
 its rows are contiguous (in_memory.py). In the last round of a loop registers may be stored where the result
 belongs, or go there by way of vectors (last_round.py).
@@ -176,7 +176,8 @@ class Tiling:
                 if isinstance(a, InMemory):
                     env.load_tile_at(here, *a.rows(ctx, left, i * self.rows, k * GROUPS[self.form]))
                 else:
-                    env.load_tile(here, a.array, builder.iadd(left, i * self.rows * a.outer + k), a.outer)
+                    first = builder.iadd(left, i * self.rows * a.outer + k * a.depth)
+                    env.load_tile(here, a.array, first, a.pitch or a.outer)
                 for j in range(self.across):
                     there = rights[j % len(rights)]
                     if i == 0:
@@ -254,3 +255,22 @@ class Tiling:
                     before = env.private_load(array.array, array.width, element, at, VECTOR)
                     made[-1] = builder.binary("OpFAdd", made[-1], before)
             take(loop.index, made)
+
+
+def by_rows(ctx: Context, left: Block) -> Block:
+    """A left operand that lies in tiles, put in order: one band of tiles after the other."""
+    if not left.pitch:
+        return left
+    builder, env, stored = ctx.b, ctx.env, left.stored
+    element, depth, tile = register_type(stored.element), left.outer, left.pitch
+    band = ctx.arrays.allocate((tile, depth), stored.element)
+    with counted(ctx, prod(stored.shape), tile * depth) as start:
+        with counted(ctx, depth, tile) as over, counted(ctx, tile) as row:
+            at = builder.iadd(start.index, builder.imul(builder.iadd(over.index, row.index), tile))
+            value = env.private_load(stored.array, stored.width, element, at, tile)
+            to = builder.iadd(builder.imul(row.index, depth), over.index)
+            env.private_store(band.array, band.width, to, value)
+        with counted(ctx, tile * depth, tile) as part:
+            value = env.private_load(band.array, band.width, element, part.index, tile)
+            env.private_store(stored.array, stored.width, builder.iadd(start.index, part.index), value)
+    return Block(stored, left.batch, depth, 1)
