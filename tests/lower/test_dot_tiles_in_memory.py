@@ -36,7 +36,7 @@ def test_what_is_staged(run) -> None:
     """What has to be watched, and what lies column by column."""
     assert "left in tiles" in multiplied(run, "bf16", (64, 64, 64), (32, 32, 64)).asm["plan"]
     kernel = multiplied(run, "i8", (64, 64, 64), (32, 32, 64), flipped=True)
-    assert "left by rows, transposed in squares" in kernel.asm["plan"]
+    assert "left in tiles, transposed in squares" in kernel.asm["plan"]
 
 
 @triton.jit

@@ -146,8 +146,8 @@ def test_large_results_go_past_the_caches(run, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_drivers_code(run, tmp_path: Path) -> None:
-    """It takes registers that are loaded from the argument's memory and stored to it: four sums, in each of
-    the ways that they go; the general way has none that are stored where they belong."""
+    """It takes registers that are loaded from the argument's memory and stored to it, and goes past caches
+    in another way; four sums each."""
     *_, kernel = multiplied(run, "i8", (64, 64, 128), (64, 64, 64))
     (tmp_path / "kernel.spv").write_bytes(kernel.asm["spv"])
     variables = {**os.environ, "CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids", "CL_CONFIG_DUMP_ASM": "1"}
@@ -155,4 +155,5 @@ def test_the_drivers_code(run, tmp_path: Path) -> None:
                    timeout=120, capture_output=True)
     code = "".join(path.read_text() for path in tmp_path.glob("*.s"))
     found = Counter(re.findall(r"\b(tile\w+|tdp\w+|vmovnt\w+)\b", code))
-    assert found["tilestored"] % 12 == 0 and found["tdpbssd"] and found["vmovntps"] + found["vmovntdq"], found
+    assert found["tilestored"] % 4 == 0 and found["tilezero"] % 4 == 0 and found["tdpbssd"], found
+    assert found["tilestored"] >= 12 and found["vmovntps"] + found["vmovntdq"], found

@@ -56,12 +56,12 @@ class MatrixUnits:
         """Zeros in a tile register."""
         raise NotImplementedError
 
-    def load_tile(self, number: int, array: Value, index: Value, pitch: int) -> None:
+    def load_tile(self, number: int, array: Value, index: Value, pitch: int | Value) -> None:
         """A tile register from a private array of 32-bit elements: the first row begins at element `index`,
-        the others `pitch` elements further each."""
+        the others `pitch` elements (a number, or I64) further each."""
         raise NotImplementedError
 
-    def store_tile(self, number: int, array: Value, index: Value, pitch: int) -> None:
+    def store_tile(self, number: int, array: Value, index: Value, pitch: int | Value) -> None:
         """The other way."""
         raise NotImplementedError
 

@@ -53,10 +53,10 @@ class OpenCLTileRegisters(OpenCLMatrix):
     def clear_tile(self, number: int) -> None:
         self._on_tiles("tilezero", self._tile(number))
 
-    def load_tile(self, number: int, array: Value, index: Value, pitch: int) -> None:
+    def load_tile(self, number: int, array: Value, index: Value, pitch: int | Value) -> None:
         self._on_tiles("tileloadd64", self._tile(number), *self._rows(array, index, pitch))
 
-    def store_tile(self, number: int, array: Value, index: Value, pitch: int) -> None:
+    def store_tile(self, number: int, array: Value, index: Value, pitch: int | Value) -> None:
         self._on_tiles("tilestored64", self._tile(number), *self._rows(array, index, pitch))
 
     def load_tile_at(self, number: int, pointer: Value, pitch: Value) -> None:
@@ -75,11 +75,12 @@ class OpenCLTileRegisters(OpenCLMatrix):
     def _tile(self, number: int) -> Value:
         return self.b.constant(I8, number)
 
-    def _rows(self, array: Value, index: Value, pitch: int) -> tuple[Value, Value]:
+    def _rows(self, array: Value, index: Value, pitch: int | Value) -> tuple[Value, Value]:
         """The first row's address, and the bytes to the next one."""
         b, vector = self.b, array.type.pointee.element  # type: ignore[attr-defined]
         place = self._first_place(array, width_of(vector), index, scalar_type(vector))
-        return b.once("OpBitcast", place, type=Pointer(PRIVATE, I8)), b.constant(I64, pitch * WORD)
+        bytes = b.constant(I64, pitch * WORD) if isinstance(pitch, int) else b.imul(pitch, WORD)
+        return b.once("OpBitcast", place, type=Pointer(PRIVATE, I8)), bytes
 
     def _on_tiles(self, name: str, *operands: Value) -> None:
         b = self.b

@@ -38,11 +38,11 @@ from .destination import destination_of
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
-from .last_round import Straight, straight_to_memory
+from .last_round import Straight, is_last_round, straight_to_memory
 from .micro_kernel import Kernel, multiply
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import NormalSums, either_way, pairs
-from .tile_registers import COLUMNS, SIDE, Tiling, by_rows
+from .tile_registers import COLUMNS, SIDE, Tiling, by_rows, in_rows, in_tiles
 from .tiles import Tiles
 from .zeroed_sums import clear, is_first_round
 
@@ -182,11 +182,13 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     ctx.recorder.writes(result, None)
     read = [] if in_place is None else left.operand.inputs(layout)
     straight = None if zero else straight_to_memory(ctx, op, result, read)
+    # Only this product looks at the sums, and the last round leaves them elsewhere.
+    tiled = straight.whole if straight is not None and begins is not None and tiling.rows == SIDE else None
 
     def by_tiles(a: Block | InMemory) -> Sequence[Register]:
         if isinstance(a, Block):
             ctx.recorder.reads(a.stored, None)
-        tiling.multiply(ctx, a, y, result, not zero, begins, straight)
+        tiling.multiply(ctx, a, y, result, not zero, begins, straight, tiled)
         return ()
 
     def exactly(a: Block) -> Sequence[Register]:
@@ -195,7 +197,13 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
         if begins is not None:
             with if_(ctx.b.module, begins):
                 clear(ctx, result)
+        if tiled is not None and begins is not None:
+            with if_(ctx.b.module, ctx.b.logical_and(tiled, ctx.b.logical_not(begins))):
+                in_rows(ctx, result, result.shape[-1])
         multiply(ctx, replace(kernel, split=True), by_rows(ctx, a), y, result, not zero, straight=straight)
+        if tiled is not None:
+            with if_(ctx.b.module, tiled):
+                in_tiles(ctx, result, result.shape[-1])
         return ()
 
     def where_it_lies(a: InMemory) -> Sequence[Register]:
@@ -216,6 +224,10 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
         assert x is not None
         by_tiles(x)
     if straight is not None:
+        if tiled is not None and straight.compares:
+            last = ctx.b.logical_and(is_last_round(ctx, straight.found.loop), ctx.b.logical_not(straight.now))
+            with if_(ctx.b.module, ctx.b.logical_and(tiled, last)):
+                in_rows(ctx, result, result.shape[-1])
         straight.end(ctx)
     return result
 

@@ -20,6 +20,7 @@ from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
+from ...spirv.types import Bool
 from ..addresses.access import STREAMED_VECTOR, is_large_stream
 from ..addresses.masks import all_true, is_proven
 from ..context import CHEAP, Context
@@ -34,13 +35,17 @@ from ..values.types import shape_of
 @dataclass(frozen=True)
 class Straight:
     """Element (..., row, column) is stored so many elements behind `pointer` as the indices times their
-    strides add up to, if `now`, a scalar Bool, holds. done: a variable, 1 from the round on that did so."""
+    strides add up to, if `now`, a scalar Bool, holds. done: a variable, 1 from the round on that did so.
+    whole: a scalar Bool, does the store's mask hold everywhere? So it was in earlier rounds, too. compares:
+    does `now` ask for more than that, in the last round?"""
 
     found: LastRound
     pointer: Register
     strides: Sequence[Register | int]
     now: Register
     done: Register
+    whole: Register
+    compares: bool
 
     def store(self, ctx: Context, place: tuple[Register, Register, Register], values: Sequence[Register],
               rows: int, width: int, stream: bool = False) -> None:
@@ -105,7 +110,7 @@ def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequen
     tests = _tests(ctx, op, found, pointers, mask, inputs)
     if tests is None:
         return None
-    now, compared = tests
+    now, whole, compared = tests
     ctx.recorder.add(StoredEarly(store, op, compared))
     done = ctx.prepared.stored_early.get(store)
     if done is None:
@@ -113,7 +118,8 @@ def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequen
         with ctx.b.module.at_entry():
             ctx.b.emit("OpStore", done, ctx.b.constant(I32, 0))
     wide = [x if isinstance(x, int) else ctx.b.resize(x, I64.width) for x in strides]
-    return Straight(found, ctx.env.offset(pointers.base, pointers.affine.base), wide, now, done)
+    return Straight(found, ctx.env.offset(pointers.base, pointers.affine.base), wide, now, done,
+                    whole, compared is not None)
 
 
 def _are_cheap(steps: Sequence[Operation]) -> bool:
@@ -122,17 +128,19 @@ def _are_cheap(steps: Sequence[Operation]) -> bool:
 
 
 def _tests(ctx: Context, op: Operation, found: LastRound, pointers: Pointers, mask: Tensor | None,
-           inputs: Sequence[tuple[Tensor, Layout]]) -> tuple[Register, Overlap | None] | None:
-    """A scalar Bool: is this the last round, does the mask hold everywhere, and does what is stored overwrite
-    nothing that is still to be read? And what was compared for that. None where that cannot be told."""
+           inputs: Sequence[tuple[Tensor, Layout]]) -> tuple[Register, Register, Overlap | None] | None:
+    """Scalar Bools: is this the last round, does the mask hold everywhere, and does what is stored overwrite
+    nothing that is still to be read? And the second of these alone, and what was compared for the third one.
+    None where that cannot be told."""
     store, b = found.store, ctx.b
     layout = ctx.layouts.default(pointers.shape)
-    tests = [_is_last(ctx, found.loop)]
+    holds = b.constant(Bool(), True)
     if store.mask is not None and not is_proven(ctx, mask, layout):
         whole = all_true(ctx, mask, layout.without_steps())
         if whole is None:
             return None
-        tests.append(whole)
+        holds = whole
+    now = b.logical_and(is_last_round(ctx, found.loop), holds)
     ctx.pending.settle(memory_only=True, op=op)
     read = [node.operation for node, _ in ctx.requests.of(inputs)
             if isinstance(node, Deferred) and node.evaluated is None]
@@ -140,16 +148,16 @@ def _tests(ctx: Context, op: Operation, found: LastRound, pointers: Pointers, ma
         return None
     loads = loads_below(ctx, inputs)
     if not loads:
-        return reduce(b.logical_and, tests), None
+        return now, holds, None
     comparison = apart(ctx, store, pointers, mask, loads, in_step=False)
     if comparison is None:
         return None
     safe = comparison.safe
-    return (reduce(b.logical_and, [*tests, safe]),
+    return (b.logical_and(now, safe), holds,
             replace(comparison.compared, decided=safe.constant is not None))
 
 
-def _is_last(ctx: Context, loop: Operation) -> Register:
+def is_last_round(ctx: Context, loop: Operation) -> Register:
     """Will the loop end behind this round? By its own test, of numbers of its own width."""
     b, body = ctx.b, loop.regions[0].entry
     index, upper, step = map(ctx.bindings.scalar, (body.arguments[0], *loop.operands[1:3]))

@@ -51,6 +51,16 @@ UNROLLED = 2
 
 
 @dataclass(frozen=True)
+class Places:
+    """Where tiles of sums lie in an array whose rows have so many columns: tiles side by side are `scale`
+    times their columns apart, rows of a tile `pitch`."""
+
+    columns: int
+    scale: int | Register
+    pitch: int | Register
+
+
+@dataclass(frozen=True)
 class Tiling:
     """How a product is divided among tile registers. rows, columns, words (along K) of one tile; depth: words
     along K of the operands; down, across: the tiles of sums that are computed at a time; form: of the words;
@@ -81,10 +91,12 @@ class Tiling:
         return self.down * self.rows, self.across * self.columns
 
     def multiply(self, ctx: Context, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
-                 begins: Register | None = None, straight: Straight | None = None) -> None:
+                 begins: Register | None = None, straight: Straight | None = None,
+                 tiled: Register | None = None) -> None:
         """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
         the rows of a pass by. begins: a scalar Bool, if what is added to counts as zero where it holds.
-        straight: where the result goes instead, if it may."""
+        straight: where the result goes instead, if it may. tiled: a scalar Bool, do tiles of the result lie
+        one by one (in_tiles)?"""
         builder, env = ctx.b, ctx.env
         rows, columns = result.shape[-2:]
         high, wide = self.block
@@ -92,6 +104,9 @@ class Tiling:
         block = ctx.arrays.allocate((high, wide), result.element) \
             if straight is not None or (accumulate and self.apart) else None
         apart = block if accumulate and self.apart else None
+        places = Places(columns, 1, columns) if tiled is None else Places(
+            columns, builder.select(tiled, builder.constant(I32, SIDE), 1),
+            builder.select(tiled, builder.constant(I64, SIDE), columns))
         streams = straight.streams(ctx, prod(result.shape), VECTOR) if straight is not None else None
         env.configure_tiles(self._sizes())
         with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as over:
@@ -102,18 +117,18 @@ class Tiling:
                 first = builder.iadd(builder.imul(batch.index, rows * columns), builder.imul(row, columns))
                 for column in range(0, panel, wide):
                     across = builder.iadd(builder.imul(over.index, panel), column)
-                    at = builder.iadd(first, across)
-                    self._begin(ctx, result, at, accumulate and apart is None, begins)
+                    at = builder.iadd(first, builder.imul(across, places.scale))
+                    self._begin(ctx, result, at, places, accumulate and apart is None, begins)
                     self._sum(ctx, a, b, left, builder.iadd(right, column))
                     if straight is None or block is None:
-                        self._end(ctx, result, at, apart)
+                        self._end(ctx, result, at, places, apart)
                         continue
                     branch = IfElse(builder.module, straight.now)
                     with branch.then():
                         self._leave(ctx, straight, (batch.index, row, across), block, streams,
                                     None if apart is None else (result, at))
                     with branch.otherwise():
-                        self._end(ctx, result, at, apart)
+                        self._end(ctx, result, at, places, apart)
         env.release_tiles()
 
     def _sizes(self) -> list[tuple[int, int]]:
@@ -131,25 +146,25 @@ class Tiling:
     def _right(self) -> range:
         return range(self._left().stop, 2 * SUMS)
 
-    def _places(self, origin: Register, columns: int, ctx: Context) -> Iterator[tuple[int, Register]]:
-        """Registers of sums, and where they lie in rows of so many elements."""
+    def _places(self, origin: Register, places: Places, ctx: Context) -> Iterator[tuple[int, Register]]:
+        """Registers of sums, and where they lie."""
         for i in range(self.down):
             for j in range(self.across):
-                at = ctx.b.iadd(origin, i * self.rows * columns + j * self.columns)
+                across = ctx.b.imul(ctx.b.constant(I32, j * self.columns), places.scale)
+                at = ctx.b.iadd(ctx.b.iadd(origin, i * self.rows * places.columns), across)
                 yield i * self.across + j, at
 
-    def _begin(self, ctx: Context, result: Stored, origin: Register, loads: bool, begins: Register | None
-               ) -> None:
+    def _begin(self, ctx: Context, result: Stored, origin: Register, places: Places, loads: bool,
+               begins: Register | None) -> None:
         if begins is not None:
             branch = IfElse(ctx.b.module, begins)
             for arm, then_loads in ((branch.then, False), (branch.otherwise, loads)):
                 with arm():
-                    self._begin(ctx, result, origin, then_loads, None)
+                    self._begin(ctx, result, origin, places, then_loads, None)
             return
-        columns = result.shape[-1]
-        for number, at in self._places(origin, columns, ctx):
+        for number, at in self._places(origin, places, ctx):
             if loads:
-                ctx.env.load_tile(number, result.array, at, columns)
+                ctx.env.load_tile(number, result.array, at, places.pitch)
             else:
                 ctx.env.clear_tile(number)
 
@@ -185,12 +200,13 @@ class Tiling:
                         env.load_tile(there, b.array, place, b.depth)
                     env.multiply_tiles(self.form, i * self.across + j, here, there)
 
-    def _end(self, ctx: Context, result: Stored, origin: Register, apart: Stored | None) -> None:
+    def _end(self, ctx: Context, result: Stored, origin: Register, places: Places, apart: Stored | None
+             ) -> None:
         """Sums into the result, or added to it by way of `apart`."""
         builder, env, columns = ctx.b, ctx.env, result.shape[-1]
         if apart is None:
-            for number, at in self._places(origin, columns, ctx):
-                env.store_tile(number, result.array, at, columns)
+            for number, at in self._places(origin, places, ctx):
+                env.store_tile(number, result.array, at, places.pitch)
             return
 
         def keep(row: Register, made: Sequence[Register]) -> None:
@@ -241,7 +257,7 @@ class Tiling:
         array, and where what they are added to begins in it."""
         builder, env = ctx.b, ctx.env
         high, wide = block.shape
-        for number, at in self._places(builder.constant(I32, 0), wide, ctx):
+        for number, at in self._places(builder.constant(I32, 0), Places(wide, 1, wide), ctx):
             env.store_tile(number, block.array, at, wide)
         element = register_type(block.element)
         with counted(ctx, high) as loop:
@@ -258,19 +274,36 @@ class Tiling:
 
 
 def by_rows(ctx: Context, left: Block) -> Block:
-    """A left operand that lies in tiles, put in order: one band of tiles after the other."""
+    """A left operand that lies in tiles, put in order."""
     if not left.pitch:
         return left
-    builder, env, stored = ctx.b, ctx.env, left.stored
-    element, depth, tile = register_type(stored.element), left.outer, left.pitch
-    band = ctx.arrays.allocate((tile, depth), stored.element)
-    with counted(ctx, prod(stored.shape), tile * depth) as start:
-        with counted(ctx, depth, tile) as over, counted(ctx, tile) as row:
-            at = builder.iadd(start.index, builder.imul(builder.iadd(over.index, row.index), tile))
-            value = env.private_load(stored.array, stored.width, element, at, tile)
-            to = builder.iadd(builder.imul(row.index, depth), over.index)
-            env.private_store(band.array, band.width, to, value)
-        with counted(ctx, tile * depth, tile) as part:
-            value = env.private_load(band.array, band.width, element, part.index, tile)
+    in_rows(ctx, left.stored, left.outer)
+    return Block(left.stored, left.batch, left.outer, 1)
+
+
+def in_rows(ctx: Context, stored: Stored, columns: int) -> None:
+    """An array that lies tile by tile, put in order: row by row."""
+    _reorder(ctx, stored, columns, into_tiles=False)
+
+
+def in_tiles(ctx: Context, stored: Stored, columns: int) -> None:
+    """The other way: the tiles of each 16 rows one behind the other."""
+    _reorder(ctx, stored, columns, into_tiles=True)
+
+
+def _reorder(ctx: Context, stored: Stored, columns: int, into_tiles: bool) -> None:
+    """One band of tiles after the other, by way of another array."""
+    builder, env = ctx.b, ctx.env
+    element = register_type(stored.element)
+    band = ctx.arrays.allocate((SIDE, columns), stored.element)
+    with counted(ctx, prod(stored.shape), SIDE * columns) as start:
+        with counted(ctx, columns, SIDE) as over, counted(ctx, SIDE) as row:
+            tiled = builder.imul(builder.iadd(over.index, row.index), SIDE)
+            flat = builder.iadd(builder.imul(row.index, columns), over.index)
+            source, to = (flat, tiled) if into_tiles else (tiled, flat)
+            at = builder.iadd(start.index, source)
+            env.private_store(band.array, band.width, to,
+                              env.private_load(stored.array, stored.width, element, at, SIDE))
+        with counted(ctx, SIDE * columns, SIDE) as part:
+            value = env.private_load(band.array, band.width, element, part.index, SIDE)
             env.private_store(stored.array, stored.width, builder.iadd(start.index, part.index), value)
-    return Block(stored, left.batch, depth, 1)
