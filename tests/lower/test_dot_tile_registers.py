@@ -22,8 +22,8 @@ from triton_spirv.runtime.processor import TILES, Processor, processor
 from triton_spirv.target import CPU, cpu_target, find_target
 from triton_spirv.tools import spirv_tools
 
-#: The machine, for a processor with tile registers; the tests' device need not have them.
-SPIRV_MODES = ("machine-vector-amx",)
+#: The machine, for a processor with tile registers, and the device where it has them.
+SPIRV_MODES = ("machine-vector-amx", *(("vector",) if TILES in processor().flags else ()))
 
 TARGET = "cpu:sapphirerapids"
 INSTRUCTIONS = {"bf16": "tdpbf16ps", "i8": "tdpbssd"}
