@@ -6,9 +6,8 @@ hold. An accumulator that nothing else reads is updated where it stands, and so 
 such an array element by element, as the rescaled accumulator of attention.
 
 Where the target has tile registers, or instructions that sum neighbours along K, they are used
-(tile_registers.py, grouped.py). Elsewhere
-products of 8-bit integers are summed as floats, which every processor multiplies fast: 1024 of them stay
-below 2 ** 24, where f32 counts exactly.
+(tile_product.py, grouped.py). Elsewhere products of 8-bit integers are summed as floats, which every
+processor multiplies fast: 1024 of them stay below 2 ** 24, where f32 counts exactly.
 """
 
 from __future__ import annotations
@@ -17,34 +16,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from ...facts.running_sums import sums_from_zero
-from ...ir.model import FloatType, IntegerType, Operation, Type, Value, bits_of
+from ...ir.model import FloatType, IntegerType, Operation, Type, bits_of
 from ...layout import Layout
 from ...spirv.builder import I32
-from ...spirv.control import if_
 from ...spirv.module import Value as Register
 from ..addresses.masks import one_of
-from ..context import Context, StepLoop
+from ..context import Context
 from ..intel.matrix_unit import product_on_matrix_unit
 from ..memory.prefetch import SpreadFetches
 from ..plan.accesses import Access, Vectors
 from ..plan.records import Product
-from ..registry import RULES, lowers
-from ..values.tensor import Deferred, Fragment, Stored, Tensor, Uniform
+from ..registry import lowers
+from ..values.tensor import Fragment, Stored, Tensor
 from ..values.types import element_of, shape_of
+from .accumulators import accumulator, is_zero
 from .cooperative import grid_of, product_in_matrices
-from .decide import in_turn, plan_in_arrays, staging_for_tiles, staging_of_left, staging_of_right
+from .decide import in_turn, plan_in_arrays, staging_of_left, staging_of_right
 from .destination import destination_of
 from .fma import product_in_lanes
-from .grouped import Grouped, grouped, grouped_for_tiles
+from .grouped import Grouped, grouped
 from .in_memory import InMemory, in_memory
-from .last_round import Straight, is_last_round, straight_to_memory
-from .micro_kernel import Kernel, multiply
+from .last_round import Straight, straight_to_memory
+from .micro_kernel import Kernel, kernel_of, multiply
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
-from .pairs import NormalSums, either_way, pairs
-from .tile_registers import COLUMNS, SIDE, Tiling, by_rows, in_rows, in_tiles
+from .pairs import either_way, pairs
+from .tile_product import product_on_tile_registers
 from .tiles import Tiles
-from .zeroed_sums import clear, is_first_round
+from .zeroed_sums import is_first_round
 
 F32 = FloatType("f32")
 
@@ -86,7 +84,7 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tenso
     that the operands are in."""
     if ctx.layouts.of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
-    plan = plan_in_arrays(ctx, op, left, form, added=not _is_zero(c))
+    plan = plan_in_arrays(ctx, op, left, form, added=not is_zero(c))
     kernel = kernel_of(ctx, plan, left)
     fetches = _fetches(kernel, op)
     found = in_memory(ctx, op, left)
@@ -132,7 +130,7 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
                      ) -> Stored | Fragment:
     """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
     something, pairs are taken apart."""
-    plan = plan_in_arrays(ctx, op, watched[0], "bf16", added=not _is_zero(c))
+    plan = plan_in_arrays(ctx, op, watched[0], "bf16", added=not is_zero(c))
     kernel = kernel_of(ctx, plan, watched[0])
     fetches = _fetches(kernel, op)
     plan, a, b = staged(ctx, plan, *watched, fetches)
@@ -143,95 +141,6 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
                                         lambda: result.compute(ctx, exact, a, b)))
 
 
-def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
-    """a x b + c where the target's tile registers multiply that, else None. Operands of bf16 are watched
-    while they are staged: where tile registers would clear something, pairs are taken apart."""
-    found = grouped_for_tiles(ctx, a, b, element_of(op.results[0].type))
-    if found is None:
-        return None
-    left, right, form = found
-    exact = form == "bf16" and not ctx.kernel.options.fast_math
-    watched = pairs(ctx, left, right) if exact else (left, right)
-    if watched is None:
-        return None
-    zero = _is_zero(c)
-    plan = plan_in_arrays(ctx, op, left, form, added=not zero, most=COLUMNS)
-    kernel = kernel_of(ctx, plan, left)
-    first, second = staging_for_tiles(ctx, watched[0], SIDE), staging_of_right(ctx, watched[1])
-    panel = plan.tile[1]
-    normal = NormalSums.of(ctx) if exact and not zero and sums_from_zero(op) else None
-    tiling = Tiling.of(left, form, panel, exact and normal is None)
-    # Nobody fetches ahead: tiles are loaded as fast as memory gives lines, so each line that is fetched
-    # meanwhile delays them, and staging reads long rows, which the processor foresees.
-    fetches = SpreadFetches(shares=1)
-    in_place = None if exact or ctx.env.watch_global is not None else \
-        in_memory(ctx, op, left.operand, integers=True)
-    if in_place is not None:
-        first = "in memory"
-        layout = ctx.layouts.default(left.operand.shape)
-        compute_before(ctx, op, left.operand.inputs(layout))
-    x = stage_left(ctx, op, watched[0], first, fetches, tile=SIDE) if in_place is None else None
-    y = stage_right(ctx, op, watched[1], second, panel, fetches)
-    result = ctx.arrays.allocate(c.shape, c.element) if zero else accumulator(ctx, op, c)
-    begins = is_first_round(ctx, op)
-    tile = *tiling.block, tiling.words
-    ctx.recorder.add(Product(op, "tile registers", tile, (first, second), form, begins=begins is not None))
-    ctx.recorder.reads(y.stored, None)
-    if not zero:
-        ctx.recorder.reads(result, None)
-    ctx.recorder.writes(result, None)
-    read = [] if in_place is None else left.operand.inputs(layout)
-    straight = None if zero else straight_to_memory(ctx, op, result, read)
-    # Only this product looks at the sums, and the last round leaves them elsewhere.
-    tiled = straight.whole if straight is not None and begins is not None and tiling.rows == SIDE else None
-
-    def by_tiles(a: Block | InMemory) -> Sequence[Register]:
-        if isinstance(a, Block):
-            ctx.recorder.reads(a.stored, None)
-        tiling.multiply(ctx, a, y, result, not zero, begins, straight, tiled)
-        return ()
-
-    def exactly(a: Block) -> Sequence[Register]:
-        if normal is not None:
-            normal.end(ctx)
-        if begins is not None:
-            with if_(ctx.b.module, begins):
-                clear(ctx, result)
-        if tiled is not None and begins is not None:
-            with if_(ctx.b.module, ctx.b.logical_and(tiled, ctx.b.logical_not(begins))):
-                in_rows(ctx, result, result.shape[-1])
-        multiply(ctx, replace(kernel, split=True), by_rows(ctx, a), y, result, not zero, straight=straight)
-        if tiled is not None:
-            with if_(ctx.b.module, tiled):
-                in_tiles(ctx, result, result.shape[-1])
-        return ()
-
-    def where_it_lies(a: InMemory) -> Sequence[Register]:
-        ctx.recorder.add(Access(a.load, "tiles", layout, Vectors(layout)))
-        return by_tiles(a)
-    if in_place is not None:
-        there, whole = in_place
-        if whole is None:
-            where_it_lies(there)
-        else:
-            one_of(ctx, whole, "is all of the left operand in memory?", ("hot", lambda: where_it_lies(there)),
-                   ("cold", lambda: by_tiles(stage_left(ctx, op, left, "by rows", fetches, tested=True))))
-    elif exact:
-        assert x is not None
-        either_way(ctx, *watched, lambda: by_tiles(x), lambda: exactly(x),
-                   None if normal is None else normal.hold(ctx))
-    else:
-        assert x is not None
-        by_tiles(x)
-    if straight is not None:
-        if tiled is not None and straight.compares:
-            last = ctx.b.logical_and(is_last_round(ctx, straight.found.loop), ctx.b.logical_not(straight.now))
-            with if_(ctx.b.module, ctx.b.logical_and(tiled, last)):
-                in_rows(ctx, result, result.shape[-1])
-        straight.end(ctx)
-    return result
-
-
 def _fetches(kernel: Kernel, op: Operation) -> SpreadFetches | None:
     """What the loops of the product fetch for the next round; None where each walk does it itself."""
     shape = shape_of(op.results[0].type)
@@ -240,23 +149,9 @@ def _fetches(kernel: Kernel, op: Operation) -> SpreadFetches | None:
     return SpreadFetches(shares) if shares > 1 and not in_registers else None
 
 
-def _is_zero(tensor: Tensor) -> bool:
-    return isinstance(tensor, Uniform) and tensor.scalar.constant == 0
-
-
 def _read_meanwhile(ctx: Context, right: Operand, b: Block) -> list[tuple[Tensor, Layout]]:
     """What is read of the right operand while tiles are multiplied."""
     return right.inputs(ctx.layouts.default(right.shape)) if b.pack is not None else []
-
-
-def kernel_of(ctx: Context, plan: Product, left: Operand) -> Kernel:
-    """The innermost loop of a product."""
-    shape, element = shape_of(plan.operation.results[0].type), element_of(plan.operation.results[0].type)
-    rows, columns, _ = plan.tile
-    width = min(shape[-1], ctx.target.vector_width)
-    compute = element if plan.form else left.target
-    return Kernel(left.target, compute, element, width, left.shape[-1], rows, columns // width, plan.turn,
-                  plan.form)
 
 
 def staged(ctx: Context, plan: Product, left: Operand, right: Operand,
@@ -301,7 +196,7 @@ class Result:
            ) -> Result:
         """For a product of these tiles on top of c; read: what is read while they are multiplied."""
         shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
-        zero = _is_zero(c)
+        zero = is_zero(c)
         layout = ctx.layouts.default(shape)
         one_tile = layout.registers == kernel.rows * kernel.vectors and layout.width == kernel.width
         if one_tile and layout.steps == 1:
@@ -338,53 +233,3 @@ class Result:
         if self.straight is not None:
             self.straight.end(ctx)
         return self.array or Fragment(self.layout, self.element, tuple(registers))
-
-
-# --- accumulators -------------------------------------------------------------------------------------------
-
-
-def accumulator(ctx: Context, op: Operation, c: Tensor) -> Stored:
-    """An array of the dot's own with the elements of c: the array that c is made of, where nothing else needs
-    it, or a new one."""
-    known = overwritable(ctx, op, op.c, c)
-    if isinstance(c, Deferred) and c.evaluated is not None:
-        c = c.evaluated
-    if known is not None and known is c:
-        array = replace(known)
-        ctx.recorder.renames(known, array)
-        return array
-    array = replace(known) if known is not None else ctx.arrays.allocate(c.shape, c.element)
-    layout = ctx.layouts.default(c.shape)
-    walk = ctx.walks.plan(op, [(c, layout)])
-    with StepLoop(ctx.walks, len(layout.step)):
-        ctx.arrays.write(array, ctx.evaluation.fragment(c, layout))
-    ctx.walks.finish(walk)
-    return array
-
-
-def overwritable(ctx: Context, op: Operation, value: Value, bound: object) -> Stored | None:
-    """The array that `value` is, or is computed from element by element, if `op` is the last to need it."""
-    if len(value.uses) != 1 or not ctx.target.optimises("array-reuse"):
-        return None
-    if isinstance(bound, Deferred) and bound.evaluated is None:
-        if RULES[bound.operation.name].kind != "elementwise":
-            return None
-        below = zip(bound.operation.operands, bound.operands, strict=True)
-        found = [overwritable(ctx, op, operand, each) for operand, each in below]
-        fitting = [x for x in found if x is not None and (x.shape, x.element) == (bound.shape, bound.element)]
-        return fitting[0] if fitting else None
-    if isinstance(bound, Deferred):
-        return bound.evaluated if isinstance(bound.evaluated, Stored) and _is_inside(op, value) else None
-    if not isinstance(bound, Stored) or not _is_inside(op, value):
-        return None
-    return bound if value.defining_op is None or _makes_array(value.defining_op) else None
-
-
-def _makes_array(op: Operation) -> bool:
-    """Is an array that it results in its own, which a product may overwrite?"""
-    return op.has("product") or op.has("carries")
-
-
-def _is_inside(op: Operation, value: Value) -> bool:
-    """Is the value made in the block of `op`? Any other is needed again by the next iteration."""
-    return (value.owner if value.defining_op is None else value.defining_op.parent) is op.parent

@@ -16,13 +16,14 @@ from ...spirv.module import Value as Register
 from ..arithmetic.cast import to_float
 from ..context import Context
 from ..memory.prefetch import SpreadFetches
+from ..plan.records import Product
 from ..values.tensor import Stored
-from ..values.types import register_type
+from ..values.types import element_of, register_type, shape_of
 from .destination import Destination
 from .in_memory import InMemory
 from .last_round import Straight
 from .loops import counted
-from .operand import Block
+from .operand import Block, Operand
 from .pairs import halves
 
 #: So many products of two 8-bit integers have a sum that f32 holds exactly: 2 ** 24 / (128 * 128).
@@ -235,3 +236,13 @@ class Kernel:
 
 def _convert(ctx: Context, value: Register, source: Type, target: Type) -> Register:
     return value if source == target else to_float(ctx, value, source, target)
+
+
+def kernel_of(ctx: Context, plan: Product, left: Operand) -> Kernel:
+    """The innermost loop of a product."""
+    shape, element = shape_of(plan.operation.results[0].type), element_of(plan.operation.results[0].type)
+    rows, columns, _ = plan.tile
+    width = min(shape[-1], ctx.target.vector_width)
+    compute = element if plan.form else left.target
+    return Kernel(left.target, compute, element, width, left.shape[-1], rows, columns // width, plan.turn,
+                  plan.form)

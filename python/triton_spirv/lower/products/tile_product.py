@@ -1,0 +1,178 @@
+"""tt.dot on a processor's tile registers: what is staged, where the sums begin, stay and go, and when the
+general way is gone instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ...facts.running_sums import sums_from_zero
+from ...ir.model import Operation
+from ...layout import Layout
+from ...spirv.control import if_
+from ...spirv.module import Value as Register
+from ..addresses.masks import one_of
+from ..context import Context
+from ..memory.prefetch import SpreadFetches
+from ..plan.accesses import Access, Vectors
+from ..plan.records import Product
+from ..values.tensor import Stored, Tensor
+from ..values.types import element_of
+from .accumulators import accumulator, is_zero
+from .decide import plan_in_arrays, staging_for_tiles, staging_of_right
+from .grouped import Grouped, grouped_for_tiles
+from .in_memory import InMemory, in_memory
+from .last_round import Straight, is_last_round, straight_to_memory
+from .micro_kernel import Kernel, kernel_of, multiply
+from .operand import Block, compute_before, stage_left, stage_right
+from .pairs import NormalSums, either_way, pairs
+from .tile_registers import COLUMNS, SIDE, Tiling, by_rows, in_rows, in_tiles
+from .zeroed_sums import clear, is_first_round
+
+
+def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
+    """a x b + c where the target's tile registers multiply that, else None. Operands of bf16 are watched
+    while they are staged: where tile registers would clear something, pairs are taken apart."""
+    found = grouped_for_tiles(ctx, a, b, element_of(op.results[0].type))
+    if found is None:
+        return None
+    left, right, form = found
+    exact = form == "bf16" and not ctx.kernel.options.fast_math
+    watched = pairs(ctx, left, right) if exact else (left, right)
+    if watched is None:
+        return None
+    left, right = watched
+    plan = plan_in_arrays(ctx, op, left, form, added=not is_zero(c), most=COLUMNS)
+    normal = NormalSums.of(ctx) if exact and not is_zero(c) and sums_from_zero(op) else None
+    tiling = Tiling.of(left, form, plan.tile[1], exact and normal is None)
+    place = None if exact or ctx.env.watch_global is not None else \
+        in_memory(ctx, op, left.operand, integers=True)
+    staging = staging_for_tiles(ctx, left, SIDE)
+    if place is None:
+        x = stage_left(ctx, op, left, staging, _nobody(), tile=SIDE)
+        read: list[tuple[Tensor, Layout]] = []
+    else:
+        read = left.operand.inputs(ctx.layouts.default(left.operand.shape))
+        compute_before(ctx, op, read)
+    second = staging_of_right(ctx, right)
+    y = stage_right(ctx, op, right, second, plan.tile[1], _nobody())
+    begins = is_first_round(ctx, op)
+    ctx.recorder.add(Product(op, "tile registers", (*tiling.block, tiling.words),
+                             ("in memory" if place is not None else staging, second), form,
+                             begins=begins is not None))
+    sums = Sums.of(ctx, op, c, begins, tiling, read)
+    product = TileProduct(ctx, tiling, kernel_of(ctx, plan, left), y, sums, normal)
+    ctx.recorder.reads(y.stored, None)
+    if place is not None:
+        product.in_place(op, left, *place)
+    elif exact:
+        either_way(ctx, left, right, lambda: product.by_tiles(x), lambda: product.exactly(x),
+                   None if normal is None else normal.hold(ctx))
+    else:
+        product.by_tiles(x)
+    sums.end(ctx)
+    return sums.array
+
+
+def _nobody() -> SpreadFetches:
+    """Who fetches ahead: tiles are loaded as fast as memory gives lines, so each line that is fetched
+    meanwhile delays them, and staging reads long rows, which the processor foresees."""
+    return SpreadFetches(shares=1)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What a product adds to, and leaves: an array, which holds something if `accumulate`.
+
+    begins     a scalar Bool, if the array counts as zero where that holds
+    straight   where the sums go in the last round, if they may
+    tiled      a scalar Bool: does the array hold tiles one by one between the rounds? Only this product looks
+               at it then, unless the last round may not go straight: it puts it in order
+    """
+
+    array: Stored
+    accumulate: bool
+    begins: Register | None
+    straight: Straight | None
+    tiled: Register | None
+
+    @staticmethod
+    def of(ctx: Context, op: Operation, c: Tensor, begins: Register | None, tiling: Tiling,
+           read: Sequence[tuple[Tensor, Layout]]) -> Sums:
+        """On top of c; read: what is read in memory while tiles are multiplied."""
+        if is_zero(c):
+            array = ctx.arrays.allocate(c.shape, c.element)
+            ctx.recorder.writes(array, None)
+            return Sums(array, False, None, None, None)
+        array = accumulator(ctx, op, c)
+        ctx.recorder.reads(array, None)
+        ctx.recorder.writes(array, None)
+        straight = straight_to_memory(ctx, op, array, read)
+        tiled = straight.whole if straight is not None and begins is not None and tiling.rows == SIDE else None
+        return Sums(array, True, begins, straight, tiled)
+
+    def end(self, ctx: Context) -> None:
+        """The round has multiplied everything."""
+        straight, b = self.straight, ctx.b
+        if straight is None:
+            return
+        if self.tiled is not None and straight.compares:
+            last = b.logical_and(is_last_round(ctx, straight.found.loop), b.logical_not(straight.now))
+            with if_(b.module, b.logical_and(self.tiled, last)):
+                in_rows(ctx, self.array, self.array.shape[-1])
+        straight.end(ctx)
+
+
+@dataclass(frozen=True)
+class TileProduct:
+    """One of staged operands; `right` is in panels. kernel: the micro kernel that goes the general way;
+    normal: whether it has been gone."""
+
+    ctx: Context
+    tiling: Tiling
+    kernel: Kernel
+    right: Block
+    sums: Sums
+    normal: NormalSums | None
+
+    def by_tiles(self, left: Block | InMemory) -> Sequence[Register]:
+        sums = self.sums
+        if isinstance(left, Block):
+            self.ctx.recorder.reads(left.stored, None)
+        self.tiling.multiply(self.ctx, left, self.right, sums.array, sums.accumulate, sums.begins,
+                             sums.straight, sums.tiled)
+        return ()
+
+    def exactly(self, left: Block) -> Sequence[Register]:
+        """The general way, of operands and sums that are put in order for it."""
+        ctx, sums, b = self.ctx, self.sums, self.ctx.b
+        if self.normal is not None:
+            self.normal.end(ctx)
+        if sums.begins is not None:
+            with if_(b.module, sums.begins):
+                clear(ctx, sums.array)
+            if sums.tiled is not None:
+                with if_(b.module, b.logical_and(sums.tiled, b.logical_not(sums.begins))):
+                    in_rows(ctx, sums.array, sums.array.shape[-1])
+        multiply(ctx, replace(self.kernel, split=True), by_rows(ctx, left), self.right, sums.array,
+                 sums.accumulate, straight=sums.straight)
+        if sums.tiled is not None:
+            with if_(b.module, sums.tiled):
+                in_tiles(ctx, sums.array, sums.array.shape[-1])
+        return ()
+
+    def in_place(self, op: Operation, left: Grouped, there: InMemory, whole: Register | None) -> None:
+        """A left operand where it lies in memory, if `whole` holds."""
+        ctx = self.ctx
+
+        def hot() -> Sequence[Register]:
+            layout = ctx.layouts.default(left.operand.shape)
+            ctx.recorder.add(Access(there.load, "tiles", layout, Vectors(layout)))
+            return self.by_tiles(there)
+
+        def cold() -> Sequence[Register]:
+            return self.by_tiles(stage_left(ctx, op, left, "by rows", _nobody(), tested=True))
+        if whole is None:
+            hot()
+        else:
+            one_of(ctx, whole, "is all of the left operand in memory?", ("hot", hot), ("cold", cold))
