@@ -62,14 +62,14 @@ def numbers(text: str) -> tuple[int, ...]:
 def force(tile: str, turn: str, left: str, result: str) -> None:
     """From here on, kernels are compiled so."""
     from triton_spirv.lower.control import control_flow
-    from triton_spirv.lower.products import decide, dot
+    from triton_spirv.lower.products import decide, dot, tile_product
 
-    in_memory = vars(dot).setdefault("_in_memory", dot.in_memory)
-    dot.in_memory = (lambda *_: None) if left == "staged" else in_memory  # type: ignore[assignment]
-    straight = vars(dot).setdefault("_straight", dot.straight_to_memory)
-    zeroed = vars(dot).setdefault("_zeroed", control_flow.zeroed_carrier)
-    dot.straight_to_memory = (lambda *_: None) if result == "array" else straight  # type: ignore[assignment]
-    control_flow.zeroed_carrier = (lambda *_: None) if result == "array" else zeroed  # type: ignore[assignment]
+    for module, name, never in (
+            *((module, "in_memory", left == "staged") for module in (dot, tile_product)),
+            *((module, "straight_to_memory", result == "array") for module in (dot, tile_product)),
+            (control_flow, "zeroed_carrier", result == "array")):
+        own = vars(module).setdefault(f"_{name}", getattr(module, name))
+        setattr(module, name, (lambda *_, **__: None) if never else own)
     original = vars(decide).setdefault("_micro_tile", decide.micro_tile)
     decide.UNROLLED = int(turn) if turn else vars(decide).setdefault("_unrolled", decide.UNROLLED)  # type: ignore
     if tile == "chosen":

@@ -108,7 +108,7 @@ class Sums:
         ctx.recorder.reads(array, None)
         ctx.recorder.writes(array, None)
         straight = straight_to_memory(ctx, op, array, read)
-        tiled = straight.whole if straight is not None and begins is not None and tiling.rows == SIDE else None
+        tiled = None if straight is None or begins is None or tiling.rows != SIDE else straight.whole
         return Sums(array, True, begins, straight, tiled)
 
     def end(self, ctx: Context) -> None:
