@@ -250,16 +250,20 @@ torch.set_num_threads(2)
 model = lambda x, y: torch.softmax((x * 2 + y).sin(), -1)
 compiled = torch.compile(model, backend="triton-spirv")
 x, y = torch.randn(3000, 400), torch.randn(400)
-for _ in range(5):
+for turn in range(LAUNCHES):
     x += 1
     torch.testing.assert_close(compiled(x, y), model(x, y))
+    if used and turn >= 4:
+        break
 print(len(used))
 '''
 
 
 @pytest.mark.parametrize("setting", ("1", "0"))
 def test_models_use_it(script: Script, setting: str) -> None:
-    done = script(MODEL, TRITON_SPIRV_INDUCTOR_OPENMP=setting)
+    """After a launch of the driver that took little: on a busy machine that is not one of the first few."""
+    launches = 200 if setting == "1" else 5
+    done = script(f"LAUNCHES = {launches}{MODEL}", TRITON_SPIRV_INDUCTOR_OPENMP=setting)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [setting if len(os.sched_getaffinity(0)) > 1 else "0"]
 
