@@ -21,7 +21,7 @@ from triton_spirv.lower.plan.verify import defects
 #: With lanes nothing goes this way.
 SPIRV_MODES = ("vector",)
 
-EARLY = "tile by tile in the last round"
+EARLY = "tile by tile, from the registers"
 
 SUMS = {"f32": "f32", "f64": "f64", "f16": "f32", "bf16": "f32", "i8": "i32"}
 
@@ -298,6 +298,92 @@ def test_batches(run, mode, batch):
 
     kernel = batched(run, "f32", (64, 128, 64), (64, 128, 32), batch=batch)
     assert mode != "vector" or EARLY in kernel.asm["plan"]
+
+
+# --- without a loop -----------------------------------------------------------------------------------------
+
+
+@triton.jit
+def once(a_ptr, b_ptr, c_ptr, m, n, k, HOW: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """c = a b, all of K at a time."""
+    i = tl.program_id(0) * M + tl.arange(0, M)
+    j, d = tl.program_id(1) * N + tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + i[:, None] * k + d[None, :], mask=(i[:, None] < m) & (d[None, :] < k), other=0)
+    b = tl.load(b_ptr + d[:, None] * n + j[None, :], mask=(d[:, None] < k) & (j[None, :] < n), other=0)
+    total = tl.dot(a, b, input_precision="ieee")
+    if HOW == "added":
+        total = tl.dot(a, b, total * 2, input_precision="ieee")
+    elif HOW == "read before":
+        total += tl.load(c_ptr + i[:, None] * n + j[None, :], mask=(i[:, None] < m) & (j[None, :] < n),
+                         other=0)
+    elif HOW == "negated":
+        total = -total
+    elif HOW == "a is read behind":
+        tl.store(c_ptr + i[:, None] * n + j[None, :], total, mask=(i[:, None] < m) & (j[None, :] < n))
+        total = a.to(tl.float32)
+    tl.store(c_ptr + i[:, None] * n + j[None, :], total.to(c_ptr.dtype.element_ty),
+             mask=(i[:, None] < m) & (j[None, :] < n))
+
+
+ONCE = [((64, 64, 64), (64, 64, 64)), ((65, 130, 64), (32, 64, 64)), ((64, 128, 45), (64, 128, 64)),
+        ((128, 256, 32), (64, 128, 32)), ((3, 5, 7), (32, 64, 16))]
+
+
+@pytest.mark.parametrize("sizes, block", ONCE, ids=str)
+@pytest.mark.parametrize("dtype, out", [("f32", "f32"), ("f16", "f32"), ("f16", "f16"),
+                                        ("bf16", "bf16"), ("i8", "i32")], ids=str)
+@pytest.mark.parametrize("how", ("plain", "negated"))
+def test_products_without_a_loop(run, mode, dtype, out, sizes, block, how):
+    numeric.interpreter_is_wrong_on_bf16(dtype, out)
+    (m, n, k), (bm, bn, bk) = sizes, block
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
+    c = numeric.poisoned((m, n), out)
+    kernel = run(once, (-(-m // bm), -(-n // bn), 1), numeric.tensor(a, dtype), numeric.tensor(b, dtype), c,
+                 m, n, k, how, bm, bn, bk)
+    kind = DTYPES[SUMS[dtype]].values
+    expected = a.astype(kind) @ b.astype(kind) * (-1 if how == "negated" else 1)
+    rounded = numeric.array(numeric.tensor(expected.astype(DTYPES[out].values), out))
+    numeric.assert_same(c, rounded, signed_zeros=False)
+    assert mode != "vector" or dtype not in ("f32", "f16") or EARLY in kernel.asm["plan"]
+
+
+@pytest.mark.parametrize("how", ("added", "read before", "a is read behind"))
+@pytest.mark.parametrize("places", PLACES, ids=str)
+def test_memory_that_overlaps_without_a_loop(run, how, places):
+    """The sums of another product, other accesses of the same memory."""
+    memory = poisoned_memory(16384)
+    b0, c0 = places
+    held = numeric.tensor(memory, "f32")
+    run(once, (1, 1, 1), held, held[b0:], held[c0:], 64, 64, 64, how, 64, 64, 64)
+    a, b = memory[:4096].reshape(64, 64), memory[b0:b0 + 4096].reshape(64, 64)
+    expected = memory.copy()
+    made = {"added": 3 * (a @ b), "read before": a @ b + memory[c0:c0 + 4096].reshape(64, 64),
+            "a is read behind": a}[how]
+    expected[c0:c0 + 4096] = made.reshape(-1)
+    numeric.assert_same(held, expected, signed_zeros=False)
+
+
+@triton.jit
+def one_of_two(a_ptr, b_ptr, c_ptr, count, odd, N: tl.constexpr):
+    """Products in a loop and a branch, each stored there: none where the branch is not taken."""
+    i = tl.arange(0, N)
+    places = i[:, None] * N + i[None, :]
+    b = tl.load(b_ptr + places)
+    for which in range(count):
+        if which % 2 == odd:
+            a = tl.load(a_ptr + which * N * N + places)
+            tl.store(c_ptr + which * N * N + places, tl.dot(a, b, input_precision="ieee"))
+
+
+@pytest.mark.parametrize("odd", (0, 1, 2))
+def test_products_in_a_branch(run, odd):
+    a, b = numeric.whole((5, 64, 64), "f32", 0), numeric.whole((64, 64), "f32", 1)
+    c = numeric.poisoned((5, 64, 64), "f32")
+    expected = numeric.array(c).copy()
+    run(one_of_two, 1, numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), c, 5, odd, 64)
+    if odd < 2:
+        expected[odd::2] = (a @ b)[odd::2]
+    numeric.assert_same(c, expected, signed_zeros=False)
 
 
 # --- the plan -----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..ir.model import Operation, Value
+from ..ir.model import Block, Operation, Value
 
 #: So many values at most are followed from a loop to its store.
 MOST = 32
@@ -22,35 +22,53 @@ def destination(product: Operation) -> Operation | None:
 
 @dataclass(frozen=True)
 class LastRound:
-    """Tiles of a product may go straight to where `store`, behind its loop, puts them: in the loop's last
-    round. steps: what is computed of them on the way, each operation of one operand."""
+    """Tiles of a product may go straight to where `store` puts them: in the last round of the loop around the
+    product, behind which the store stands, or at once, if that is no loop. steps: what is computed of them on
+    the way, each operation of one operand."""
 
     store: Operation
-    loop: Operation
+    loop: Operation | None
     steps: tuple[Operation, ...]
 
 
 def last_round(product: Operation) -> LastRound | None:
     """That of a product; None where anything else asks for the sums, or may see, in memory, that they are
     stored early: an operation behind the product in its round, or between the loop and the store."""
-    loop, body = product.parent_op, product.parent
-    if loop is None or body is None or not loop.has("counts") or len(product.results[0].uses) != 1:
+    found = stored_alone(product)
+    if found is None or product.parent is None:
+        return None
+    loop, end = found.loop, product.parent.terminator
+    anchor = product if loop is None else loop
+    early = _is_early(found.store.ptr, anchor) and (
+        found.store.mask is None or _is_early(found.store.mask, anchor))
+    quiet = _is_quiet(anchor, found.store) and (loop is None or _is_quiet(product, end))
+    return found if early and quiet else None
+
+
+def stored_alone(product: Operation) -> LastRound | None:
+    """The store of what a product, or the loop around it, sums, if nothing else asks for it."""
+    block, loop = product.parent, product.parent_op
+    if block is None or loop is None or len(product.results[0].uses) != 1:
         return None
     user, index = product.results[0].uses[0]
-    if user is not body.terminator or loop.parent is None or not _is_quiet(product, user):
+    if user is not block.terminator:
+        return _stored_alone(product.results[0], block, None)
+    if loop.parent is None or not loop.has("counts"):
         return None
-    if product.c is not body.arguments[index + 1] or len(product.c.uses) != 1:
+    if product.c is not block.arguments[index + 1] or len(product.c.uses) != 1:
         return None
-    value = loop.results[index]
+    return _stored_alone(loop.results[index], loop.parent, loop)
+
+
+def _stored_alone(value: Value, block: Block, loop: Operation | None) -> LastRound | None:
     steps: list[Operation] = []
-    while len(value.uses) == 1:
+    while len(value.uses) == 1 and len(steps) < MOST:
         user, _ = value.uses[0]
-        if user.parent is not loop.parent:
+        if user.parent is not block:
             return None
         if user.name == "tt.store":
-            wanted = user.value is value and has_early_operands(user, loop) and _is_quiet(loop, user)
-            return LastRound(user, loop, tuple(steps)) if wanted else None
-        if not user.has("elementwise") or len(user.operands) != 1 or len(steps) == MOST:
+            return LastRound(user, loop, tuple(steps)) if user.value is value else None
+        if not user.has("elementwise") or len(user.operands) != 1:
             return None
         steps.append(user)
         value = user.results[0]
@@ -66,21 +84,17 @@ def _is_quiet(first: Operation, last: Operation) -> bool:
     return all(op.is_pure and not op.regions and not op.has("product") for op in between)
 
 
-def has_early_operands(store: Operation, loop: Operation) -> bool:
-    """Are address and mask of a store behind a loop known before it?"""
-    return has_early_address(store, loop) and (store.mask is None or _is_early(store.mask, loop))
-
-
 def has_early_address(store: Operation, loop: Operation) -> bool:
     """Are the addresses of a store behind a loop known before it?"""
     return _is_early(store.ptr, loop)
 
 
-def _is_early(value: Value, loop: Operation) -> bool:
-    made, block = value.defining_op, loop.parent
+def _is_early(value: Value, anchor: Operation) -> bool:
+    """Is a value known before an operation of a block?"""
+    made, block = value.defining_op, anchor.parent
     if made is None or block is None or made.parent is not block:
         return True
-    return block.operations.index(made) < block.operations.index(loop)
+    return block.operations.index(made) < block.operations.index(anchor)
 
 
 def _stored(value: Value, loop: Operation) -> Operation | None:

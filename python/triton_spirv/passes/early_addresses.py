@@ -12,7 +12,7 @@ where its mask is at hand, too (lower/products/last_round.py).
 from __future__ import annotations
 
 from ..facts.bounds import conjunction
-from ..facts.destinations import destination
+from ..facts.destinations import destination, stored_alone
 from ..ir.model import Block, Operation, Value
 from ..ir.module import Module
 
@@ -23,14 +23,16 @@ MOST = 3
 def early_addresses(module: Module) -> None:
     """Move pure operations up, those that follow from what is there before the loop."""
     for product in [op for op in module.walk() if op.has("product")]:
-        store = destination(product)
-        loop = product.parent_op
-        if store is None or loop is None or loop.parent is None:
+        store, anchor = destination(product), product.parent_op
+        alone = stored_alone(product)
+        if store is None and alone is not None and alone.loop is None:
+            store, anchor = alone.store, product
+        if store is None or anchor is None or anchor.parent is None:
             continue
         for value in (store.ptr, store.mask):
             if value is not None and (value is store.ptr or _is_simple(value)):
-                for op in _makers(value, loop, loop.parent) or ():
-                    op.move_before(loop)
+                for op in _makers(value, anchor, anchor.parent) or ():
+                    op.move_before(anchor)
 
 
 def _is_simple(mask: Value) -> bool:
@@ -39,15 +41,15 @@ def _is_simple(mask: Value) -> bool:
     return len(parts) <= MOST and all(part.predicate for part in parts)
 
 
-def _makers(value: Value, loop: Operation, block: Block) -> list[Operation] | None:
-    """The operations behind the loop that a value is computed by, in their order; None where one has an
-    effect, reads memory or needs a result of the loop."""
-    behind = block.operations[block.operations.index(loop):]
+def _makers(value: Value, anchor: Operation, block: Block) -> list[Operation] | None:
+    """The operations behind a loop, or a product, that a value is computed by, in their order; None where one
+    has an effect, reads memory or needs a result of it."""
+    behind = block.operations[block.operations.index(anchor):]
     needed = {value.defining_op}
     found: list[Operation] = []
     for op in reversed(behind):
         if op in needed:
-            if op is loop or not op.is_pure or op.regions or op.has("divides"):
+            if op is anchor or not op.is_pure or op.regions or op.has("divides"):
                 return None
             found.append(op)
             needed.update(operand.defining_op for operand in op.operands)

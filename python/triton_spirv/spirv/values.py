@@ -50,7 +50,8 @@ class Function(Value):
     """A function: parameters and instructions; apart from them, until the words are made, its Function
     variables, and the instructions behind those at the head of the first block.
 
-    begun: ids of private arrays that a loop's first round writes, whatever the rounds behind it read."""
+    begun: ids of private arrays that are written before somebody reads them, in a loop's first round, or
+    where no tile goes straight to memory."""
 
     __slots__ = ("begun", "instructions", "name", "opening", "parameters", "variables", "variables_at")
 

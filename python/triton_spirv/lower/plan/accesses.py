@@ -281,9 +281,9 @@ class Fetch:
 
 @dataclass(frozen=True)
 class StoredEarly:
-    """In the last round of its loop the tiles of a product are stored where `operation`, behind the loop,
-    puts them, if a test says that its memory lies apart from what is still read meanwhile (None: that is
-    nothing). The walk of the store does nothing then."""
+    """In the last round of its loop, or without a loop, the tiles of a product are stored where `operation`,
+    behind it, puts them, if a test says that its memory lies apart from what is still read meanwhile (None:
+    that is nothing). The walk of the store does nothing then."""
 
     operation: Operation
     product: Operation

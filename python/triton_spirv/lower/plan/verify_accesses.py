@@ -210,7 +210,7 @@ class _Region:
         if found is None or found.store is not op:
             self.found.append(f"{called(op)} stores something else than {called(node.product)} sums")
         compared = [] if test is None else [each for each in test.loads if not each.same]
-        for other, _ in _accesses(behind):
+        for other, _ in _accesses(_before_late(op, behind)):
             if other not in [each.span.operation for each in compared]:
                 self.found.append(f"{called(other)} is made behind {called(op)}, whose tiles are stored "
                                   "early, and no test compares their memory")
@@ -282,6 +282,15 @@ class _Region:
         if not found:
             state.ready |= seen
         return found
+
+
+def _before_late(store: Operation, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The nodes before that which asks whether the tiles of a store are in memory."""
+    for place, node in enumerate(nodes):
+        if isinstance(node, Versions) and node.question == STORED and any(
+                op is store for op, _ in _accesses((node,))):
+            return nodes[:place]
+    return nodes
 
 
 def _is_access(op: Operation) -> bool:

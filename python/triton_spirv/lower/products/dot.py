@@ -204,7 +204,9 @@ class Result:
                 ctx.b.splat(x, kernel.width) for x in ctx.evaluation.registers(c, layout)]
             return Result(layout, element, None, old, not zero, op)
         if zero:
-            return Result(layout, element, ctx.arrays.allocate(shape, element), None, False, op)
+            array = ctx.arrays.allocate(shape, element)
+            straight = straight_to_memory(ctx, op, array, read)
+            return Result(layout, element, array, None, False, op, None, straight)
         array = accumulator(ctx, op, c)
         begins = is_first_round(ctx, op)
         straight = straight_to_memory(ctx, op, array, read)

@@ -1,4 +1,4 @@
-"""Tiles of a product that go straight to memory, in the last round of its loop.
+"""Tiles of a product that go straight to memory, in the last round of its loop, or without a loop at once.
 
 The sums of a block lie in an array, which is in the second cache at best, and a walk behind the loop carries
 them to memory: a tenth of the time of a product of few rounds, or a third. In the last round a tile is ready
@@ -90,16 +90,18 @@ class Straight:
         ctx.b.emit("OpStore", self.done, ctx.b.select(self.now, ctx.b.constant(I32, 1), 0))
 
 
-def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequence[tuple[Tensor, Layout]]
-                       ) -> Straight | None:
+def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequence[tuple[Tensor, Layout]],
+                       needs_loop: bool = False) -> Straight | None:
     """How tiles of a product that are summed in an array go to memory, if they may; inputs: what is read
-    while they are multiplied."""
+    while they are multiplied. needs_loop: not those of a product without a loop."""
     found = last_round(op)
-    if found is None or not ctx.target.optimises("fusion") or not _are_cheap(found.steps):
+    if found is None or (needs_loop and found.loop is None):
+        return None
+    if not ctx.target.optimises("fusion") or not _are_cheap(found.steps):
         return None
     store, values = found.store, ctx.bindings.frame.values
     carried, pointers, mask = values.get(op.c), values.get(store.ptr), values.get(store.mask)
-    if not isinstance(carried, Stored) or carried.array is not sums.array:
+    if found.loop is not None and (not isinstance(carried, Stored) or carried.array is not sums.array):
         return None
     assert not isinstance(mask, Register)
     if not isinstance(pointers, Pointers) or pointers.terms or not isinstance(pointers.affine, Affine):
@@ -112,6 +114,8 @@ def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequen
         return None
     now, whole, compared = tests
     ctx.recorder.add(StoredEarly(store, op, compared))
+    if found.loop is None:
+        ctx.b.module.functions[-1].begun.add(sums.array.id)
     done = ctx.prepared.stored_early.get(store)
     if done is None:
         done = ctx.prepared.stored_early[store] = ctx.b.module.variable(I32)
@@ -140,7 +144,7 @@ def _tests(ctx: Context, op: Operation, found: LastRound, pointers: Pointers, ma
         if whole is None:
             return None
         holds = whole
-    now = b.logical_and(is_last_round(ctx, found.loop), holds)
+    now = holds if found.loop is None else b.logical_and(is_last_round(ctx, found.loop), holds)
     ctx.pending.settle(memory_only=True, op=op)
     read = [node.operation for node, _ in ctx.requests.of(inputs)
             if isinstance(node, Deferred) and node.evaluated is None]

@@ -107,7 +107,7 @@ class Sums:
         array = accumulator(ctx, op, c)
         ctx.recorder.reads(array, None)
         ctx.recorder.writes(array, None)
-        straight = straight_to_memory(ctx, op, array, read)
+        straight = straight_to_memory(ctx, op, array, read, needs_loop=True)
         tiled = None if straight is None or begins is None or tiling.rows != SIDE else straight.whole
         return Sums(array, True, begins, straight, tiled)
 
@@ -117,7 +117,9 @@ class Sums:
         if straight is None:
             return
         if self.tiled is not None and straight.compares:
-            last = b.logical_and(is_last_round(ctx, straight.found.loop), b.logical_not(straight.now))
+            loop = straight.found.loop
+            assert loop is not None
+            last = b.logical_and(is_last_round(ctx, loop), b.logical_not(straight.now))
             with if_(b.module, b.logical_and(self.tiled, last)):
                 in_rows(ctx, self.array, self.array.shape[-1])
         straight.end(ctx)
