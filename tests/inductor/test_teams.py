@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,7 +14,7 @@ import torch
 import triton
 import triton.language as tl
 from triton_spirv.errors import LaunchError
-from triton_spirv.runtime import launch_code, teams
+from triton_spirv.runtime import launch_code, teams, waiting
 from triton_spirv.runtime.quick import Quick
 from triton_spirv.runtime.teams import Shared
 from triton_spirv_inductor.openmp import openmp
@@ -42,6 +43,16 @@ def uneven_kernel(out, rounds, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     value = tl.zeros((BLOCK,), tl.float32)
     for turn in range(tl.where(x % 7 == 0, rounds, 1)):
+        value += tl.sin(i * 0.5 + turn)
+    tl.store(out + x * BLOCK + i, value)
+
+
+@triton.jit
+def one_long_kernel(out, slow, rounds, BLOCK: tl.constexpr):
+    x = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    value = tl.zeros((BLOCK,), tl.float32)
+    for turn in range(tl.where(x == slow, rounds, 1)):
         value += tl.sin(i * 0.5 + turn)
     tl.store(out + x * BLOCK + i, value)
 
@@ -80,6 +91,7 @@ def threads() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(THREADS)
     yield
+    teams.resting[0] = 0
     torch.set_num_threads(before)
 
 
@@ -169,11 +181,11 @@ def test_assertions() -> None:
 
 
 def test_pace() -> None:
-    """Brief launches are the calling thread's, long ones the team's, late ones the driver's for a while."""
+    """Brief launches are the calling thread's, long ones the team's, and what cannot be interrupted in time
+    the driver's for a while."""
     counts, places = torch.zeros(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int64)
     quick = quick_of(places_kernel, counts, places)
     assert isinstance(quick, Shared)
-    quick._driver = 100_000
     quick.shared = 64
     assert quick.most <= 1
     for _ in range(teams.TIMES):
@@ -186,17 +198,53 @@ def test_pace() -> None:
     for _ in range(teams.TIMES):
         quick.said_team(32, teams.BRIEF - 1)
     assert quick._brief == 31  # known better
-    late = teams.SLOWER * quick._driver + teams.LATE + 1
+    late = waiting.SHORT + 1
     quick.said_team(64, late), quick.said_team(64, late - 2), quick.said_team(64, late)
     assert quick.shared == 64  # not two in a row
     quick.said_team(64, late)
     assert not quick.shared
-    for _ in range(teams.RESTS):
+    for _ in range(teams.PATIENCE):
         assert not quick.shared
         assert quick.launch(64, 1, 1, values(counts, places))
     assert quick.launch(64, 1, 1, values(counts, places)) and quick.shared >= 64
     with pytest.raises(LaunchError):
         quick.said_team(64, -5)
+
+
+def test_who_waits_for_others_leaves_it_to_the_driver() -> None:
+    """For a time that is long beside the wait, and all kernels; the driver's own time is found out first."""
+    counts, places = torch.zeros(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int64)
+    quick, asked = quick_of(places_kernel, counts, places), [0]
+    assert isinstance(quick, Shared)
+    quick.threads.waited = lambda: asked[0]
+    quick.shared, asked[0] = 64, teams.LONG + 1
+    assert quick.said_team(64, 2 * teams.LONG) and not quick.shared and not teams.resting[0]
+    while not quick.shared:
+        assert quick.launch(64, 1, 1, values(counts, places))
+    quick._driver[(64).bit_length()] = 3 * teams.LONG
+    assert quick.said_team(64, 8 * teams.LONG) and not teams.resting[0]  # as long as a whole launch: uneven
+    start, asked[0] = time.perf_counter_ns(), 6 * teams.LONG
+    assert quick.said_team(64, 8 * teams.LONG) and quick.shared
+    assert teams.resting[0] >= start + teams.REST * asked[0]
+    teams.resting[0] = start + 10**12
+    assert quick.launch(64, 1, 1, values(counts, places)) and teams.resting[0]
+    teams.resting[0] = start
+    assert quick.launch(64, 1, 1, values(counts, places)) and not teams.resting[0]
+
+
+@pytest.mark.parametrize("slow", (0, 1))
+def test_how_long_the_leader_waited(slow: int) -> None:
+    """Nothing, where it has the long program itself; else as long as the other one takes."""
+    out = torch.zeros(2 * 16)
+    quick = quick_of(one_long_kernel, out, 0, 10, BLOCK=16)
+    torch.set_num_threads(2)
+    took, waited = [], []
+    for _ in range(9):
+        took.append(quick.threads.team(quick.pack(2, 1, 1, out.data_ptr(), slow, 200_000)))
+        waited.append(quick.threads.waited())
+    assert min(took) > teams.LONG and min(waited) >= 0
+    assert all(lost < whole for lost, whole in zip(waited, took, strict=True))
+    assert (min(waited) < min(took) / 2) if slow == 0 else (max(waited) > min(took) / 2)
 
 
 def test_a_child_of_a_fork_has_no_team() -> None:

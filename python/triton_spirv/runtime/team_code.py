@@ -15,14 +15,18 @@ in the upper 32 bits how long the axis is (`Target.in_parts`).
     +40   the three sizes of the grid; +64 the axis that is dealt out; +72 programs of a piece along it
     +80   an error code of the driver, or 0
     +88   address of the struct; +96 of the block
+    +104  when the thread that launches had found no more pieces, in seconds and nanoseconds; +120 the
+          nanoseconds that it waited then for the other members
     +128  for each member 64 bytes: kernel, queue, where along the axis the next piece begins, where its part
           ends
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 LISTING = """
 share:
@@ -75,23 +79,28 @@ deal:
     4883c140              add rcx, 0x40
     49ffc9                dec r9
     75e5                  jne deal
-    488d3d3c000000        lea rdi, [rip + 0x3c]
+    488d3d52000000        lea rdi, [rip + 0x52]
     4c89c6                mov rsi, r8
     31d2                  xor edx, edx
     31c9                  xor ecx, ecx
     41ff10                call qword ptr [r8]
     e82dffffff            call now
     488b4c2420            mov rcx, qword ptr [rsp + 0x20]
+    4869516800ca9a3b      imul rdx, qword ptr [rcx + 0x68], 0x3b9aca00
+    48035170              add rdx, qword ptr [rcx + 0x70]
+    48f7da                neg rdx
+    4801c2                add rdx, rax
+    48895178              mov qword ptr [rcx + 0x78], rdx
     482b442418            sub rax, qword ptr [rsp + 0x18]
     48894118              mov qword ptr [rcx + 0x18], rax
     4883795000            cmp qword ptr [rcx + 0x50], 0
     7409                  je shared
     488b4150              mov rax, qword ptr [rcx + 0x50]
-    e9ebfeffff            jmp done
+    e9d5feffff            jmp done
 shared:
     483b4120              cmp rax, qword ptr [rcx + 0x20]
-    0f82e1feffff          jb done
-    e9d4feffff            jmp timed
+    0f82cbfeffff          jb done
+    e9befeffff            jmp timed
 member:
     53                    push rbx
     55                    push rbp
@@ -166,6 +175,12 @@ another:
     49ffce                dec r14
     0f856fffffff          jne take
 home:
+    4939dc                cmp r12, rbx
+    750c                  jne left
+    bf01000000            mov edi, 1
+    488d7368              lea rsi, [rbx + 0x68]
+    ff5568                call qword ptr [rbp + 0x68]
+left:
     4883c450              add rsp, 0x50
     415e                  pop r14
     415d                  pop r13
@@ -192,3 +207,11 @@ class Team:
         for kernel, queue in self.members:
             words += [kernel, queue, *[0] * 6]
         return words
+
+
+def waited(call: Callable[..., Any]) -> int:
+    """The nanoseconds that the last launch waited for members; `call` is a function with a team."""
+    block: bytes = call.__self__  # type: ignore[attr-defined]
+    place, = struct.unpack_from("<Q", block, 200)
+    found: int = struct.unpack_from("<q", block, place + 120)[0]
+    return found

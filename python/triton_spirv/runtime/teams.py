@@ -4,11 +4,14 @@ Between kernels of a model torch computes with OpenMP's threads. They wait for m
 milliseconds, and the driver's own threads do not come to the cores meanwhile. OpenMP's threads are awake
 then, and begin sooner. If other processes want the cores, too, it is the other way round: a region of OpenMP
 ends when all threads have come to its end, even those that found nothing to do, and the driver's launches do
-not wait for them. So what takes much longer than the driver's launch did is left to the driver for a while.
+not wait for them. So the thread that launches looks how long it waited for others with nothing left to do. If
+that is more than the driver takes for the whole launch, the driver makes all kernels' launches for a time
+that is long beside the wait: the waits then are a small part of the process' time.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
@@ -19,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from . import launch_code, waiting
 from .quick import Calls, Quick, call_of, is_plain
-from .team_code import Team
+from .team_code import Team, waited
 
 if TYPE_CHECKING:
     from .launch import Kernel
@@ -27,9 +30,13 @@ if TYPE_CHECKING:
 #: nanoseconds: a team's launch that takes less, some times in a row, is one for the calling thread, and one
 #: there that takes more is the team's
 BRIEF, TIMES, ALONE = 10_000, 3, 30_000
-#: a team's launch is late if it takes so much longer than the driver's did, and so many nanoseconds; after
-#: two in a row the driver makes some launches
-SLOWER, LATE, RESTS = 2, 1_000_000, 16
+#: nanoseconds of a team's launch, or of its waiting, from which on it is asked whether that was too long
+LONG = 200_000
+#: after a wait that was too long the driver makes launches for so many times as long, in nanoseconds at most
+REST, LONGEST_REST = 20, 2_000_000_000
+#: launches by the driver that tell how long it takes, and after two of a team in a row that cannot be
+#: interrupted in time (waiting.SHORT)
+TRIALS, PATIENCE = 2, 16
 
 
 @dataclass(frozen=True)
@@ -52,8 +59,10 @@ class Shared(Quick):
         self._openmp, self.shared = openmp, 0
         #: most programs that are known to be brief, that may be so, and launches in a row that were
         self._brief, self._ceiling, self._times = 1, sys.maxsize, 0
-        #: the least time of a driver's launch; team's launches in a row that were late; driver's to come
-        self._driver, self._late, self._rests = sys.maxsize, 0, 0
+        #: the least time of a driver's launch, by the bits of how many programs there were; team's launches
+        #: in a row that took too long to be interrupted; launches by the driver to come
+        self._driver: dict[int, int] = {}
+        self._late, self._rests = 0, 0
         super().__init__(kernel, None, alignments)
         self.direct = None
         self.ask_pace()
@@ -65,7 +74,10 @@ class Shared(Quick):
     def launch(self, x: int, y: int, z: int, values: Sequence[int]) -> bool:
         start = time.perf_counter_ns()
         done = super().launch(x, y, z, values)
-        self._driver = min(self._driver, time.perf_counter_ns() - start)
+        end, bits = time.perf_counter_ns(), (x * y * z).bit_length()
+        self._driver[bits] = min(self._driver.get(bits, sys.maxsize), end - start)
+        if end > resting[0]:
+            resting[0] = 0
         return done
 
     def ask_pace(self) -> None:
@@ -96,12 +108,19 @@ class Shared(Quick):
                 self.ask_pace()
             return True
         self._times = 0
-        if code > SLOWER * self._driver + LATE or code > waiting.SHORT:
+        if code > waiting.SHORT:
             self._late += 1
             if self._late > 1:
-                self.shared, self._late, self._rests = 0, 0, RESTS
+                self.shared, self._late, self._rests = 0, 0, PATIENCE
         else:
             self._late = 0
+        lost = self.threads.waited()
+        if lost > LONG:
+            driver = self._driver.get(programs.bit_length())
+            if driver is None:
+                self.shared, self._rests = 0, max(self._rests, TRIALS)
+            elif lost > driver:
+                resting[0] = time.perf_counter_ns() + min(REST * lost, LONGEST_REST)
         return True
 
 
@@ -113,6 +132,8 @@ class TeamCalls(Calls):
         super().__init__(kernel, None, pointers, ALONE)
         self._kernel, self._pointers, self._openmp = kernel, pointers, openmp
         self.team: launch_code.Call = self._first
+        #: nanoseconds that the last launch of a team waited for others with nothing left to do
+        self.waited: Callable[[], int] = lambda: 0
 
     def _first(self, data: bytes) -> int:
         kernel = self._kernel
@@ -120,9 +141,9 @@ class TeamCalls(Calls):
         queues = kernel.context.team_queues(len(self._owners))
         members = [(owner.handle, queue) for owner, queue in zip(self._owners, queues, strict=True)]
         team = Team(self._openmp.parallel, self._openmp.number, BRIEF, members)
-        call = call_of(kernel, self.owner, LATE, None, self._pointers, team=team)
+        call = call_of(kernel, self.owner, LONG, None, self._pointers, team=team)
         assert call is not None  # is_plain has asked
-        self.team = call
+        self.team, self.waited = call, functools.partial(waited, call)
         return call(data)
 
 
@@ -137,6 +158,8 @@ def shared_of(kernel: Kernel, sizes: tuple[int, int, int] | None, alignments: Ma
     return Quick(kernel, sizes, alignments) if alone else Shared(kernel, alignments, openmp)
 
 
+#: 0, or the nanosecond of time.perf_counter_ns() until which the driver makes the launches of all kernels
+resting = [0]
 _all: weakref.WeakSet[Shared] = weakref.WeakSet()
 #: is this process the child of a fork? OpenMP's threads are not in it, and its library counts on them
 _forked = False

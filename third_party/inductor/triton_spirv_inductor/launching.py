@@ -55,10 +55,11 @@ def written(launcher: Any, facts: dict[str, Any]) -> Callable[..., None] | None:
     if quick is None:
         return None
     from triton_spirv.runtime.capture import recorders
+    from triton_spirv.runtime.teams import resting
 
     grid = GridExpr.from_meta(facts, launcher.config)
     ours = {"ordinary": launcher, "entering": hooks[0], "leaving": hooks[1], "recorders": recorders,
-            "quick": quick, "pack": quick.pack, "threads": quick.threads,
+            "quick": quick, "pack": quick.pack, "threads": quick.threads, "resting": resting,
             "misfits": (struct.error, OverflowError, TypeError, AttributeError)}
     body = body_text(given, list(passed), pointers, quick, grid)
     names = {**known, **{OURS + name: value for name, value in ours.items()}}
@@ -131,7 +132,7 @@ def body_text(given: tuple[str, ...], passed: list[str], pointers: list[str],
              f"            {ordinary}",
              f"    elif {OURS}quick.slow:",
              f"        {OURS}quick.slow = 0",
-             *([f"elif 0 < {OURS}programs <= {OURS}quick.shared:",
+             *([f"elif 0 < {OURS}programs <= {OURS}quick.shared and not {OURS}resting[0]:",
                 f"    {OURS}code = {OURS}threads.team({OURS}data)",
                 f"    if {OURS}code and not {OURS}quick.said_team({OURS}programs, {OURS}code):",
                 f"        {ordinary}"] if isinstance(quick, Shared) else []),
