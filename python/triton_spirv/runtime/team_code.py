@@ -109,6 +109,7 @@ member:
     4156                  push r14
     4883ec50              sub rsp, 0x50
     4889fb                mov rbx, rdi
+    4531e4                xor r12d, r12d
     ff5308                call qword ptr [rbx + 8]
     4189c5                mov r13d, eax
     4c8b7310              mov r14, qword ptr [rbx + 0x10]
