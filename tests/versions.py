@@ -20,3 +20,8 @@ def needs_triton(version: tuple[int, int], what: str) -> None:
 def negated(x: np.ndarray) -> np.ndarray:
     """What -x of a block is: before Triton 3.8 it was 0 - x, whose zeros have no sign."""
     return np.negative(x) if TRITON >= (3, 8) else x.dtype.type(0) - x
+
+
+def has_sign(constant: float) -> bool:
+    """Is a constant negative, -0.0 too? Before Triton 3.9 what equals 0 was written as 0.0."""
+    return bool(np.signbit(constant)) and (constant != 0 or TRITON >= (3, 9))
