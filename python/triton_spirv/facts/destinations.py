@@ -66,13 +66,18 @@ def _stored_alone(value: Value, block: Block, loop: Operation | None) -> LastRou
         user, _ = value.uses[0]
         if user.parent is not block:
             return None
-        if user.name == "tt.store":
-            return LastRound(user, loop, tuple(steps)) if user.value is value else None
+        if _puts(user, value):
+            return LastRound(user, loop, tuple(steps))
         if not user.has("elementwise") or len(user.operands) != 1:
             return None
         steps.append(user)
         value = user.results[0]
     return None
+
+
+def _puts(user: Operation, value: Value) -> bool:
+    """Does an operation store the value?"""
+    return user.name == "tt.store" and user.value is value
 
 
 def _is_quiet(first: Operation, last: Operation) -> bool:
@@ -104,7 +109,7 @@ def _stored(value: Value, loop: Operation) -> Operation | None:
         for user, _ in each.uses:
             if user.parent is not loop.parent:
                 continue
-            if user.name == "tt.store" and user.value is each:
+            if _puts(user, each):
                 return user
             if user.has("elementwise") and user.results[0] not in found and len(found) < MOST:
                 found.append(user.results[0])

@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import assert_layout
@@ -29,7 +28,7 @@ from .extents import extent
 from .opencl import OpenCLError, data_of
 from .parameters import Parameters
 from .program import LARGE_BUFFERS, Program, build
-from .quick import call_of
+from .quick import Pace, call_of
 from .thread_state import Abandoned, ThreadState
 
 if TYPE_CHECKING:
@@ -52,17 +51,6 @@ SHORT_LAUNCH, LONG_LAUNCH = 50_000, 150_000
 
 class DeviceAssertion(TritonSpirvError, RuntimeError):
     """An assertion of the kernel did not hold: the user's file and line, the message."""
-
-
-@dataclass(frozen=True)
-class Pace:
-    """What a kernel knows of how long it takes: most programs of a launch that is short enough for the
-    calling thread, how it learns that one was not, and most programs of one that need not be interruptible
-    (waiting.SHORT)."""
-
-    short: Callable[[], int]
-    too_long: Callable[[int], None]
-    patient: Callable[[], int]
 
 
 class Kernel:

@@ -12,7 +12,8 @@ import ctypes
 import re
 import struct
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import assert_layout
@@ -27,6 +28,17 @@ if TYPE_CHECKING:
     from .launch import Kernel
     from .program import OwnedKernel
     from .team_code import Team
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What a kernel knows of how long it takes: most programs of a launch that is short enough for the
+    calling thread, how it learns that one was not, and most programs of one that need not be interruptible
+    (waiting.SHORT)."""
+
+    short: Callable[[], int]
+    too_long: Callable[[int], None]
+    patient: Callable[[], int]
 
 
 class Quick:

@@ -26,7 +26,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 LISTING = """
 share:
@@ -210,7 +209,7 @@ class Team:
         return words
 
 
-def waited(call: Callable[..., Any]) -> int:
+def waited(call: Callable[..., int]) -> int:
     """The nanoseconds that the last launch waited for members; `call` is a function with a team."""
     block: bytes = call.__self__  # type: ignore[attr-defined]
     place, = struct.unpack_from("<Q", block, 200)

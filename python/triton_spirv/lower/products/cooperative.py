@@ -29,7 +29,10 @@ ROW_PADDING = 16
 
 
 def grid_of(ctx: Context, op: Operation) -> Grid | None:
-    """How the product is spread over matrices of the target; None where it has none that fit."""
+    """How the product is spread over matrices of the target; None where it has none that fit, and of another
+    operation."""
+    if op.name != "tt.dot":
+        return None
     return placed_grid(op) or find_grid(ctx.target, ctx.kernel.num_warps, op)
 
 
@@ -112,17 +115,17 @@ def pitch_of(memory: SharedLayout) -> tuple[int, bool] | None:
 
 def is_resident_for_matrices(ctx: Context, value: Value) -> bool:
     """Do products on matrices alone use the value?"""
-    return all(user.name == "tt.dot" and user.operands[index] is not user.c and grid_of(ctx, user) is not None
+    return all(grid_of(ctx, user) is not None and user.operands[index] is not user.c
                for user, index in value.uses)
 
 
 def rows_of_warps(ctx: Context, value: Value, source: Layout, memory: SharedLayout) -> int:
     """Elements of the rows that one warp writes to `memory` from `source`, where the same warp alone reads
     them: a left operand of products on matrices in which warps lie one below the other. Else 0."""
-    grids = [grid_of(ctx, user) if user.name == "tt.dot" and user.a is value and user.b is not value else None
-             for user, _ in value.uses]
+    grids = [grid_of(ctx, user) for user, _ in value.uses]
     pitch = pitch_of(memory)
-    if None in grids or pitch is None or pitch[1] or not grids:
+    if None in grids or pitch is None or pitch[1] or not grids \
+            or any(user.a is not value or user.b is value for user, _ in value.uses):
         return 0
     height, width = source.shape
     rows = height // ctx.kernel.num_warps
