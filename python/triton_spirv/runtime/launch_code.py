@@ -309,7 +309,7 @@ def maker() -> Callable[[Block], Call] | None:
                  block.thread, 8 * told, 8 * (told + 2 + len(arguments)), *converting, 0, len(pointers),
                  *pointers, len(arguments), *arguments, END, *sizes, *[0] * -(-block.struct_bytes // 8)]
         if block.team is not None:
-            words[25] = 8 * len(words)
+            words[team_code.PLACE // 8] = 8 * len(words)
             words += block.team.words()
         label = "direct" if arguments else "sized" if block.sizes is None else "launch"
         call: Call = new(ctypes.addressof(definitions[label]), struct.pack(f"<{len(words)}Q", *words), None)

@@ -191,6 +191,12 @@ left:
 """
 
 
+#: where in a block it is told where the team's part begins
+PLACE = 200
+#: and where in that part the nanoseconds are that the leader waited
+WAITED = 120
+
+
 @dataclass(frozen=True)
 class Team:
     """parallel, number: addresses of the two functions of OpenMP; shortest: see above; members: (kernel,
@@ -212,6 +218,6 @@ class Team:
 def waited(call: Callable[..., int]) -> int:
     """The nanoseconds that the last launch waited for members; `call` is a function with a team."""
     block: bytes = call.__self__  # type: ignore[attr-defined]
-    place, = struct.unpack_from("<Q", block, 200)
-    found: int = struct.unpack_from("<q", block, place + 120)[0]
+    place, = struct.unpack_from("<Q", block, PLACE)
+    found: int = struct.unpack_from("<q", block, place + WAITED)[0]
     return found
