@@ -9,8 +9,8 @@ import triton.language as tl
 from .workload import Workload, size
 
 #: (BM, BN, BK) that the best is sought among, unless one was found before in this process
-BLOCKS = ((256, 256, 128), (256, 128, 64), (128, 128, 64), (128, 128, 128), (64, 128, 64), (64, 64, 64),
-          (32, 64, 64), (16, 128, 64))
+BLOCKS = ((256, 256, 256), (256, 256, 128), (256, 128, 64), (128, 128, 64), (128, 128, 128), (64, 128, 64),
+          (64, 64, 64), (32, 64, 64), (16, 128, 64))
 
 #: the same for kernels with a bias or a gate
 MLP_BLOCKS = triton.autotune(

@@ -29,6 +29,9 @@ from .pairs import halves
 #: So many products of two 8-bit integers have a sum that f32 holds exactly: 2 ** 24 / (128 * 128).
 EXACT_PRODUCTS = 1024
 
+#: So many sums over each column of a panel are made side by side: each addition takes some cycles.
+CHAINS = 4
+
 
 def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
              fetches: SpreadFetches | None = None, behind: Destination | None = None,
@@ -86,11 +89,10 @@ def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: S
     batch, row, column = place
     above = builder.iadd(builder.imul(batch, rows * columns), builder.imul(row, columns))
     first = builder.iadd(above, column)
-    places = [builder.iadd(first, i * columns + j * width)
-              for i in range(kernel.rows) for j in range(kernel.vectors)]
+    places = [i * columns + j * width for i in range(kernel.rows) for j in range(kernel.vectors)]
 
     def before() -> list[Register]:
-        return [env.private_load(result.array, result.width, element, each, width) for each in places]
+        return [env.private_load(result.array, result.width, element, first, width, each) for each in places]
     old: list[Register] | None = None
     if accumulate and begins is None:
         old = before()
@@ -106,7 +108,7 @@ def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: S
 
     def keep() -> None:
         for each, value in zip(places, made, strict=True):
-            env.private_store(result.array, result.width, each, value)
+            env.private_store(result.array, result.width, first, value, each)
     if straight is None:
         return keep()
     branch = IfElse(builder.module, straight.now)
@@ -171,11 +173,19 @@ class Kernel:
             return []
         builder = ctx.b
         ones = builder.constant(with_width(I32, self.width), 0x01010101)
-        with counted(ctx, self.depth, carried=[self._zero(ctx)] * self.vectors) as loop:
-            vectors = self._vectors(ctx, b, builder.iadd(right, builder.imul(loop.index, b.depth)))
+        chains = min(CHAINS, self.depth & -self.depth)
+        zeros = [self._zero(ctx)] * (chains * self.vectors)
+        with counted(ctx, self.depth, chains, carried=zeros) as loop:
+            first = builder.iadd(right, builder.imul(loop.index, b.depth))
+            vectors = [x for k in range(chains)
+                       for x in self._vectors(ctx, b, builder.iadd(first, k * b.depth))]
             loop.yield_([ctx.env.sum_products(self.form, ones, y, x)
                          for x, y in zip(loop.carried, vectors, strict=True)])
-        return [builder.imul(x, -128) for x in loop.results]
+        sums = list(loop.results)
+        while len(sums) > self.vectors:
+            half = len(sums) // 2
+            sums = [builder.iadd(x, y) for x, y in zip(sums[:half], sums[half:], strict=True)]
+        return [builder.imul(x, -128) for x in sums]
 
     def _zero(self, ctx: Context) -> Register:
         return ctx.b.constant(with_width(register_type(self.compute), self.width), 0)
