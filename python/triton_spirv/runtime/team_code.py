@@ -5,14 +5,15 @@ torch has just computed something, and would hold the cores that the driver's th
 the team has a kernel object and a queue that runs kernels in the calling thread. The longest axis of the
 grid, or the last that is long enough, is dealt out to the members, and each of them launches its part in a
 few pieces, in the same order each time, so that it finds in its caches what an earlier kernel left there.
-Who is done goes on with the pieces of others. A piece is a launch with a global offset: where it begins, and
+Each piece is half of what the part still has, so that the last ones are small. Who is done goes on with the
+parts of others. A piece is a launch with a global offset: where it begins, and
 in the upper 32 bits how long the axis is (`Target.in_parts`).
 
     +0    GOMP_parallel; +8 omp_get_thread_num
     +16   how many members there are
-    +24   the nanoseconds that the last launch took: it is made in more pieces if that was long
+    +24   the nanoseconds that the last launch took: its last pieces are smaller if that was long
     +32   a launch that took fewer than so many nanoseconds says how many
-    +40   the three sizes of the grid; +64 the axis that is dealt out; +72 programs of a piece along it
+    +40   the three sizes of the grid; +64 the axis that is dealt out; +72 programs of a piece along it, at least
     +80   an error code of the driver, or 0
     +88   address of the struct; +96 of the block
     +104  when the thread that launches had found no more pieces, in seconds and nanoseconds; +120 the
@@ -63,9 +64,10 @@ shorter:
     7605                  jbe pieces
     b908000000            mov ecx, 8
 pieces:
-    498d440aff            lea rax, [r10 + rcx - 1]
-    31d2                  xor edx, edx
-    48f7f1                div rcx
+    ffc9                  dec ecx
+    498d42ff              lea rax, [r10 - 1]
+    48d3e8                shr rax, cl
+    48ffc0                inc rax
     49894048              mov qword ptr [r8 + 0x48], rax
     498d8880000000        lea rcx, [r8 + 0x80]
     31c0                  xor eax, eax
@@ -83,7 +85,7 @@ deal:
     31d2                  xor edx, edx
     31c9                  xor ecx, ecx
     41ff10                call qword ptr [r8]
-    e82dffffff            call now
+    e82bffffff            call now
     488b4c2420            mov rcx, qword ptr [rsp + 0x20]
     4869516800ca9a3b      imul rdx, qword ptr [rcx + 0x68], 0x3b9aca00
     48035170              add rdx, qword ptr [rcx + 0x70]
@@ -95,11 +97,11 @@ deal:
     4883795000            cmp qword ptr [rcx + 0x50], 0
     7409                  je shared
     488b4150              mov rax, qword ptr [rcx + 0x50]
-    e9d5feffff            jmp done
+    e9d3feffff            jmp done
 shared:
     483b4120              cmp rax, qword ptr [rcx + 0x20]
-    0f82cbfeffff          jb done
-    e9befeffff            jmp timed
+    0f82c9feffff          jb done
+    e9bcfeffff            jmp timed
 member:
     53                    push rbx
     55                    push rbp
@@ -113,7 +115,7 @@ member:
     4189c5                mov r13d, eax
     4c8b7310              mov r14, qword ptr [rbx + 0x10]
     4d39f5                cmp r13, r14
-    0f83d8000000          jae home
+    0f83f7000000          jae home
     4d89ec                mov r12, r13
     49c1e406              shl r12, 6
     4901dc                add r12, rbx
@@ -124,7 +126,7 @@ member:
     488b4b58              mov rcx, qword ptr [rbx + 0x58]
     ff5510                call qword ptr [rbp + 0x10]
     85c0                  test eax, eax
-    0f8590000000          jne failed
+    0f85af000000          jne failed
     31c9                  xor ecx, ecx
 grid:
     488b44cb28            mov rax, qword ptr [rbx + rcx*8 + 0x28]
@@ -138,14 +140,22 @@ take:
     4c89ea                mov rdx, r13
     48c1e206              shl rdx, 6
     4801da                add rdx, rbx
-    488b4b48              mov rcx, qword ptr [rbx + 0x48]
-    4889c8                mov rax, rcx
-    f0480fc18290000000    lock xadd qword ptr [rdx + 0x90], rax
-    488b9298000000        mov rdx, qword ptr [rdx + 0x98]
-    4829c2                sub rdx, rax
-    7656                  jbe taken
-    4839ca                cmp rdx, rcx
-    480f47d1              cmova rdx, rcx
+    488b8290000000        mov rax, qword ptr [rdx + 0x90]
+again:
+    488b8a98000000        mov rcx, qword ptr [rdx + 0x98]
+    4829c1                sub rcx, rax
+    767e                  jbe taken
+    488d7101              lea rsi, [rcx + 1]
+    48d1ee                shr rsi, 1
+    488b7b48              mov rdi, qword ptr [rbx + 0x48]
+    4839fe                cmp rsi, rdi
+    480f42f7              cmovb rsi, rdi
+    4839ce                cmp rsi, rcx
+    480f47f1              cmova rsi, rcx
+    488d3c30              lea rdi, [rax + rsi]
+    f0480fb1ba90000000    lock cmpxchg qword ptr [rdx + 0x90], rdi
+    75cc                  jne again
+    4889f2                mov rdx, rsi
     488b4b40              mov rcx, qword ptr [rbx + 0x40]
     488954cc38            mov qword ptr [rsp + rcx*8 + 0x38], rdx
     8944cc20              mov dword ptr [rsp + rcx*8 + 0x20], eax
@@ -161,7 +171,7 @@ take:
     4c8b4d38              mov r9, qword ptr [rbp + 0x38]
     ff5518                call qword ptr [rbp + 0x18]
     85c0                  test eax, eax
-    748c                  je take
+    0f846dffffff          je take
 failed:
     4898                  cdqe
     48894350              mov qword ptr [rbx + 0x50], rax
@@ -173,7 +183,7 @@ taken:
     4531ed                xor r13d, r13d
 another:
     49ffce                dec r14
-    0f856fffffff          jne take
+    0f8550ffffff          jne take
 home:
     4939dc                cmp r12, rbx
     750c                  jne left
