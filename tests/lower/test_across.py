@@ -39,6 +39,47 @@ def test_transposing_sums(run, dtype, block, turned):
 
 
 @triton.jit
+def with_holes(x_ptr, y_ptr, row_ptr, column_ptr, out_ptr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """out = x + y.T where two vectors of flags say so."""
+    row, column = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    inside = (tl.load(row_ptr + row) != 0) & (tl.load(column_ptr + column) != 0)
+    x = tl.load(x_ptr + row * COLUMNS + column, inside, other=7.0)
+    y = tl.load(y_ptr + column * ROWS + row, inside, other=3.0)
+    tl.store(out_ptr + row * COLUMNS + column, x + y, inside)
+
+
+@triton.jit
+def with_remainders(x_ptr, y_ptr, out_ptr, divisor, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """out = x + y.T but in each divisor-th row and in the rows of squares' beginnings."""
+    row, column = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    inside = (row % divisor != 0) & ((column + row // 16) % 3 != 1)
+    x = tl.load(x_ptr + row * COLUMNS + column, inside, other=7.0)
+    y = tl.load(y_ptr + column * ROWS + row, inside, other=3.0)
+    tl.store(out_ptr + row * COLUMNS + column, x + y, inside)
+
+
+@pytest.mark.parametrize("rows, columns", ((32, 64), (64, 32)))
+def test_masks_with_holes(run, rows, columns):
+    """Whole rows of a square may be masked, its first one too; the others are where they are."""
+    rng = np.random.default_rng(rows)
+    x, y = numeric.whole((rows, columns), "f32", 1), numeric.whole((columns, rows), "f32", 2)
+    arguments = numeric.tensor(x, "f32"), numeric.tensor(y, "f32")
+    start = numeric.poisoned((rows, columns), "f32")
+    before = np.asarray(start).copy()
+    for share in 0.0, 0.2, 0.9, 1.0:
+        flags = [(rng.random(n) < share).astype(np.int32) for n in (rows, columns)]
+        out = numeric.tensor(before, "f32")
+        run(with_holes, 1, *arguments, *(numeric.tensor(each, "i32") for each in flags), out, rows, columns)
+        numeric.assert_same(out, np.where(np.outer(*flags) != 0, x + y.T, before))
+    for divisor in 2, 3, 16:
+        out = numeric.tensor(before, "f32")
+        run(with_remainders, 1, *arguments, out, divisor, rows, columns)
+        row, column = np.ogrid[:rows, :columns]
+        inside = (row % divisor != 0) & ((column + row // 16) % 3 != 1)
+        numeric.assert_same(out, np.where(inside, x + y.T, before))
+
+
+@triton.jit
 def in_place(x_ptr, SIZE: tl.constexpr):
     """x [SIZE, SIZE] += its own transpose."""
     row, column = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]

@@ -160,3 +160,32 @@ def test_nothing_is_fetched_by_what_an_array_held(run, n):
         numeric.assert_same(np.asarray(indices)[part][(np.arange(n) * 7 + 1) % n], at.astype(np.int32))
         numeric.assert_same(np.asarray(roots)[part], np.sqrt(taken))
         numeric.assert_same(np.asarray(copy)[program * 3 * n + at], taken)
+
+
+@triton.jit
+def transposing(x_ptr, y_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+                ACROSS: tl.constexpr):
+    """out = x + y.T or, if y lies as x does, x + y."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    column = tl.arange(0, COLUMNS)[None, :]
+    inside = (row < rows) & (column < columns)
+    x = tl.load(x_ptr + row * columns + column, inside)
+    y = tl.load(y_ptr + (column * rows + row if ACROSS else row * columns + column), inside)
+    tl.store(out_ptr + row * columns + column, x + y, inside)
+
+
+@pytest.mark.parametrize("rows, columns", ((100, 300), (96, 512), (37, 131)))
+@pytest.mark.parametrize("across", (False, True))
+def test_squares_fetch_what_they_reach_some_turns_later(run, rows, columns, across):
+    """Of each array, while no square is cut; rows need none of it."""
+    x = numeric.whole((rows, columns), "f32", 1)
+    y = numeric.whole((columns, rows) if across else (rows, columns), "f32", 2)
+    out = numeric.poisoned(x.shape, "f32")
+    compiled = run(transposing, -(-rows // 16), numeric.tensor(x, "f32"), numeric.tensor(y, "f32"), out, rows,
+                   columns, 16, 512, across)
+    numeric.assert_same(out, x + (y.T if across else y))
+    assert compiled.asm["plan"].count("fetch turns ahead of") == (3 if across else 0)
+    # the last element of each of 16 vectors of three arrays
+    fetches = [line for line in compiled.asm["spvasm"].splitlines()
+               if "OpFunctionCall" in line and "llvm.prefetch" in line]
+    assert len(fetches) == (48 if across else 0)

@@ -40,6 +40,11 @@ class Layouts:
             return squares(shape, kernel.across[shape], target.vector_width, target.max_registers)
         return row_major(shape, target.vector_width, target.max_registers, window)
 
+    def is_by_squares(self, layout: Layout) -> bool:
+        """Does a walk under this layout go by squares?"""
+        across = layout.shape in self._kernel.across
+        return across and bool(layout.step) and layout == self.default(layout.shape)
+
     def holds_windows(self, layout: Layout) -> bool:
         """Does each turn hold one of the windows in which tensors of this shape are walked, whichever comes
         first? That is enough to put the elements into an array, or to fetch them. It does not say that the

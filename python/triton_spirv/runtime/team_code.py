@@ -13,7 +13,7 @@ in the upper 32 bits how long the axis is (`Target.in_parts`).
     +16   how many members there are
     +24   the nanoseconds that the last launch took: its last pieces are smaller if that was long
     +32   a launch that took fewer than so many nanoseconds says how many
-    +40   the three sizes of the grid; +64 the axis that is dealt out; +72 programs of a piece along it, at least
+    +40   the three sizes of the grid; +64 the axis that is dealt out; +72 the fewest programs of a piece
     +80   an error code of the driver, or 0
     +88   address of the struct; +96 of the block
     +104  when the thread that launches had found no more pieces, in seconds and nanoseconds; +120 the

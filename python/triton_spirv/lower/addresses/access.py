@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 from ...ir.model import Operation, Type
@@ -109,6 +110,16 @@ class AccessPointers:
             firsts.append(moved)
             self.steps.append(step)
         return firsts
+
+    def spared(self, masks: Sequence[Register]) -> AccessPointers:
+        """The same, but a register of which nothing is accessed lies where the first one does: what lies
+        behind a matrix may be on no page, and a processor takes long to see that nothing is wanted there."""
+        if self.firsts is None:
+            return self
+        b, made, first = self.ctx.b, copy(self), self.firsts[0]
+        made.firsts = [first, *(b.select(b.any(mask), place, first)
+                                for mask, place in zip(masks[1:], self.firsts[1:], strict=True))]
+        return made
 
     def pointer(self, register: int, component: int = 0) -> Register:
         """The address of one component."""

@@ -26,7 +26,7 @@ from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Pointers, Tensor, Uniform, is_anywhere
 from ..values.types import as_scalar, element_of, is_pointer, register_type, storage_type
 from .decide import plan_loads, plan_scalar
-from .prefetch import fetch_ahead
+from .prefetch import fetch_ahead, fetch_turns_ahead
 
 
 def true_everywhere(ctx: Context, masks: Sequence[Register]) -> Register:
@@ -118,8 +118,10 @@ def _loaded(ctx: Context, layout: Layout, mask: Tensor | None,
     plans = plan_loads(ctx, layout, mask, [(op, ptr) for op, ptr, _ in asked], refuted)
     loads = [_Load(ctx, plan, ptr, mask, other) for plan, (_, ptr, other) in zip(plans, asked, strict=True)]
     if layout.step and not refuted:
-        for op, ptr, _ in asked:
+        for plan, (op, ptr, _) in zip(plans, asked, strict=True):
             fetch_ahead(ctx, op, ptr, layout)
+            assert plan.vectors is not None
+            fetch_turns_ahead(ctx, op, ptr, layout, plan.vectors)
     for plan in plans:
         ctx.recorder.add(plan)
     if plans[0].cold:
@@ -215,10 +217,10 @@ class _Load:
         if way == "one by one":
             made = _load_elements(ctx, self.op, self.layout, self.ptr, self.mask, self.other)
             return fragments.rearrange(b, made, self.wide).registers
-        mask = known or ctx.evaluation.fragment(self.mask, self.layout)
-        masks = fragments.rearrange(b, mask, self.wide).registers
+        masks = under(ctx, self.mask, self.layout, self.wide, known)
         others = self.others()
-        return self.from_memory([self.pointers.load(r, masks[r], others[r], self.volatile)
+        pointers = self.pointers.spared(masks) if ctx.layouts.is_by_squares(self.layout) else self.pointers
+        return self.from_memory([pointers.load(r, masks[r], others[r], self.volatile)
                           for r in range(self.wide.registers)])
 
     def others(self) -> list[Register]:
@@ -228,6 +230,15 @@ class _Load:
     def from_memory(self, values: Sequence[Register]) -> tuple[Register, ...]:
         """What memory holds, as registers do."""
         return _from_memory(self.ctx, self.element, values)
+
+
+def under(ctx: Context, mask: Tensor, layout: Layout, wide: Layout,
+          known: Fragment | None = None) -> tuple[Register, ...]:
+    """A mask of a walk under `layout` in the layout in which elements are moved: made in that where it takes
+    no memory, since squares of masks are transposed bit by bit. known: it, under `layout`."""
+    if known is None and wide.component != layout.component and is_anywhere(mask):
+        return ctx.evaluation.fragment(mask, wide).registers
+    return fragments.rearrange(ctx.b, known or ctx.evaluation.fragment(mask, layout), wide).registers
 
 
 def by_mask(ctx: Context, mask: Tensor | None, groups: Groups) -> list[tuple[Register, list[int]]]:

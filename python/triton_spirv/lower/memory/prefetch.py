@@ -12,16 +12,18 @@ from dataclasses import dataclass, field, replace
 
 from ...ir.model import Operation
 from ...layout import Layout, log2
+from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, some
 from ..addresses.access import AccessPointers
+from ..addresses.element_motion import pitch_of
 from ..addresses.pointer_motion import distance, emitted, in_reach
 from ..context import Context, StepLoop
-from ..plan.accesses import Fetch
+from ..plan.accesses import Fetch, Vectors
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import element_of, pointee_of, shape_of, storage_bytes
-from .decide_fetches import PAGE, plan_fetch, plan_kept, plan_touch
+from .decide_fetches import PAGE, TURNS_AHEAD, plan_fetch, plan_kept, plan_touch, plan_turns
 
 LINE = 64  # bytes that a processor fetches at a time, at least
 PAGES_AHEAD = 4  # a walk through memory comes there after some hundred nanoseconds
@@ -104,6 +106,31 @@ def _fetch_page(ctx: Context, fetch: Fetch, pointers: object) -> None:
     env = ctx.env
     ahead = ctx.b.iadd(env.address(access.pointer(0)), PAGES_AHEAD * PAGE)
     env.prefetch(env.pointer(ctx.b.iand(ahead, -PAGE), access.pointee), fetch.near)
+
+
+def fetch_turns_ahead(ctx: Context, access: Operation, pointers: object, layout: Layout,
+                      vectors: Vectors) -> None:
+    """In a walk by squares: fetch what a load or a store of these vectors will reach some turns later.
+
+    One line of each vector is enough, its last: what lies before that the walk has touched in the turn
+    before, or in the row of squares before.
+    """
+    fetch = plan_turns(ctx, access, pointers, layout, vectors)
+    if fetch is None:
+        return
+    assert isinstance(pointers, Pointers)
+    ctx.recorder.add(fetch)
+    b, env, ahead = ctx.b, ctx.env, layout.unravel(TURNS_AHEAD * layout.step[0])
+    dim = next(d for d, index in enumerate(ahead) if index)
+    pitch = pitch_of(pointers, dim, 2 * ahead[dim])
+    assert pitch is not None
+    moved = b.constant(I64, pitch.factor * ahead[dim])
+    if pitch.scalar is not None:
+        moved = b.imul(b.resize(pitch.scalar, 64), moved)
+    later = replace(pointers, base=env.offset(pointers.base, moved))
+    access_pointers = AccessPointers(ctx, later, vectors, pointee_of(access.ptr.type))
+    for register in range(vectors.layout.registers):
+        env.prefetch(access_pointers.pointer(register, vectors.layout.width - 1), writes=access.has("writes"))
 
 
 def _kept(ctx: Context, load: Operation) -> Deferred | None:

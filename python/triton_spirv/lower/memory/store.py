@@ -25,8 +25,8 @@ from ..values.tensor import Bound, Tensor
 from ..values.types import pointee_of, storage_type
 from .decide import plan_scalar, plan_store
 from .hazard import Store, versioned
-from .load import by_mask, exchange_first, to_memory, true_everywhere
-from .prefetch import touch_ahead
+from .load import by_mask, exchange_first, to_memory, true_everywhere, under
+from .prefetch import fetch_turns_ahead, touch_ahead
 from .together import followers, stored_together
 
 
@@ -139,6 +139,8 @@ def _store_registers(
     values = [to_memory(ctx, x) for x in made.registers]
     if plan.way in ("plain", "proven") and not plan.cold:
         streams = None if ctx.layouts.brief else pointers.streams(op)
+        if not ctx.layouts.brief:
+            fetch_turns_ahead(ctx, op, ptr, layout, plan.vectors)
         ctx.recorder.add(replace(plan, streams=streams is not None))
         _store_all(ctx, pointers, values, streams)
         return []
@@ -155,15 +157,16 @@ def _store_registers(
                 pointers.store_where(r, values[r], here)
         return []
     assert mask is not None
-    masks = fragments.rearrange(b, ctx.evaluation.fragment(mask, layout), wide).registers
+    masks = under(ctx, mask, layout, wide)
     ctx.recorder.add(plan)
 
     def masked(way: str) -> None:
         if way == "one by one":
             _store_elements(ctx, op, layout, ptr, value, mask)
             return
+        spared = pointers.spared(masks) if ctx.layouts.is_by_squares(layout) else pointers
         for r, register in enumerate(values):
-            pointers.store(r, register, masks[r])
+            spared.store(r, register, masks[r])
 
     if not plan.cold:
         masked(plan.way)

@@ -236,8 +236,9 @@ class Overlap:
 
 
 #: Where what is fetched ahead will be needed: in the next round of a loop of the kernel, by the next program,
-#: or by the walk at hand, some pages further on; or by the store of a product's result, behind its loop.
-AHEAD = ("next round", "next program", "page ahead", "result")
+#: or by the walk at hand, some pages or turns further on; or by the store of a product's result, behind its
+#: loop.
+AHEAD = ("next round", "next program", "page ahead", "turns ahead", "result")
 
 
 @dataclass(frozen=True)
@@ -260,8 +261,8 @@ class Fetch:
     """Memory that a load or a store will touch later is fetched.
 
     layout, vectors  of the elements that are at hand now
-    distance         how far away those are that are fetched; None: pages ahead, or what a store behind the
-                     loop will touch
+    distance         how far away those are that are fetched; None: pages or turns ahead, or what a store
+                     behind the loop will touch
     last             the same in the last round of the loop; None: nothing new is fetched then
     near             into the cache nearest to the processor
     """
@@ -275,7 +276,8 @@ class Fetch:
     near: bool = False
 
     def __post_init__(self) -> None:
-        if self.way not in AHEAD or (self.distance is None) != (self.way in ("page ahead", "result")):
+        at_rest = self.way in ("page ahead", "turns ahead", "result")
+        if self.way not in AHEAD or (self.distance is None) != at_rest:
             raise ValueError(f"nothing is fetched {self.way!r} by {self.distance}")
 
 

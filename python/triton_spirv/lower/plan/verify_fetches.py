@@ -63,7 +63,7 @@ class _Fetches:
             return "is fetched where its address is not known"
         if node.way == "result" and not any(_ends_in(loop, op) for loop in around if loop.has("counts")):
             return "is no result of a product that is computed there"
-        if node.layout.width != node.vectors.run and node.distance is not None:
+        if node.layout.width != node.vectors.run and (node.distance is not None or node.way == "turns ahead"):
             return "lies in no lines of memory"
         for distance in (node.distance, node.last):
             wrong = None if distance is None else self.wrong_distance(op, distance, around)
