@@ -75,6 +75,40 @@ def _stored_alone(value: Value, block: Block, loop: Operation | None) -> LastRou
     return None
 
 
+def only_store(product: Operation) -> Operation | None:
+    """The store, whose mask is known before the loop around a product, or before the product, which is all
+    that the sums of the product are for, element by element: what the mask leaves out is asked for by nobody.
+    (None where it may be divided by: sums that nobody computes are zero.)"""
+    block, loop = product.parent, product.parent_op
+    if block is None or loop is None or len(product.results[0].uses) != 1:
+        return None
+    value, anchor = product.results[0], product
+    user, index = value.uses[0]
+    if user is block.terminator:
+        if loop.parent is None or not loop.has("counts") or product.c is not block.arguments[index + 1] \
+                or len(product.c.uses) != 1:
+            return None
+        value, anchor = loop.results[index], loop
+    store = _only_store(value, anchor)
+    return store if store is not None and store.mask is not None and _is_early(store.mask, anchor) else None
+
+
+def _only_store(value: Value, anchor: Operation) -> Operation | None:
+    """The one that all ways from a value lead to, in the block of an operation."""
+    found, stores = [value], set()
+    for each in found:
+        for user, _ in each.uses:
+            if user.parent is not anchor.parent or len(found) > MOST:
+                return None
+            if _puts(user, each) and each is not user.ptr and each is not user.mask:
+                stores.add(user)
+            elif user.has("elementwise") and user.is_pure and not user.has("divides"):
+                found += [result for result in user.results if result not in found]
+            else:
+                return None
+    return stores.pop() if len(stores) == 1 else None
+
+
 def _puts(user: Operation, value: Value) -> bool:
     """Does an operation store the value?"""
     return user.name == "tt.store" and user.value is value

@@ -113,7 +113,8 @@ class Product:
     that are summed at a time, and the depth of one step. staging: where the operands lie meanwhile; each is
     decided before its operand is put there, and may hang on where the other one lies. form: of operands in
     groups, "" for single elements. turn: steps along K in one turn of the innermost loop; 0: there is no
-    loop. begins: the sums, in the first round of the loop around.
+    loop. begins: the sums, in the first round of the loop around. edges: tiles that the mask of the store
+    leaves out are not multiplied; ends: nor are terms behind the end of both operands.
     """
 
     operation: Operation
@@ -123,6 +124,8 @@ class Product:
     form: str = ""
     turn: int = 0
     begins: bool = False
+    edges: bool = False
+    ends: bool = False
 
     def __post_init__(self) -> None:
         if self.way not in PRODUCT_WAYS or any(each not in STAGINGS for each in self.staging):

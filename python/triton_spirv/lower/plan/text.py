@@ -194,8 +194,10 @@ def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
     form = f", {node.form}" if node.form else ""
     left, right = node.staging
     begins = ", from zero in the first round" if node.begins else ""
+    edges = ", but for what is not stored" if node.edges else ""
+    ends = ", up to where both operands end" if node.ends else ""
     return (f"{called(node.operation)}: {node.way}{form}, tiles of {rows}x{columns}x{depth}, left {left}, "
-            f"right {right}{begins}"), []
+            f"right {right}{begins}{edges}{ends}"), []
 
 
 def _exchange(printer: _Printer, node: Exchange) -> tuple[str, _Body]:

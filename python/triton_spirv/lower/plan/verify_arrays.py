@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...facts.destinations import only_store
 from ...facts.running_sums import sums_from_zero
-from ...ir.model import Operation
+from ...ir.model import Operation, Value
 from .records import (
     ArrayUse,
     Arrives,
@@ -88,6 +89,10 @@ class _Arrays:
                 if node.begins != (node.operation in self.zeroed):
                     self.found.append(f"{called(node.operation)} begins its sums with zero where they do "
                                       "not stand for zero, or does not where they do")
+                if node.edges and only_store(node.operation) is None:
+                    self.found.append(f"{called(node.operation)} leaves out what no store may leave out")
+                if node.ends and not all(map(_ends, (node.operation.a, node.operation.b))):
+                    self.found.append(f"{called(node.operation)} leaves out terms of operands without end")
             elif isinstance(node, Arrives):
                 ways = self.arrived.setdefault(node.place, {})
                 for array in node.arrays:
@@ -224,3 +229,9 @@ def _read_first(uses: Sequence[ArrayUse]) -> set[int]:
     for use in uses:
         first.setdefault(use.array, not use.writes)
     return {array for array, reads in first.items() if reads}
+
+
+def _ends(operand: Value) -> bool:
+    """May an operand be loaded by a mask?"""
+    made = operand.defining_op
+    return made is None or not made.has("loads") or made.mask is not None

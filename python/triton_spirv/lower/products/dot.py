@@ -33,6 +33,7 @@ from .accumulators import accumulator, is_zero
 from .cooperative import grid_of, product_in_matrices
 from .decide import in_turn, plan_in_arrays, staging_of_left, staging_of_right
 from .destination import destination_of
+from .edges import Edges, edges_of
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped
 from .in_memory import InMemory, in_memory
@@ -85,13 +86,13 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tenso
     if ctx.layouts.of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
     plan = plan_in_arrays(ctx, op, left, form, added=not is_zero(c))
-    kernel = kernel_of(ctx, plan, left)
+    kernel = kernel_of(ctx, plan, left, right)
     fetches = _fetches(kernel, op)
     found = in_memory(ctx, op, left)
     if found is not None:
         return product_in_memory(ctx, plan, kernel, left, right, c, fetches, *found)
     plan, a, b = staged(ctx, plan, left, right, fetches, fetches is not None)
-    ctx.recorder.add(plan)
+    ctx.recorder.add(_with_edges(ctx, plan, kernel))
     result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, right, b))
     return result.bound(ctx, result.compute(ctx, kernel, a, b, fetches))
 
@@ -111,7 +112,7 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     if fetches is not None:
         second = in_turn(ctx, plan, right, second, panel)
     b = stage_right(ctx, op, right, second, panel, fetches)
-    ctx.recorder.add(replace(plan, staging=("in memory", second)))
+    ctx.recorder.add(_with_edges(ctx, replace(plan, staging=("in memory", second)), kernel))
     result = Result.of(ctx, op, kernel, c, [*inputs, *_read_meanwhile(ctx, right, b)])
 
     def in_place() -> list[Register]:
@@ -131,10 +132,10 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
     """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
     something, pairs are taken apart."""
     plan = plan_in_arrays(ctx, op, watched[0], "bf16", added=not is_zero(c))
-    kernel = kernel_of(ctx, plan, watched[0])
+    kernel = kernel_of(ctx, plan, *watched)
     fetches = _fetches(kernel, op)
     plan, a, b = staged(ctx, plan, *watched, fetches)
-    ctx.recorder.add(plan)
+    ctx.recorder.add(_with_edges(ctx, plan, kernel))
     result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, watched[1], b))
     fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
     return result.bound(ctx, either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b, fetches),
@@ -143,10 +144,18 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
 
 def _fetches(kernel: Kernel, op: Operation) -> SpreadFetches | None:
     """What the loops of the product fetch for the next round; None where each walk does it itself."""
-    shape = shape_of(op.results[0].type)
-    in_registers = prod(shape) == kernel.rows * kernel.vectors * kernel.width
-    shares = kernel.shares(shape)
-    return SpreadFetches(shares) if shares > 1 and not in_registers else None
+    shares = kernel.shares(shape_of(op.results[0].type))
+    return SpreadFetches(shares) if shares > 1 and not _is_one_tile(kernel, op) else None
+
+
+def _is_one_tile(kernel: Kernel, op: Operation) -> bool:
+    return prod(shape_of(op.results[0].type)) == kernel.rows * kernel.columns
+
+
+def _with_edges(ctx: Context, plan: Product, kernel: Kernel) -> Product:
+    """The plan with what is left out."""
+    edges = not _is_one_tile(kernel, plan.operation) and edges_of(ctx, plan.operation) is not None
+    return replace(plan, edges=edges, ends=kernel.terms is not None)
 
 
 def _read_meanwhile(ctx: Context, right: Operand, b: Block) -> list[tuple[Tensor, Layout]]:
@@ -180,7 +189,7 @@ def panel_of(plan: Product, width: int) -> int:
 class Result:
     """Where a product goes: into registers, if one tile is all of it, or into an array. old: what it is added
     to, if that is in registers; accumulate: if there is anything. begins: do
-    tiles begin with zero all the same? straight: how they leave the array out."""
+    tiles begin with zero all the same? straight: how they leave the array out. edges: what is left out."""
 
     layout: Layout
     element: Type
@@ -190,6 +199,7 @@ class Result:
     operation: Operation
     begins: Register | None = None
     straight: Straight | None = None
+    edges: Edges | None = None
 
     @staticmethod
     def of(ctx: Context, op: Operation, kernel: Kernel, c: Tensor, read: Sequence[tuple[Tensor, Layout]]
@@ -206,11 +216,11 @@ class Result:
         if zero:
             array = ctx.arrays.allocate(shape, element)
             straight = straight_to_memory(ctx, op, array, read)
-            return Result(layout, element, array, None, False, op, None, straight)
+            return Result(layout, element, array, None, False, op, None, straight, edges_of(ctx, op))
         array = accumulator(ctx, op, c)
         begins = is_first_round(ctx, op)
         straight = straight_to_memory(ctx, op, array, read)
-        return Result(layout, element, array, None, True, op, begins, straight)
+        return Result(layout, element, array, None, True, op, begins, straight, edges_of(ctx, op))
 
     def compute(self, ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block,
                 fetches: SpreadFetches | None = None) -> list[Register]:
@@ -224,7 +234,7 @@ class Result:
             ctx.recorder.writes(self.array, None)
             behind = destination_of(ctx, self.operation)
             multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches, behind,
-                     self.begins, self.straight)
+                     self.begins, self.straight, self.edges)
             return []
         origin = ctx.b.constant(I32, 0)
         left = a.origin(ctx, origin, origin)

@@ -10,7 +10,7 @@ from ...spirv.module import Value as Register
 from ..context import Context
 
 
-def counted(ctx: Context, count: int, step: int = 1, carried: Sequence[Register] = ()) -> For:
+def counted(ctx: Context, count: Register | int, step: int = 1, carried: Sequence[Register] = ()) -> For:
     """for index in range(0, count, step), not unrolled."""
-    bounds = [ctx.b.constant(I32, x) for x in (0, count, step)]
+    bounds = [x if isinstance(x, Register) else ctx.b.constant(I32, x) for x in (0, count, step)]
     return For(ctx.b.module, bounds[0], bounds[1], bounds[2], carried=carried, control="DontUnroll")

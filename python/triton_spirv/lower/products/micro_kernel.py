@@ -5,11 +5,12 @@ Rows of a pass and vectors of a panel that tiles do not divide are left to small
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
 from ...ir.model import IntegerType, Type
+from ...layout import log2
 from ...spirv.builder import I32, with_width
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
@@ -20,6 +21,7 @@ from ..plan.records import Product
 from ..values.tensor import Stored
 from ..values.types import element_of, register_type, shape_of
 from .destination import Destination
+from .edges import Edges, Place, terms
 from .in_memory import InMemory
 from .last_round import Straight
 from .loops import counted
@@ -35,41 +37,27 @@ CHAINS = 4
 
 def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
              fetches: SpreadFetches | None = None, behind: Destination | None = None,
-             begins: Register | None = None, straight: Straight | None = None) -> None:
+             begins: Register | None = None, straight: Straight | None = None,
+             edges: Edges | None = None) -> None:
     """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
     the rows of a pass by. What whole tiles leave over is computed in smaller ones. A share of the fetches is
     made for each tile, where all are alike, else for each panel. begins: a scalar
-    Bool, do tiles begin with zero all the same? straight: where they go instead, if they may."""
+    Bool, do tiles begin with zero all the same? straight: where they go instead, if they may. edges: what is
+    left out."""
     rows, columns = result.shape[-2:]
-    shares = 1 if fetches is None else fetches.shares
-
-    def fetch(number: Register) -> None:
-        if fetches is not None and shares > 1:
-            fetches.fetch(ctx, number)
+    shared = fetches if fetches is not None and fetches.shares > 1 else None
+    by_panels = rows % kernel.rows != 0
+    tiles = _Tiles(ctx, a, b, result, accumulate, None if by_panels else shared, behind, begins, straight,
+                   edges)
     with counted(ctx, prod(result.shape[:-2])) as batch:
         for vectors, start, count in parts(columns // kernel.width, kernel.vectors):
-            across = replace(kernel, vectors=vectors)
-            first = start * kernel.width
             with counted(ctx, count) as loop:
                 panel = ctx.b.iadd(ctx.b.imul(batch.index, count), loop.index)
-                by_panels = rows % kernel.rows != 0
-                if by_panels:
-                    fetch(panel)
-                column = ctx.b.iadd(ctx.b.imul(loop.index, vectors * kernel.width), first)
-                if b.pack is not None:
-                    b.pack(panel)
-                right = ctx.b.iadd(ctx.b.imul(batch.index, b.batch), b.column(ctx, column))
-                offsets = across.offsets(ctx, b, right)
-                for height, above, passes in parts(rows, kernel.rows):
-                    tile = replace(across, rows=height)
-                    with counted(ctx, passes) as down:
-                        if not by_panels:
-                            fetch(ctx.b.iadd(ctx.b.imul(panel, passes), down.index))
-                        row = ctx.b.iadd(ctx.b.imul(down.index, height), above)
-                        if behind is not None:
-                            behind.fetch(ctx, (batch.index, row, column), height, vectors * kernel.width)
-                        _tile(ctx, tile, a, b, result, accumulate, (batch.index, row, column), right, offsets,
-                              begins, straight)
+                if by_panels and shared is not None:
+                    shared.fetch(ctx, panel)
+                width = vectors * kernel.width
+                column = ctx.b.iadd(ctx.b.imul(loop.index, width), start * kernel.width)
+                tiles.panel(replace(kernel, vectors=vectors), kernel.rows, panel, batch.index, column)
 
 
 def parts(size: int, step: int) -> list[tuple[int, int, int]]:
@@ -79,43 +67,115 @@ def parts(size: int, step: int) -> list[tuple[int, int, int]]:
     return [*found, (left, whole * step, 1)] if left else found
 
 
-def _tile(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
-          place: tuple[Register, Register, Register], right: Register, offsets: Sequence[Register],
-          begins: Register | None, straight: Straight | None) -> None:
-    """One tile of the result, at (batch, row, column); right: where its columns begin in b."""
-    builder, env = ctx.b, ctx.env
-    rows, columns = result.shape[-2:]
-    width, element = kernel.width, register_type(result.element)
-    batch, row, column = place
-    above = builder.iadd(builder.imul(batch, rows * columns), builder.imul(row, columns))
-    first = builder.iadd(above, column)
-    places = [i * columns + j * width for i in range(kernel.rows) for j in range(kernel.vectors)]
+@dataclass(frozen=True)
+class _Tiles:
+    """What `multiply` says, of one panel at a time. A place is (batch, row, column)."""
 
-    def before() -> list[Register]:
-        return [env.private_load(result.array, result.width, element, first, width, each) for each in places]
-    old: list[Register] | None = None
-    if accumulate and begins is None:
-        old = before()
-    elif accumulate and begins is not None:
-        branch = IfElse(builder.module, begins)
+    ctx: Context
+    a: Block | InMemory
+    b: Block
+    result: Stored
+    accumulate: bool
+    fetches: SpreadFetches | None
+    behind: Destination | None
+    begins: Register | None
+    straight: Straight | None
+    edges: Edges | None
+
+    def panel(self, kernel: Kernel, height: int, number: Register, batch: Register, column: Register) -> None:
+        """All tiles of so many rows in the columns from one on."""
+        ctx, (rows, _) = self.ctx, self.result.shape[-2:]
+
+        def each(tile: Callable[[Kernel, Register, Register, int], None]) -> None:
+            for size, above, passes in parts(rows, height):
+                with counted(ctx, passes) as down:
+                    row = ctx.b.iadd(ctx.b.imul(down.index, size), above)
+                    share = ctx.b.iadd(ctx.b.imul(number, passes), down.index)
+                    tile(replace(kernel, rows=size), row, share, above)
+
+        def multiplied() -> None:
+            if self.b.pack is not None:
+                self.b.pack(number)
+            right = ctx.b.iadd(ctx.b.imul(batch, self.b.batch), self.b.column(ctx, column))
+            offsets = kernel.offsets(ctx, self.b, right)
+
+            def tile(kernel: Kernel, row: Register, share: Register, above: int) -> None:
+                if self.fetches is not None:
+                    self.fetches.fetch(ctx, share)
+                place = batch, row, column
+                self._or_clear(place, (kernel.rows, kernel.columns), above,
+                               lambda: self._tile(kernel, place, right, offsets),
+                               lambda: self._clear(kernel, place))
+            each(tile)
+        first = batch, ctx.b.constant(I32, 0), column
+        self._or_clear(first, (rows, kernel.columns), 0, multiplied,
+                       lambda: each(lambda kernel, row, *_: self._clear(kernel, (batch, row, column))))
+
+    def _or_clear(self, place: Place, size: tuple[int, int], above: int, multiplied: Callable[[], None],
+                  clear: Callable[[], None]) -> None:
+        """Multiply, but for what is known not to be stored. If nothing is there yet, that is zero."""
+        ctx = self.ctx
+        left_out = None if self.edges is None else self.edges.left_out(ctx, place[1:], size, above)
+        if left_out is None:
+            return multiplied()
+        branch = IfElse(ctx.b.module, left_out)
         with branch.then():
-            branch.yield_([builder.constant(with_width(element, width), 0)] * len(places))
+            if not self.accumulate or self.begins is not None:
+                clear()
         with branch.otherwise():
-            branch.yield_(before())
-        old = branch.results
-    left = a.origin(ctx, batch, row)
-    made = kernel.run(ctx, a, b, left, right, old, offsets)
+            ctx.scopes.open()
+            multiplied()
+            ctx.scopes.close()
 
-    def keep() -> None:
-        for each, value in zip(places, made, strict=True):
-            env.private_store(result.array, result.width, first, value, each)
-    if straight is None:
-        return keep()
-    branch = IfElse(builder.module, straight.now)
-    with branch.then():
-        straight.store(ctx, place, made, kernel.rows, width)
-    with branch.otherwise():
-        keep()
+    def _places(self, kernel: Kernel, place: Place) -> tuple[Register, list[int]]:
+        """Where a tile lies in the array of sums: its first element, and how far behind it each vector is."""
+        builder, (rows, columns) = self.ctx.b, self.result.shape[-2:]
+        batch, row, column = place
+        above = builder.iadd(builder.imul(batch, rows * columns), builder.imul(row, columns))
+        offsets = [i * columns + j * kernel.width for i in range(kernel.rows) for j in range(kernel.vectors)]
+        return builder.iadd(above, column), offsets
+
+    def _clear(self, kernel: Kernel, place: Place) -> None:
+        """Zeros for a tile that is left out."""
+        self._keep(kernel, place, [self._zero(kernel)] * (kernel.rows * kernel.vectors))
+
+    def _keep(self, kernel: Kernel, place: Place, values: Sequence[Register]) -> None:
+        first, offsets = self._places(kernel, place)
+        for each, value in zip(offsets, values, strict=True):
+            self.ctx.env.private_store(self.result.array, self.result.width, first, value, each)
+
+    def _zero(self, kernel: Kernel) -> Register:
+        return self.ctx.b.constant(with_width(register_type(self.result.element), kernel.width), 0)
+
+    def _tile(self, kernel: Kernel, place: Place, right: Register, offsets: Sequence[Register]) -> None:
+        """One tile of the result; right: where its columns begin in b."""
+        ctx, result, straight = self.ctx, self.result, self.straight
+        if self.behind is not None:
+            self.behind.fetch(ctx, place, kernel.rows, kernel.columns)
+
+        def before() -> list[Register]:
+            first, places = self._places(kernel, place)
+            element = register_type(result.element)
+            return [ctx.env.private_load(result.array, result.width, element, first, kernel.width, each)
+                    for each in places]
+        old: list[Register] | None = None
+        if self.accumulate and self.begins is None:
+            old = before()
+        elif self.accumulate and self.begins is not None:
+            branch = IfElse(ctx.b.module, self.begins)
+            with branch.then():
+                branch.yield_([self._zero(kernel)] * (kernel.rows * kernel.vectors))
+            with branch.otherwise():
+                branch.yield_(before())
+            old = branch.results
+        made = kernel.run(ctx, self.a, self.b, self.a.origin(ctx, *place[:2]), right, old, offsets)
+        if straight is None:
+            return self._keep(kernel, place, made)
+        branch = IfElse(ctx.b.module, straight.now)
+        with branch.then():
+            straight.store(ctx, place, made, kernel.rows, kernel.width)
+        with branch.otherwise():
+            self._keep(kernel, place, made)
 
 
 @dataclass(frozen=True)
@@ -125,6 +185,7 @@ class Kernel:
     operand: the type of operands in their arrays; compute: that of sums; element: that of the result; width:
     components of a vector; depth: the size of K, in groups; turn: steps along it in one turn of the loop;
     form: of the groups, "" for single elements;
+    terms: how many groups along K make a difference, where only the launch knows (I32);
     apart: products are summed on their own, and added to what there was (f32) at the end; split: pairs of
     bf16 are multiplied one after the other.
     """
@@ -138,8 +199,13 @@ class Kernel:
     vectors: int
     turn: int
     form: str = ""
+    terms: Register | None = None
     apart: bool = False
     split: bool = False
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.width
 
     def shares(self, shape: tuple[int, ...]) -> int:
         """In how many shares `multiply` makes fetches, for a result [..., M, N]; 1: in none."""
@@ -161,7 +227,7 @@ class Kernel:
             start = [_convert(ctx, x, self.element, self.compute) for x in old]
         if offsets:
             start = [ctx.b.iadd(x, offsets[i % self.vectors]) for i, x in enumerate(start)]
-        sums = self._sum(ctx, a, b, left, right, self.depth, start)
+        sums = self._sum(ctx, a, b, left, right, self._depth, start)
         if self.apart and old is not None:
             return [ctx.b.binary("OpFAdd", x, y) for x, y in zip(sums, old, strict=True)]
         return [_convert(ctx, x, self.compute, self.element) for x in sums]
@@ -187,6 +253,10 @@ class Kernel:
             sums = [builder.iadd(x, y) for x, y in zip(sums[:half], sums[half:], strict=True)]
         return [builder.imul(x, -128) for x in sums]
 
+    @property
+    def _depth(self) -> Register | int:
+        return self.depth if self.terms is None else self.terms
+
     def _zero(self, ctx: Context) -> Register:
         return ctx.b.constant(with_width(register_type(self.compute), self.width), 0)
 
@@ -202,7 +272,7 @@ class Kernel:
         builder = ctx.b
         integer = register_type(self.element)
         if self.depth <= EXACT_PRODUCTS:
-            sums = self._sum(ctx, a, b, left, right, self.depth, zeros)
+            sums = self._sum(ctx, a, b, left, right, self._depth, zeros)
             whole = [builder.convert("OpConvertFToS", x, integer) for x in sums]
             return whole if old is None else [builder.iadd(x, y) for x, y in zip(whole, old, strict=True)]
         nothing = builder.constant(with_width(integer, self.width), 0)
@@ -214,8 +284,8 @@ class Kernel:
                          for x, y in zip(sums, loop.carried, strict=True)])
         return list(loop.results)
 
-    def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register, depth: int,
-             start: Sequence[Register]) -> list[Register]:
+    def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
+             depth: Register | int, start: Sequence[Register]) -> list[Register]:
         """The loop over k; its accumulators are phis."""
         builder = ctx.b
         with counted(ctx, depth, self.turn, carried=start) as loop:
@@ -248,11 +318,13 @@ def _convert(ctx: Context, value: Register, source: Type, target: Type) -> Regis
     return value if source == target else to_float(ctx, value, source, target)
 
 
-def kernel_of(ctx: Context, plan: Product, left: Operand) -> Kernel:
-    """The innermost loop of a product."""
+def kernel_of(ctx: Context, plan: Product, left: Operand, right: Operand | None = None) -> Kernel:
+    """The innermost loop of a product; right: the other operand, if terms of both may be left out."""
     shape, element = shape_of(plan.operation.results[0].type), element_of(plan.operation.results[0].type)
     rows, columns, _ = plan.tile
     width = min(shape[-1], ctx.target.vector_width)
     compute = element if plan.form else left.target
+    group = left.tensor.shape[-1] // left.shape[-1]
+    found = None if right is None else terms(ctx, left.tensor, right.tensor, plan.turn * group)
     return Kernel(left.target, compute, element, width, left.shape[-1], rows, columns // width, plan.turn,
-                  plan.form)
+                  plan.form, None if found is None else ctx.b.lshr(found, log2(group)))

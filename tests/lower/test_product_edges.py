@@ -1,0 +1,142 @@
+"""lower/products/edges.py: tiles that are not stored, and terms that are zero, are not multiplied. Whole
+numbers, so that any order of summation is exact."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from lower.plans import changed, plan_of
+from numeric import DTYPES
+from triton_spirv.lower.plan.records import Product
+from triton_spirv.lower.plan.verify import defects
+
+SUMS = {"f32": "f32", "f16": "f32", "bf16": "f32", "i8": "i32"}
+NO_EDGES, NO_ENDS = "but for what is not stored", "up to where both operands end"
+
+
+@triton.jit
+def masked(a_ptr, b_ptr, c_ptr, seen_ptr, m, n, k, low, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+           THEN: tl.constexpr, OTHER: tl.constexpr):
+    """c = a b from row `low` on, and what THEN says of it."""
+    i = tl.program_id(0) * M + tl.arange(0, M)
+    j = tl.program_id(1) * N + tl.arange(0, N)
+    inside = (i[:, None] >= low) & (i[:, None] < m) & (j[None, :] < n)
+    total = tl.zeros([M, N], c_ptr.dtype.element_ty)
+    for start in range(0, k, K):
+        deep = start + tl.arange(0, K)
+        a = tl.load(a_ptr + i[:, None] * k + deep[None, :], mask=(i[:, None] < m) & (deep[None, :] < k),
+                    other=OTHER)
+        b = tl.load(b_ptr + deep[:, None] * n + j[None, :], mask=(deep[:, None] < k) & (j[None, :] < n),
+                    other=0)
+        total = tl.dot(a, b, total, input_precision="ieee", out_dtype=c_ptr.dtype.element_ty)
+    if THEN == "bias":
+        total += j[None, :].to(total.dtype)
+    if THEN == "sum":
+        tl.store(seen_ptr + i, tl.sum(total, 1), mask=i < m)
+    if THEN == "twice":
+        tl.store(seen_ptr + i[:, None] * n + j[None, :], total, mask=(i[:, None] < m) & (j[None, :] < n))
+    tl.store(c_ptr + i[:, None] * n + j[None, :], total, mask=inside)
+
+
+def multiplied(run, dtype, sizes, block, then="", low=0, other=0, spoil=lambda a, b: None):
+    """The kernel; that the result is right, and nothing else is written."""
+    (m, n, k), (bm, bn, bk) = sizes, block
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
+    spoil(a, b)
+    out, seen = numeric.poisoned((m, n), SUMS[dtype]), numeric.poisoned((m, n), SUMS[dtype])
+    before = numeric.array(out).copy()
+    kernel = run(masked, (-(-m // bm), -(-n // bn)), numeric.tensor(a, dtype), numeric.tensor(b, dtype), out,
+                 seen, m, n, k, low, bm, bn, bk, then, other)
+    kind = DTYPES[SUMS[dtype]].values
+    with np.errstate(invalid="ignore"):
+        expected = a.astype(kind) @ b.astype(kind)
+    if then == "twice":
+        numeric.assert_same(seen, expected, signed_zeros=False)
+    if then == "sum" and bn >= n:
+        numeric.assert_same(numeric.array(seen).reshape(-1)[:m], expected.sum(1), signed_zeros=False)
+    if then == "bias":
+        expected = expected + np.arange(n, dtype=kind)
+    expected[:low] = before[:low]
+    numeric.assert_same(out, expected, signed_zeros=False)
+    return kernel
+
+
+#: sizes and blocks: a row too many, a column, a term; less than a tile; whole
+SIZES = [((65, 64, 64), (64, 64, 32)), ((64, 129, 40), (64, 128, 32)), ((64, 64, 33), (64, 64, 32)),
+         ((3, 5, 7), (64, 64, 64)), ((64, 128, 64), (64, 64, 32)), ((70, 150, 100), (128, 256, 64))]
+
+
+@pytest.mark.parametrize("sizes, block", SIZES, ids=str)
+@pytest.mark.parametrize("dtype", SUMS)
+def test_sizes_that_fill_no_blocks(run, mode, dtype, sizes, block):
+    """Whatever the mask of the store leaves out, and what lies beyond the end of both operands."""
+    kernel = multiplied(run, dtype, sizes, block)
+    if mode == "vector":
+        assert NO_EDGES in kernel.asm["plan"] and NO_ENDS in kernel.asm["plan"]
+
+
+@pytest.mark.parametrize("low", (0, 1, 30, 63))
+@pytest.mark.parametrize("then", ("", "bias"))
+def test_masks_with_two_ends(run, mode, low, then):
+    """Rows before the first one that is stored are left out, too; a bias goes along."""
+    kernel = multiplied(run, "f32", (64, 70, 40), (32, 64, 32), then, low)
+    assert mode != "vector" or NO_EDGES in kernel.asm["plan"]
+
+
+@pytest.mark.parametrize("then", ("sum", "twice"))
+def test_sums_that_something_else_asks_for(run, mode, then):
+    """A reduction sees all of them, and a second store other ones."""
+    kernel = multiplied(run, "f32", (64, 60, 40), (32, 64, 32), then, low=40)
+    assert mode != "vector" or NO_EDGES not in kernel.asm["plan"]
+
+
+def test_masked_elements_that_are_no_zeros(run, mode):
+    """Terms beyond the end make a difference then, where the right operand has any: here they are zero."""
+    kernel = multiplied(run, "f32", (64, 64, 40), (64, 64, 32), other=1)
+    assert mode != "vector" or NO_ENDS not in kernel.asm["plan"]
+
+
+def test_infinities_reach_what_they_reach(run):
+    """An infinity times the zeros beside it."""
+    def spoil(a, b):
+        a[5, 3], b[7, 60], a[64, 39] = np.inf, -np.inf, np.nan
+    multiplied(run, "f32", (65, 70, 40), (64, 64, 32), spoil=spoil)
+
+
+def test_minus_zero_becomes_zero(run):
+    """As in a product of all terms: the last ones are zero times zero, so a rounded -0 becomes 0."""
+    m, n, k = 64, 64, 40
+    a, b = np.full((m, k), -1e-30, np.float32), np.full((k, n), 1e-30, np.float32)
+    out = numeric.poisoned((m, n), "f32")
+    run(masked, 1, numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, out, m, n, k, 0, m, n, 32, "", 0)
+    found = numeric.array(out)
+    assert (found == 0).all() and not np.signbit(found).any()
+
+
+@triton.jit
+def whole(a_ptr, b_ptr, c_ptr, N: tl.constexpr):
+    """c = a b, without masks, and the sums of its rows."""
+    i = tl.arange(0, N)
+    places = i[:, None] * N + i[None, :]
+    total = tl.dot(tl.load(a_ptr + places), tl.load(b_ptr + places), input_precision="ieee")
+    tl.store(c_ptr + places, total)
+    tl.store(c_ptr + N * N + i, tl.sum(total, 1))
+
+
+def test_the_verifier_asks_again(run, mode):
+    """Whether a store is all that sums are for, and whether operands have an end."""
+    tensors = [numeric.tensor(numeric.whole((65, 64), "f32", each), "f32") for each in range(3)]
+    kernel = run(whole, 1, *tensors, 64)
+    if mode != "vector":
+        return
+    plan = plan_of(kernel.asm["ttir"])
+    assert not defects(plan)
+    for wrong in ({"edges": True}, {"ends": True}):
+        found = defects(changed(plan, lambda node, wrong=wrong: [
+            replace(node, **wrong) if isinstance(node, Product) else node]))
+        assert [each for each in found if "leaves out" in each]
