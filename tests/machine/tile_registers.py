@@ -166,5 +166,5 @@ def flushed(x: Any) -> Any:
 
 STEPS: dict[str, Callable[[Program, Decoded, int], Run]] = {
     "ldtilecfg": _configure, "tilerelease": _release, "tilezero": _zero, "tileloadd64": _load,
-    "tilestored64": _store, "tdpbf16ps": _multiply, "tdpbssd": _multiply,
+    "tileloaddt164": _load, "tilestored64": _store, "tdpbf16ps": _multiply, "tdpbssd": _multiply,
 }

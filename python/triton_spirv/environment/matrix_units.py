@@ -56,16 +56,18 @@ class MatrixUnits:
         """Zeros in a tile register."""
         raise NotImplementedError
 
-    def load_tile(self, number: int, array: Value, index: Value, pitch: int | Value) -> None:
+    def load_tile(self, number: int, array: Value, index: Value, pitch: int | Value, passing: bool = False
+                  ) -> None:
         """A tile register from a private array of 32-bit elements: the first row begins at element `index`,
-        the others `pitch` elements (a number, or I64) further each."""
+        the others `pitch` elements (a number, or I64) further each. passing: the nearest cache need not keep
+        it."""
         raise NotImplementedError
 
     def store_tile(self, number: int, array: Value, index: Value, pitch: int | Value) -> None:
         """The other way."""
         raise NotImplementedError
 
-    def load_tile_at(self, number: int, pointer: Value, pitch: Value) -> None:
+    def load_tile_at(self, number: int, pointer: Value, pitch: Value, passing: bool = False) -> None:
         """A tile register from global memory: the first row begins at the pointer, the others `pitch` bytes
         (I64) further each. Who watches accesses is not told."""
         raise NotImplementedError

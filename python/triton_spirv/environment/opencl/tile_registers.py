@@ -23,6 +23,9 @@ I8 = Int(8)
 #: Products by the operands' elements: bytes are signed.
 PRODUCTS = {"bf16": "tdpbf16ps", "i8": "tdpbssd"}
 
+#: Loads; the second one asks the nearest cache not to keep what it loads.
+LOADS = "tileloadd64", "tileloaddt164"
+
 #: What is configured is 64 bytes: the palette, then from these on two bytes a register for the bytes of its
 #: rows, and one for their number.
 ROW_BYTES_AT, ROWS_AT = 16, 48
@@ -53,14 +56,15 @@ class OpenCLTileRegisters(OpenCLMatrix):
     def clear_tile(self, number: int) -> None:
         self._on_tiles("tilezero", self._tile(number))
 
-    def load_tile(self, number: int, array: Value, index: Value, pitch: int | Value) -> None:
-        self._on_tiles("tileloadd64", self._tile(number), *self._rows(array, index, pitch))
+    def load_tile(self, number: int, array: Value, index: Value, pitch: int | Value, passing: bool = False
+                  ) -> None:
+        self._on_tiles(LOADS[passing], self._tile(number), *self._rows(array, index, pitch))
 
     def store_tile(self, number: int, array: Value, index: Value, pitch: int | Value) -> None:
         self._on_tiles("tilestored64", self._tile(number), *self._rows(array, index, pitch))
 
-    def load_tile_at(self, number: int, pointer: Value, pitch: Value) -> None:
-        self._on_tiles("tileloadd64", self._tile(number), self._as_private(pointer), pitch)
+    def load_tile_at(self, number: int, pointer: Value, pitch: Value, passing: bool = False) -> None:
+        self._on_tiles(LOADS[passing], self._tile(number), self._as_private(pointer), pitch)
 
     def store_tile_at(self, number: int, pointer: Value, pitch: Value) -> None:
         self._on_tiles("tilestored64", self._tile(number), self._as_private(pointer), pitch)

@@ -187,12 +187,14 @@ class Tiling:
         lefts, rights = self._left(), self._right()
         for k in range(0, count * self.words, self.words):
             for i in range(self.down):
+                # read once in a pass over a panel of the right operand, which is to stay in the cache
                 here = lefts[i % len(lefts)]
                 if isinstance(a, InMemory):
-                    env.load_tile_at(here, *a.rows(ctx, left, i * self.rows, k * GROUPS[self.form]))
+                    env.load_tile_at(here, *a.rows(ctx, left, i * self.rows, k * GROUPS[self.form]),
+                                     passing=True)
                 else:
                     first = builder.iadd(left, i * self.rows * a.outer + k * a.depth)
-                    env.load_tile(here, a.array, first, a.pitch or a.outer)
+                    env.load_tile(here, a.array, first, a.pitch or a.outer, passing=True)
                 for j in range(self.across):
                     there = rights[j % len(rights)]
                     if i == 0:
