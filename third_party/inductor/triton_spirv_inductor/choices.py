@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .heuristics import FEWEST_COLUMNS
+from .heuristics import FEWEST_COLUMNS, LONGEST_COLUMN
 
 #: elements of the longest row that a program keeps: an array or two of it fit into a core's second cache
 LONGEST_ROW = 32768
@@ -22,9 +22,6 @@ LONGEST_ROW = 32768
 #: pieces for each core that columns are cut into, if there are fewer than a cache line's for each core, and
 #: elements of a piece that pay for adding up the pieces
 PIECES, SMALLEST_PIECE = 2, 1 << 16
-
-#: rows that are added to each other one by one; sums of more terms lose more digits
-LONGEST_COLUMN = 4096
 
 
 @functools.cache

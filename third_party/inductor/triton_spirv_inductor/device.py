@@ -20,6 +20,7 @@ from . import (
     masking,
     memory,
     products,
+    reduction_tiling,
     small_integers,
     tiling,
 )
@@ -36,6 +37,7 @@ def register() -> None:
     masking.install()
     memory.install()
     products.install()
+    reduction_tiling.install()
     small_integers.install()
     tiling.install()
     _name_ourselves_in_caches()

@@ -16,6 +16,9 @@ from typing import Any
 #: sums to stay in the nearest cache
 FEWEST_COLUMNS, MOST_COLUMNS = 64, 1024
 
+#: rows that are added to each other one by one; sums of more terms lose more digits
+LONGEST_COLUMN = 4096
+
 #: programs for each core, so that none waits long for the last one
 PROGRAMS = 4
 
@@ -80,6 +83,12 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         if size_hints:
             distinct[0].kwargs["XBLOCK"] = elements(distinct[0].kwargs["XBLOCK"], size_hints["x"], cores)
         return distinct[:1]
+    if names == {"XBLOCK", "YBLOCK", "R0_BLOCK"} and size_hints:
+        distinct[0].kwargs.update(columns_of_planes(size_hints, cores))
+        return distinct[:1]
+    if names == {"XBLOCK", "R0_BLOCK", "R1_BLOCK"} and size_hints:
+        distinct[0].kwargs.update(XBLOCK=1, R0_BLOCK=1, R1_BLOCK=rows_of_planes(size_hints))
+        return distinct[:1]
     if names == {"XBLOCK", "YBLOCK"}:
         sizes, scores = size_hints or {}, facts.get("tiling_scores") or {}
         if sizes and scores.get("x") and not scores.get("y", 1):
@@ -121,6 +130,25 @@ def rows(sizes: dict[str, int], cores: int) -> dict[str, int]:
     while sizes["x"] * sizes["y"] < PROGRAMS * cores * length * width and (width > 1 or length > SHORTEST):
         width, length = (width // 2, length) if width > 1 else (width, length // 2)
     return {"XBLOCK": length, "YBLOCK": width}
+
+
+def columns_of_planes(sizes: dict[str, int], cores: int) -> dict[str, int]:
+    """Of a kernel that adds rows of x to each other, in each of several planes (reduction_tiling.py): columns
+    of one, or of several where they are small."""
+    columns = min(MOST_COLUMNS, sizes["x"])
+    while columns > FEWEST_COLUMNS and sizes["x"] * sizes["y"] < PROGRAMS * cores * columns:
+        columns //= 2
+    planes = max(1, min(ROWS // (columns * sizes["r0_"]), sizes["y"]))
+    return {"XBLOCK": columns, "YBLOCK": planes, "R0_BLOCK": 1}
+
+
+def rows_of_planes(sizes: dict[str, int]) -> int:
+    """Of a kernel that reduces several planes: elements of a row that are reduced side by side, as many sums
+    as hide an addition's latency, or as many as are exact enough."""
+    block = SHORTEST
+    while block < MOST_COLUMNS and sizes["r0_"] * sizes["r1_"] > LONGEST_COLUMN * block:
+        block *= 2
+    return min(block, sizes["r1_"])
 
 
 def elements(block: int, numel: int, cores: int) -> int:

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from .heuristics import NARROWEST
+from .reduction_tiling import reduced_rows
 
 #: loops around a row whose indices are dear to compute for each vector: two divisions and more
 MANY = 3
@@ -39,8 +40,10 @@ def install() -> None:
     def get_tiling_and_scores(cls: Any, nodes: Any, numel: Any, reduction_numel: Any = 1,
                               coalesce_analysis: Any = None) -> tuple[Any, Any]:
         found: tuple[Any, Any] = chosen.__func__(cls, nodes, numel, reduction_numel, coalesce_analysis)
-        if config.cpu_backend != "triton" or not _writing.get() or reduction_numel != 1 or "y" in found[0]:
+        if config.cpu_backend != "triton" or not _writing.get() or "y" in found[0]:
             return found
+        if reduction_numel != 1:
+            return reduced_rows(cls, nodes, numel, reduction_numel, coalesce_analysis) or found
         tiling = rows(cls, nodes, numel)
         return found if tiling is None else (tiling, {"y": 0, "x": 1})
 
