@@ -53,13 +53,14 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "1024, or a 16th of the memory if that is less",
                  "How much memory of results and intermediate values models compiled by torch.compile keep "
                  "for their next calls.", COUNT),
-        Variable("TRITON_SPIRV_INDUCTOR_OPENMP", "`1`, `0`", "`1`",
-                 "`1`: torch's own threads run the kernels of models compiled by torch.compile. `0`: the "
-                 "driver's threads do.", FLAG),
         Variable("TRITON_SPIRV_INDUCTOR_PRODUCTS", "`1`, `0`, `auto`", "`auto`",
                  "`1`: models compiled by torch.compile make matrix products in kernels. `0`: they call "
                  "torch's library. `auto`: kernels, if they are faster here, which is measured once.",
                  FLAG_OR_AUTO),
+        Variable("TRITON_SPIRV_OPENMP", "`1`, `0`", "`1`",
+                 "`1`: in a process that has imported torch, torch's own threads run CPU kernels while "
+                 "they are awake: see [performance.md](performance.md#threads). `0`: the driver's do. "
+                 "Read at a kernel's first launch.", FLAG),
         Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "

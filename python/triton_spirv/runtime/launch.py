@@ -25,10 +25,12 @@ from . import memory, running_kernels, waiting
 from .arguments import NeedsPreparation
 from .devices import Context, has_large_allocations
 from .extents import extent
+from .grid import GRID_LIMIT, is_launch
 from .opencl import OpenCLError, data_of
 from .parameters import Parameters
 from .program import LARGE_BUFFERS, Program, build
 from .quick import Pace, call_of
+from .teams import ALONE, SLOW, sharing_of
 from .thread_state import Abandoned, ThreadState
 
 if TYPE_CHECKING:
@@ -39,8 +41,6 @@ if TYPE_CHECKING:
 #: what a launch takes: the grid, and one argument for each parameter of the kernel
 Launch = Callable[[int, int, int, Sequence[object]], None]
 
-#: program ids are 32-bit integers
-GRID_LIMIT = (1 << 31) - 1
 #: bytes of an allocation up to which Intel's driver asks for nothing more than that it is there
 LARGE = 1 << 32
 #: A launch that takes less is run in the calling thread: waking other threads takes longer. A launch there
@@ -70,9 +70,13 @@ class Kernel:
         #: most programs of a launch that is known to be short
         self._known = 0
         self._text = running_kernels.text(artifact.entry, artifact.place)
-        self.pace = Pace(lambda: 0, lambda programs: None, lambda: 0)
-        #: nanoseconds of a launch in the calling thread from which on all cores shall run it
+        self.pace = Pace(lambda: 0, lambda programs: None, lambda programs, nanoseconds: None, lambda: 0)
+        #: where threads of torch's may share launches
+        self.sharing = sharing_of(self)
+        #: nanoseconds of a launch by the calling thread: from which on all cores shall run it, from which on
+        #: it is slow, and from which on it tells them
         self.longest = sys.maxsize if context.device.compute_units == 1 else LONG_LAUNCH
+        self.slow, self.told = (SLOW, ALONE) if self.sharing else (self.longest, self.longest)
         short = self.shared and artifact.passing == "struct" and not artifact.overflow_bytes
         self.launch: Launch = self._short() if short and not artifact.is_checked else self.launch_prepared
 
@@ -81,7 +85,7 @@ class Kernel:
         state = ThreadState(self.context, self.program, size, self.artifact)
         self._threads.state = state
         if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread:
-            state.call = call_of(self, state.kernel, self.longest) or self._by_ctypes(state)
+            state.call = call_of(self, state.kernel, self.told) or self._by_ctypes(state)
         return state
 
     def _by_ctypes(self, state: ThreadState) -> Call:
@@ -102,7 +106,7 @@ class Kernel:
                 running_kernels.table[state.place] = 0
             threads.state = state
             taken = clock() - start
-            return code or (taken if taken > self.longest else 0)
+            return code or (taken if taken > self.told else 0)
 
         return call
 
@@ -116,7 +120,7 @@ class Kernel:
         layout = struct.Struct("<QQQ" + artifact.struct_format.lstrip("<="))
         pack, hidden = layout.pack, artifact.hidden
         tables = tuple(self.parameters.tables.items())
-        clock, text = time.perf_counter_ns, self.text_address
+        clock, text, sharing = time.perf_counter_ns, self.text_address, self.sharing
         prints, asserts, draws = _prints(artifact), "assert_buffer" in hidden, "ticket_buffer" in hidden
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
         # to that; one thread would never come to a program that an earlier one waits for
@@ -127,7 +131,7 @@ class Kernel:
         def launch(x: int, y: int, z: int, arguments: Sequence[object]) -> None:
             nonlocal serial, ceiling, slow
             programs = x * y * z
-            if not 0 < programs <= GRID_LIMIT and not _is_launch(x, y, z):
+            if not 0 < programs <= GRID_LIMIT and not is_launch(x, y, z):
                 return
             try:
                 state = threads.state
@@ -146,21 +150,25 @@ class Kernel:
             except (LaunchError, struct.error, OverflowError, TypeError, IndexError):
                 refused = True
             if refused:  # outside of the handler: the user need not see how it was found out
-                _is_launch(x, y, z)
+                is_launch(x, y, z)
                 values = [*self.parameters.fitted(arguments), *state.hidden]
                 data = pack(x * local_x, y * local_y, z * local_z, *values)
             if draws:
                 state.ticket.value = 0
             if prints:
                 sys.stdout.flush()  # the driver writes to the file descriptor
-            if programs <= serial and state.call is not None:
+            if sharing is not None and sharing.takes(programs, data):
+                code = 0
+            elif programs <= serial and state.call is not None and (
+                    sharing is None or sharing.leaves_to_one(programs)):
                 code = state.call(data)
+                if sharing is not None and programs > sharing.most and code >= 0:
+                    sharing.took_alone(programs, not code)
                 if code > 0:  # nanoseconds
                     taken, code = code, 0
-                    if programs > 1 or taken > waiting.SHORT:
-                        slow += 1
-                        if slow > 1:  # twice: the first may have been interrupted
-                            too_long(programs)
+                    slow = slow + 1 if taken > (self.slow if programs > 1 else waiting.SHORT) else 0
+                    if slow > 1:  # twice: the first may have been interrupted
+                        too_long(programs, taken)
                 elif slow:
                     slow = 0
             else:
@@ -179,17 +187,26 @@ class Kernel:
                     serial = max(serial, programs)
                 elif taken < waiting.SHORT and not serial:
                     serial = 1  # which no other thread could help with
+                if sharing is not None and not code:
+                    sharing.driver_took(programs, taken)
             if code:
                 self.failed(code)
             if asserts and state.error[0]:
                 self.raise_assertion(state.error)
 
-        def too_long(programs: int) -> None:
-            nonlocal serial, ceiling
-            serial = programs - 1
-            ceiling = max(serial, 1)
+        def was_short(programs: int) -> None:
+            nonlocal serial
+            serial = max(serial, min(programs, ceiling))
 
-        self.pace = Pace(lambda: serial if context.device.runs_in_calling_thread else 0, too_long,
+        def too_long(programs: int, nanoseconds: int) -> None:
+            nonlocal serial, ceiling
+            if nanoseconds > self.longest:
+                serial = programs - 1
+                ceiling = max(serial, 1)
+            if sharing is not None:
+                sharing.too_slow(programs, nanoseconds)
+
+        self.pace = Pace(lambda: serial if context.device.runs_in_calling_thread else 0, was_short, too_long,
                          lambda: max(serial, self._known))
         return launch
 
@@ -243,7 +260,7 @@ class Kernel:
                         timer: EventTimer | None = None) -> None:
         """Launch with whatever the device and the arguments need: mapping, staging, arguments one by one. A
         timer brings its own queue, and learns the device's times."""
-        if not _is_launch(x, y, z):
+        if not is_launch(x, y, z):
             return
         self.parameters.check_count(arguments)
         state = self._taken()
@@ -379,14 +396,3 @@ class Kernel:
 
 def _prints(artifact: Artifact) -> bool:
     return bool(getattr(artifact, "prints", False))
-
-
-def _is_launch(x: int, y: int, z: int) -> bool:
-    """False for an empty grid, which launches nothing; LaunchError for a grid that cannot be."""
-    for axis, size in zip("xyz", (x, y, z), strict=True):
-        if not hasattr(size, "__index__"):
-            raise LaunchError(f"grid {axis}: {size!r} is a {type(size).__name__}; a grid holds integers")
-        if not 0 <= size <= GRID_LIMIT:
-            raise LaunchError(f"grid ({x}, {y}, {z}): {axis} must lie between 0 and {GRID_LIMIT}"
-                              + ("; split the launch, or give each program more work" if size > 0 else ""))
-    return bool(x and y and z)

@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Pace:
     """What a kernel knows of how long it takes: most programs of a launch that is short enough for the
-    calling thread, how it learns that one was not, and most programs of one that need not be interruptible
-    (waiting.SHORT)."""
+    calling thread, how it learns that one would be, or took so many nanoseconds there, and most programs of
+    one that need not be interruptible (waiting.SHORT)."""
 
     short: Callable[[], int]
-    too_long: Callable[[int], None]
+    was_short: Callable[[int], None]
+    too_long: Callable[[int, int], None]
     patient: Callable[[], int]
 
 
@@ -52,6 +53,8 @@ class Quick:
         where a number does not fit its type. None where this was made in another thread, or where some
         parameter is neither a pointer nor an integer of 32 or 64 bits
     most: so many programs are known to be short; more are launched by `launch`
+    sharing, members: where a team may share launches, by `sharing.run` with these members, if each launch
+        brings its sizes; else None
     slow: how many launches took long since the last one that did not; who launches clears it
     asserts: may an assertion fail? Then `pack` takes `threads.hidden` behind the values, and who launches
         asks after it whether `threads.error[0]` is 0, else calls `failed_assertion`
@@ -64,14 +67,13 @@ class Quick:
         own_sizes = "<QQQ" if sizes is None else "<"
         self.pack = struct.Struct(own_sizes + kernel.artifact.struct_format.lstrip("<=")).pack
         pointers = [(_place(kernel, parameter), alignment - 1) for parameter, alignment in alignments.items()]
-        self.threads = self._calls(sizes, pointers)
+        self.threads = Calls(kernel, sizes, pointers)
         self.direct = self._direct(sizes, pointers)
-        self.most = kernel.pace.short()
-        self.slow = 0
+        self.sharing = kernel.sharing
+        self.members = self.sharing.members_of(pointers) if self.sharing and sizes is None else None
+        self.most, self.slow = 0, 0
+        self.ask_pace()
         self.asserts = bool(kernel.artifact.hidden)
-
-    def _calls(self, sizes: tuple[int, int, int] | None, pointers: Sequence[tuple[int, int]]) -> Calls:
-        return Calls(self._kernel, sizes, pointers, self._kernel.longest)
 
     def _direct(self, sizes: tuple[int, int, int] | None, pointers: Sequence[tuple[int, int]]
                 ) -> launch_code.Call | None:
@@ -82,7 +84,7 @@ class Quick:
             return None
         own_sizes = [] if sizes else [(8 * axis - 24, launch_code.ADDRESS) for axis in range(3)]
         arguments = [(_place(kernel, at), kind) for at, kind in enumerate(kinds) if kind is not None]
-        return call_of(kernel, self.threads.owner, kernel.longest, sizes, pointers,
+        return call_of(kernel, self.threads.owner, kernel.told, sizes, pointers,
                        [*own_sizes, *arguments])
 
     def launch(self, x: int, y: int, z: int, values: Sequence[int]) -> bool:
@@ -100,7 +102,7 @@ class Quick:
 
     def ask_pace(self) -> None:
         """After an ordinary launch of the kernel: what is known to be short now?"""
-        self.most = self._kernel.pace.short()
+        self.most = self.sharing.most if self.sharing else self._kernel.pace.short()
 
     def numbers(self, values: Sequence[object]) -> list[object]:
         """Arguments as `pack` takes them; LaunchError for what cannot be passed by its address alone."""
@@ -114,18 +116,23 @@ class Quick:
             return False
         if code < 0:
             self._kernel.failed(code)
-        if programs > 1 or code > waiting.SHORT:
+        if code > (self._kernel.slow if programs > 1 else waiting.SHORT):
             self.slow += 1
             if self.slow > 1:
-                self._kernel.pace.too_long(programs)
+                self._kernel.pace.too_long(programs, code)
                 self.ask_pace()
+        else:
+            self.slow = 0
         return True
 
 
-def quick_of(kernel: Kernel, sizes: tuple[int, int, int] | None,
-             alignments: Mapping[int, int]) -> Quick | None:
-    """As Quick takes them. None where a launch takes more than that."""
-    return Quick(kernel, sizes, alignments) if is_plain(kernel) and not kernel.artifact.hidden else None
+def quick_of(kernel: Kernel, sizes: tuple[int, int, int] | None, alignments: Mapping[int, int],
+             asks_assertions: bool = False) -> Quick | None:
+    """As Quick takes them. None where a launch takes more than that, or asserts, and who launches does not
+    ask for it."""
+    if not is_plain(kernel) or (kernel.artifact.hidden and not asks_assertions):
+        return None
+    return Quick(kernel, sizes, alignments)
 
 
 def is_plain(kernel: Kernel) -> bool:
@@ -140,16 +147,15 @@ def is_plain(kernel: Kernel) -> bool:
 
 
 class Calls(threading.local):
-    """`call`: each thread's own, with a kernel object and a queue of its own. longest: nanoseconds from which
-    on it says how long it took. error, hidden: the thread's array for assertions, and what the kernel is told
-    of it."""
+    """`call`: each thread's own, with a kernel object and a queue of its own. error, hidden: the thread's
+    array for assertions, and what the kernel is told of it."""
 
     def __init__(self, kernel: Kernel, sizes: tuple[int, int, int] | None,
-                 pointers: Sequence[tuple[int, int]], longest: int) -> None:
+                 pointers: Sequence[tuple[int, int]]) -> None:
         self.owner = kernel.program.clone_kernel()
         self.error = (ctypes.c_uint32 * assert_layout.WORDS)()
         self.hidden = (ctypes.addressof(self.error),) * len(kernel.artifact.hidden)
-        call = call_of(kernel, self.owner, longest, sizes, pointers)
+        call = call_of(kernel, self.owner, kernel.told, sizes, pointers)
         assert call is not None  # quick_of has asked
         self.call = call
 

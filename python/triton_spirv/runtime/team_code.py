@@ -19,7 +19,7 @@ in the upper 32 bits how long the axis is (`Target.in_parts`).
     +104  when the thread that launches had found no more pieces, in seconds and nanoseconds; +120 the
           nanoseconds that it waited then for the other members
     +128  for each member 64 bytes: kernel, queue, where along the axis the next piece begins, where its part
-          ends
+          ends, and of the second member the system's number of the thread
 """
 
 from __future__ import annotations
@@ -115,10 +115,16 @@ member:
     4189c5                mov r13d, eax
     4c8b7310              mov r14, qword ptr [rbx + 0x10]
     4d39f5                cmp r13, r14
-    0f83f7000000          jae home
+    0f830c010000          jae home
     4d89ec                mov r12, r13
     49c1e406              shl r12, 6
     4901dc                add r12, rbx
+    4983fd01              cmp r13, 1
+    750f                  jne known
+    b8ba000000            mov eax, 0xba
+    0f05                  syscall
+    49898424a0000000      mov qword ptr [r12 + 0xa0], rax
+known:
     488b6b60              mov rbp, qword ptr [rbx + 0x60]
     498bbc2480000000      mov rdi, qword ptr [r12 + 0x80]
     31f6                  xor esi, esi
@@ -203,8 +209,8 @@ left:
 
 #: where in a block it is told where the team's part begins
 PLACE = 200
-#: and where in that part the nanoseconds are that the leader waited
-WAITED = 120
+#: and where in that part the nanoseconds are that the leader waited, and the second member's thread
+WAITED, WORKER = 120, 128 + 64 + 32
 
 
 @dataclass(frozen=True)
@@ -227,7 +233,16 @@ class Team:
 
 def waited(call: Callable[..., int]) -> int:
     """The nanoseconds that the last launch waited for members; `call` is a function with a team."""
+    return _word(call, WAITED)
+
+
+def worker(call: Callable[..., int]) -> int:
+    """The number of the thread that was the second member; 0: there has been none."""
+    return _word(call, WORKER)
+
+
+def _word(call: Callable[..., int], at: int) -> int:
     block: bytes = call.__self__  # type: ignore[attr-defined]
     place, = struct.unpack_from("<Q", block, PLACE)
-    found: int = struct.unpack_from("<q", block, place + WAITED)[0]
+    found: int = struct.unpack_from("<q", block, place + at)[0]
     return found

@@ -1,35 +1,44 @@
-"""Quick launches that the threads of an OpenMP team share (team_code.py).
+"""Which launches the threads of an OpenMP team share (team_code.py), and which others make.
 
-Between kernels of a model torch computes with OpenMP's threads. They wait for more by spinning, for some
-milliseconds, and the driver's own threads do not come to the cores meanwhile. OpenMP's threads are awake
-then, and begin sooner. If other processes want the cores, too, it is the other way round: a region of OpenMP
-ends when all threads have come to its end, even those that found nothing to do, and the driver's launches do
-not wait for them. So the thread that launches looks how long it waited for others with nothing left to do. If
-that is more than the driver takes for the whole launch, the driver makes all kernels' launches for a time
-that is long beside the wait: the waits then are a small part of the process' time.
+Between kernels torch computes with OpenMP's threads. They wait for more by spinning, for some milliseconds,
+and the driver's own threads do not come to the cores meanwhile. OpenMP's threads are awake then, and begin
+sooner. A thread of OpenMP that sleeps is another matter: who leads a team spins until it has come, on the
+core that it is to be woken on, at times for milliseconds. So a team is asked only where it is awake
+(pool.py).
+
+If other processes want the cores, too, it is the other way round: a region of OpenMP ends when all threads
+have come to its end, even those that found nothing to do, and the driver's launches do not wait for them. So
+the thread that launches looks how long it waited for others with nothing left to do. If that is more than the
+driver takes for the whole launch, the driver makes all kernels' launches for a time that is long beside the
+wait: the waits then are a small part of the process' time. So it is if two threads launch at once, each of
+which would lead a team of its own.
 """
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
+import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from . import launch_code, waiting
-from .quick import Calls, Quick, call_of, is_plain
-from .team_code import Team, waited
+from . import launch_code, team_code, waiting
+from .openmp import OpenMP, openmp
+from .pool import MANY, RECENT, pool
+from .quick import call_of, is_plain
+from .team_code import Team
 
 if TYPE_CHECKING:
     from .launch import Kernel
 
-#: nanoseconds: a team's launch that takes less, some times in a row, is one for the calling thread, and one
-#: there that takes more is the team's
-BRIEF, TIMES, ALONE = 10_000, 3, 30_000
+#: nanoseconds: launches that take less, some times in a row, by a team or by the calling thread alone, are
+#: for the calling thread; those there that take more are a team's again
+BRIEF, ALONE, TIMES, SLOW = 10_000, 20_000, 3, 60_000
+#: nanoseconds of all of a team's threads together: what takes less is launched by the calling thread sooner
+#: than by a team or a driver whose threads sleep
+LIGHT = 100_000
 #: nanoseconds of a team's launch, or of its waiting, from which on it is asked whether that was too long
 LONG = 200_000
 #: after a wait that was too long the driver makes launches for so many times as long, in nanoseconds at most
@@ -39,74 +48,90 @@ REST, LONGEST_REST = 20, 2_000_000_000
 TRIALS, PATIENCE = 2, 16
 
 
-@dataclass(frozen=True)
-class OpenMP:
-    """A library: the addresses of GOMP_parallel and omp_get_thread_num, and how many threads it uses."""
+class Sharing:
+    """What a kernel knows of launches that a team may share.
 
-    parallel: int
-    number: int
-    threads: Callable[[], int]
-
-
-class Shared(Quick):
-    """A kernel's quick launches, those of which that are long enough are a team's.
-
-    most: up to so many programs the calling thread takes them all: `threads.call`
-    shared: up to so many a team does: `threads.team`, which gives back what `call` does, for `said_team`
+    most: up to so many programs the calling thread takes them all
+    shared: up to so many a team does, where it is awake
+    members: the team's, for ordinary launches; None where it has fewer threads than the driver
     """
 
-    def __init__(self, kernel: Kernel, alignments: Mapping[int, int], openmp: OpenMP) -> None:
-        self._openmp, self.shared = openmp, 0
+    def __init__(self, kernel: Kernel, library: OpenMP) -> None:
+        self._kernel, self._library = kernel, library
+        self.most = self.shared = 0
         #: most programs that are known to be brief, that may be so, and launches in a row that were
         self._brief, self._ceiling, self._times = 1, sys.maxsize, 0
+        #: most programs that the calling thread makes where no team is awake, as far as teams know
+        self._light = 1
         #: the least time of a driver's launch, by the bits of how many programs there were; team's launches
         #: in a row that took too long to be interrupted; launches by the driver to come
         self._driver: dict[int, int] = {}
         self._late, self._rests = 0, 0
-        super().__init__(kernel, None, alignments)
-        self.direct = None
-        self.ask_pace()
+        #: when the calling thread was too slow, of time.perf_counter_ns()
+        self._slow_at = 0
+        whole = library.threads() >= kernel.context.device.compute_units
+        self.members = Members(kernel, (), library) if whole else None
         _all.add(self)
 
-    def _calls(self, sizes: tuple[int, int, int] | None, pointers: Sequence[tuple[int, int]]) -> Calls:
-        return TeamCalls(self._kernel, pointers, self._openmp)
+    def takes(self, programs: int, data: bytes) -> bool:
+        """An ordinary launch: has a team made it?"""
+        return self.members is not None and self.most < programs <= self.shared \
+            and self.run(programs, self.members, data)
 
-    def launch(self, x: int, y: int, z: int, values: Sequence[int]) -> bool:
-        start = time.perf_counter_ns()
-        done = super().launch(x, y, z, values)
-        end, bits = time.perf_counter_ns(), (x * y * z).bit_length()
-        self._driver[bits] = min(self._driver.get(bits, sys.maxsize), end - start)
-        if end > resting[0]:
+    def leaves_to_one(self, programs: int) -> bool:
+        """One that is short enough for the calling thread: shall it be there, rather than wake the driver's
+        threads and then a team?"""
+        return pool.alone < MANY or programs <= self.most or self.members is None
+
+    def run(self, programs: int, members: Members, data: bytes) -> bool:
+        """Launch; False, and nothing is launched, where the driver is to do it, or an address is not as the
+        members' block says. LaunchError where it has failed."""
+        if resting[0]:
+            if time.perf_counter_ns() < resting[0]:
+                return False
             resting[0] = 0
-        return done
-
-    def ask_pace(self) -> None:
-        self.most = min(self._kernel.pace.short(), self._brief)
-        if self._rests:
-            self._rests -= 1
-        else:
-            self.shared = 0 if _forked else self._kernel.pace.patient()
-
-    def said(self, programs: int, code: int) -> bool:
-        if code <= 0 or code == launch_code.MISFIT or programs == 1:
-            return super().said(programs, code)
-        self.slow += 1
-        if self.slow > 1:
-            self._ceiling = self._brief = self.most = programs - 1
+        begin = time.perf_counter_ns()
+        if not pool.is_warm(begin):
+            return False
+        if not _leads.acquire(blocking=False):  # two teams for the same cores
+            rest(LONG)
+            return False
+        try:
+            code = members.team(data)
+        finally:
+            _leads.release()
+        pool.ended = time.perf_counter_ns()
+        if programs > self._light and (pool.ended - begin) * min(members.count, programs) < LIGHT:
+            self._light = programs
+            self._kernel.pace.was_short(programs)
+        if code or not pool.worker:
+            return self._said(programs, members, code)
+        self._times = 0
         return True
 
-    def said_team(self, programs: int, code: int) -> bool:
-        """As `said`, of a team's launch: it has failed, or was brief or long."""
+    def _said(self, programs: int, members: Members, code: int) -> bool:
+        """The launch of a team has failed, or was brief or long."""
         if code == launch_code.MISFIT:
             return False
         if code < 0:
             self._kernel.failed(code)
-        if code < BRIEF:
-            self._times += 1
-            if self._times >= TIMES and programs <= self._ceiling:
-                self._brief = max(self._brief, programs)
-                self.ask_pace()
-            return True
+        if not pool.worker:
+            pool.worker = members.worker()
+            if not pool.worker:  # there is no team, as inside of a parallel region
+                self.shared, self._rests = 0, PATIENCE
+        if 0 < code < BRIEF:
+            self._was_brief(programs)
+        elif code:
+            self._was_long(programs, members, code)
+        return True
+
+    def _was_brief(self, programs: int) -> None:
+        self._times += 1
+        if self._times >= TIMES and programs <= self._ceiling:
+            self._brief = max(self._brief, programs)
+            self._ask_pace()
+
+    def _was_long(self, programs: int, members: Members, code: int) -> None:
         self._times = 0
         if code > waiting.SHORT:
             self._late += 1
@@ -114,55 +139,119 @@ class Shared(Quick):
                 self.shared, self._late, self._rests = 0, 0, PATIENCE
         else:
             self._late = 0
-        lost = self.threads.waited()
-        if lost > LONG:
-            driver = self._driver.get(programs.bit_length())
-            if driver is None:
-                self.shared, self._rests = 0, max(self._rests, TRIALS)
-            elif lost > driver:
-                resting[0] = time.perf_counter_ns() + min(REST * lost, LONGEST_REST)
-        return True
+        driver = self._driver.get(programs.bit_length(), 0)
+        lost = max(members.waited(), code - 2 * driver)
+        if lost <= LONG:
+            return
+        if not driver:
+            self.shared, self._rests = 0, max(self._rests, TRIALS)
+        elif lost > driver:
+            rest(lost)
+
+    def _ask_pace(self) -> None:
+        self.most = min(self._kernel.pace.short(), self._brief)
+
+    def driver_took(self, programs: int, nanoseconds: int) -> None:
+        """For a launch, from its beginning to its end, which is now."""
+        pool.ended, pool.alone = time.perf_counter_ns(), 0
+        bits = programs.bit_length()
+        known = self._driver.get(bits, sys.maxsize)
+        self._driver[bits] = min(known + (known >> 3), nanoseconds)  # what a kernel does may become more
+        self._ask_pace()
+        if self._rests:
+            self._rests -= 1
+        else:
+            self.shared = 0 if _forked else self._kernel.pace.patient()
+
+    def took_alone(self, programs: int, is_brief: bool) -> None:
+        """The calling thread has made a launch of more than `most` programs."""
+        if is_brief:
+            return self._was_brief(programs)
+        self._times = 0
+        return pool.was_alone()
+
+    def too_slow(self, programs: int, nanoseconds: int) -> None:
+        """The calling thread's last two launches were slow. If they were in quick succession they are not
+        brief after all; else the caches were somebody else's."""
+        now = time.perf_counter_ns()
+        if programs > 1 and now - self._slow_at < nanoseconds + RECENT:
+            self._ceiling = programs - 1
+            self._brief = min(self._brief, self._ceiling)
+        self._slow_at = now
+        self._ask_pace()
+
+    def members_of(self, pointers: Sequence[tuple[int, int]]) -> Members:
+        """Others, which look at addresses."""
+        return Members(self._kernel, pointers, self._library)
 
 
-class TeamCalls(Calls):
-    """`team`: the launch that a team shares, each thread's own. Its members' kernel objects and queues are
-    made when it is first wanted."""
+def rest(lost: int) -> None:
+    """The driver makes launches for a while, which is twice the last while if that was just over."""
+    now, (end, length) = time.perf_counter_ns(), _last
+    length = min(max(REST * lost, 2 * length if now - end < length else 0), LONGEST_REST)
+    resting[0], _last[:] = now + length, (now + length, length)
 
-    def __init__(self, kernel: Kernel, pointers: Sequence[tuple[int, int]], openmp: OpenMP) -> None:
-        super().__init__(kernel, None, pointers, ALONE)
-        self._kernel, self._pointers, self._openmp = kernel, pointers, openmp
+
+class Members(threading.local):
+    """`team`: a launch that a team shares, each thread's own. Its members' kernel objects and queues are made
+    when it is first wanted.
+
+    pointers: as call_of takes them
+    count: how many there are
+    waited: nanoseconds that the last launch waited for others with nothing left to do
+    worker: the thread that the second member is, by the system's number; 0 where there is none
+    """
+
+    def __init__(self, kernel: Kernel, pointers: Sequence[tuple[int, int]], library: OpenMP) -> None:
+        self._kernel, self._pointers, self._library = kernel, pointers, library
         self.team: launch_code.Call = self._first
-        #: nanoseconds that the last launch of a team waited for others with nothing left to do
-        self.waited: Callable[[], int] = lambda: 0
+        self.count = 1
 
     def _first(self, data: bytes) -> int:
-        kernel = self._kernel
-        self._owners = [kernel.program.clone_kernel() for _ in range(self._openmp.threads())]
-        queues = kernel.context.team_queues(len(self._owners))
-        members = [(owner.handle, queue) for owner, queue in zip(self._owners, queues, strict=True)]
-        team = Team(self._openmp.parallel, self._openmp.number, BRIEF, members)
-        call = call_of(kernel, self.owner, LONG, None, self._pointers, team=team)
+        kernel, library = self._kernel, self._library
+        owners = [kernel.program.clone_kernel() for _ in range(max(2, library.threads()))]
+        queues = kernel.context.team_queues(len(owners))
+        members = [(owner.handle, queue) for owner, queue in zip(owners, queues, strict=True)]
+        team = Team(library.parallel, library.number, BRIEF, members)
+        call = call_of(kernel, owners[0], LONG, None, self._pointers, team=team)
         assert call is not None  # is_plain has asked
-        self.team, self.waited = call, functools.partial(waited, call)
+        self._owners, self.team, self.count = owners, call, len(owners)
         return call(data)
 
+    def waited(self) -> int:
+        return team_code.waited(self.team)
 
-def shared_of(kernel: Kernel, sizes: tuple[int, int, int] | None, alignments: Mapping[int, int],
-              openmp: OpenMP) -> Quick | None:
-    """As quick_of, with a team where one is of use."""
-    if not is_plain(kernel):
+    def worker(self) -> int:
+        return team_code.worker(self.team)
+
+
+def sharing_of(kernel: Kernel) -> Sharing | None:
+    """None where a team is of no use, or not to be had."""
+    artifact, library = kernel.artifact, openmp()
+    if library is None or _forked or kernel.context.device.compute_units == 1 or not artifact.in_parts \
+            or artifact.waits or artifact.is_checked or not is_plain(kernel) or library.threads() < 2:
         return None
-    artifact = kernel.artifact
-    alone = (sizes is not None or openmp.threads() < 2 or kernel.context.device.compute_units == 1
-             or not artifact.in_parts or artifact.waits or _forked)
-    return Quick(kernel, sizes, alignments) if alone else Shared(kernel, alignments, openmp)
+    return Sharing(kernel, library)
 
 
 #: 0, or the nanosecond of time.perf_counter_ns() until which the driver makes the launches of all kernels
 resting = [0]
-_all: weakref.WeakSet[Shared] = weakref.WeakSet()
+#: when the last such time ended, or will, and how long it was
+_last = [0, 0]
+#: held by who leads a team
+_leads = threading.Lock()
+_all: weakref.WeakSet[Sharing] = weakref.WeakSet()
 #: is this process the child of a fork? OpenMP's threads are not in it, and its library counts on them
 _forked = False
+
+
+def _before_fork() -> None:
+    """A child would wait for ever for threads that are not in it, in an operator of torch's."""
+    if pool.worker:
+        library = openmp()
+        if library is not None:
+            library.end_threads()
+        pool.worker = pool.ended = 0
 
 
 def _after_fork() -> None:
@@ -172,4 +261,4 @@ def _after_fork() -> None:
         one.shared = 0
 
 
-os.register_at_fork(after_in_child=_after_fork)
+os.register_at_fork(before=_before_fork, after_in_child=_after_fork)

@@ -55,11 +55,11 @@ def written(launcher: Any, facts: dict[str, Any]) -> Callable[..., None] | None:
     if quick is None:
         return None
     from triton_spirv.runtime.capture import recorders
-    from triton_spirv.runtime.teams import resting
 
     grid = GridExpr.from_meta(facts, launcher.config)
     ours = {"ordinary": launcher, "entering": hooks[0], "leaving": hooks[1], "recorders": recorders,
-            "quick": quick, "pack": quick.pack, "threads": quick.threads, "resting": resting,
+            "quick": quick, "pack": quick.pack, "threads": quick.threads, "sharing": quick.sharing,
+            "members": quick.members,
             "misfits": (struct.error, OverflowError, TypeError, AttributeError)}
     body = body_text(given, list(passed), pointers, quick, grid)
     names = {**known, **{OURS + name: value for name, value in ours.items()}}
@@ -108,12 +108,13 @@ def ordinary_text(given: tuple[str, ...]) -> str:
 def body_text(given: tuple[str, ...], passed: list[str], pointers: list[str],
               quick: Any, grid: Any) -> str:
     """The function's body. given: the launcher's parameters; passed: those that the kernel has."""
-    from triton_spirv.runtime.teams import Shared
-
     ordinary = ordinary_text(given)
     unusual = " or ".join(f"{name}.is_neg() or not {name}.is_cpu" for name in pointers)
     values = ", ".join(f"{name}.data_ptr()" if name in pointers else name for name in passed)
     sizes = ", ".join(f"grid_{axis} * {size}" for axis, size in enumerate(quick.local_size))
+    shared = "" if quick.sharing is None else (
+        f"not (0 < {OURS}programs <= {OURS}sharing.shared and "
+        f"{OURS}sharing.run({OURS}programs, {OURS}members, {OURS}data)) and ")
     hidden = f", *{OURS}threads.hidden" if quick.asserts else ""
     lines = [*grid.prefix,
              f"grid_0 = {grid.x_grid}",
@@ -132,11 +133,7 @@ def body_text(given: tuple[str, ...], passed: list[str], pointers: list[str],
              f"            {ordinary}",
              f"    elif {OURS}quick.slow:",
              f"        {OURS}quick.slow = 0",
-             *([f"elif 0 < {OURS}programs <= {OURS}quick.shared and not {OURS}resting[0]:",
-                f"    {OURS}code = {OURS}threads.team({OURS}data)",
-                f"    if {OURS}code and not {OURS}quick.said_team({OURS}programs, {OURS}code):",
-                f"        {ordinary}"] if isinstance(quick, Shared) else []),
-             f"elif not {OURS}quick.launch(grid_0, grid_1, grid_2, ({values},)):",
+             f"elif {shared}not {OURS}quick.launch(grid_0, grid_1, grid_2, ({values},)):",
              f"    {ordinary}",
              *([f"if {OURS}threads.error[0]:",
                 f"    {OURS}quick.failed_assertion()"] if quick.asserts else [])]
@@ -151,7 +148,5 @@ def watchers(hook: Any) -> Any:
 
 def quick_of(compiled: Any, alignments: dict[int, int]) -> Any:
     """The runtime's quick launches of Triton's compiled kernel; None where it has none."""
-    from .openmp import openmp
-
-    made, team = getattr(compiled.run, "quick", None), openmp()
-    return None if made is None else made(compiled.function, None, alignments, *([team] if team else []))
+    made = getattr(compiled.run, "quick", None)
+    return None if made is None else made(compiled.function, None, alignments, True)

@@ -30,7 +30,7 @@ from triton._C.libtriton import native_specialize_impl
 from triton.runtime.driver import driver
 from triton_spirv import checking
 from triton_spirv.runtime.capture import recorders
-from triton_spirv.runtime.launch import GRID_LIMIT
+from triton_spirv.runtime.grid import GRID_LIMIT
 from triton_spirv.runtime.launch_code import ELSEWHERE, NUMBER
 from triton_spirv.target.known import VARIABLE
 

@@ -64,7 +64,7 @@ class Function:
     def quick(self, launch: Launch, *form: Any) -> Quick | None:
         """What does the same as a launch function of `bind` in less time, where there is that: nobody
         records, compares or times launches, and the device runs them in the calling thread. `form`: as
-        quick_of takes it, or shared_of, whose launches a team of threads may share."""
+        quick_of takes it."""
         return None
 
     def fixed(self, launch: Launch, x: int, y: int, z: int, arguments: Sequence[Any]) -> Fixed | None:
@@ -161,12 +161,11 @@ class OpenCLFunction(Function):
 
     def quick(self, launch: Launch, *form: Any) -> Quick | None:
         from triton_spirv.runtime.quick import quick_of
-        from triton_spirv.runtime.teams import shared_of
 
         kernel = self._kernel
         if kernel is None or launch != kernel.launch:
             return None
-        return shared_of(kernel, *form) if form[2:] else quick_of(kernel, *form)
+        return quick_of(kernel, *form)
 
 
 class VulkanFunction(Function):
