@@ -120,6 +120,17 @@ def test_rows_have_an_axis_of_their_own() -> None:
                       ) == [{"XBLOCK": 1, "R0_BLOCK": 1, "R1_BLOCK": block}]
 
 
+def test_rows_of_unknown_length_take_one_round_where_they_are_short() -> None:
+    """Several short ones in a program; Inductor's loop where a row is long."""
+    along = {"tiling_scores": {"x": 64, "r0_": 8192}, "num_reduction": 1}
+    for hints, expected in (({"x": 4096, "r0_": 128}, {"XBLOCK": 8, "R0_BLOCK": 128}),
+                            ({"x": 2, "r0_": 128}, {"XBLOCK": 2, "R0_BLOCK": 128}),
+                            ({"x": 4096, "r0_": 1024}, {"XBLOCK": 1, "R0_BLOCK": 1024}),
+                            ({"x": 256, "r0_": 4096}, {"XBLOCK": 1, "R0_BLOCK": 4096}),
+                            ({"x": 64, "r0_": 32768}, {"XBLOCK": 2, "R0_BLOCK": 2048})):
+        assert blocks([{"XBLOCK": 2, "R0_BLOCK": 2048}], hints, **along) == [expected], hints
+
+
 def test_blocks_are_powers_of_2_whatever_the_number_of_cores() -> None:
     found = [blocks(OUTER, {"x": 4096, "r0_": 1024}, cores, **ROWS)[0]["XBLOCK"] for cores in range(1, 17)]
     assert found == [1024, 512, 256, 256, 128, 128, 128, 128, *[64] * 8]

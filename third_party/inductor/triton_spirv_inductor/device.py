@@ -21,6 +21,7 @@ from . import (
     memory,
     products,
     reduction_tiling,
+    sizes,
     small_integers,
     tiling,
 )
@@ -38,6 +39,7 @@ def register() -> None:
     memory.install()
     products.install()
     reduction_tiling.install()
+    sizes.install()
     small_integers.install()
     tiling.install()
     _name_ourselves_in_caches()

@@ -25,6 +25,10 @@ PROGRAMS = 4
 #: elements of the rows that a program keeps, where there are several: enough to pay for its start
 ROWS = 1024
 
+#: elements of the longest row that one round of a loop reduces, where only the call knows how long rows are:
+#: what stands in the round is computed for all of the block
+ONE_ROUND = 4096
+
 #: elements of an elementwise program, which pay for its start and for what it computes once, such as the
 #: indices of rows that it gathers; Inductor leaves out masks where a size is a multiple of this one
 MOST_ELEMENTS = 4096
@@ -106,6 +110,10 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         columns = min(max(columns, FEWEST_COLUMNS), MOST_COLUMNS, size_hints["x"])
         distinct[0].kwargs.update(XBLOCK=columns, R0_BLOCK=1)
         return distinct[:1]
+    if names == {"XBLOCK", "R0_BLOCK"} and size_hints and len(distinct) == 1 \
+            and size_hints["r0_"] <= ONE_ROUND:
+        row = size_hints["r0_"]
+        distinct[0].kwargs.update(XBLOCK=max(1, min(ROWS // row, size_hints["x"])), R0_BLOCK=row)
     return distinct
 
 
