@@ -244,7 +244,7 @@ class Kernel:
         with counted(ctx, self.depth, chains, carried=zeros) as loop:
             first = builder.iadd(right, builder.imul(loop.index, b.depth))
             vectors = [x for k in range(chains)
-                       for x in self._vectors(ctx, b, builder.iadd(first, k * b.depth))]
+                       for x in self._vectors(ctx, b, first, k)]
             loop.yield_([ctx.env.sum_products(self.form, ones, y, x)
                          for x, y in zip(loop.carried, vectors, strict=True)])
         sums = list(loop.results)
@@ -260,11 +260,11 @@ class Kernel:
     def _zero(self, ctx: Context) -> Register:
         return ctx.b.constant(with_width(register_type(self.compute), self.width), 0)
 
-    def _vectors(self, ctx: Context, b: Block, first: Register) -> list[Register]:
-        """The panel's vectors of one k."""
+    def _vectors(self, ctx: Context, b: Block, first: Register, k: int) -> list[Register]:
+        """The panel's vectors of one k: so many behind that whose first element is known."""
         element = register_type(self.operand)
-        places = [ctx.b.iadd(first, j * b.across) for j in range(self.vectors)]
-        return [ctx.env.private_load(b.array, b.width, element, place, self.width) for place in places]
+        return [ctx.env.private_load(b.array, b.width, element, first, self.width, k * b.depth + j * b.across)
+                for j in range(self.vectors)]
 
     def _run_exactly(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
                      old: Sequence[Register] | None, zeros: Sequence[Register]) -> list[Register]:
@@ -293,7 +293,7 @@ class Kernel:
             row = a.along(ctx, left, loop.index)
             vector = builder.iadd(right, builder.imul(loop.index, b.depth))
             for k in range(self.turn):
-                vectors = self._vectors(ctx, b, builder.iadd(vector, k * b.depth))
+                vectors = self._vectors(ctx, b, vector, k)
                 for i in range(self.rows):
                     factor = builder.splat(a.element(ctx, row, i, k), self.width)
                     for j, y in enumerate(vectors):

@@ -71,8 +71,8 @@ class Block:
 
     def element(self, ctx: Context, place: Register, row: int, k: int) -> Register:
         """The one so many rows and steps along K behind a place."""
-        at = ctx.b.iadd(place, row * self.outer + k * self.depth)
-        return ctx.env.private_load(self.array, self.width, register_type(self.stored.element), at, 1)
+        return ctx.env.private_load(self.array, self.width, register_type(self.stored.element), place, 1,
+                                    row * self.outer + k * self.depth)
 
     def column(self, ctx: Context, column: Register) -> Register:
         """Where the panel that begins with this column begins."""
