@@ -12,7 +12,7 @@ from math import prod
 from ...ir.model import IntegerType, Type
 from ...layout import log2
 from ...spirv.builder import I32, with_width
-from ...spirv.control import IfElse
+from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ..arithmetic.cast import to_float
 from ..context import Context
@@ -120,8 +120,11 @@ class _Tiles:
             return multiplied()
         branch = IfElse(ctx.b.module, left_out)
         with branch.then():
-            if not self.accumulate or self.begins is not None:
+            if not self.accumulate:
                 clear()
+            elif self.begins is not None:
+                with if_(ctx.b.module, self.begins):
+                    clear()
         with branch.otherwise():
             ctx.scopes.open()
             multiplied()
