@@ -204,7 +204,7 @@ def test_who_waits_for_others_leaves_it_to_the_driver(placed, waits: bool) -> No
     assert sharing.shared and teams.resting[0] >= start + teams.REST * 6 * teams.LONG
     first = teams._last[1]
     assert first == teams.REST * 6 * teams.LONG
-    for end, length in ((0, 2 * first), (-first, 4 * first), (-5 * first, first)):
+    for end, length in ((0, 2 * first), (-7 * first, 4 * first), (-4 * teams.SOON * first, first)):
         teams._last[0] = time.perf_counter_ns() + end  # just now, and long ago
         teams.rest(6 * teams.LONG)
         assert teams._last[1] == length

@@ -43,6 +43,8 @@ LIGHT = 100_000
 LONG = 200_000
 #: after a wait that was too long the driver makes launches for so many times as long, in nanoseconds at most
 REST, LONGEST_REST = 20, 2_000_000_000
+#: and twice as long as the last time, if there were not so many times that between them
+SOON = 8
 #: launches by the driver that tell how long it takes, and after two of a team in a row that cannot be
 #: interrupted in time (waiting.SHORT)
 TRIALS, PATIENCE = 2, 16
@@ -186,9 +188,9 @@ class Sharing:
 
 
 def rest(lost: int) -> None:
-    """The driver makes launches for a while, which is twice the last while if that was just over."""
+    """The driver makes launches for a while, which is twice the last while if that is not long ago."""
     now, (end, length) = time.perf_counter_ns(), _last
-    length = min(max(REST * lost, 2 * length if now - end < length else 0), LONGEST_REST)
+    length = min(max(REST * lost, 2 * length if now - end < SOON * length else 0), LONGEST_REST)
     resting[0], _last[:] = now + length, (now + length, length)
 
 
