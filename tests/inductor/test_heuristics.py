@@ -131,6 +131,15 @@ def test_rows_of_unknown_length_take_one_round_where_they_are_short() -> None:
         assert blocks([{"XBLOCK": 2, "R0_BLOCK": 2048}], hints, **along) == [expected], hints
 
 
+def test_rows_in_turn() -> None:
+    """Columns of a program that goes through all rows: fewer where cores are many; one row at a time."""
+    listed = [{"XBLOCK": 32, "YBLOCK": 32}, {"XBLOCK": 64, "YBLOCK": 16}]
+    for columns, cores, block in (128, 1, 128), (128, 2, 128), (128, 16, 16), (4096, 2, 1024), (16, 64, 16):
+        for searched in False, True:
+            assert blocks(listed, {"x": columns, "y": 16384}, cores, rows_in_turn=True, max_autotune=searched
+                          ) == [{"XBLOCK": block, "YBLOCK": 1}]
+
+
 def test_blocks_are_powers_of_2_whatever_the_number_of_cores() -> None:
     found = [blocks(OUTER, {"x": 4096, "r0_": 1024}, cores, **ROWS)[0]["XBLOCK"] for cores in range(1, 17)]
     assert found == [1024, 512, 256, 256, 128, 128, 128, 128, *[64] * 8]

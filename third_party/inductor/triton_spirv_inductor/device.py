@@ -21,6 +21,7 @@ from . import (
     memory,
     products,
     reduction_tiling,
+    rows_in_turn,
     sizes,
     small_integers,
     tiling,
@@ -39,6 +40,7 @@ def register() -> None:
     memory.install()
     products.install()
     reduction_tiling.install()
+    rows_in_turn.install()
     sizes.install()
     small_integers.install()
     tiling.install()

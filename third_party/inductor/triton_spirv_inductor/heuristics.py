@@ -77,6 +77,9 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
     """
     distinct = [config for place, config in enumerate(configs)
                 if all(config.kwargs != other.kwargs for other in configs[:place])]
+    if distinct and facts.get("rows_in_turn") and size_hints:
+        distinct[0].kwargs.update(XBLOCK=columns_in_turn(size_hints["x"], cores), YBLOCK=1)
+        return distinct[:1]
     if not distinct or facts.get("max_autotune") or facts.get("max_autotune_pointwise"):
         return distinct
     names = set(distinct[0].kwargs)
@@ -157,6 +160,15 @@ def rows_of_planes(sizes: dict[str, int]) -> int:
     while block < MOST_COLUMNS and sizes["r0_"] * sizes["r1_"] > LONGEST_COLUMN * block:
         block *= 2
     return min(block, sizes["r1_"])
+
+
+def columns_in_turn(columns: int, cores: int) -> int:
+    """Of a program that goes through all rows (rows_in_turn.py). A second program costs half as much again as
+    the first one, so there are half as many as cores, or as many."""
+    block = min(columns, MOST_COLUMNS)
+    while block > NARROWEST and 2 * columns < cores * block:
+        block //= 2
+    return block
 
 
 def elements(block: int, numel: int, cores: int) -> int:
