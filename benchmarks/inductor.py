@@ -3,6 +3,7 @@
     python benchmarks/inductor.py                        # every model, wall-clock time
     python benchmarks/inductor.py --threads 1 --processor --only softmax,layer_norm
     python benchmarks/inductor.py --json FILE --markdown
+    python benchmarks/inductor.py --dynamic --threads 1 --processor   # rows whose length only the call knows
 
 ratio   the C++ backend's time over ours: above 1 we are faster
 first   the same of the first call, which compiles: processor time, C++ compilers included, with empty caches
@@ -11,7 +12,9 @@ Both run in one process for each model, ten calls in turns, as in cpu.py: a mode
 its memory in the caches as far as it fits. With `--turn 1` the other backend's call lies between any two.
 `--processor` takes the time that the process had cores for instead of the clock's, for machines that others
 use too; it says most with `--threads 1`.
-Results are compared before they are timed.
+Results are compared before they are timed. With `--dynamic` the models are those of inductor_rows.py, and
+the C library keeps the memory that it has: an array of 4 MB is taken from the system at each call or is not,
+by what happens to lie behind it, for either backend.
 """
 
 from __future__ import annotations
@@ -33,10 +36,18 @@ TURN = 10
 BACKENDS = {"ours": "triton-spirv", "C++": "inductor"}
 
 
-def measure(name: str, seconds: float, processor: bool, turn: int) -> dict[str, Any]:
+def models(dynamic: bool) -> dict[str, Any]:
+    """Name -> what makes a program and its arguments."""
+    if dynamic:
+        from inductor_rows import MODELS
+    else:
+        from inductor_models import MODELS
+    return MODELS
+
+
+def measure(name: str, seconds: float, processor: bool, turn: int, dynamic: bool) -> dict[str, Any]:
     """Run in a child: times of one model with each backend, in milliseconds."""
     import torch
-    from inductor_models import MODELS
     from torch._inductor import config
 
     torch.set_num_threads(len(os.sched_getaffinity(0)))
@@ -45,8 +56,8 @@ def measure(name: str, seconds: float, processor: bool, turn: int) -> dict[str, 
     actions, results, first = {}, {}, {}
     for ours, backend in BACKENDS.items():
         torch.manual_seed(0)
-        program, arguments = MODELS[name]()
-        compiled = torch.compile(program, backend=backend, dynamic=False)
+        program, arguments = models(dynamic)[name]()
+        compiled = torch.compile(program, backend=backend, dynamic=dynamic)
         start = processor_time()
         results[ours] = compiled(*arguments)
         first[ours] = processor_time() - start
@@ -102,9 +113,12 @@ def child(name: str, options: argparse.Namespace) -> dict[str, Any] | None:
         environment = os.environ | {"TORCHINDUCTOR_CACHE_DIR": folder}
         environment["OMP_NUM_THREADS"] = str(options.threads)
         environment.pop("TRITON_CACHE_DIR", None)
+        if options.dynamic:
+            environment |= {"MALLOC_TRIM_THRESHOLD_": str(1 << 31), "MALLOC_MMAP_THRESHOLD_": str(1 << 30)}
         command = [sys.executable, "-W", "ignore", __file__, "--child", name]
         command += ["--seconds", str(options.seconds), "--turn", str(options.turn),
-                    *(["--processor"] if options.processor else [])]
+                    *(["--processor"] if options.processor else []),
+                    *(["--dynamic"] if options.dynamic else [])]
         allowed = sorted(os.sched_getaffinity(0))[:options.threads]
         try:
             done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=900,
@@ -127,19 +141,20 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="of timing for each model")
     parser.add_argument("--turn", type=int, default=TURN, help="calls in a row of each backend")
     parser.add_argument("--processor", action="store_true", help="processor time instead of the clock's")
+    parser.add_argument("--dynamic", action="store_true", help="shapes that only the call knows")
     parser.add_argument("--json", help="a file for the results")
     parser.add_argument("--markdown", action="store_true", help="print a table for a page")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        print(json.dumps(measure(options.child, options.seconds, options.processor, options.turn)))
+        print(json.dumps(measure(options.child, options.seconds, options.processor, options.turn,
+                                 options.dynamic)))
         return
-    from inductor_models import MODELS
-
-    wanted = options.only.replace("_", " ").split(",") if options.only else list(MODELS)
-    unknown = set(wanted) - set(MODELS)
+    known = models(options.dynamic)
+    wanted = options.only.replace("_", " ").split(",") if options.only else list(known)
+    unknown = set(wanted) - set(known)
     if unknown:
-        parser.error(f"no such model: {', '.join(sorted(unknown))}; there are {', '.join(MODELS)}")
+        parser.error(f"no such model: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     clock = "processor" if options.processor else "wall"
     facts = machine() | {"threads": str(options.threads), "clock": clock, "turn": str(options.turn)}
     print(*(f"{name}: {value}" for name, value in facts.items()), sep="\n", flush=True)

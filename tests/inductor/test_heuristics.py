@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from triton_spirv_inductor.choices import pieces, replace
-from triton_spirv_inductor.heuristics import configurations
+from triton_spirv_inductor.heuristics import configurations, round_of
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -118,6 +118,14 @@ def test_rows_have_an_axis_of_their_own() -> None:
         sizes = {"x": 512, "r0_": planes, "r1_": row}
         assert blocks([{"XBLOCK": 8, "R0_BLOCK": 8, "R1_BLOCK": 8}], sizes
                       ) == [{"XBLOCK": 1, "R0_BLOCK": 1, "R1_BLOCK": block}]
+
+
+def test_rounds_of_rows_that_are_just_longer_than_a_power_of_two() -> None:
+    assert [round_of(length, 2048) for length in (1025, 1030, 1300, 1536, 1800, 2048)] == [
+        256, 256, 512, 2048, 2048, 2048]
+    assert [round_of(length, 128) for length in (65, 100)] == [128, 128]
+    assert blocks([{"XBLOCK": 2, "R0_BLOCK": 2048}], {"x": 1024, "r0_": 2048}, num_reduction=1, reduced=1030
+                  ) == [{"XBLOCK": 1, "R0_BLOCK": 256}]
 
 
 def test_rows_of_unknown_length_take_one_round_where_they_are_short() -> None:

@@ -15,6 +15,7 @@ from . import (
     concatenation,
     cpp_wrapper,
     flex,
+    heuristics,
     indexing,
     library,
     masking,
@@ -35,6 +36,7 @@ def register() -> None:
     concatenation.install()
     cpp_wrapper.install()
     flex.install()
+    heuristics.note_lengths()
     indexing.install()
     masking.install()
     memory.install()

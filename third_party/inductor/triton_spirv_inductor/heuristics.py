@@ -29,6 +29,9 @@ ROWS = 1024
 #: what stands in the round is computed for all of the block
 ONE_ROUND = 4096
 
+#: elements of a round of rows that would fill much less than one of theirs, at least
+SHORTEST_ROUND = 256
+
 #: elements of an elementwise program, which pay for its start and for what it computes once, such as the
 #: indices of rows that it gathers; Inductor leaves out masks where a size is a multiple of this one
 MOST_ELEMENTS = 4096
@@ -67,6 +70,28 @@ def install() -> None:
         return build(size_hints, configs, triton_meta, heuristic_type, *arguments, **named)
 
     triton_heuristics.cached_autotune = for_a_cpu
+
+
+@functools.cache
+def note_lengths() -> None:
+    """What kernels say of themselves has about how many elements they reduce: hints of sizes are powers of
+    two."""
+    from torch._inductor import config
+    from torch._inductor.codegen.triton import TritonKernel
+    from torch._inductor.virtualized import V
+
+    written: Any = getattr(TritonKernel, "inductor_meta_per_kernel", None)
+    if written is None:  # no public interface: blocks are those of powers of two then
+        return
+
+    @functools.wraps(written)
+    def inductor_meta_per_kernel(self: Any) -> dict[str, Any]:
+        facts: dict[str, Any] = written(self)
+        if config.cpu_backend == "triton" and self.inside_reduction and "r0_" in self.numels:
+            facts["reduced"] = int(V.graph.sizevars.optimization_hint(self.numels["r0_"]))
+        return facts
+
+    TritonKernel.inductor_meta_per_kernel = inductor_meta_per_kernel
 
 
 def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, facts: dict[str, Any],
@@ -116,7 +141,8 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and len(distinct) == 1 \
             and size_hints["r0_"] <= ONE_ROUND:
         row = size_hints["r0_"]
-        distinct[0].kwargs.update(XBLOCK=max(1, min(ROWS // row, size_hints["x"])), R0_BLOCK=row)
+        distinct[0].kwargs.update(XBLOCK=max(1, min(ROWS // row, size_hints["x"])),
+                                  R0_BLOCK=round_of(facts.get("reduced", row), row))
     return distinct
 
 
@@ -175,6 +201,17 @@ def elements(block: int, numel: int, cores: int) -> int:
     """Of an elementwise program: more than Inductor's `block` where all cores still get programs enough."""
     while 2 * block <= MOST_ELEMENTS and PROGRAMS * cores * 2 * block <= numel:
         block *= 2
+    return block
+
+
+def round_of(length: int, block: int) -> int:
+    """The elements of a round, for rows of about that length, which one round of `block` would hold: fewer
+    where more than a quarter of a block would be idle, as with rows just longer than a power of two."""
+    shorter = block
+    while 3 * block > 4 * length and shorter > SHORTEST_ROUND:
+        shorter //= 2
+        if 4 * -(-length // shorter) * shorter <= 5 * length:
+            return shorter
     return block
 
 
