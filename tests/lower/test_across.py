@@ -157,3 +157,24 @@ def test_squares():
     assert layout.component == (1, 2, 4, 8) and layout.register == (32, 64, 128, 256)
     assert sorted(layout.step) == [16, 512, 1024]
     assert squares((16, 16), 0, 16, 16) == row_major((16, 16), 16, 16)
+
+
+@triton.jit
+def scaled(x_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    column = tl.arange(0, COLUMNS)[None, :]
+    inside = (row < rows) & (column < columns)
+    x = tl.load(x_ptr + row * columns + column, inside, other=float("-inf"))
+    tl.store(out_ptr + row * columns + column, tl.exp(x - tl.max(x, axis=1)[:, None]), inside)
+
+
+@pytest.mark.parametrize("rows, columns", ((3, 40), (1, 1), (5, 64), (9, 130)))
+def test_rows_behind_a_matrix(run, rows, columns):
+    """A vector that is masked altogether is loaded from elsewhere, and gives what masked elements give."""
+    x = numeric.random((rows, columns), "f32")
+    out = numeric.poisoned((rows, columns), "f32")
+    block = 128 if columns <= 128 else 256
+    compiled = run(scaled, -(-rows // 8), numeric.tensor(x, "f32"), out, rows, columns, 8, block)
+    numeric.assert_close(out, np.exp(x - x.max(1, keepdims=True)), 1e-5, 1e-6)
+    listing = compiled.asm["spvasm"]
+    assert "OpAny" in listing or "llvm.masked.load" not in listing

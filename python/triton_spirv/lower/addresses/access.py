@@ -111,14 +111,16 @@ class AccessPointers:
             self.steps.append(step)
         return firsts
 
-    def spared(self, masks: Sequence[Register]) -> AccessPointers:
-        """The same, but a register of which nothing is accessed lies where the first one does: what lies
-        behind a matrix may be on no page, and a processor takes long to see that nothing is wanted there."""
-        if self.firsts is None:
+    def spared(self, masks: Sequence[Register], place: Register | None = None) -> AccessPointers:
+        """The same, but a register of which nothing is accessed lies at `place`, an offset, or where the
+        first one does. What lies behind a matrix may be on no page, and a processor takes some 60 ns to find
+        out that nothing is wanted there."""
+        if self.firsts is None or not self.ctx.target.masked_access:
             return self
-        b, made, first = self.ctx.b, copy(self), self.firsts[0]
-        made.firsts = [first, *(b.select(b.any(mask), place, first)
-                                for mask, place in zip(masks[1:], self.firsts[1:], strict=True))]
+        b, made = self.ctx.b, copy(self)
+        instead = place or self.firsts[0]
+        made.firsts = [first if first is instead else b.select(b.any(mask), first, instead)
+                       for mask, first in zip(masks, self.firsts, strict=True)]
         return made
 
     def pointer(self, register: int, component: int = 0) -> Register:

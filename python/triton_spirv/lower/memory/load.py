@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ...ir.model import IntegerType, Operation, TensorType, Type
 from ...layout import Layout
-from ...spirv.builder import width_of, with_width
+from ...spirv.builder import I64, width_of, with_width
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Int
@@ -219,7 +219,9 @@ class _Load:
             return fragments.rearrange(b, made, self.wide).registers
         masks = under(ctx, self.mask, self.layout, self.wide, known)
         others = self.others()
-        pointers = self.pointers.spared(masks) if ctx.layouts.is_by_squares(self.layout) else self.pointers
+        pointers = self.pointers
+        if is_anywhere(self.mask):  # what comes from memory is made of what lies there
+            pointers = pointers.spared(masks, ctx.b.constant(I64, 0))
         return self.from_memory([pointers.load(r, masks[r], others[r], self.volatile)
                           for r in range(self.wide.registers)])
 

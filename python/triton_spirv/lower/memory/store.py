@@ -21,7 +21,7 @@ from ..plan.accesses import Access, Vectors
 from ..plan.records import STORED
 from ..registry import lowers
 from ..values import fragment as fragments
-from ..values.tensor import Bound, Tensor
+from ..values.tensor import Bound, Tensor, is_anywhere
 from ..values.types import pointee_of, storage_type
 from .decide import plan_scalar, plan_store
 from .hazard import Store, versioned
@@ -164,7 +164,7 @@ def _store_registers(
         if way == "one by one":
             _store_elements(ctx, op, layout, ptr, value, mask)
             return
-        spared = pointers.spared(masks) if ctx.layouts.is_by_squares(layout) else pointers
+        spared = pointers.spared(masks) if is_anywhere(mask) else pointers
         for r, register in enumerate(values):
             spared.store(r, register, masks[r])
 
