@@ -80,6 +80,25 @@ def test_masks_with_holes(run, rows, columns):
 
 
 @triton.jit
+def under_sines(x_ptr, out_ptr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """out = x.T where a sine that takes a while to compute is small."""
+    row, column = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    small = tl.sin((row * 3 + column) * 1.0) < 0.5
+    tl.store(out_ptr + column * ROWS + row, tl.load(x_ptr + row * COLUMNS + column, small), small)
+
+
+def test_costly_masks_are_made_once(run):
+    """And transposed, for what goes across the rows."""
+    x, before = numeric.whole((64, 32), "f32", 1), np.full((32, 64), 9, np.float32)
+    out = numeric.tensor(before, "f32")
+    compiled = run(under_sines, 1, numeric.tensor(x, "f32"), out, 64, 32)
+    row, column = np.ogrid[:64, :32]
+    numeric.assert_same(out, np.where(np.sin((row * 3 + column) * 1.0) < 0.5, x, before.T).T)
+    # 16 vectors of a square, and one of the version where the arrays overlap
+    assert compiled.asm["spvasm"].count("OpenCL.std sin") == 17
+
+
+@triton.jit
 def in_place(x_ptr, SIZE: tl.constexpr):
     """x [SIZE, SIZE] += its own transpose."""
     row, column = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]

@@ -25,6 +25,7 @@ from ..registry import parts_of_load, pulled
 from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Pointers, Tensor, Uniform, is_anywhere
 from ..values.types import as_scalar, element_of, is_pointer, register_type, storage_type
+from ..walk.requests import is_worth_keeping
 from .decide import plan_loads, plan_scalar
 from .prefetch import fetch_ahead, fetch_turns_ahead
 
@@ -237,8 +238,9 @@ class _Load:
 def under(ctx: Context, mask: Tensor, layout: Layout, wide: Layout,
           known: Fragment | None = None) -> tuple[Register, ...]:
     """A mask of a walk under `layout` in the layout in which elements are moved: made in that where it takes
-    no memory, since squares of masks are transposed bit by bit. known: it, under `layout`."""
-    if known is None and wide.component != layout.component and is_anywhere(mask):
+    no memory and little time, since squares of masks are transposed bit by bit. known: it, under `layout`."""
+    again = is_anywhere(mask) and not (isinstance(mask, Deferred) and is_worth_keeping(mask))
+    if known is None and wide.component != layout.component and again:
         return ctx.evaluation.fragment(mask, wide).registers
     return fragments.rearrange(ctx.b, known or ctx.evaluation.fragment(mask, layout), wide).registers
 
