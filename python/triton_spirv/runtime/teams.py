@@ -12,6 +12,11 @@ the thread that launches looks how long it waited for others with nothing left t
 driver takes for the whole launch, the driver makes all kernels' launches for a time that is long beside the
 wait: the waits then are a small part of the process' time. So it is if two threads launch at once, each of
 which would lead a team of its own.
+
+torch.compile's kernels are launched between torch's own operators, by the threads that run those: teams are
+awake there, and when a model is trained two threads have one each. That a launch took long says little then:
+the driver's takes long, too. So only ordinary launches ask whether a team is awake, and what they lost by
+their time.
 """
 
 from __future__ import annotations
@@ -92,11 +97,11 @@ class Sharing:
             if time.perf_counter_ns() < resting[0]:
                 return False
             resting[0] = 0
-        begin = time.perf_counter_ns()
-        if not pool.is_warm(begin):
+        begin, ordinary = time.perf_counter_ns(), members is self.members
+        if ordinary and not pool.is_warm(begin):
             return False
         if not _leads.acquire(blocking=False):  # two teams for the same cores
-            rest(LONG)
+            rest(LONG, ordinary)
             return False
         try:
             code = members.team(data)
@@ -141,14 +146,14 @@ class Sharing:
                 self.shared, self._late, self._rests = 0, 0, PATIENCE
         else:
             self._late = 0
-        driver = self._driver.get(programs.bit_length(), 0)
-        lost = max(members.waited(), code - 2 * driver)
+        driver, ordinary = self._driver.get(programs.bit_length(), 0), members is self.members
+        lost = max(members.waited(), code - 2 * driver if ordinary else 0)
         if lost <= LONG:
             return
         if not driver:
             self.shared, self._rests = 0, max(self._rests, TRIALS)
         elif lost > driver:
-            rest(lost)
+            rest(lost, ordinary)
 
     def _ask_pace(self) -> None:
         self.most = min(self._kernel.pace.short(), self._brief)
@@ -187,10 +192,11 @@ class Sharing:
         return Members(self._kernel, pointers, self._library)
 
 
-def rest(lost: int) -> None:
+def rest(lost: int, ordinary: bool) -> None:
     """The driver makes launches for a while, which is twice the last while if that is not long ago."""
     now, (end, length) = time.perf_counter_ns(), _last
-    length = min(max(REST * lost, 2 * length if now - end < SOON * length else 0), LONGEST_REST)
+    again = 2 * length if ordinary and now - end < SOON * length else 0
+    length = min(max(REST * lost, again), LONGEST_REST)
     resting[0], _last[:] = now + length, (now + length, length)
 
 
