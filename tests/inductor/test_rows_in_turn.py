@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import subprocess
 from collections.abc import Callable
 
@@ -98,3 +100,25 @@ else:
     raise AssertionError("row 50 of 50")
 ''')
     assert done.returncode == 0, done.stderr
+
+
+def test_sums_into_one_buffer_that_meet() -> None:
+    """Columns of two sums may lie in the same places only where they are the same columns."""
+    from triton_spirv_inductor.rows_in_turn import are_apart
+
+    rng, said = random.Random(1), set()
+    for _ in range(3000):
+        columns, sums, apart = rng.randint(2, 6), list[tuple[list[int], int]](), True
+        for _ in range(rng.randint(1, 3)):
+            steps, start = [rng.randint(1, 12) for _ in range(rng.randint(0, 2))], rng.choice((0, 1, 6, 12))
+            apart = are_apart(sums, steps, start, columns) and apart
+        owners: dict[int, set[int]] = {}
+        for steps, start in sums:
+            for rows in itertools.product(range(-12, 13), repeat=len(steps)):
+                first = start + sum(row * step for row, step in zip(rows, steps, strict=True))
+                for column in range(columns):
+                    owners.setdefault(first + column, set()).add(column)
+        meets = any(len(found) > 1 for found in owners.values())
+        assert not (apart and meets), (columns, sums)
+        said.add((apart, meets))
+    assert said >= {(True, False), (False, True)}

@@ -32,7 +32,7 @@ def install() -> None:
     @functools.wraps(stored)
     def store(self: Any, name: str, index: Any, value: Any, mode: Any = None) -> Any:
         if mode == "atomic_add" and config.cpu_backend == "triton":
-            self.adds_rows = getattr(self, "adds_rows", True) and is_of_rows(self, index)
+            self.adds_rows = getattr(self, "adds_rows", True) and is_of_rows(self, name, index)
         return stored(self, name, index, value, mode)
 
     @functools.wraps(written)
@@ -44,9 +44,9 @@ def install() -> None:
     TritonKernel.codegen_kernel = codegen_kernel
 
 
-def is_of_rows(kernel: Any, index: Any) -> bool:
-    """Is it a sum into a row for each y, along x, and do no two x of any rows meet? Rows are at least as long
-    as there are cores, which share columns then instead of rows."""
+def is_of_rows(kernel: Any, name: str, index: Any) -> bool:
+    """Is it a sum into a row for each y, along x, and do no two x of any rows meet, of other sums into this
+    buffer either? Rows are at least as long as there are cores, which share columns then instead of rows."""
     from torch._inductor.runtime.hints import DeviceProperties
     from torch._inductor.virtualized import V
 
@@ -62,10 +62,24 @@ def is_of_rows(kernel: Any, index: Any) -> bool:
     if len(along) != 1 or parts[along[0]] != 1 or kernel.range_tree_nodes[along[0]].length != columns:
         return False
     others = {part: factor for part, factor in parts.items() if part.free_symbols and part != along[0]}
-    return (all(symbol != along[0] and is_of_a_row(kernel, symbol)
-                for part in others for symbol in part.free_symbols)
-            and all(getattr(factor, "is_Integer", False) for factor in others.values())
-            and (not others or math.gcd(*map(int, others.values())) >= columns))
+    start = [factor for part, factor in parts.items() if not part.free_symbols]
+    if not all(symbol != along[0] and is_of_a_row(kernel, symbol)
+               for part in others for symbol in part.free_symbols) \
+            or not all(getattr(factor, "is_Integer", False) for factor in (*others.values(), *start)):
+        return False
+    if not hasattr(kernel, "rows_of_sums"):
+        kernel.rows_of_sums = {}
+    return are_apart(kernel.rows_of_sums.setdefault(name, []), [int(factor) for factor in others.values()],
+                     sum(map(int, start)), int(columns))
+
+
+def are_apart(sums: list[tuple[list[int], int]], steps: list[int], start: int, columns: int) -> bool:
+    """Do rows of one more sum into a buffer, which begin at `start` and a multiple of each of `steps`, meet
+    those of `sums` and each other in equal columns only? What is between two places of one column is then a
+    multiple of some number that no difference of columns is one of."""
+    sums.append((steps, start))
+    between = math.gcd(*(step for one, _ in sums for step in one), *(other - start for _, other in sums))
+    return between == 0 or between >= columns
 
 
 def is_of_a_row(kernel: Any, symbol: Any) -> bool:
