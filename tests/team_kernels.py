@@ -44,7 +44,7 @@ def one_long_kernel(out, slow, rounds, BLOCK: tl.constexpr):
     x = tl.program_id(0)
     i = tl.arange(0, BLOCK)
     value = tl.zeros((BLOCK,), tl.float32)
-    for turn in range(tl.where(x == slow, rounds, 1)):
+    for turn in range(tl.where(x == slow, rounds, rounds // 4)):  # who is done sooner takes others' programs
         value += tl.sin(i * 0.5 + turn)
     tl.store(out + x * BLOCK + i, value)
 

@@ -79,14 +79,14 @@ def compute_type(operand: Type, accumulator: Type) -> Type:
     return F32
 
 
-def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tensor, form: str = ""
-            ) -> Stored | Fragment:
+def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tensor, form: str = "",
+            all_terms: bool = False) -> Stored | Fragment:
     """left x right + c for any operands; `op` has an operand `c` and one result. `form`: that of the groups
-    that the operands are in."""
+    that the operands are in. all_terms: of zeros that both operands' masks give, too."""
     if ctx.layouts.of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
     plan = plan_in_arrays(ctx, op, left, form, added=not is_zero(c))
-    kernel = kernel_of(ctx, plan, left, right)
+    kernel = kernel_of(ctx, plan, left, None if all_terms else right)
     fetches = _fetches(kernel, op)
     found = in_memory(ctx, op, left)
     if found is not None:

@@ -49,7 +49,7 @@ def dot_scaled(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, a_s
     scales = factors(ctx, op, a_scale, False, form), factors(ctx, op, b_scale, True, form)
     left = Scaled(a, _unpacked(a.shape, left_axis), left_form, left_axis, scales[0], form)
     right = Scaled(b, _unpacked(b.shape, right_axis), right_form, right_axis, scales[1], form)
-    return product(ctx, op, left, right, c)
+    return product(ctx, op, left, right, c, all_terms=True)  # a zero's scale may be NaN
 
 
 def _packed_axis(form: str, along_k: bool, k: int, other: int) -> int | None:
