@@ -140,3 +140,27 @@ def test_the_verifier_asks_again(run, mode):
         found = defects(changed(plan, lambda node, wrong=wrong: [
             replace(node, **wrong) if isinstance(node, Product) else node]))
         assert [each for each in found if "leaves out" in each]
+
+
+@triton.jit
+def scaled_by_nan(a_ptr, b_ptr, scale_ptr, c_ptr, k, K: tl.constexpr):
+    """c = (a * scales) b, of which k terms are there; scales are, for all of them."""
+    i, deep = tl.arange(0, 16), tl.arange(0, K)
+    a = tl.load(a_ptr + i[:, None] * k + deep[None, :], mask=deep[None, :] < k, other=0.0)
+    b = tl.load(b_ptr + deep[:, None] * 16 + i[None, :], mask=deep[:, None] < k, other=0.0)
+    scale = tl.load(scale_ptr + i[:, None] * (K // 32) + tl.arange(0, K // 32)[None, :])
+    c = tl.dot_scaled(a, scale, "bf16", b, None, "bf16")
+    tl.store(c_ptr + i[:, None] * 16 + i[None, :], c)
+
+
+def test_a_zero_whose_scale_is_nan_is_a_term(run):
+    k = 40
+    a, b = numeric.whole((16, k), "bf16", 0), numeric.whole((k, 16), "bf16", 1)
+    scale = np.full((16, 4), 127, np.uint8)  # one
+    scale[3, 3] = 255
+    out = numeric.poisoned((16, 16), "f32")
+    operands = (numeric.tensor(each, "bf16") for each in (a, b))
+    run(scaled_by_nan, 1, *operands, numeric.tensor(scale, "u8"), out, k, 128)
+    expected = a.astype(np.float32) @ b.astype(np.float32)
+    expected[3] = np.nan
+    numeric.assert_same(out, expected)

@@ -327,7 +327,10 @@ def kernel_of(ctx: Context, plan: Product, left: Operand, right: Operand | None 
     rows, columns, _ = plan.tile
     width = min(shape[-1], ctx.target.vector_width)
     compute = element if plan.form else left.target
-    group = left.tensor.shape[-1] // left.shape[-1]
-    found = None if right is None else terms(ctx, left.tensor, right.tensor, plan.turn * group)
+    found = None
+    if right is not None:
+        group = left.tensor.shape[-1] // left.shape[-1]
+        found = terms(ctx, left.tensor, right.tensor, plan.turn * group)
+        found = None if found is None else ctx.b.lshr(found, log2(group))
     return Kernel(left.target, compute, element, width, left.shape[-1], rows, columns // width, plan.turn,
-                  plan.form, None if found is None else ctx.b.lshr(found, log2(group)))
+                  plan.form, found)
