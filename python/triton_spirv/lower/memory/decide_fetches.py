@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...facts.slopes import Multiple
 from ...ir.model import Operation, TensorType
 from ...layout import Layout
+from ...spirv.module import Value as Register
 from ..addresses.element_motion import pitch_of, pointer_growth
 from ..addresses.pointer_motion import constant_of, distance, to_next_program
 from ..context import Context
@@ -94,13 +96,20 @@ def plan_turns(ctx: Context, access: Operation, pointers: object, layout: Layout
         return None
     if not ctx.layouts.is_by_squares(layout) or vectors.run < vectors.layout.width:
         return None
+    if turns_ahead(pointers, layout) is None:
+        return None
+    return Fetch(access, "turns ahead", vectors.layout, vectors, near=True)
+
+
+def turns_ahead(pointers: Pointers, layout: Layout) -> Multiple[Register] | None:
+    """The elements from what a turn accesses to what one some turns later does, where all turns move along
+    one dimension; None where that is unknown."""
     if layout.step[:3] != tuple(layout.step[0] << bit for bit in range(3)):
         return None
     ahead = layout.unravel(TURNS_AHEAD * layout.step[0])
     dims = [dim for dim, index in enumerate(ahead) if index]
-    if len(dims) != 1 or pitch_of(pointers, dims[0], 2 * ahead[dims[0]]) is None:
-        return None
-    return Fetch(access, "turns ahead", vectors.layout, vectors, near=True)
+    pitch = pitch_of(pointers, dims[0], 2 * ahead[dims[0]]) if len(dims) == 1 else None
+    return None if pitch is None else Multiple(pitch.factor * ahead[dims[0]], pitch.scalar)
 
 
 def stores_as_much(load: Operation, elements: int) -> bool:

@@ -16,14 +16,13 @@ from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer, some
 from ..addresses.access import AccessPointers
-from ..addresses.element_motion import pitch_of
 from ..addresses.pointer_motion import distance, emitted, in_reach
 from ..context import Context, StepLoop
 from ..plan.accesses import Fetch, Vectors
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import element_of, pointee_of, shape_of, storage_bytes
-from .decide_fetches import PAGE, TURNS_AHEAD, plan_fetch, plan_kept, plan_touch, plan_turns
+from .decide_fetches import PAGE, plan_fetch, plan_kept, plan_touch, plan_turns, turns_ahead
 
 LINE = 64  # bytes that a processor fetches at a time, at least
 PAGES_AHEAD = 4  # a walk through memory comes there after some hundred nanoseconds
@@ -120,13 +119,11 @@ def fetch_turns_ahead(ctx: Context, access: Operation, pointers: object, layout:
         return
     assert isinstance(pointers, Pointers)
     ctx.recorder.add(fetch)
-    b, env, ahead = ctx.b, ctx.env, layout.unravel(TURNS_AHEAD * layout.step[0])
-    dim = next(d for d, index in enumerate(ahead) if index)
-    pitch = pitch_of(pointers, dim, 2 * ahead[dim])
-    assert pitch is not None
-    moved = b.constant(I64, pitch.factor * ahead[dim])
-    if pitch.scalar is not None:
-        moved = b.imul(b.resize(pitch.scalar, 64), moved)
+    b, env, ahead = ctx.b, ctx.env, turns_ahead(pointers, layout)
+    assert ahead is not None  # plan_turns has asked
+    moved = b.constant(I64, ahead.factor)
+    if ahead.scalar is not None:
+        moved = b.imul(b.resize(ahead.scalar, 64), moved)
     later = replace(pointers, base=env.offset(pointers.base, moved))
     access_pointers = AccessPointers(ctx, later, vectors, pointee_of(access.ptr.type))
     for register in range(vectors.layout.registers):
