@@ -20,6 +20,8 @@ from team_kernels import add_kernel, awake, checked_kernel, fresh, places_kernel
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
+pytestmark = pytest.mark.cpu_device("torch's threads launch its kernels")
+
 
 @pytest.fixture(autouse=True)
 def threads() -> Iterator[None]:

@@ -29,6 +29,8 @@ from team_kernels import (
     waiting_kernel,
 )
 
+pytestmark = pytest.mark.cpu_device("torch's threads launch its kernels")
+
 
 @pytest.fixture(autouse=True)
 def threads() -> Iterator[None]:
