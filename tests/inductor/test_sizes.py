@@ -28,6 +28,18 @@ def test_parts_of_an_index_that_are_sizes() -> None:
     assert parts(functions.FloorDiv(x, s * t)) == {s, t, s * t}
 
 
+def test_multiples_of_sums() -> None:
+    s, t, u = sympy.symbols("s t u", integer=True, positive=True)
+    half = functions.FloorDiv(s, 2) + 1
+    for number, size in ((s * (t + 7), s), (s * (t + 7) * (u + 1), u + 1), (2 * s + 2 * t, s + t),
+                         ((2 * s + 3) * (3 * t + 5), 3 * t + 5), ((t + 1) * half, half), (s * u + t * u, u)):
+        assert sizes.is_multiple(sympy.expand(number), size), (number, size)
+    real = sympy.Symbol("r")
+    for number, size in ((s * (t + 7) + 1, s), (s + t, 2 * s + 2 * t), (3 * s + 2 * t, s), (1 + t / s, 1 / s),
+                         (s / 2 + t / 2, s + t), (real * s + real * t, real), ((t + 1) * half + s, half)):
+        assert not sizes.is_multiple(sympy.expand(number), size), (number, size)
+
+
 MODELS = '''
 import torch, torch.nn.functional as F
 from torch._inductor.codegen import triton
@@ -73,6 +85,30 @@ for model in (biased, padded, joined, means, turned):
         x = torch.randn(0, 100)
         torch.testing.assert_close(compiled(x), model(x))
     assert any("ks0.to(tl.int32)" in text for text in texts), texts
+''')
+    assert done.returncode == 0, done.stderr
+
+
+def test_padded_planes_are_rows(script: Script) -> None:
+    """Their number of elements is a product of sums. Also for other sizes than were compiled for: pads of
+    less than nothing, rows shorter than a vector, one plane, none."""
+    done = script(MODELS + '''
+def padded(x):
+    return F.pad(x, (1, 2, 3, 4)) + 1
+
+def cut(x):
+    return F.pad(x, (-1, 2, 3, -2)).exp()
+
+def joined(x):
+    return torch.cat([F.pad(x, (0, 3, 1, 0)), x.new_ones(x.shape[0], x.shape[1] + 1, 5)], 2) * 2
+
+for model in (padded, cut, joined):
+    texts.clear()
+    compiled = torch.compile(model, dynamic=True)
+    for shape in ((3, 20, 33), (2, 7, 130), (5, 3, 4), (1, 100, 19), (2, 3, 1025), (9, 11, 64), (0, 5, 40)):
+        x = torch.randn(shape)
+        torch.testing.assert_close(compiled(x), model(x), msg=f"{model.__name__} {shape}")
+    assert model is joined or all("YBLOCK" in text for text in texts), model
 ''')
     assert done.returncode == 0, done.stderr
 

@@ -4,6 +4,10 @@ Inductor passes them as numbers of 64 bits, also to kernels whose indices have 3
 may be a value (the count that a mean divides by) and larger than any index. Indices that are computed with
 them have 64 bits then: vectors of half as many, and quotients one by one. Here an index takes the lower half
 of a size, where guards of the graph say that it is all of it; a value takes the whole of it, as before.
+
+And Inductor asks whether a number of elements is a multiple of a size, where it looks for axes of a kernel.
+Its answer is no for products of sums, which it keeps multiplied out: an array of `s * (t + 7)` rows that are
+padded would be one long axis, each of whose places is divided.
 """
 
 from __future__ import annotations
@@ -12,6 +16,9 @@ import functools
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
+
+#: sizes in a number of elements that is divided, at most: division of more of them takes long
+MOST_SIZES = 8
 
 #: is a value written that is no index? Sizes in it may be larger than any index
 _value = ContextVar("value", default=False)
@@ -24,6 +31,7 @@ def install() -> None:
     from torch._inductor import config
     from torch._inductor.codegen.common import Kernel
     from torch._inductor.codegen.triton import TritonKernel, TritonKernelOverrides
+    from torch._inductor.sizevars import SizeVarAllocator
     from torch._inductor.virtualized import V
 
     renamed, written = Kernel.rename_indexing, TritonKernelOverrides.index_expr.__func__
@@ -44,8 +52,31 @@ def install() -> None:
         finally:
             _value.reset(token)
 
+    known = SizeVarAllocator.statically_known_multiple_of
+
+    def statically_known_multiple_of(self: Any, numerator: Any, denominator: Any) -> bool:
+        """As torch's, and of sums."""
+        return bool(known(self, numerator, denominator)) or (
+            config.cpu_backend == "triton" and is_multiple(numerator, denominator))
+
     TritonKernel.rename_indexing = rename_indexing
     TritonKernelOverrides.index_expr = classmethod(index_expr)
+    SizeVarAllocator.statically_known_multiple_of = statically_known_multiple_of
+
+
+def is_multiple(number: Any, size: Any) -> bool:
+    """Is a sum of products of sizes a multiple of another one, whatever the sizes are?"""
+    import sympy
+
+    if not isinstance(number, sympy.Expr) or not isinstance(size, sympy.Expr) \
+            or not size.free_symbols or not number.is_Add or len(number.free_symbols) > MOST_SIZES:
+        return False
+    try:
+        terms, divisor = sympy.parallel_poly_from_expr((number, size))[0]
+    except sympy.PolynomialError:
+        return False
+    whole = terms.domain.is_ZZ and all(factor.is_integer for factor in terms.gens)
+    return bool(whole and terms.div(divisor, auto=False)[1].is_zero)
 
 
 def narrowed(kernel: Any, index: Any, renamed: Any) -> Any:
