@@ -16,6 +16,7 @@ from triton_spirv.lower.plan.records import Product
 from triton_spirv.lower.plan.verify import defects
 
 SUMS = {"f32": "f32", "f16": "f32", "bf16": "f32", "i8": "i32"}
+WIDE = {**SUMS, "f64": "f64"}
 NO_EDGES, NO_ENDS = "but for what is not stored", "up to where both operands end"
 
 
@@ -48,11 +49,11 @@ def multiplied(run, dtype, sizes, block, then="", low=0, other=0, spoil=lambda a
     (m, n, k), (bm, bn, bk) = sizes, block
     a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
     spoil(a, b)
-    out, seen = numeric.poisoned((m, n), SUMS[dtype]), numeric.poisoned((m, n), SUMS[dtype])
+    out, seen = numeric.poisoned((m, n), WIDE[dtype]), numeric.poisoned((m, n), WIDE[dtype])
     before = numeric.array(out).copy()
     kernel = run(masked, (-(-m // bm), -(-n // bn)), numeric.tensor(a, dtype), numeric.tensor(b, dtype), out,
                  seen, m, n, k, low, bm, bn, bk, then, other)
-    kind = DTYPES[SUMS[dtype]].values
+    kind = DTYPES[WIDE[dtype]].values
     with np.errstate(invalid="ignore"):
         expected = a.astype(kind) @ b.astype(kind)
     if then == "twice":
@@ -68,7 +69,8 @@ def multiplied(run, dtype, sizes, block, then="", low=0, other=0, spoil=lambda a
 
 #: sizes and blocks: a row too many, a column, a term; less than a tile; whole
 SIZES = [((65, 64, 64), (64, 64, 32)), ((64, 129, 40), (64, 128, 32)), ((64, 64, 33), (64, 64, 32)),
-         ((3, 5, 7), (64, 64, 64)), ((64, 128, 64), (64, 64, 32)), ((70, 150, 100), (128, 256, 64))]
+         ((3, 5, 7), (64, 64, 64)), ((64, 128, 64), (64, 64, 32)), ((70, 150, 100), (128, 256, 64)),
+         ((37, 82, 33), (64, 64, 32)), ((37, 96, 64), (64, 128, 32)), ((16, 17, 32), (8, 64, 32))]
 
 
 @pytest.mark.parametrize("sizes, block", SIZES, ids=str)
@@ -78,6 +80,41 @@ def test_sizes_that_fill_no_blocks(run, mode, dtype, sizes, block):
     kernel = multiplied(run, dtype, sizes, block)
     if mode == "vector":
         assert NO_EDGES in kernel.asm["plan"] and NO_ENDS in kernel.asm["plan"]
+
+
+@pytest.mark.parametrize("sizes", ((64, 129, 40), (37, 82, 33), (64, 64, 64)), ids=str)
+def test_few_columns_of_a_panel(run, mode, sizes):
+    """Where half of a tile's columns or more are left out, the others are multiplied vector by vector."""
+    kernel = multiplied(run, "f64", sizes, (32, 64, 16))
+    plan = kernel.asm["plan"] if mode == "vector" else ""
+    assert mode != "vector" or "tiles of 4x16x2" in plan or "rows where half of a panel is not" in plan
+
+
+@triton.jit
+def in_one_round(a_ptr, b_ptr, c_ptr, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+                 OTHER: tl.constexpr):
+    """c = a b, with all of K in a block."""
+    i, j, deep = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    a = tl.load(a_ptr + i[:, None] * k + deep[None, :], mask=(i[:, None] < m) & (deep[None, :] < k),
+                other=OTHER)
+    b = tl.load(b_ptr + deep[:, None] * n + j[None, :], mask=(deep[:, None] < k) & (j[None, :] < n),
+                other=OTHER)
+    total = tl.dot(a, b, input_precision="ieee", out_dtype=c_ptr.dtype.element_ty)
+    tl.store(c_ptr + i[:, None] * n + j[None, :], total, mask=(i[:, None] < m) & (j[None, :] < n))
+
+
+@pytest.mark.parametrize("dtype, other", [(dtype, 0) for dtype in SUMS] + [("f32", 1)])
+def test_operands_that_are_masked_for_the_most_part(run, mode, dtype, other):
+    """Steps that load nothing write zeros, where that is what they would load; else what that is."""
+    m, n, k = 33, 40, 17
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
+    out = numeric.poisoned((m, n), SUMS[dtype])
+    kernel = run(in_one_round, 1, numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, m, n, k,
+                 128, 128, 64, other)
+    kind = DTYPES[SUMS[dtype]].values
+    expected = a.astype(kind) @ b.astype(kind) + (64 - k) * other
+    numeric.assert_same(out, expected, signed_zeros=False)
+    assert mode != "vector" or ("is the mask false" in kernel.asm["plan"]) == (other == 0)
 
 
 @pytest.mark.parametrize("low", (0, 1, 30, 63))

@@ -114,7 +114,8 @@ class Product:
     decided before its operand is put there, and may hang on where the other one lies. form: of operands in
     groups, "" for single elements. turn: steps along K in one turn of the innermost loop; 0: there is no
     loop. begins: the sums, in the first round of the loop around. edges: tiles that the mask of the store
-    leaves out are not multiplied; ends: nor are terms behind the end of both operands.
+    leaves out are not multiplied; ends: nor are terms behind the end of both operands. narrow: rows of tiles
+    of one vector, for panels of which half is left out; 0 for none.
     """
 
     operation: Operation
@@ -126,6 +127,7 @@ class Product:
     begins: bool = False
     edges: bool = False
     ends: bool = False
+    narrow: int = 0
 
     def __post_init__(self) -> None:
         if self.way not in PRODUCT_WAYS or any(each not in STAGINGS for each in self.staging):

@@ -194,7 +194,8 @@ def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
     form = f", {node.form}" if node.form else ""
     left, right = node.staging
     begins = ", from zero in the first round" if node.begins else ""
-    edges = ", but for what is not stored" if node.edges else ""
+    narrow = f", in tiles of {node.narrow} rows where half of a panel is not" if node.narrow else ""
+    edges = f", but for what is not stored{narrow}" if node.edges else ""
     ends = ", up to where both operands end" if node.ends else ""
     return (f"{called(node.operation)}: {node.way}{form}, tiles of {rows}x{columns}x{depth}, left {left}, "
             f"right {right}{begins}{edges}{ends}"), []

@@ -38,9 +38,10 @@ from .fma import product_in_lanes
 from .grouped import Grouped, grouped
 from .in_memory import InMemory, in_memory
 from .last_round import Straight, straight_to_memory
-from .micro_kernel import Kernel, kernel_of, multiply
+from .micro_kernel import Kernel, kernel_of
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import either_way, pairs
+from .panels import multiply
 from .tile_product import product_on_tile_registers
 from .tiles import Tiles
 from .zeroed_sums import is_first_round
@@ -137,7 +138,7 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
     plan, a, b = staged(ctx, plan, *watched, fetches)
     ctx.recorder.add(_with_edges(ctx, plan, kernel))
     result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, watched[1], b))
-    fast, exact = replace(kernel, apart=True), replace(kernel, split=True)
+    fast, exact = replace(kernel, apart=True), replace(kernel, split=True, narrow=0)
     return result.bound(ctx, either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b, fetches),
                                         lambda: result.compute(ctx, exact, a, b)))
 

@@ -132,6 +132,9 @@ class Scaled:
             values = [rounded(ctx, x, self.rounded_to) for x in products]
         return Fragment(layout, F32, tuple(values))
 
+    def zeros(self, ctx: Context, layout: Layout) -> None:
+        return None
+
     def _packed_layout(self, layout: Layout) -> Layout:
         """Where the bytes of the elements of a layout are in the packed tensor."""
         if self.packed is None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import copysign
 
 from ...facts.destinations import only_store
 from ...ir.model import Operation
@@ -28,7 +29,7 @@ from ...spirv.module import Value as Register
 from ..addresses.masks import all_false, is_provable, is_proven
 from ..context import Context
 from ..registry import parts_of_load
-from ..values.tensor import Deferred, Tensor
+from ..values.tensor import Deferred, Tensor, Uniform
 from ..values.types import shape_of
 from .accumulators import is_zero
 from .loops import counted
@@ -108,7 +109,7 @@ def terms(ctx: Context, a: Tensor, b: Tensor, step: int) -> Register | None:
     """How many elements along K, a multiple of `step`, make a difference to a [..., M, K] x b [..., K, N];
     None where all of them do."""
     builder, depth = ctx.b, a.shape[-1]
-    masks = [mask for mask in map(_mask_of_zeros, (a, b)) if mask is not None]
+    masks = [mask for mask in map(mask_of_zeros, (a, b)) if mask is not None]
     side = max(step, depth // WINDOWS)
     if len(masks) < 2 or depth <= side:
         return None
@@ -135,9 +136,11 @@ def terms(ctx: Context, a: Tensor, b: Tensor, step: int) -> Register | None:
     return branch.results[0]
 
 
-def _mask_of_zeros(tensor: Tensor) -> Tensor | None:
-    """The mask of a load which gives zero where it is false."""
+def mask_of_zeros(tensor: Tensor) -> Tensor | None:
+    """The mask of a load which gives zero, and not -0, where it is false."""
     if not isinstance(tensor, Deferred) or not tensor.operation.has("loads"):
         return None
     _, mask, other = parts_of_load(tensor)
-    return mask if other is not None and is_zero(other) else None
+    if not isinstance(other, Uniform) or not is_zero(other) or other.scalar.constant is None:
+        return None
+    return mask if copysign(1, other.scalar.constant) == 1 else None

@@ -100,6 +100,12 @@ class Grouped:
             words = [b.ixor(word, self.flipped) for word in words]
         return Fragment(layout, WORD, tuple(words))
 
+    def zeros(self, ctx: Context, layout: Layout) -> Fragment | None:
+        if self.operand.zeros(ctx, layout) is None:
+            return None
+        word = ctx.b.constant(with_width(I32, layout.width), self.flipped)
+        return Fragment(layout, WORD, (word,) * layout.registers)
+
     def _is_inside(self, layout: Layout) -> bool:
         """Do neighbouring components hold neighbouring groups?"""
         return bool(layout.component) and layout.component[0] == 1 << layout.dim_bits[self.axis][0]

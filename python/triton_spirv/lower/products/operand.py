@@ -20,8 +20,9 @@ from typing import Protocol
 
 from ...ir.model import IntegerType, Operation, Type
 from ...layout import Layout, log2, row_major, transposed
+from ...spirv.builder import with_width
 from ...spirv.module import Value as Register
-from ..addresses.masks import proven_whole
+from ..addresses.masks import all_false, is_proven, one_of, proven_whole
 from ..arithmetic.cast import to_float
 from ..context import CHEAP, Context, StepLoop
 from ..memory.prefetch import SpreadFetches, prefetch_next
@@ -29,6 +30,7 @@ from ..plan.records import IN_SQUARES, IN_TILES, IN_TURN
 from ..values import fragment as fragments
 from ..values.tensor import Bound, Deferred, Fragment, Stored, Tensor
 from ..values.types import register_type
+from .edges import mask_of_zeros
 
 Shape = tuple[int, ...]
 
@@ -102,6 +104,9 @@ class Operand(Protocol):
     def fragment(self, ctx: Context, layout: Layout) -> Fragment:
         """The elements under a layout."""
 
+    def zeros(self, ctx: Context, layout: Layout) -> Fragment | None:
+        """What `fragment` makes of zeros; None where other things matter, too."""
+
 
 @dataclass(frozen=True)
 class Plain:
@@ -135,6 +140,10 @@ class Plain:
         made = ctx.evaluation.fragment(self.tensor, layout)
         registers = [converted(ctx, x, self.tensor.element, self.target) for x in made.registers]
         return Fragment(layout, self.target, tuple(registers))
+
+    def zeros(self, ctx: Context, layout: Layout) -> Fragment:
+        zero = ctx.b.constant(with_width(register_type(self.target), layout.width), 0)
+        return Fragment(layout, self.target, (zero,) * layout.registers)
 
 
 def converted(ctx: Context, register: Register, source: Type, target: Type) -> Register:
@@ -274,20 +283,44 @@ def _copy(ctx: Context, op: Operation, operand: Operand, layout: Layout, stored:
 
 def _write(ctx: Context, operand: Operand, layout: Layout, bits: int, stored: Stored,
            place: Callable[[Fragment], Fragment], later: bool, tested: bool) -> None:
-    """The loop over so many bits of the steps."""
+    """The loop over so many bits of the steps. Steps in which the operand's mask is false everywhere write
+    zeros: a block at the edge of a matrix has many."""
     inputs = operand.inputs(layout)
+
+    def load() -> list[Register]:
+        ctx.arrays.write(stored, place(operand.fragment(ctx, layout)))
+        if not later:
+            prefetch_next(ctx, inputs)
+        return []
 
     def walk() -> None:
         with StepLoop(ctx.walks, bits):
-            ctx.arrays.write(stored, place(operand.fragment(ctx, layout)))
-            if not later:
-                prefetch_next(ctx, inputs)
+            zeros = operand.zeros(ctx, layout) if bits else None
+            nothing = None if zeros is None else _is_left_out(ctx, inputs)
+            if zeros is None or nothing is None:
+                load()
+                return
+
+            def clear() -> list[Register]:
+                ctx.arrays.write(stored, place(zeros))
+                return []
+            one_of(ctx, nothing, "is the mask false in all of this window?",
+                   ("nothing", clear), ("some", load), may_skip=True)
     ctx.open_walks.fetches_elsewhere = later
     if tested:
         walk()
     else:
         proven_whole(ctx, inputs, walk)
     ctx.open_walks.fetches_elsewhere = False
+
+
+def _is_left_out(ctx: Context, inputs: list[tuple[Tensor, Layout]]) -> Register | None:
+    """A scalar Bool that implies that a load gives nothing but zeros; None where none is known."""
+    if len(inputs) != 1 or ctx.layouts.brief:
+        return None
+    tensor, layout = inputs[0]
+    mask = mask_of_zeros(tensor)
+    return None if is_proven(ctx, mask, layout) else all_false(ctx, mask, layout)
 
 
 def compute_before(ctx: Context, op: Operation, inputs: list[tuple[Tensor, Layout]]) -> None:

@@ -75,6 +75,9 @@ class Watched:
         b.emit("OpStore", self.least, found[0])
         return made
 
+    def zeros(self, ctx: Context, layout: Layout) -> Fragment | None:
+        return self.operand.zeros(ctx, layout)
+
     def exponent(self, ctx: Context) -> Register:
         """The least exponent of its elements but zeros, with its bias; above any if it has no others."""
         b = ctx.b

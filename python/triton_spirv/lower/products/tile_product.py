@@ -23,9 +23,10 @@ from .decide import plan_in_arrays, staging_for_tiles, staging_of_right
 from .grouped import Grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
 from .last_round import Straight, is_last_round, straight_to_memory
-from .micro_kernel import Kernel, kernel_of, multiply
+from .micro_kernel import Kernel, kernel_of
 from .operand import Block, compute_before, stage_left, stage_right
 from .pairs import NormalSums, either_way, pairs
+from .panels import multiply
 from .tile_registers import COLUMNS, SIDE, Tiling, by_rows, in_rows, in_tiles
 from .zeroed_sums import clear, is_first_round
 

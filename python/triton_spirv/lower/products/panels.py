@@ -1,0 +1,235 @@
+"""Panels and tiles of a product: the loops around the micro kernel.
+
+Rows of a pass and vectors of a panel that tiles do not divide are left to smaller ones. At the edge of a
+matrix tiles are left out, and a panel of which little is left is multiplied vector by vector (edges.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from ...spirv.builder import I32, with_width
+from ...spirv.control import IfElse, if_
+from ...spirv.module import Value as Register
+from ..addresses.masks import one_of
+from ..context import Context
+from ..memory.prefetch import SpreadFetches
+from ..values.tensor import Stored
+from ..values.types import register_type
+from .destination import Destination
+from .edges import Edges, Place
+from .in_memory import InMemory
+from .last_round import Straight
+from .loops import counted
+from .micro_kernel import Kernel
+from .operand import Block
+
+
+def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
+             fetches: SpreadFetches | None = None, behind: Destination | None = None,
+             begins: Register | None = None, straight: Straight | None = None,
+             edges: Edges | None = None) -> None:
+    """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
+    the rows of a pass by. What whole tiles leave over is computed in smaller ones. A share of the fetches is
+    made for each tile, where all are alike, else for each panel. begins: a scalar
+    Bool, do tiles begin with zero all the same? straight: where they go instead, if they may. edges: what is
+    left out."""
+    rows, columns = result.shape[-2:]
+    shared = fetches if fetches is not None and fetches.shares > 1 else None
+    by_panels = rows % kernel.rows != 0
+    tiles = _Tiles(ctx, a, b, result, accumulate, None if by_panels else shared, behind, begins, straight,
+                   edges)
+    with counted(ctx, prod(result.shape[:-2])) as batch:
+        for vectors, start, count in parts(columns // kernel.width, kernel.vectors):
+            with counted(ctx, count) as loop:
+                panel = ctx.b.iadd(ctx.b.imul(batch.index, count), loop.index)
+                if by_panels and shared is not None:
+                    shared.fetch(ctx, panel)
+                width = vectors * kernel.width
+                column = ctx.b.iadd(ctx.b.imul(loop.index, width), start * kernel.width)
+                tiles.panel(replace(kernel, vectors=vectors), kernel.rows, panel, batch.index, column)
+
+
+def parts(size: int, step: int) -> list[tuple[int, int, int]]:
+    """A size in steps, and what they leave over: (step, start, how many)."""
+    whole, left = divmod(size, step)
+    found = [(step, 0, whole)] if whole else []
+    return [*found, (left, whole * step, 1)] if left else found
+
+
+@dataclass(frozen=True)
+class _Tiles:
+    """What `multiply` says, of one panel at a time. A place is (batch, row, column)."""
+
+    ctx: Context
+    a: Block | InMemory
+    b: Block
+    result: Stored
+    accumulate: bool
+    fetches: SpreadFetches | None
+    behind: Destination | None
+    begins: Register | None
+    straight: Straight | None
+    edges: Edges | None
+
+    def panel(self, kernel: Kernel, height: int, number: Register, batch: Register, column: Register) -> None:
+        """All tiles of so many rows in the columns from one on."""
+        ctx, (rows, _) = self.ctx, self.result.shape[-2:]
+
+        def each(tile: Callable[[Kernel, Register, Register, int], None]) -> None:
+            for size, above, passes in parts(rows, height):
+                with counted(ctx, passes) as down:
+                    row = ctx.b.iadd(ctx.b.imul(down.index, size), above)
+                    share = ctx.b.iadd(ctx.b.imul(number, passes), down.index)
+                    tile(replace(kernel, rows=size), row, share, above)
+
+        def multiplied() -> None:
+            if self.b.pack is not None:
+                self.b.pack(number)
+            right = ctx.b.iadd(ctx.b.imul(batch, self.b.batch), self.b.column(ctx, column))
+
+            def wide() -> list[Register]:
+                offsets = kernel.offsets(ctx, self.b, right)
+
+                def tile(kernel: Kernel, row: Register, share: Register, above: int) -> None:
+                    if self.fetches is not None:
+                        self.fetches.fetch(ctx, share)
+                    place = batch, row, column
+                    self._or_clear(place, (kernel.rows, kernel.columns), above,
+                                   lambda: self._tile(kernel, place, right, offsets),
+                                   lambda: self._clear(kernel, place))
+                each(tile)
+                return []
+            empty = self._half_left_out(kernel, (batch, first[1], column))
+            if empty is None:
+                wide()
+                return
+
+            def narrow() -> list[Register]:
+                if (fetches := self.fetches) is not None:
+                    each(lambda _kernel, _row, share, _above: fetches.fetch(ctx, share))
+                self._by_vectors(kernel, batch, column, right)
+                return []
+            one_of(ctx, empty, "is half of the panel left out?",
+                   ("vector by vector", narrow), ("tiles", wide))
+        first = batch, ctx.b.constant(I32, 0), column
+        self._or_clear(first, (rows, kernel.columns), 0, multiplied,
+                       lambda: each(lambda kernel, row, *_: self._clear(kernel, (batch, row, column))))
+
+    def _half_left_out(self, kernel: Kernel, place: Place) -> Register | None:
+        """A scalar Bool that implies that the second half of a panel's columns is not stored; None where none
+        is known, or where there are no narrow tiles."""
+        if self.edges is None or not kernel.narrow or kernel.vectors < 2 or kernel.vectors % 2:
+            return None
+        _, row, column = place
+        half = kernel.columns // 2
+        return self.edges.left_out(self.ctx, (row, self.ctx.b.iadd(column, half)),
+                                   (self.result.shape[-2], half))
+
+    def _by_vectors(self, kernel: Kernel, batch: Register, first: Register, right: Register) -> None:
+        """The panel that begins at a column, vector by vector, but for those that are not stored. Nothing of
+        such a panel may go straight to memory."""
+        ctx, rows, narrow = self.ctx, self.result.shape[-2], replace(kernel, vectors=1)
+        tiles = replace(self, straight=None, behind=None)
+        with counted(ctx, kernel.vectors) as across:
+            column = ctx.b.iadd(first, ctx.b.imul(across.index, kernel.width))
+
+            def each(tile: Callable[[Kernel, Place], None]) -> None:
+                for size, above, passes in parts(rows, kernel.narrow):
+                    with counted(ctx, passes) as down:
+                        row = ctx.b.iadd(ctx.b.imul(down.index, size), above)
+                        tile(replace(narrow, rows=size), (batch, row, column))
+
+            def multiplied() -> None:
+                here = ctx.b.iadd(right, ctx.b.imul(across.index, self.b.across))
+                offsets = narrow.offsets(ctx, self.b, here)
+                each(lambda kernel, place: tiles._tile(kernel, place, here, offsets))
+            tiles._or_clear((batch, ctx.b.constant(I32, 0), column), (rows, kernel.width), 0, multiplied,
+                            lambda: each(tiles._clear))
+
+    def _or_clear(self, place: Place, size: tuple[int, int], above: int, multiplied: Callable[[], None],
+                  clear: Callable[[], None]) -> None:
+        """Multiply, but for what is known not to be stored. If nothing is there yet, that is zero."""
+        ctx = self.ctx
+        left_out = None if self.edges is None else self.edges.left_out(ctx, place[1:], size, above)
+        if left_out is None:
+            return multiplied()
+        branch = IfElse(ctx.b.module, left_out)
+        with branch.then():
+            if not self.accumulate:
+                clear()
+            elif self.begins is not None:
+                with if_(ctx.b.module, self.begins):
+                    clear()
+        with branch.otherwise():
+            ctx.scopes.open()
+            multiplied()
+            ctx.scopes.close()
+
+    def _places(self, kernel: Kernel, place: Place) -> tuple[Register, list[int]]:
+        """Where a tile lies in the array of sums: its first element, and how far behind it each vector is."""
+        builder, (rows, columns) = self.ctx.b, self.result.shape[-2:]
+        batch, row, column = place
+        above = builder.iadd(builder.imul(batch, rows * columns), builder.imul(row, columns))
+        offsets = [i * columns + j * kernel.width for i in range(kernel.rows) for j in range(kernel.vectors)]
+        return builder.iadd(above, column), offsets
+
+    def _clear(self, kernel: Kernel, place: Place) -> None:
+        """Zeros for a tile that is left out."""
+        self._keep(kernel, place, [self._zero(kernel)] * (kernel.rows * kernel.vectors))
+
+    def _keep(self, kernel: Kernel, place: Place, values: Sequence[Register]) -> None:
+        first, offsets = self._places(kernel, place)
+        for each, value in zip(offsets, values, strict=True):
+            self.ctx.env.private_store(self.result.array, self.result.width, first, value, each)
+
+    def _zero(self, kernel: Kernel) -> Register:
+        return self.ctx.b.constant(with_width(register_type(self.result.element), kernel.width), 0)
+
+    def _before(self, kernel: Kernel, place: Place) -> list[Register]:
+        """The sums that there are of a tile."""
+        first, offsets = self._places(kernel, place)
+        element = register_type(self.result.element)
+        return [self.ctx.env.private_load(self.result.array, self.result.width, element, first, kernel.width,
+                                          each) for each in offsets]
+
+    def _added(self, kernel: Kernel, place: Place, made: list[Register]) -> list[Register]:
+        """Products on top of the sums that there are."""
+        def added() -> list[Register]:
+            old = self._before(kernel, place)
+            return [self.ctx.b.binary("OpFAdd", *pair) for pair in zip(made, old, strict=True)]
+        return self._unless_it_begins(lambda: made, added)
+
+    def _unless_it_begins(self, begun: Callable[[], list[Register]], otherwise: Callable[[], list[Register]]
+                          ) -> list[Register]:
+        """What `begun` makes where tiles begin with zero, else what the other one makes."""
+        if self.begins is None:
+            return otherwise()
+        branch = IfElse(self.ctx.b.module, self.begins)
+        with branch.then():
+            branch.yield_(begun())
+        with branch.otherwise():
+            branch.yield_(otherwise())
+        return branch.results
+
+    def _tile(self, kernel: Kernel, place: Place, right: Register, offsets: Sequence[Register]) -> None:
+        """One tile of the result; right: where its columns begin in b."""
+        ctx, straight = self.ctx, self.straight
+        if self.behind is not None:
+            self.behind.fetch(ctx, place, kernel.rows, kernel.columns)
+
+        zeros = [self._zero(kernel)] * (kernel.rows * kernel.vectors)
+        old = None if kernel.apart or not self.accumulate else self._unless_it_begins(
+            lambda: zeros, lambda: self._before(kernel, place))
+        made = kernel.run(ctx, self.a, self.b, self.a.origin(ctx, *place[:2]), right, old, offsets)
+        if kernel.apart and self.accumulate:
+            made = self._added(kernel, place, made)
+        if straight is None:
+            return self._keep(kernel, place, made)
+        branch = IfElse(ctx.b.module, straight.now)
+        with branch.then():
+            straight.store(ctx, place, made, kernel.rows, kernel.width)
+        with branch.otherwise():
+            self._keep(kernel, place, made)
