@@ -2,7 +2,9 @@
 
 The thread that launches begins a parallel region of OpenMP, whose threads are torch's own: they are awake if
 torch has just computed something, and would hold the cores that the driver's threads wait for. Each member of
-the team has a kernel object and a queue that runs kernels in the calling thread. The longest axis of the
+the team has a queue that runs kernels in the calling thread. They share a kernel object, whose argument is set
+before they begin: the driver finds kernels under a lock, and members that set arguments at once would sleep
+there. The longest axis of the
 grid, or the last that is long enough, is dealt out to the members, and each of them launches its part in a
 few pieces, in the same order each time, so that it finds in its caches what an earlier kernel left there.
 Each piece is half of what the part still has, so that the last ones are small. Who is done goes on with the
@@ -15,11 +17,11 @@ in the upper 32 bits how long the axis is (`Target.in_parts`).
     +32   a launch that took fewer than so many nanoseconds says how many
     +40   the three sizes of the grid; +64 the axis that is dealt out; +72 the fewest programs of a piece
     +80   an error code of the driver, or 0
-    +88   address of the struct; +96 of the block
+    +96   address of the block
     +104  when the thread that launches had found no more pieces, in seconds and nanoseconds; +120 the
           nanoseconds that it waited then for the other members
-    +128  for each member 64 bytes: kernel, queue, where along the axis the next piece begins, where its part
-          ends, and of the second member the system's number of the thread
+    +128  for each member 64 bytes: its queue, where along the axis the next piece begins, where its part ends,
+          and of the second member the system's number of the thread
 """
 
 from __future__ import annotations
@@ -32,7 +34,6 @@ LISTING = """
 share:
     4901d8                add r8, rbx
     4c89442420            mov qword ptr [rsp + 0x20], r8
-    49896858              mov qword ptr [r8 + 0x58], rbp
     49895860              mov qword ptr [r8 + 0x60], rbx
     4d8b4810              mov r9, qword ptr [r8 + 0x10]
     4e8d148d00000000      lea r10, [r9*4]
@@ -72,20 +73,28 @@ pieces:
     498d8880000000        lea rcx, [r8 + 0x80]
     31c0                  xor eax, eax
 deal:
-    48894110              mov qword ptr [rcx + 0x10], rax
+    48894108              mov qword ptr [rcx + 8], rax
     4c01d0                add rax, r10
     4839f8                cmp rax, rdi
     480f47c7              cmova rax, rdi
-    48894118              mov qword ptr [rcx + 0x18], rax
+    48894110              mov qword ptr [rcx + 0x10], rax
     4883c140              add rcx, 0x40
     49ffc9                dec r9
     75e5                  jne deal
-    488d3d52000000        lea rdi, [rip + 0x52]
-    4c89c6                mov rsi, r8
+    488b7b20              mov rdi, qword ptr [rbx + 0x20]
+    31f6                  xor esi, esi
+    488b5328              mov rdx, qword ptr [rbx + 0x28]
+    4889e9                mov rcx, rbp
+    ff5310                call qword ptr [rbx + 0x10]
+    4898                  cdqe
+    85c0                  test eax, eax
+    0f8507ffffff          jne done
+    488d3d53000000        lea rdi, [rip + 0x53]
+    488b742420            mov rsi, qword ptr [rsp + 0x20]
     31d2                  xor edx, edx
     31c9                  xor ecx, ecx
-    41ff10                call qword ptr [r8]
-    e82bffffff            call now
+    ff16                  call qword ptr [rsi]
+    e814ffffff            call now
     488b4c2420            mov rcx, qword ptr [rsp + 0x20]
     4869516800ca9a3b      imul rdx, qword ptr [rcx + 0x68], 0x3b9aca00
     48035170              add rdx, qword ptr [rcx + 0x70]
@@ -97,11 +106,11 @@ deal:
     4883795000            cmp qword ptr [rcx + 0x50], 0
     7409                  je shared
     488b4150              mov rax, qword ptr [rcx + 0x50]
-    e9d3feffff            jmp done
+    e9bcfeffff            jmp done
 shared:
     483b4120              cmp rax, qword ptr [rcx + 0x20]
-    0f82c9feffff          jb done
-    e9bcfeffff            jmp timed
+    0f82b2feffff          jb done
+    e9a5feffff            jmp timed
 member:
     53                    push rbx
     55                    push rbp
@@ -115,7 +124,7 @@ member:
     4189c5                mov r13d, eax
     4c8b7310              mov r14, qword ptr [rbx + 0x10]
     4d39f5                cmp r13, r14
-    0f830c010000          jae home
+    0f83eb000000          jae home
     4d89ec                mov r12, r13
     49c1e406              shl r12, 6
     4901dc                add r12, rbx
@@ -123,16 +132,9 @@ member:
     750f                  jne known
     b8ba000000            mov eax, 0xba
     0f05                  syscall
-    49898424a0000000      mov qword ptr [r12 + 0xa0], rax
+    4989842498000000      mov qword ptr [r12 + 0x98], rax
 known:
     488b6b60              mov rbp, qword ptr [rbx + 0x60]
-    498bbc2480000000      mov rdi, qword ptr [r12 + 0x80]
-    31f6                  xor esi, esi
-    488b5528              mov rdx, qword ptr [rbp + 0x28]
-    488b4b58              mov rcx, qword ptr [rbx + 0x58]
-    ff5510                call qword ptr [rbp + 0x10]
-    85c0                  test eax, eax
-    0f85af000000          jne failed
     31c9                  xor ecx, ecx
 grid:
     488b44cb28            mov rax, qword ptr [rbx + rcx*8 + 0x28]
@@ -146,11 +148,11 @@ take:
     4c89ea                mov rdx, r13
     48c1e206              shl rdx, 6
     4801da                add rdx, rbx
-    488b8290000000        mov rax, qword ptr [rdx + 0x90]
+    488b8288000000        mov rax, qword ptr [rdx + 0x88]
 again:
-    488b8a98000000        mov rcx, qword ptr [rdx + 0x98]
+    488b8a90000000        mov rcx, qword ptr [rdx + 0x90]
     4829c1                sub rcx, rax
-    767e                  jbe taken
+    767a                  jbe taken
     488d7101              lea rsi, [rcx + 1]
     48d1ee                shr rsi, 1
     488b7b48              mov rdi, qword ptr [rbx + 0x48]
@@ -159,7 +161,7 @@ again:
     4839ce                cmp rsi, rcx
     480f47f1              cmova rsi, rcx
     488d3c30              lea rdi, [rax + rsi]
-    f0480fb1ba90000000    lock cmpxchg qword ptr [rdx + 0x90], rdi
+    f0480fb1ba88000000    lock cmpxchg qword ptr [rdx + 0x88], rdi
     75cc                  jne again
     4889f2                mov rdx, rsi
     488b4b40              mov rcx, qword ptr [rbx + 0x40]
@@ -169,16 +171,15 @@ again:
     48890424              mov qword ptr [rsp], rax
     4889442408            mov qword ptr [rsp + 8], rax
     4889442410            mov qword ptr [rsp + 0x10], rax
-    498bbc2488000000      mov rdi, qword ptr [r12 + 0x88]
-    498bb42480000000      mov rsi, qword ptr [r12 + 0x80]
+    498bbc2480000000      mov rdi, qword ptr [r12 + 0x80]
+    488b7520              mov rsi, qword ptr [rbp + 0x20]
     ba03000000            mov edx, 3
     488d4c2420            lea rcx, [rsp + 0x20]
     4c8d442438            lea r8, [rsp + 0x38]
     4c8b4d38              mov r9, qword ptr [rbp + 0x38]
     ff5518                call qword ptr [rbp + 0x18]
     85c0                  test eax, eax
-    0f846dffffff          je take
-failed:
+    0f8471ffffff          je take
     4898                  cdqe
     48894350              mov qword ptr [rbx + 0x50], rax
     eb15                  jmp home
@@ -189,7 +190,7 @@ taken:
     4531ed                xor r13d, r13d
 another:
     49ffce                dec r14
-    0f8550ffffff          jne take
+    0f8554ffffff          jne take
 home:
     4939dc                cmp r12, rbx
     750c                  jne left
@@ -210,24 +211,24 @@ left:
 #: where in a block it is told where the team's part begins
 PLACE = 200
 #: and where in that part the nanoseconds are that the leader waited, and the second member's thread
-WAITED, WORKER = 120, 128 + 64 + 32
+WAITED, WORKER = 120, 128 + 64 + 24
 
 
 @dataclass(frozen=True)
 class Team:
-    """parallel, number: addresses of the two functions of OpenMP; shortest: see above; members: (kernel,
-    queue) of each."""
+    """parallel, number: addresses of the two functions of OpenMP; shortest: see above; queues: each
+    member's."""
 
     parallel: int
     number: int
     shortest: int
-    members: Sequence[tuple[int, int]]
+    queues: Sequence[int]
 
     def words(self) -> list[int]:
         """Its part of a block."""
-        words = [self.parallel, self.number, len(self.members), 0, self.shortest, *[0] * 11]
-        for kernel, queue in self.members:
-            words += [kernel, queue, *[0] * 6]
+        words = [self.parallel, self.number, len(self.queues), 0, self.shortest, *[0] * 11]
+        for queue in self.queues:
+            words += [queue, *[0] * 7]
         return words
 
 

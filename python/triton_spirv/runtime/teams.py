@@ -201,8 +201,8 @@ def rest(lost: int, ordinary: bool) -> None:
 
 
 class Members(threading.local):
-    """`team`: a launch that a team shares, each thread's own. Its members' kernel objects and queues are made
-    when it is first wanted.
+    """`team`: a launch that a team shares, each thread's own. Its kernel object and its members' queues are
+    made when it is first wanted.
 
     pointers: as call_of takes them
     count: how many there are
@@ -217,13 +217,11 @@ class Members(threading.local):
 
     def _first(self, data: bytes) -> int:
         kernel, library = self._kernel, self._library
-        owners = [kernel.program.clone_kernel() for _ in range(max(2, library.threads()))]
-        queues = kernel.context.team_queues(len(owners))
-        members = [(owner.handle, queue) for owner, queue in zip(owners, queues, strict=True)]
-        team = Team(library.parallel, library.number, BRIEF, members)
-        call = call_of(kernel, owners[0], LONG, None, self._pointers, team=team)
+        owner, queues = kernel.program.clone_kernel(), kernel.context.team_queues(max(2, library.threads()))
+        team = Team(library.parallel, library.number, BRIEF, queues)
+        call = call_of(kernel, owner, LONG, None, self._pointers, team=team)
         assert call is not None  # is_plain has asked
-        self._owners, self.team, self.count = owners, call, len(owners)
+        self._owner, self.team, self.count = owner, call, len(queues)
         return call(data)
 
     def waited(self) -> int:
