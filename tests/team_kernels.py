@@ -99,7 +99,7 @@ def fresh() -> Iterator[None]:
     for kernel in (places_kernel, uneven_kernel, one_long_kernel, waiting_kernel, checked_kernel, add_kernel):
         kernel.device_caches.clear()
     pool.worker = pool.alone = 0
-    teams._last[:] = 0, 0
+    teams._last[:] = teams._lost[:] = 0, 0
     yield
     teams.resting[0] = pool.worker = pool.alone = 0
     torch.set_num_threads(before)

@@ -206,11 +206,17 @@ def test_who_waits_for_others_leaves_it_to_the_driver(placed, waits: bool) -> No
     assert not teams.resting[0]  # uneven programs take as long
     start = time.perf_counter_ns()
     took(led, code, waited=waited)
+    assert not teams.resting[0]  # once may happen
+    teams._lost[0] = start - 2 * teams.REST * 6 * teams.LONG
+    took(led, code, waited=waited)
+    assert not teams.resting[0]  # and again after a long time
+    took(led, code, waited=waited)
     assert sharing.shared and teams.resting[0] >= start + teams.REST * 6 * teams.LONG
     first = teams._last[1]
     assert first == teams.REST * 6 * teams.LONG
     for end, length in ((0, 2 * first), (-7 * first, 4 * first), (-4 * teams.SOON * first, first)):
         teams._last[0] = time.perf_counter_ns() + end  # just now, and long ago
+        teams._lost[0] = time.perf_counter_ns() - (teams.REST * teams.LONG if end < -7 * first else 1 << 60)
         teams.rest(6 * teams.LONG, True)
         assert teams._last[1] == length
     teams.resting[0] = 0
@@ -261,7 +267,8 @@ def test_two_threads_that_launch_at_once_leave_it_to_the_driver(placed) -> None:
     pool.ended, data = time.perf_counter_ns(), led.data(64, 1, 1, counts, places)
     counts.zero_()
     with teams._leads:
-        assert not led.sharing.run(64, led.members, data) and not counts.any()
+        for _ in range(2):
+            assert not led.sharing.run(64, led.members, data) and not counts.any()
     assert teams.resting[0] and teams._last[1] == teams.REST * teams.LONG
     teams.resting[0], pool.ended = 0, time.perf_counter_ns()
     assert led.sharing.run(64, led.members, data) and counts.eq(1).all()

@@ -9,9 +9,9 @@ core that it is to be woken on, at times for milliseconds. So a team is asked on
 If other processes want the cores, too, it is the other way round: a region of OpenMP ends when all threads
 have come to its end, even those that found nothing to do, and the driver's launches do not wait for them. So
 the thread that launches looks how long it waited for others with nothing left to do. If that is more than the
-driver takes for the whole launch, the driver makes all kernels' launches for a time that is long beside the
-wait: the waits then are a small part of the process' time. So it is if two threads launch at once, each of
-which would lead a team of its own.
+driver takes for the whole launch, twice in a time that is long beside the wait, the driver makes all kernels'
+launches for such a time: the waits then are a small part of the process' time. Once may happen on any machine.
+So it is if two threads launch at once, each of which would lead a team of its own.
 
 torch.compile's kernels are launched between torch's own operators, by the threads that run those: teams are
 awake there, and when a model is trained two threads have one each. That a launch took long says little then:
@@ -46,9 +46,10 @@ BRIEF, ALONE, TIMES, SLOW = 10_000, 20_000, 3, 60_000
 LIGHT = 100_000
 #: nanoseconds of a team's launch, or of its waiting, from which on it is asked whether that was too long
 LONG = 200_000
-#: after a wait that was too long the driver makes launches for so many times as long, in nanoseconds at most
+#: after two waits that were too long, in less than so many times as long, the driver makes launches for that
+#: time, in nanoseconds at most
 REST, LONGEST_REST = 20, 2_000_000_000
-#: and twice as long as the last time, if there were not so many times that between them
+#: and after one, and for twice as long as the last time, if there were not so many times that between them
 SOON = 8
 #: launches by the driver that tell how long it takes, and after two of a team in a row that cannot be
 #: interrupted in time (waiting.SHORT)
@@ -193,9 +194,14 @@ class Sharing:
 
 
 def rest(lost: int, ordinary: bool) -> None:
-    """The driver makes launches for a while, which is twice the last while if that is not long ago."""
-    now, (end, length) = time.perf_counter_ns(), _last
-    again = 2 * length if ordinary and now - end < SOON * length else 0
+    """The driver makes launches for a while, if the last loss is not long ago; twice the last while if that is
+    not long ago."""
+    now, (end, length), (before, loss) = time.perf_counter_ns(), _last, _lost
+    is_soon = now - end < SOON * length
+    _lost[:] = now, lost
+    if not is_soon and now - before > REST * max(lost, loss):
+        return
+    again = 2 * length if ordinary and is_soon else 0
     length = min(max(REST * lost, again), LONGEST_REST)
     resting[0], _last[:] = now + length, (now + length, length)
 
@@ -244,6 +250,8 @@ def sharing_of(kernel: Kernel) -> Sharing | None:
 resting = [0]
 #: when the last such time ended, or will, and how long it was
 _last = [0, 0]
+#: when a launch last waited too long, and how long
+_lost = [0, 0]
 #: held by who leads a team
 _leads = threading.Lock()
 _all: weakref.WeakSet[Sharing] = weakref.WeakSet()

@@ -16,6 +16,9 @@ from typing import Any
 #: sums to stay in the nearest cache
 FEWEST_COLUMNS, MOST_COLUMNS = 64, 1024
 
+#: sums of such a program that stay in registers: of less than MOST_COLUMNS columns, so many or none
+SUMS = 128
+
 #: rows that are added to each other one by one; sums of more terms lose more digits
 LONGEST_COLUMN = 4096
 
@@ -133,10 +136,8 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         squares[0].kwargs.update(long)
         return squares[:1]
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and adds_rows(facts):
-        columns = max(1, size_hints["x"] // (PROGRAMS * cores))
-        columns = 1 << columns.bit_length() - 1  # cores may be of any number, blocks may not
-        columns = min(max(columns, FEWEST_COLUMNS), MOST_COLUMNS, size_hints["x"])
-        distinct[0].kwargs.update(XBLOCK=columns, R0_BLOCK=1)
+        distinct[0].kwargs.update(XBLOCK=columns(size_hints["x"], facts.get("num_reduction", 1), cores),
+                                  R0_BLOCK=1)
         return distinct[:1]
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and len(distinct) == 1 \
             and size_hints["r0_"] <= ONE_ROUND:
@@ -167,6 +168,13 @@ def rows(sizes: dict[str, int], cores: int) -> dict[str, int]:
     while sizes["x"] * sizes["y"] < PROGRAMS * cores * length * width and (width > 1 or length > SHORTEST):
         width, length = (width // 2, length) if width > 1 else (width, length // 2)
     return {"XBLOCK": length, "YBLOCK": width}
+
+
+def columns(numel: int, reductions: int, cores: int) -> int:
+    """Of a kernel that adds rows to each other: as many as a program may have where there is such a one for
+    each core, else few, whose sums stay in registers. What lies between is slower than either."""
+    few = max(SUMS // max(reductions, 1), FEWEST_COLUMNS)
+    return min(MOST_COLUMNS if numel >= MOST_COLUMNS * cores else few, numel)
 
 
 def columns_of_planes(sizes: dict[str, int], cores: int) -> dict[str, int]:
