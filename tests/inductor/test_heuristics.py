@@ -95,7 +95,12 @@ def test_tiles_are_long_along_the_axis_of_most_bytes() -> None:
 
 
 def test_rows_are_added_to_each_other() -> None:
-    assert blocks(OUTER, {"x": 2048, "r0_": 2048}, **ROWS) == [{"XBLOCK": 256, "R0_BLOCK": 1}]
+    """As many columns as a program may have where each core has such a one, else few."""
+    assert blocks(OUTER, {"x": 2048, "r0_": 2048}, **ROWS) == [{"XBLOCK": 1024, "R0_BLOCK": 1}]
+    assert blocks(OUTER, {"x": 1024, "r0_": 2048}, **ROWS) == [{"XBLOCK": 128, "R0_BLOCK": 1}]
+    assert blocks(OUTER, {"x": 1024, "r0_": 2048}, 16, **ROWS) == [{"XBLOCK": 64, "R0_BLOCK": 1}]
+    assert blocks(OUTER, {"x": 1024, "r0_": 2048}, **{**ROWS, "num_reduction": 2}) == [
+        {"XBLOCK": 64, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 65536, "r0_": 64}, **ROWS) == [{"XBLOCK": 1024, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 128, "r0_": 4096}, **ROWS) == [{"XBLOCK": 64, "R0_BLOCK": 1}]
     assert blocks(OUTER, {"x": 16, "r0_": 4096}, **ROWS) == [{"XBLOCK": 16, "R0_BLOCK": 1}]
@@ -150,7 +155,7 @@ def test_rows_in_turn() -> None:
 
 def test_blocks_are_powers_of_2_whatever_the_number_of_cores() -> None:
     found = [blocks(OUTER, {"x": 4096, "r0_": 1024}, cores, **ROWS)[0]["XBLOCK"] for cores in range(1, 17)]
-    assert found == [1024, 512, 256, 256, 128, 128, 128, 128, *[64] * 8]
+    assert found == [1024] * 4 + [128] * 12
 
 
 def test_columns_are_cut_for_cores_and_for_accuracy() -> None:

@@ -1,15 +1,14 @@
 """The machine code of a launch that the threads of an OpenMP team share, part of launch_code.py's.
 
 The thread that launches begins a parallel region of OpenMP, whose threads are torch's own: they are awake if
-torch has just computed something, and would hold the cores that the driver's threads wait for. Each member of
-the team has a queue that runs kernels in the calling thread. They share a kernel object, whose argument is set
-before they begin: the driver finds kernels under a lock, and members that set arguments at once would sleep
-there. The longest axis of the
-grid, or the last that is long enough, is dealt out to the members, and each of them launches its part in a
-few pieces, in the same order each time, so that it finds in its caches what an earlier kernel left there.
-Each piece is half of what the part still has, so that the last ones are small. Who is done goes on with the
-parts of others. A piece is a launch with a global offset: where it begins, and
-in the upper 32 bits how long the axis is (`Target.in_parts`).
+torch has just computed something, and would hold the cores that the driver's threads wait for. Each member
+of the team has a queue that runs kernels in the calling thread. They share a kernel object, whose argument is
+set before they begin: the driver finds kernels under a lock, and members that set arguments at once would
+sleep there. The longest axis of the grid, or the last that is long enough, is dealt out to the members, and
+each of them launches its part in a few pieces, in the same order each time, so that it finds in its caches
+what an earlier kernel left there. Each piece is half of what the part still has, so that the last ones are
+small. Who is done goes on with the parts of others. A piece is a launch with a global offset: where it
+begins, and in the upper 32 bits how long the axis is (`Target.in_parts`).
 
     +0    GOMP_parallel; +8 omp_get_thread_num
     +16   how many members there are
@@ -20,8 +19,8 @@ in the upper 32 bits how long the axis is (`Target.in_parts`).
     +96   address of the block
     +104  when the thread that launches had found no more pieces, in seconds and nanoseconds; +120 the
           nanoseconds that it waited then for the other members
-    +128  for each member 64 bytes: its queue, where along the axis the next piece begins, where its part ends,
-          and of the second member the system's number of the thread
+    +128  for each member 64 bytes: its queue, where along the axis the next piece begins, where its part
+          ends, and of the second member the system's number of the thread
 """
 
 from __future__ import annotations

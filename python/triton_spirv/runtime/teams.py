@@ -10,8 +10,8 @@ If other processes want the cores, too, it is the other way round: a region of O
 have come to its end, even those that found nothing to do, and the driver's launches do not wait for them. So
 the thread that launches looks how long it waited for others with nothing left to do. If that is more than the
 driver takes for the whole launch, twice in a time that is long beside the wait, the driver makes all kernels'
-launches for such a time: the waits then are a small part of the process' time. Once may happen on any machine.
-So it is if two threads launch at once, each of which would lead a team of its own.
+launches for such a time: the waits then are a small part of the process' time. Once may happen on any
+machine. So it is if two threads launch at once, each of which would lead a team of its own.
 
 torch.compile's kernels are launched between torch's own operators, by the threads that run those: teams are
 awake there, and when a model is trained two threads have one each. That a launch took long says little then:
@@ -194,8 +194,8 @@ class Sharing:
 
 
 def rest(lost: int, ordinary: bool) -> None:
-    """The driver makes launches for a while, if the last loss is not long ago; twice the last while if that is
-    not long ago."""
+    """The driver makes launches for a while, if the last loss is not long ago; twice the last while if that
+    is not long ago."""
     now, (end, length), (before, loss) = time.perf_counter_ns(), _last, _lost
     is_soon = now - end < SOON * length
     _lost[:] = now, lost

@@ -173,7 +173,9 @@ def rows(sizes: dict[str, int], cores: int) -> dict[str, int]:
 def columns(numel: int, reductions: int, cores: int) -> int:
     """Of a kernel that adds rows to each other: as many as a program may have where there is such a one for
     each core, else few, whose sums stay in registers. What lies between is slower than either."""
-    few = max(SUMS // max(reductions, 1), FEWEST_COLUMNS)
+    few = SUMS
+    while few > FEWEST_COLUMNS and (few * reductions > SUMS or few * cores > numel):
+        few //= 2
     return min(MOST_COLUMNS if numel >= MOST_COLUMNS * cores else few, numel)
 
 

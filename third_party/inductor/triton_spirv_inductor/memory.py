@@ -1,9 +1,11 @@
 """Memory of compiled models, kept for their next call.
 
-The C library gives large arrays back to the system when they are freed, so that each call of a model touches
-new pages. The system clears each of them and enters it into its tables, which for an elementwise kernel takes
-longer than the kernel. Here the storage of a large array stays in a list of its size, and is handed out again
-when nobody else has it. It asks the system for large pages, whose addresses are found sooner.
+The C library gives large arrays back to the system when they are freed, and smaller ones if nothing lies
+behind them and they are more than twice as large as the largest that it has given back before, so that a call
+of a model touches new pages. The system clears each of them and enters it into its tables, which for an
+elementwise kernel takes longer than the kernel. Here the storage of a large array stays in a list of its
+size, and is handed out again when nobody else has it. It asks the system for large pages, whose addresses are
+found sooner.
 
 A storage is free if its count of users is what it was before it was first handed out: tensors, their views,
 numpy's arrays, and what autograd has saved all count.
@@ -30,9 +32,8 @@ VARIABLE = "TRITON_SPIRV_INDUCTOR_KEEP"
 #: the same where the variable does not say, and the share of the machine's memory that is the most then
 MOST, SHARE = 1024, 16
 
-#: bytes from which on the C library takes each array from the system and gives it back; it keeps smaller ones
-#: itself, in less time
-LEAST = 32 << 20
+#: bytes from which on an array is kept: a kernel that writes it takes so long that finding one adds little
+LEAST = 4 << 20
 
 #: storages of a size that are looked at for a free one
 LOOKS = 8
