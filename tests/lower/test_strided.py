@@ -1,5 +1,5 @@
 """lower/addresses/strided.py: components a few elements apart are picked from vectors of all that lies
-between the first and the last."""
+between the first and the last, and stored as parts of such vectors."""
 
 from __future__ import annotations
 
@@ -65,6 +65,59 @@ def test_values(run, stride, block, mask, dtype) -> None:
 
 
 @triton.jit
+def scattered(x_ptr, keep_ptr, out_ptr, n, start, STRIDE: tl.constexpr, MASK: tl.constexpr,
+              BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    at = out_ptr + start + STRIDE * i
+    if MASK == 0:
+        tl.store(at, x)
+    elif MASK == 1:
+        tl.store(at, x, i < n)
+    else:
+        tl.store(at, x, (i < n) & (tl.load(keep_ptr + i, i < n, other=0) != 0))
+
+
+@pytest.mark.parametrize("dtype", ("f32", "f64", "f16", "i8", "i64"))
+@pytest.mark.parametrize("stride", (-4, -3, -2, -1, 2, 3, 4, 5))
+@pytest.mark.parametrize("block", (4, 16, 64, 1024))
+@pytest.mark.parametrize("mask", range(3))
+def test_stored_values(run, stride, block, mask, dtype) -> None:
+    """What lies between two elements keeps its value; what lies before the first one and behind the last one
+    may not be touched."""
+    programs = 1 if block == 1024 else 3
+    n = programs * block - (5 if mask and block > 4 else 0)
+    x = numeric.whole(programs * block, dtype, 1)
+    keep = np.random.default_rng(3).integers(0, 2, programs * block).astype(np.int8)
+    asked = stride * np.arange(n)
+    before = numeric.whole(asked.max() - asked.min() + 1, dtype, 2)
+    out = between(before)
+    run(scattered, programs, numeric.tensor(x, dtype), numeric.tensor(keep, "i8"), out, n,
+        int(-asked.min()), stride, mask, block)
+    expected = before.copy()
+    chosen = np.arange(n) if mask < 2 else np.flatnonzero(keep[:n])
+    expected[asked[chosen] - asked.min()] = x[chosen]
+    numeric.assert_same(out, expected)
+
+
+@triton.jit
+def interleaved(x_ptr, out_ptr, columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[:, None]
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[None, :]
+    inside = (row < 3) & (i < columns)
+    tl.store(out_ptr + 3 * i + row, tl.load(x_ptr + row * columns + i, inside), inside)
+
+
+@pytest.mark.parametrize("rows", (1, 2, 4))
+@pytest.mark.parametrize("columns", (64, 1000, 50625))
+def test_channels_of_several_programs(run, rows, columns) -> None:
+    """Which write between each other's elements."""
+    x, out = numeric.random((3, columns), "f32"), numeric.poisoned((columns, 3), "f32")
+    run(interleaved, (-(-columns // 256), -(-3 // rows)), numeric.tensor(x, "f32"), out, columns, rows, 256)
+    numeric.assert_same(out, x.T)
+
+
+@triton.jit
 def pooled(x_ptr, out_ptr, rows, columns, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     r = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[:, None]
     c = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)[None, :]
@@ -101,8 +154,16 @@ def test_the_plan_says_so() -> None:
       tt.return
     }
     """
-    load, store = [line for line in triton_spirv.compile(text, "cpu").plan.splitlines() if " x f32" in line]
+    def accesses(text: str, target: str) -> list[str]:
+        return [line for line in triton_spirv.compile(text, target).plan.splitlines() if " x f32" in line]
+
+    load, store = accesses(text, "cpu")
     assert "load %v: plain, 4 of 16 x f32, each 2 apart" in load and "apart" not in store
+    for target, masks in (("cpu:x86_64-v3", False), ("cpu:x86_64-v4", True)):
+        load, store = accesses(text, target)
+        assert "each 2 apart" in load and ("each 2 apart" in store) is masks
+        _, store = accesses(text.replace("<2>", "<-1>"), target)
+        assert "each -1 apart" in store
     without = triton_spirv.compile(text, "cpu", optimise="-vectors").plan
     assert "apart" not in without
 

@@ -123,12 +123,14 @@ class Memory:
     stream_bytes   a store that writes at least this much over all programs bypasses the caches; 0 for never
     masked_access  llvm.masked.* imports and SPV_INTEL_masked_gather_scatter are understood (Intel's OpenCL
                    CPU runtime)
+    mask_registers a store of some components of a vector is one instruction (AVX-512)
     """
 
     shared_bytes: int = 256 * 1024
     private_bytes: int = 256 * 1024 * 1024
     stream_bytes: int = 0
     masked_access: bool = False
+    mask_registers: bool = False
 
 
 @dataclass(frozen=True)

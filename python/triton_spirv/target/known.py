@@ -202,6 +202,9 @@ EXCHANGES = "exchanges"
 #: Instruction sets with VRANGEPS.
 CHOOSING = ("x86_64-v4",)
 
+#: Instruction sets with registers of masks.
+MASKING = ("x86_64-v4",)
+
 #: Features of processors with instructions that sum products: what they multiply.
 PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16", "avx2": "i16"}
 
@@ -228,6 +231,7 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
         # without the instruction, fma is a function 50 times as slow
         parts_contractions=architecture not in WITHOUT_FMA or "fma" in features,
         chooses=architecture in CHOOSING,
+        mask_registers=architecture in MASKING,
         products=frozenset(form for feature, form in PRODUCTS.items() if feature in has),
         tile_registers=frozenset(form for feature, form in TILE_PRODUCTS.items() if {TILES, feature} <= has),
     )

@@ -13,6 +13,7 @@ from ...layout import Layout
 from ...spirv.builder import I64
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
+from ...spirv.types import Bool, Vector
 from ..context import Context
 from ..plan.accesses import Vectors
 from ..values import fragment as fragments
@@ -204,6 +205,23 @@ class AccessPointers:
         made = picked.from_parts(b, parts)
         return made if other == nothing else b.select(mask, made, other)
 
+    def _store_strided(self, register: int, value: Register, mask: Register | None) -> None:
+        """Components that lie a few elements apart, as parts of vectors. No element between two of them is
+        touched."""
+        b, env = self.ctx.b, self.ctx.env
+        picked = Picked(self.layout.width, self.vectors.stride)
+        first = env.offset(self.pointer(register), b.constant(I64, picked.before))
+        for part, start in enumerate(picked.starts):
+            lanes = picked.lanes(part)
+            place = env.offset(first, b.constant(I64, start))
+            moved = b.shuffle(value, value, [lane % picked.width for lane in lanes])
+            if mask is None and picked.width not in lanes:
+                env.store(place, moved, False, self.size)
+                continue
+            here = b.constant(Vector(Bool(), picked.width), [lane < picked.width for lane in lanes]) \
+                if mask is None else b.shuffle(mask, b.constant(mask.type, False), lanes)
+            env.masked_store(place, moved, here)
+
     def load_all(self, registers: Sequence[int], volatile: bool) -> list[Register]:
         """These registers, all of their elements, in as few accesses as can be."""
         wanted, made = set(registers), dict[int, Register]()
@@ -269,6 +287,9 @@ class AccessPointers:
     def _store(self, register: int, value: Register, mask: Register | None, stream: bool) -> None:
         env, width, run = self.ctx.env, self.layout.width, self.run
         b = self.ctx.b
+        if self.vectors.stride:
+            self._store_strided(register, value, mask)
+            return
         if run == 1 and width > 1:
             env.scatter([self.pointer(register, c) for c in range(width)], value, mask)
             return

@@ -1,7 +1,8 @@
 """Components that lie a few elements apart in memory, as one vector.
 
 `x[2 * i]` asks for 16 of 31 neighbours. Two vectors have all of them, and one shuffle picks: the second one
-begins so early that it ends with the last element asked for, since behind that memory may end.
+begins so early that it ends with the last element asked for, since behind that memory may end. What is stored
+goes the other way: each vector is stored under a mask.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ from .element_motion import growth, pointer_growth
 #: Bytes that no address need be a multiple of more than.
 WIDEST = 16
 
-#: Elements from one component to the next of what is loaded in vectors and picked from them: a vector for
-#: each of them. Backwards, neighbours too.
+#: Elements from one component to the next of what is loaded in vectors and picked from them, or stored in
+#: parts of vectors: a vector for each of them. Backwards, neighbours too.
 STRIDES = (-1, 2, -2, 3, -3, 4, -4)
 
 #: What tells the offsets of pointers from others: their parts, by identity.
@@ -65,12 +65,19 @@ class Transfers:
     def _decided(self, op: Operation, ptr: Tensor, mask: Tensor | None, layout: Layout) -> Transfer:
         pointee = pointee_of(op.ptr.type)
         vectors = self.vectors(ptr, self.by_memory(ptr, layout, pointee), op.ptr)
-        if op.has("loads") and not op.attributes.get("isVolatile") and self._vectors_help \
-                and not self._target.lanes and (stride := _stride(ptr, vectors)):
+        stride = _stride(ptr, vectors)
+        if stride and self._vectors_help and not self._target.lanes and self._in_vectors(op, stride):
             vectors = replace(vectors, stride=stride, pieces="")
         branches = self._in_branches(mask, layout, vectors.layout)
         return Transfer(vectors, self._way(layout, branches), branches,
                         self._governed(op, mask, layout, vectors, storage_type(pointee)), is_true(mask))
+
+    def _in_vectors(self, op: Operation, stride: int) -> bool:
+        """Is it well to load or store components that lie `stride` elements apart as vectors? What is stored
+        has masks, but for what lies backwards: no element between two others may be touched."""
+        if op.has("loads"):
+            return not op.attributes.get("isVolatile")
+        return not op.has("atomic") and (stride == -1 or self._target.mask_registers)
 
     def _in_branches(self, mask: Tensor | None, layout: Layout, wide: Layout) -> Groups | None:
         """The registers of a lane that are under one mask, for one branch each. None where components have

@@ -39,8 +39,8 @@ class Vectors:
     """How the elements of an access lie in memory, under a layout: `run` components are neighbours there, at
     addresses that are multiples of `alignment` bytes; one access moves the registers of one of `joined`.
     pieces: a test may find when the kernel runs that the components of a register are "neighbours", or "one"
-    element (facts/pieces.py). stride: of a load whose components lie so many elements apart, few enough to
-    load all that lies between the first and the last; 0 where they do not."""
+    element (facts/pieces.py). stride: of an access whose components lie so many elements apart, few enough
+    for vectors of all that lies between the first and the last; 0 where they do not."""
 
     layout: Layout
     run: int = 1
