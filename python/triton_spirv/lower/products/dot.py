@@ -48,6 +48,10 @@ from .zeroed_sums import is_first_round
 
 F32 = FloatType("f32")
 
+#: Rows of a tile whose left operand lies in memory, at most, in tiles of one vector: each has an address, and
+#: x86-64 has sixteen registers for these and for everything else.
+ROWS_IN_MEMORY = 8
+
 
 @lowers("tt.dot")
 def dot(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | Fragment | Tiles:
@@ -103,6 +107,7 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
                       whole: Register | None) -> Stored | Fragment:
     """The same for a left operand that is multiplied where it lies in memory, if `whole` holds."""
     op = plan.operation
+    plan = replace(plan, narrow=min(plan.narrow, ROWS_IN_MEMORY))
     layout = ctx.layouts.default(left.shape)
     inputs = left.inputs(layout)
     compute_before(ctx, op, inputs)
@@ -118,10 +123,11 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
 
     def in_place() -> list[Register]:
         ctx.recorder.add(Access(a.load, "one by one", layout, Vectors(layout)))
-        return result.compute(ctx, kernel, a, b, fetches)
+        return result.compute(ctx, replace(kernel, narrow=plan.narrow), a, b, fetches)
 
     def by_rows() -> list[Register]:
-        return result.compute(ctx, kernel, stage_left(ctx, op, left, "by rows", fetches, tested=True), b)
+        staged = stage_left(ctx, op, left, "by rows", fetches, tested=True)
+        return result.compute(ctx, replace(kernel, narrow=0), staged, b)
     if whole is None:
         return result.bound(ctx, in_place())
     return result.bound(ctx, one_of(ctx, whole, "is all of the left operand in memory?",
