@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from triton_spirv import assert_layout
+from triton_spirv import assert_layout, panel_layout
 from triton_spirv.artifact import PACKING, Artifact, Parameter
 from triton_spirv.runtime.arguments import fitted
 from triton_spirv.runtime.extents import merged
@@ -23,6 +23,8 @@ from .values import dtype, offsets, size
 
 #: Bytes of the print buffer behind its two words.
 PRINT_WORDS = 1 << 14
+#: Rounds, and bytes, of a shelf for packed operands.
+SHELF_ROUNDS, SHELF = 4, 1 << 16
 #: Where memory of the machine's own lies.
 HIDDEN = 0x7A00_0000_0000
 
@@ -68,7 +70,7 @@ def run(made: Artifact | bytes, grid: int | Sequence[int], arguments: Sequence[A
                           f"tells {MOST_LANES} apart")
     findings = Findings()
     memories, values = _memories(artifact, arguments, names)
-    together = _synchronises(program)
+    together = _synchronises(program, artifact)
     overflow = place[0] * place[1] * place[2] * artifact.overflow_bytes
     results: list[Any] = []
     for number in range(orders if place[0] * place[1] * place[2] else 0):
@@ -89,9 +91,10 @@ def run(made: Artifact | bytes, grid: int | Sequence[int], arguments: Sequence[A
     return findings
 
 
-def _synchronises(program: Program) -> bool:
-    """Has the kernel atomic operations, by which programs may wait for each other?"""
-    return any(it.name.startswith("OpAtomic") and
+def _synchronises(program: Program, artifact: Artifact) -> bool:
+    """Has the kernel atomic operations, by which programs may wait for each other? They do not for shelves,
+    which are for kernels without others."""
+    return "panel_buffer" not in artifact.hidden and any(it.name.startswith("OpAtomic") and
                program.types[it.words[0]].storage_class != "Workgroup"  # type: ignore[attr-defined]
                for it in program.body)
 
@@ -134,7 +137,19 @@ def _hidden(name: str, overflow: int) -> Any:
         words = np.zeros(2 + PRINT_WORDS, np.uint32)
         words[1] = PRINT_WORDS
         return words.view(np.uint8)
+    if name == "panel_buffer":
+        return _shelves()
     return np.zeros(overflow if name == "overflow_buffer" else 4 * assert_layout.WORDS, np.uint8)
+
+
+def _shelves() -> Any:
+    """Room for two programs at a time, of which owners and labels are what they have to be, and no more."""
+    first = -(-panel_layout.shelves_at(2, SHELF_ROUNDS) // 64) * 64
+    held = np.zeros(first + 2 * SHELF, np.uint8)
+    held[panel_layout.LABELS:] = 0xA5
+    held[:panel_layout.HEADER.size] = np.frombuffer(
+        panel_layout.HEADER.pack(2, SHELF_ROUNDS, 7, SHELF, first), np.uint8)
+    return held
 
 
 def _parameters(program: Program, artifact: Artifact, values: list[Any],

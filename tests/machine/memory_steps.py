@@ -11,7 +11,7 @@ from triton_spirv.spirv.decode import Decoded
 from triton_spirv.spirv.types import Array, Pointer, Struct, Type
 
 from .findings import Unsupported
-from .memory import UNWRITTEN
+from .memory import UNWRITTEN, VARIABLE_SHIFT
 from .program import SUBGROUP, WORKGROUP, Program
 from .races import Shadow
 from .steps import step
@@ -72,11 +72,20 @@ def stored_origin(origin: Any, type: Type, rows: int) -> Any:
     return np.repeat(np.broadcast_to(origin, (rows, origin.shape[1])), dtype(type).itemsize, axis=1)
 
 
-def load_lanes(w: Any, space: Any, pointer: int, type: Type, number: int, claimed: int,
+def space_of(w: Any, storage: str, addresses: Any) -> Any:
+    """The memory of addresses: on processors pointers to global memory may come as private ones."""
+    if storage == "Function" and len(addresses) and w.lanes == 1 \
+            and int(addresses[0]) >> VARIABLE_SHIFT > len(w.spaces[storage].variables):
+        return w.spaces["CrossWorkgroup"]
+    return w.spaces[storage]
+
+
+def load_lanes(w: Any, storage: str, pointer: int, type: Type, number: int, claimed: int,
                flags: int) -> tuple[Any, Any]:
     """What the executing lanes load: values and origins for all lanes."""
     w.expect_defined(number, pointer, "is an address")
     addresses = w.column_of(pointer)[w.active]
+    space = space_of(w, storage, addresses)
     if claimed:
         check_alignment(w, space, addresses, claimed, number)
     data, origin = space.read(w, w.active, addresses, size(type), number, flags)
@@ -105,7 +114,7 @@ def load(p: Program, it: Decoded, number: int) -> Run:
         raise Unsupported(f"OpLoad of {type}")
 
     def run(w: Any) -> None:
-        value, origin = load_lanes(w, w.spaces[storage], pointer, type, number, claimed, flags)
+        value, origin = load_lanes(w, storage, pointer, type, number, claimed, flags)
         w.put(result, value, origin)
     return run
 
@@ -130,15 +139,16 @@ def store(p: Program, it: Decoded, number: int) -> Run:
     flags = access_flags(p, storage, mask)
 
     def run(w: Any) -> None:
-        store_lanes(w, w.spaces[storage], pointer, value, type, number, claimed, flags)
+        store_lanes(w, storage, pointer, value, type, number, claimed, flags)
     return run
 
 
-def store_lanes(w: Any, space: Any, pointer: int, value: int, type: Type, number: int, claimed: int,
+def store_lanes(w: Any, storage: str, pointer: int, value: int, type: Type, number: int, claimed: int,
                 flags: int) -> None:
     """The executing lanes store a value."""
     w.expect_defined(number, pointer, "is an address")
     addresses = w.column_of(pointer)[w.active]
+    space = space_of(w, storage, addresses)
     if claimed:
         check_alignment(w, space, addresses, claimed, number)
     if space.observes:

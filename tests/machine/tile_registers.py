@@ -12,8 +12,7 @@ from triton_spirv.spirv.decode import Decoded
 
 from .arithmetic import from_bfloat16
 from .findings import MachineError, Unsupported
-from .memory import VARIABLE_SHIFT
-from .memory_steps import storage_of
+from .memory_steps import space_of, storage_of
 from .program import Program
 from .values import signed
 
@@ -88,12 +87,6 @@ def _addresses(w: Any, pointer: int, stride: int, tile: Tile, number: int) -> tu
     return np.zeros(len(rows), np.int64), w.column_of(pointer)[0] + rows * w.column_of(stride)[0]
 
 
-def _space(w: Any, storage: str, address: Any) -> Any:
-    """The memory of an address: pointers to global memory come as private ones."""
-    is_private = int(address) >> VARIABLE_SHIFT <= len(w.spaces[storage].variables)
-    return w.spaces[storage if is_private else "CrossWorkgroup"]
-
-
 def _load(p: Program, it: Decoded, number: int) -> Run:
     which, pointer, stride = _constant(p, it.words[1]), *it.words[2:4]
     storage = storage_of(p, pointer)
@@ -101,7 +94,7 @@ def _load(p: Program, it: Decoded, number: int) -> Run:
     def run(w: Any) -> None:
         tile = _tiles(w, number)[which]
         lanes, addresses = _addresses(w, pointer, stride, tile, number)
-        tile.data, tile.origin = _space(w, storage, addresses[0]).read(
+        tile.data, tile.origin = space_of(w, storage, addresses).read(
             w, lanes, addresses, tile.data.shape[1], number, 0)
     return run
 
@@ -113,7 +106,7 @@ def _store(p: Program, it: Decoded, number: int) -> Run:
     def run(w: Any) -> None:
         tile = _tiles(w, number)[which]
         lanes, addresses = _addresses(w, pointer, stride, tile, number)
-        _space(w, storage, addresses[0]).write(w, lanes, addresses, tile.data, number, 0, tile.origin)
+        space_of(w, storage, addresses).write(w, lanes, addresses, tile.data, number, 0, tile.origin)
     return run
 
 

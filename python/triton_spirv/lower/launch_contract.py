@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..environment.base import Environment, Parameter
+from ..facts.kept_panels import keeping_product
 from ..facts.program_waits import waits
 from ..ir.dialects import OPERATIONS
 from ..ir.module import Module
@@ -47,7 +48,7 @@ class LaunchContract:
         asserts or the device cuts loops short; the print buffer, where it prints through one; the word that
         programs draw their numbers from, where they wait for each other; the array of checks
         (check_layout.py); where arrays overflow, what is behind each other for all programs, in the order of
-        their numbers.
+        their numbers; where a packed operand may be kept for the next program, room for it (panel_layout.py).
         """
         names, target = {op.name for op in module.walk()}, self._target
         traits = {trait for name in names if name in OPERATIONS for trait in OPERATIONS[name].traits}
@@ -57,7 +58,10 @@ class LaunchContract:
                   "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self._env.prints_to_buffer,
                   "ticket_buffer": not target.lanes and waits(module),
-                  "overflow_buffer": self.overflows}
+                  "overflow_buffer": self.overflows,
+                  "panel_buffer": not (self.reports or "ts.check_word" in names or "watches" in traits)
+                  and bool(target.tile_registers) and target.optimises("kept-panels")
+                  and keeping_product(module.entry) is not None}
         return [Parameter(name, "ptr", types.get(name, I32))
                 for name, is_wanted in wanted.items() if is_wanted]
 

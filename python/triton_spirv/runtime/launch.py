@@ -17,14 +17,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import assert_layout
 from ..errors import LaunchError, TritonSpirvError
-from . import memory, running_kernels, waiting
+from . import memory, panels, running_kernels, waiting
 from .arguments import NeedsPreparation
 from .devices import Context, has_large_allocations
-from .extents import extent
+from .extents import extent, sharing
 from .grid import GRID_LIMIT, is_launch
 from .opencl import OpenCLError, data_of
 from .parameters import Parameters
@@ -70,6 +70,8 @@ class Kernel:
         #: most programs of a launch that is known to be short
         self._known = 0
         self._text = running_kernels.text(artifact.entry, artifact.place)
+        self._keeps = "panel_buffer" in artifact.hidden and self.shared
+        self._overlap = sharing(artifact.written, [p.type == "ptr" for p in artifact.parameters])
         self.pace = Pace(lambda: 0, lambda programs: None, lambda programs, nanoseconds: None, lambda: 0)
         #: where threads of torch's may share launches
         self.sharing = sharing_of(self)
@@ -121,6 +123,7 @@ class Kernel:
         pack, hidden = layout.pack, artifact.hidden
         tables = tuple(self.parameters.tables.items())
         clock, text, sharing = time.perf_counter_ns, self.text_address, self.sharing
+        keeps = self._keeps
         prints, asserts, draws = _prints(artifact), "assert_buffer" in hidden, "ticket_buffer" in hidden
         # programs that a launch may have to run in the calling thread, and the bound that slow launches set
         # to that; one thread would never come to a program that an earlier one waits for
@@ -137,13 +140,15 @@ class Kernel:
                 state = threads.state
             except AttributeError:
                 state = self._new_state()
-            values, refused = list(arguments), False
+            values, refused, held = list(arguments), False, None
             try:
                 for index, table in tables:
                     argument = values[index]
                     values[index] = table[type(argument)](argument)
                 if hidden:
                     values += state.hidden
+                    if keeps:
+                        held = self._panels(arguments, values)
                 data = pack(x * local_x, y * local_y, z * local_z, *values)
             except NeedsPreparation:
                 return self.launch_prepared(x, y, z, arguments)
@@ -175,6 +180,7 @@ class Kernel:
                 threads.__dict__.pop("state", None)  # as _taken() does
                 if draws:
                     state.ticket.value = 0
+                state.panels = held
                 ctypes.memmove(state.sizes, data, layout.size)
                 start, queue = clock(), context.queue
                 running_kernels.enter(state.place, text)
@@ -191,6 +197,8 @@ class Kernel:
                     sharing.driver_took(programs, taken)
             if code:
                 self.failed(code)
+            if held is not None:
+                panels.given_back(held)
             if asserts and state.error[0]:
                 self.raise_assertion(state.error)
 
@@ -209,6 +217,13 @@ class Kernel:
         self.pace = Pace(lambda: serial if context.device.runs_in_calling_thread else 0, was_short, too_long,
                          lambda: max(serial, self._known))
         return launch
+
+    def _panels(self, arguments: Sequence[object], values: list[Any]) -> panels.Panels | None:
+        """What a launch keeps packed operands in, which its values then name."""
+        found = panels.taken(self.context.device.compute_units, self._overlap, arguments)
+        if found is not None:
+            values[len(arguments) + self.artifact.hidden.index("panel_buffer")] = found.address
+        return found
 
     @property
     def text_address(self) -> int:
@@ -304,6 +319,8 @@ class Kernel:
             values = [parameters.prepared(index, argument, stack, staging, reach)
                       for index, argument in enumerate(arguments)]
             values += state.hidden
+            if self._keeps:
+                state.panels = self._panels(arguments, values)
             state.ticket.value = 0
             if artifact.overflow_bytes:
                 at = len(arguments) + artifact.hidden.index("overflow_buffer")
@@ -330,6 +347,9 @@ class Kernel:
             state.overflow.ended()
             if code:
                 self.failed(code)
+            if state.panels is not None:
+                panels.given_back(state.panels)
+                state.panels = None
             if timer:
                 timer.read()
             if staging:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from .. import assert_layout
 from ..tensors import lowest_address
-from . import launch_code, running_kernels, waiting
+from . import launch_code, panels, running_kernels, waiting
 from .arguments import NumberTable
 
 #: letters of Python's struct -> what launch_code.py makes of the argument itself
@@ -140,7 +140,7 @@ def is_plain(kernel: Kernel) -> bool:
     its own, output, checks, another device?"""
     artifact = kernel.artifact
     plain = (kernel.shared and artifact.passing == "struct" and artifact.parameters
-             and set(artifact.hidden) <= {"assert_buffer"} and not artifact.sites
+             and set(artifact.hidden) <= {"assert_buffer", "panel_buffer"} and not artifact.sites
              and not artifact.overflow_bytes and not getattr(artifact, "prints", False)
              and not any(isinstance(table, NumberTable) for table in kernel.parameters.tables.values()))
     return bool(plain and launch_code.maker() is not None and kernel.context.device.runs_in_calling_thread)
@@ -154,7 +154,8 @@ class Calls(threading.local):
                  pointers: Sequence[tuple[int, int]]) -> None:
         self.owner = kernel.program.clone_kernel()
         self.error = (ctypes.c_uint32 * assert_layout.WORDS)()
-        self.hidden = (ctypes.addressof(self.error),) * len(kernel.artifact.hidden)
+        self.hidden = tuple(panels.NOTHING if name == "panel_buffer" else ctypes.addressof(self.error)
+                            for name in kernel.artifact.hidden)
         call = call_of(kernel, self.owner, kernel.told, sizes, pointers)
         assert call is not None  # quick_of has asked
         self.call = call

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import assert_layout
 from ..errors import DeviceError
-from . import memory, running_kernels
+from . import memory, panels, running_kernels
 from .checking import Watch
 from .devices import Context
 from .overflow import Overflow
@@ -38,11 +38,15 @@ class ThreadState:
         self.place = running_kernels.place()
         self.is_main = threading.current_thread() is threading.main_thread()
         self.overflow = Overflow(artifact)
+        #: what the launch under way keeps packed operands in
+        self.panels: panels.Panels | None = None
         self.hidden = tuple(self._address_of(name) for name in artifact.hidden)
 
     def _address_of(self, name: str) -> int:
         if name == "overflow_buffer":
             return 0  # another one for each launch
+        if name == "panel_buffer":
+            return panels.NOTHING  # that of each launch comes with it
         if name == "assert_buffer":
             return ctypes.addressof(self.error)
         if name == "ticket_buffer":

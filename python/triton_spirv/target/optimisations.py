@@ -60,6 +60,8 @@ OPTIMISATIONS: dict[str, Optimisation] = {
     "matrix-units": Optimisation("Products on matrix units and tile registers, and 2D block messages.",
                                  {"matrix": None, "matrices": (), "tile_registers": frozenset(),
                                   "block_2d": False, "shared_blocks": False}),
+    "kept-panels": Optimisation("Programs of the same columns share what one of them has packed for tile "
+                                "registers."),
     "barriers": Optimisation("Barriers that separate nothing are taken away."),
     "register-order": Optimisation("Instructions of a GPU's kernel are ordered for fewer live registers."),
 }

@@ -211,8 +211,8 @@ def kernel_text(name: str, artifact: dict[str, Any], words: bytes, signature: di
     needs = sum(bit for prefix, bit in NEEDS.items() if prefix in words)
     facts = [json.dumps(artifact["entry"]), "words", "sizeof words", "fields", str(len(fields)), str(size),
              f"{{{', '.join(map(str, artifact['local_size']))}}}", str(hidden.get("assert_buffer", -1)),
-             str(hidden.get("ticket_buffer", -1)), "messages", str(len(messages)), str(needs),
-             "true" if artifact["waits"] else "false"]
+             str(hidden.get("ticket_buffer", hidden.get("panel_buffer", -1))),  # a word that is 0 for both
+             "messages", str(len(messages)), str(needs), "true" if artifact["waits"] else "false"]
     return "\n".join([
         '#include "kernel.h"', "namespace {", f"const uint32_t words[] = {{{', '.join(numbers)}}};",
         f"const triton_spirv::Field fields[] = {{{', '.join(fields) or '{}'}}};",
@@ -222,7 +222,7 @@ def kernel_text(name: str, artifact: dict[str, Any], words: bytes, signature: di
 
 def refuse(name: str, artifact: dict[str, Any], signature: dict[str, Any]) -> None:
     """UnsupportedOperation for what launcher.cpp does not do."""
-    unknown = set(artifact["hidden"]) - {"assert_buffer", "ticket_buffer"}
+    unknown = set(artifact["hidden"]) - {"assert_buffer", "ticket_buffer", "panel_buffer"}
     unknown_types = [f"{each}: {kind}" for each, kind in signature.items()
                      if kind not in NUMBERS and kind != "constexpr" and not str(kind).startswith("*")]
     passed = [each for each, kind in signature.items() if kind != "constexpr"]

@@ -10,7 +10,8 @@ same code of which a test chooses one when the kernel runs (`Versions`).
     Walk            one operation, or several values, walked: the arrays that it fills, its loops
     Turns           a loop over steps
     Versions        arms, of which one runs
-    Access, Fused, StoredEarly, Fetch, ArrayUse, Renamed, Zeroed, Product, Exchange, Overflow     leaves
+    Access, Fused, StoredEarly, Fetch, ArrayUse, Renamed, Zeroed, FoundPanel, Product, Exchange,
+    Overflow        leaves
 
 Those of accesses stand in accesses.py.
 """
@@ -105,6 +106,16 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class FoundPanel:
+    """The array holds the right operand of a product as an earlier program of the launch has packed it, from
+    the same addresses."""
+
+    operation: Operation
+    array: int
+    content: int
+
+
+@dataclass(frozen=True)
 class Product:
     """A matrix product.
 
@@ -115,7 +126,8 @@ class Product:
     groups, "" for single elements. turn: steps along K in one turn of the innermost loop; 0: there is no
     loop. begins: the sums, in the first round of the loop around. edges: tiles that the mask of the store
     leaves out are not multiplied; ends: nor are terms behind the end of both operands. narrow: rows of tiles
-    of one vector, for panels of which half is left out; 0 for none.
+    of one vector, for panels of which half is left out; 0 for none. keeps: the right operand may be one that
+    an earlier program has packed, and is kept for later ones.
     """
 
     operation: Operation
@@ -128,6 +140,7 @@ class Product:
     edges: bool = False
     ends: bool = False
     narrow: int = 0
+    keeps: bool = False
 
     def __post_init__(self) -> None:
         if self.way not in PRODUCT_WAYS or any(each not in STAGINGS for each in self.staging):
@@ -215,8 +228,8 @@ class Region:
     loops: bool = False
 
 
-Node = (Access | Fused | StoredEarly | Fetch | ArrayUse | Renamed | Zeroed | Arrives | Meets | Product
-        | Exchange | Overflow | Turns | Walk | Versions | Region)
+Node = (Access | Fused | StoredEarly | Fetch | ArrayUse | Renamed | Zeroed | Arrives | Meets | FoundPanel
+        | Product | Exchange | Overflow | Turns | Walk | Versions | Region)
 
 
 @dataclass(frozen=True)

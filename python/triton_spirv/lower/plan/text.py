@@ -25,6 +25,7 @@ from .records import (
     ArrayUse,
     Arrives,
     Exchange,
+    FoundPanel,
     Kept,
     Meets,
     Node,
@@ -196,9 +197,14 @@ def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
     begins = ", from zero in the first round" if node.begins else ""
     narrow = f", in tiles of {node.narrow} rows where half of a panel is not" if node.narrow else ""
     edges = f", but for what is not stored{narrow}" if node.edges else ""
+    kept = ", kept for the next program" if node.keeps else ""
     ends = ", up to where both operands end" if node.ends else ""
     return (f"{called(node.operation)}: {node.way}{form}, tiles of {rows}x{columns}x{depth}, left {left}, "
-            f"right {right}{begins}{edges}{ends}"), []
+            f"right {right}{kept}{begins}{edges}{ends}"), []
+
+
+def _found_panel(printer: _Printer, node: FoundPanel) -> tuple[str, _Body]:
+    return f"array {node.array} (the right operand of {called(node.operation)}, as it was packed)", []
 
 
 def _exchange(printer: _Printer, node: Exchange) -> tuple[str, _Body]:
@@ -239,6 +245,7 @@ def _arms(arms: Sequence[Arm]) -> _Body:
 PRINT: dict[type, Callable[[_Printer, Any], tuple[str, _Body]]] = {
     Access: _access, Fused: _fused, FusedLoad: _fused_load, StoredEarly: _stored_early, Fetch: _fetch,
     ArrayUse: _use, Renamed: _renamed, Zeroed: _zeroed, Arrives: _arrives, Meets: _meets, Product: _product,
+    FoundPanel: _found_panel,
     Exchange: _exchange, Overflow: _overflow, Turns: _turns, Walk: _walk, Versions: _versions,
     Region: _region,
 }

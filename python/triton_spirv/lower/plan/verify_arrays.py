@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...facts.destinations import only_store
+from ...facts.kept_panels import keeping_product
 from ...facts.running_sums import sums_from_zero
 from ...ir.model import Operation, Value
 from .records import (
     ArrayUse,
     Arrives,
+    FoundPanel,
     Meets,
     Node,
     Plan,
@@ -66,7 +68,7 @@ def wrong_arrays(plan: Plan) -> list[str]:
 
 class _Arrays:
     def __init__(self, plan: Plan) -> None:
-        self.contents = plan.contents
+        self.kernel, self.contents = plan.kernel, plan.contents
         self.found: list[str] = []
         self.zeroed: set[Operation] = set()  # products that begin sums
         self.overwritten: list[dict[int, set[tuple[int, ...]]]] = []  # by the walks around: array -> steps
@@ -85,7 +87,12 @@ class _Arrays:
                 if not sums_from_zero(node.product):
                     self.found.append(f"the sums of {called(node.product)} do not begin with zero, or "
                                       "something else asks for them")
+            elif isinstance(node, FoundPanel):
+                state.set(node.array, frozenset([node.content]))
+                self.found_panels(node.operation)
             elif isinstance(node, Product):
+                if node.keeps:
+                    self.found_panels(node.operation)
                 if node.begins != (node.operation in self.zeroed):
                     self.found.append(f"{called(node.operation)} begins its sums with zero where they do "
                                       "not stand for zero, or does not where they do")
@@ -112,6 +119,12 @@ class _Arrays:
                     self.loop(bodies, state)
                 else:
                     self.arms(bodies, state)
+
+    def found_panels(self, product: Operation) -> None:
+        """May programs find what others have packed for a product?"""
+        if keeping_product(self.kernel) is not product:
+            self.found.append(f"{called(product)} multiplies what an earlier program has packed, which may "
+                              "be something else")
 
     def name(self, content: int | None) -> str:
         return "nothing" if content is None else self.contents[content] or f"tensor {content}"

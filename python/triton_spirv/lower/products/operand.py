@@ -186,9 +186,16 @@ def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
     return Block(stored, rows * depth, *strides)
 
 
+def packed_shape(operand: Operand, panel: int) -> Shape:
+    """Of a right operand in panels."""
+    depth, columns = operand.shape[-2:]
+    return prod(operand.shape[:-2]), columns // panel, depth, panel
+
+
 def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, panel: int,
-                fetches: SpreadFetches | None = None) -> Block:
-    """The right operand [..., K, N], as decide.py says; panels have `panel` columns."""
+                fetches: SpreadFetches | None = None, array: Stored | None = None) -> Block:
+    """The right operand [..., K, N], as decide.py says; panels have `panel` columns. array: that of all
+    panels, if it is there already."""
     depth, columns = operand.shape[-2:]
     side = min(columns, ctx.target.vector_width)
     known = operand.stored() if staging == "where it is" else None
@@ -196,8 +203,8 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
         return Block(known[0], depth * columns, panel, columns, panel, side)
     if staging == IN_TURN:
         return _panels_in_turn(ctx, op, operand, panel, fetches)
-    packed = (prod(operand.shape[:-2]), columns // panel, depth, panel)
-    stored = ctx.arrays.allocate(packed, operand.target)
+    packed = packed_shape(operand, panel)
+    stored = array or ctx.arrays.allocate(packed, operand.target)
 
     def place(made: Fragment) -> Fragment:
         places = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))

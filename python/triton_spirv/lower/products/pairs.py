@@ -102,6 +102,11 @@ def _watched(ctx: Context, operand: Grouped) -> Grouped:
     return Grouped(Watched(operand.operand, variable), operand.count, operand.axis, operand.flipped)
 
 
+def least_of(operand: Grouped) -> Register | None:
+    """The variable of an operand that is watched."""
+    return operand.operand.least if isinstance(operand.operand, Watched) else None
+
+
 @dataclass(frozen=True)
 class NormalSums:
     """Are the sums of a loop, which begins with zero, still without denormal numbers? They are unless

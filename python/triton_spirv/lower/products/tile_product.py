@@ -22,10 +22,11 @@ from .accumulators import accumulator, is_zero
 from .decide import plan_in_arrays, staging_for_tiles, staging_of_right
 from .grouped import Grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
+from .kept_panels import kept_right
 from .last_round import Straight, is_last_round, straight_to_memory
 from .micro_kernel import Kernel, kernel_of
 from .operand import Block, compute_before, stage_left, stage_right
-from .pairs import NormalSums, either_way, pairs
+from .pairs import NormalSums, either_way, least_of, pairs
 from .panels import multiply
 from .tile_registers import COLUMNS, SIDE, Tiling, by_rows, in_rows, in_tiles
 from .zeroed_sums import clear, is_first_round
@@ -56,11 +57,12 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
         read = left.operand.inputs(ctx.layouts.default(left.operand.shape))
         compute_before(ctx, op, read)
     second = staging_of_right(ctx, right)
-    y = stage_right(ctx, op, right, second, plan.tile[1], _nobody())
+    kept = kept_right(ctx, op, right, second, plan.tile[1], _nobody(), least_of(right))
+    y = stage_right(ctx, op, right, second, plan.tile[1], _nobody()) if kept is None else kept.block
     begins = is_first_round(ctx, op)
     ctx.recorder.add(Product(op, "tile registers", (*tiling.block, tiling.words),
                              ("in memory" if place is not None else staging, second), form,
-                             begins=begins is not None))
+                             begins=begins is not None, keeps=kept is not None))
     sums = Sums.of(ctx, op, c, begins, tiling, read)
     product = TileProduct(ctx, tiling, kernel_of(ctx, plan, left), y, sums, normal)
     ctx.recorder.reads(y.stored, None)
@@ -72,6 +74,8 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     else:
         product.by_tiles(x)
     sums.end(ctx)
+    if kept is not None:
+        kept.end(ctx)
     return sums.array
 
 

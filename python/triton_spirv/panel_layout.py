@@ -1,0 +1,42 @@
+"""Memory in which programs keep packed panels for those behind them, as kernels and launchers see it.
+
+    byte 0      i32: how many shelves there are; 0: nothing is kept, and nothing but this word is there
+    byte 4      i32: rounds of a loop that a shelf has room for
+    byte 8      i64: number of the launch, another one for each launch that has this memory
+    byte 16     i64: bytes of a shelf
+    byte 24     i64: where the first shelf is
+    OWNERS      i64 a shelf: the thread that asks for it first; 0: none yet
+    LOCKS       a line a shelf: i32, 1 while a program has it
+    LABELS      LABELS_SIZE(rounds) a shelf: what is known of the programs that had it (POLICY_BYTES: the
+                launch, is keeping in doubt, the last panel), then what each round's panel is (LABEL_BYTES:
+                the launch, its address, its strides along rows and columns, has it been found, and from
+                LEAST on what its product knows of its magnitudes)
+
+Before a launch owners and locks are 0, and the number is a new one; nothing else has to be.
+"""
+
+from __future__ import annotations
+
+import struct
+
+HEADER = struct.Struct("<iiqqq")
+
+OWNERS, MOST_SHELVES = 64, 256
+LOCKS, LOCK_BYTES = 4096, 64
+LABELS = LOCKS + MOST_SHELVES * LOCK_BYTES
+
+POLICY_BYTES, LABEL_BYTES, LEAST = 64, 128, 64
+
+#: i64 words of a policy, and of a label
+POLICY_LAUNCH, DOUBT, LAST = range(3)
+LAUNCH, ADDRESS, DOWN, ACROSS, FOUND = range(5)
+
+
+def labels_bytes(rounds: int) -> int:
+    """Of one shelf."""
+    return POLICY_BYTES + rounds * LABEL_BYTES
+
+
+def shelves_at(shelves: int, rounds: int) -> int:
+    """Where the first shelf may be."""
+    return LABELS + shelves * labels_bytes(rounds)
