@@ -67,8 +67,9 @@ class Kept:
 
     def is_as_it_was(self) -> bool:
         """Nobody has resized it, moved it to shared memory, or copied it lazily: its address is then another
-        one, at the latest when it is asked for."""
-        return self.base.data_ptr() == self.address
+        one, at the latest when it is asked for. What was emptied and filled again may lie where it was, with
+        other bytes."""
+        return self.base.data_ptr() == self.address and self.storage.nbytes() == self.bytes
 
 
 class Pool:
