@@ -128,6 +128,8 @@ def test_what_cpp_cannot_launch_is_refused() -> None:
     signature = {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     text = kernel_text("k", artifact, b"\3\2#\7", signature)
     assert "{0, 0, 8, true}, {1, 8, 4, false}" in text and "0x7230203" in text
+    for name in ("ticket_buffer", "panel_buffer"):  # a word that is 0 before each launch
+        assert "24, {1, 1, 1}, -1, 16," in kernel_text("k", artifact | {"hidden": [name]}, b"", signature)
     for change, said in (({"hidden": ["check_buffer"]}, "check_buffer: switch checks off"),
                          ({"passing": "arguments"}, "not compiled for the CPU alone")):
         with pytest.raises(UnsupportedOperation, match=said) as caught:
