@@ -254,3 +254,29 @@ def test_each_launch_has_memory_and_a_number_of_its_own() -> None:
     assert panels.taken(2, lambda arguments: True, ()) is None
     panels.given_back(first)
     panels.given_back(second)
+
+
+FORK = """
+import os
+from triton_spirv import panel_layout
+from triton_spirv.runtime import panels
+for _ in range(2):
+    ours = panels.taken(2, lambda arguments: False, ())
+    panels.given_back(ours)
+label = panel_layout.LABELS
+child = os.fork()
+if not child:
+    theirs = panels.taken(2, lambda arguments: False, ())
+    theirs._memory[label:label + 3] = b"abc"
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(ours._memory[label:label + 3], panel_layout.HEADER.unpack_from(ours._memory)[2])
+"""
+
+
+def test_a_forked_child_has_memory_of_its_own() -> None:
+    """Its launches have the numbers of the parent's next ones, its arrays their addresses: each would take
+    the other's panels for its own."""
+    done = subprocess.run([sys.executable, "-c", FORK], check=True, timeout=60, capture_output=True,
+                          text=True)
+    assert done.stdout == "b'\\x00\\x00\\x00' 2\n"

@@ -39,7 +39,8 @@ class Panels:
     def __init__(self, threads: int) -> None:
         self.shelves = min(threads + OTHERS, layout.MOST_SHELVES)
         head = layout.shelves_at(self.shelves, ROUNDS)
-        self._memory = mmap.mmap(-1, head + LARGE_PAGE + self.shelves * SHELF)
+        # a forked child has launches with the same numbers, so it must not see the parent's panels
+        self._memory = mmap.mmap(-1, head + LARGE_PAGE + self.shelves * SHELF, access=mmap.ACCESS_COPY)
         if hasattr(mmap, "MADV_HUGEPAGE"):
             with suppress(OSError):  # of a system without large pages
                 self._memory.madvise(mmap.MADV_HUGEPAGE)
