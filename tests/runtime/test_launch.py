@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import struct
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from counting import calls
 from triton_spirv.arrays import Array, asarray, empty, zeros
 from triton_spirv.errors import DeviceError, LaunchError
-from triton_spirv.runtime import launch, loader, running_kernels
+from triton_spirv.runtime import launch, loader, running_kernels, waiting
 from triton_spirv.runtime.arguments import bfloat16_bits
 
 ON_THE_CPU = pytest.mark.cpu_device("one of its paths")
@@ -356,3 +358,28 @@ def test_a_signal_handler_launches_the_same_kernel_amid_a_launch(monkeypatch: py
     assert (inner.numpy() == 10).all() and (outer.numpy() == 2).all()
     kernel.launch(20_000, 1, 1, (outer, outer, outer, 1.0))
     assert (outer.numpy() == 4).all()
+
+
+@pytest.mark.parametrize("way", ["launch", "launch_prepared"])
+def test_an_interrupted_launch_keeps_its_arguments(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """The kernel runs on: only the addresses were kept, and it wrote to memory that was freed."""
+    kernel, kept = handmade.bind(handmade.scaled_add()), []
+
+    def interrupted(finish: Any) -> int:
+        finish()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running_kernels, "abandoned", False)
+    monkeypatch.setattr(waiting, "wait", interrupted)
+    monkeypatch.setattr(waiting, "keep", lambda finish, afterwards: kept.append(afterwards))
+    array = asarray(np.ones(20_000, np.float32))
+    there = weakref.ref(array)
+    try:
+        getattr(kernel, way)(20_000, 1, 1, (array, array, array, 1.0))
+    except KeyboardInterrupt:
+        del array
+    gc.collect()
+    assert len(kept) == 1 and there() is not None
+    kept.clear()
+    gc.collect()
+    assert there() is None

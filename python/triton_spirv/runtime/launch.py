@@ -186,7 +186,7 @@ class Kernel:
                 running_kernels.enter(state.place, text)
                 code = library.clSetKernelArg(state.kernel.handle, 0, layout.size - 24, state.struct)
                 running_kernels.table[state.place] = 0
-                code = code or self._run(state, queue, programs, values)
+                code = code or self._run(state, queue, programs, (arguments, values))
                 threads.state = state
                 taken = clock() - start
                 if taken < SHORT_LAUNCH and programs <= ceiling:
