@@ -100,6 +100,21 @@ def test_stored_values(run, stride, block, mask, dtype) -> None:
     numeric.assert_same(out, expected)
 
 
+@pytest.mark.parametrize("stride", (-2, -1, 2, 3))
+@pytest.mark.parametrize("kernel", (scattered, spread), ids=("stores", "loads"))
+def test_parts_behind_an_array(run, kernel, stride) -> None:
+    """A part that is masked altogether lies elsewhere: a processor takes long to find that nothing is wanted
+    of memory that is not there."""
+    n, block = 5, 256
+    x = numeric.whole(block * abs(stride), "f32", 1)
+    out = numeric.poisoned(block * abs(stride), "f32")
+    start = 0 if stride > 0 else block * -stride - 1
+    compiled = run(kernel, 1, numeric.tensor(x, "f32"), numeric.tensor(np.ones(block), "i8"), out, n, start,
+                   stride, 1, block)
+    listing = compiled.asm["spvasm"]
+    assert "OpAny" in listing or "llvm.masked" not in listing
+
+
 @triton.jit
 def interleaved(x_ptr, out_ptr, columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[:, None]

@@ -194,14 +194,14 @@ class AccessPointers:
         of them. What lies between is on a page of theirs. Under a mask no other element is touched."""
         b, env = self.ctx.b, self.ctx.env
         picked = Picked(self.layout.width, self.vectors.stride)
-        first = env.offset(self.pointer(register), b.constant(I64, picked.before))
-        places = [env.offset(first, b.constant(I64, start)) for start in picked.starts]
         if mask is None:
-            return picked.from_parts(b, [env.load(place, picked.width, False, self.size) for place in places])
+            return picked.from_parts(b, [env.load(self._part(register, picked, start), picked.width, False,
+                                                  self.size) for start in picked.starts])
         assert other is not None
         nothing, never = b.constant(other.type, 0), b.constant(mask.type, False)
-        parts = [env.masked_load(place, b.shuffle(mask, never, picked.lanes(part)), nothing)
-                 for part, place in enumerate(places)]
+        masks = [b.shuffle(mask, never, picked.lanes(part)) for part in range(len(picked.starts))]
+        parts = [env.masked_load(self._part(register, picked, start, here), here, nothing)
+                 for start, here in zip(picked.starts, masks, strict=True)]
         made = picked.from_parts(b, parts)
         return made if other == nothing else b.select(mask, made, other)
 
@@ -210,17 +210,29 @@ class AccessPointers:
         touched."""
         b, env = self.ctx.b, self.ctx.env
         picked = Picked(self.layout.width, self.vectors.stride)
-        first = env.offset(self.pointer(register), b.constant(I64, picked.before))
         for part, start in enumerate(picked.starts):
             lanes = picked.lanes(part)
-            place = env.offset(first, b.constant(I64, start))
             moved = b.shuffle(value, value, [lane % picked.width for lane in lanes])
-            if mask is None and picked.width not in lanes:
-                env.store(place, moved, False, self.size)
-                continue
-            here = b.constant(Vector(Bool(), picked.width), [lane < picked.width for lane in lanes]) \
-                if mask is None else b.shuffle(mask, b.constant(mask.type, False), lanes)
-            env.masked_store(place, moved, here)
+            if mask is not None:
+                here = b.shuffle(mask, b.constant(mask.type, False), lanes)
+                env.masked_store(self._part(register, picked, start, here), moved, here)
+            elif picked.width in lanes:
+                here = b.constant(Vector(Bool(), picked.width), [lane < picked.width for lane in lanes])
+                env.masked_store(self._part(register, picked, start), moved, here)
+            else:
+                env.store(self._part(register, picked, start), moved, False, self.size)
+
+    def _part(self, register: int, picked: Picked, start: int, mask: Register | None = None) -> Register:
+        """The address of a part of a register's elements; under a mask that is false the tensor's beginning,
+        as `spared` says."""
+        b, env = self.ctx.b, self.ctx.env
+        if mask is None or not self.ctx.target.masked_access:
+            first = env.offset(self.pointer(register), b.constant(I64, picked.before))
+            return env.offset(first, b.constant(I64, start))
+        offset = self.offsets[register]
+        assert self.base is not None and offset is not None
+        moved = b.iadd(b.extract(offset, 0), picked.before + start)
+        return env.offset(self.base, b.select(b.any(mask), moved, b.constant(I64, 0)))
 
     def load_all(self, registers: Sequence[int], volatile: bool) -> list[Register]:
         """These registers, all of their elements, in as few accesses as can be."""
