@@ -47,6 +47,24 @@ def test_who_has_a_part_has_it(hold: Callable[[object], object]) -> None:
     del held
 
 
+def test_who_makes_a_tensor_of_it_while_users_are_counted_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread, in between: it had the storage before, and has a tensor of it now."""
+    pool = memory.Pool(1 << 24)
+    x = made(pool)
+    address, count = x.data_ptr(), memory._users  # type: ignore[attr-defined]
+    held, tensors = [x.untyped_storage()], []  # type: ignore[attr-defined]
+    del x
+
+    def counted(place: int) -> int:
+        found: int = count(place)
+        while held:
+            tensors.append(torch.empty(0).set_(held.pop()))
+        return found
+
+    monkeypatch.setattr(memory, "_users", counted)
+    assert made(pool).data_ptr() != address and len(tensors) == 1  # type: ignore[attr-defined]
+
+
 def test_tensors_are_as_torch_makes_them() -> None:
     pool = memory.Pool(1 << 24)
     for size, stride, dtype in [((5, 7), (1, 5), torch.float64), ((4, 1, 3), (3, 100, 1), torch.bool),

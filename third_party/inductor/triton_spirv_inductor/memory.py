@@ -62,8 +62,11 @@ class Kept:
 
     def users(self) -> int:
         """Who holds the storage: tensors and the like, and those that asked for Python's object of it, which
-        is one for all of them."""
-        return int(_users(self.place)) + sys.getrefcount(self.storage)
+        is one for all of them. These are asked for before and after: another thread may make a tensor of such
+        an object in between, or the other way round."""
+        before = sys.getrefcount(self.storage)
+        tensors = int(_users(self.place))
+        return tensors + max(before, sys.getrefcount(self.storage))
 
     def is_as_it_was(self) -> bool:
         """Nobody has resized it, moved it to shared memory, or copied it lazily: its address is then another
