@@ -210,6 +210,33 @@ def test_columns_of_one_matrix(run, b0, c0):
 
 
 @triton.jit
+def of_computed_bytes(a_ptr, b_ptr, at, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    i, j = tl.arange(0, M), tl.arange(0, N)
+    total = tl.zeros([M, N], tl.int32)
+    for start in range(0, k, K):
+        deep = start + tl.arange(0, K)
+        b = tl.load(b_ptr + deep[:, None] * N + j[None, :])
+        a = tl.load(a_ptr + i[:, None] * k + deep[None, :])
+        total = tl.dot(a, (b * 2).to(tl.int8), total, out_dtype=tl.int32)
+    tl.store((b_ptr + at).to(tl.pointer_type(tl.int32)) + i[:, None] * N + j[None, :], total)
+
+
+@pytest.mark.parametrize("at", (0, 64, 64 * 128, 96 * 128, 128 * 128))
+@pytest.mark.parametrize("m", (32, 64))
+def test_an_operand_that_is_computed(run, m, at):
+    """It may be computed before its panels are packed, while tiles are stored: its loads are compared too.
+    Such a kernel was refused, as the verifier found that they were not."""
+    k, n = 128, 128
+    a, b = numeric.whole((m, k), "i8", 0), numeric.whole((k, n), "i8", 1)
+    held = np.zeros(at + 4 * m * n + k * n, np.int8)
+    held[:k * n] = b.reshape(-1)
+    memory = numeric.tensor(held, "i8")
+    run(of_computed_bytes, (1,), numeric.tensor(a, "i8"), memory, at, k, m, n, 64)
+    held[at:at + 4 * m * n] = (a.astype(np.int32) @ (2 * b.astype(np.int32))).reshape(-1).view(np.int8)
+    assert np.array_equal(numeric.array(memory), held)
+
+
+@triton.jit
 def persistent(a_ptr, b_ptr, c_ptr, depths_ptr, count, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     """One product after the other, each of a depth of its own; of rows below n."""
     i, j = tl.arange(0, M), tl.arange(0, N)

@@ -24,12 +24,13 @@ from ...spirv.types import Bool
 from ..addresses.access import STREAMED_VECTOR, is_large_stream
 from ..addresses.masks import all_true, is_proven
 from ..context import CHEAP, Context
-from ..memory.hazard import apart, loads_below
+from ..memory.hazard import apart
 from ..memory.load import to_memory
 from ..plan.accesses import Overlap, StoredEarly
 from ..registry import RULES
 from ..values.tensor import Affine, Deferred, Pointers, Stored, Tensor
 from ..values.types import shape_of
+from ..walk.requests import walk
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,10 @@ def _tests(ctx: Context, op: Operation, found: LastRound, pointers: Pointers, ma
         holds = whole
     now = holds if found.loop is None else b.logical_and(is_last_round(ctx, found.loop), holds)
     ctx.pending.settle(memory_only=True, op=op)
-    read = [node.operation for node, _ in ctx.requests.of(inputs)
-            if isinstance(node, Deferred) and node.evaluated is None]
-    if any(each.has("reads") and not each.has("loads") for each in read):
+    below = _below(inputs)
+    if any(node.operation.has("reads") and not node.operation.has("loads") for node in below):
         return None
-    loads = loads_below(ctx, inputs)
+    loads = [(node, layouts) for node, layouts in below.items() if node.operation.has("loads")]
     if not loads:
         return now, holds, None
     comparison = apart(ctx, store, pointers, mask, loads, in_step=False)
@@ -159,6 +159,18 @@ def _tests(ctx: Context, op: Operation, found: LastRound, pointers: Pointers, ma
     safe = comparison.safe
     return (b.logical_and(now, safe), holds,
             replace(comparison.compared, decided=safe.constant is not None))
+
+
+def _below(inputs: Sequence[tuple[Tensor, Layout]]) -> dict[Deferred, set[Layout]]:
+    """What is not computed yet, with its layouts: also what a walk computes before its turns, since it
+    begins when tiles are stored."""
+    found: dict[Deferred, set[Layout]] = {}
+    seen: set[tuple[Tensor, Layout]] = set()
+    for tensor, layout in inputs:
+        for node, asked in walk(tensor, layout, seen):
+            if node.evaluated is None:
+                found.setdefault(node, set()).add(asked)
+    return found
 
 
 def is_last_round(ctx: Context, loop: Operation) -> Register:
