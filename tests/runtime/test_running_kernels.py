@@ -501,3 +501,23 @@ def test_no_tool_is_needed() -> None:
             "from triton_spirv.runtime import running_kernels; assert running_kernels.install()")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PATH": ""})
     assert done.returncode == 0 and shutil.which("python") is not None, done.stderr
+
+
+@pytest.mark.parametrize("made, address", [
+    ("races.Zeros(64)", "held.address"), ("panels.Panels(1)", "held.address"),
+    ("overflow.Overflow(types.SimpleNamespace(overflow_bytes=64))", "held.for_launch(1, None)")])
+def test_a_forked_child_has_memory_of_its_own(made: str, address: str) -> None:
+    """What programs are lent, which the child's runtime lends to its own."""
+    done = subprocess.run([sys.executable, "-c", f"""
+import ctypes, os, types
+from triton_spirv.runtime import overflow, panels, races
+held = {made}
+word = ctypes.c_int64.from_address({address})
+child = os.fork()
+if not child:
+    word.value = 7
+    os._exit(0)
+os.waitpid(child, 0)
+print(word.value)
+"""], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0\n", done.stderr

@@ -52,7 +52,8 @@ class Overflow:
             free = _free_bytes()
             if size > free:  # Linux would give it, and end a process when programs use it
                 raise DeviceError(f"of {size} bytes {free} are free")
-            self._memory = mmap.mmap(-1, size)
+            # a forked child's programs have others
+            self._memory = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
         return ctypes.addressof(ctypes.c_uint8.from_buffer(self._memory))
 
 

@@ -58,11 +58,11 @@ class Region:
 
 
 class Zeros:
-    """Memory of zeros, which costs nothing until it is used."""
+    """Memory of zeros, which costs nothing until it is used. A forked child has its own."""
 
     def __init__(self, size: int) -> None:
         self.size = max(size, 1)
-        self._map = mmap.mmap(-1, self.size)
+        self._map = mmap.mmap(-1, self.size, access=mmap.ACCESS_COPY)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
 
     def clear(self) -> None:
