@@ -116,6 +116,26 @@ def test_parts_behind_an_array(run, kernel, stride) -> None:
 
 
 @triton.jit
+def short_rows(x_ptr, out_ptr, rows, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    at = tl.arange(0, ROWS)[:, None] * 9 + tl.arange(0, COLUMNS)[None, :]
+    inside = (tl.arange(0, ROWS)[:, None] < rows) & (tl.arange(0, COLUMNS)[None, :] < 3)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, inside, other=1) + 1, inside)
+
+
+@pytest.mark.parametrize("rows", (1, 3, 16))
+def test_short_runs_behind_an_array(run, rows) -> None:
+    """So are runs of a few elements."""
+    x = numeric.whole(rows * 9, "f32", 1)
+    expected = np.zeros((rows, 9), np.float32)
+    expected[:, :3] = x.reshape(rows, 9)[:, :3] + 1
+    out = between(np.zeros(rows * 9, np.float32))
+    compiled = run(short_rows, 1, between(x), out, rows, 16, 4)
+    numeric.assert_same(out, expected.reshape(-1))
+    listing = compiled.asm["spvasm"]
+    assert "OpAny" in listing or "llvm.masked" not in listing
+
+
+@triton.jit
 def interleaved(x_ptr, out_ptr, columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)[:, None]
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[None, :]

@@ -176,17 +176,14 @@ class AccessPointers:
             return env.gather(pointers, mask, other)
         parts = []
         for c in range(0, width, run):
-            place = self.pointer(register, c)
             if mask is None:
-                parts.append(env.load(place, run, volatile, self.alignment))
+                parts.append(env.load(self.pointer(register, c), run, volatile, self.alignment))
                 continue
             assert other is not None
             which = range(c, c + run)
-            parts.append(
-                env.masked_load(
-                    place, fragments.components(b, mask, which), fragments.components(b, other, which)
-                )
-            )
+            here = fragments.components(b, mask, which)
+            parts.append(env.masked_load(self._spared_run(register, c, here), here,
+                                         fragments.components(b, other, which)))
         return fragments.concatenate(b, parts)
 
     def _load_strided(self, register: int, mask: Register | None, other: Register | None) -> Register:
@@ -229,9 +226,18 @@ class AccessPointers:
         if mask is None or not self.ctx.target.masked_access:
             first = env.offset(self.pointer(register), b.constant(I64, picked.before))
             return env.offset(first, b.constant(I64, start))
-        offset = self.offsets[register]
-        assert self.base is not None and offset is not None
-        moved = b.iadd(b.extract(offset, 0), picked.before + start)
+        return self._spared_run(register, 0, mask, picked.before + start)
+
+    def _spared_run(self, register: int, component: int, mask: Register, behind: int = 0) -> Register:
+        """The address of a run of components, or of so many elements behind one, under a mask of its own;
+        where that is false the tensor's beginning, as `spared` says, which knows whole registers."""
+        b, env = self.ctx.b, self.ctx.env
+        offset = None if self.firsts is not None else self.offsets[register]
+        if self.base is None or offset is None or not self.ctx.target.masked_access:
+            first = self.pointer(register, component)
+            return env.offset(first, b.constant(I64, behind)) if behind else first
+        moved = b.extract(offset, component)
+        moved = b.iadd(moved, behind) if behind else moved
         return env.offset(self.base, b.select(b.any(mask), moved, b.constant(I64, 0)))
 
     def load_all(self, registers: Sequence[int], volatile: bool) -> list[Register]:
@@ -310,8 +316,9 @@ class AccessPointers:
             part = fragments.components(b, value, which)
             if mask is None:
                 env.store(self.pointer(register, c), part, stream, self.alignment)
-            else:
-                env.masked_store(self.pointer(register, c), part, fragments.components(b, mask, which))
+                continue
+            here = fragments.components(b, mask, which)
+            env.masked_store(self._spared_run(register, c, here), part, here)
 
 
 def is_large_stream(ctx: Context, op: Operation, bytes: int) -> Register:
