@@ -208,7 +208,7 @@ def through_table(table, o, BLOCK: tl.constexpr):
 @triton.jit
 def of_a_number(address, o, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
-    tl.store(o + i, tl.load(address.to(tl.pointer_type(tl.float32)) + i))
+    tl.store(o + i, tl.load(address.to(tl.int64).to(tl.pointer_type(tl.float32)) + i))
 
 
 def there(device: str, values: np.ndarray) -> Any:

@@ -45,8 +45,8 @@ def halves_of_words(table, out, R: tl.constexpr, C: tl.constexpr):
 @triton.jit
 def by_address(first, out, C: tl.constexpr):
     c = tl.arange(0, C)
-    x = tl.load((first + c).to(tl.pointer_type(tl.int8)))  # neighbours of one byte
-    y = tl.load((first + c.to(tl.int64) * 4).to(tl.pointer_type(tl.float32)))
+    x = tl.load((first.to(tl.int64) + c).to(tl.pointer_type(tl.int8)))  # neighbours of one byte
+    y = tl.load((first.to(tl.int64) + c.to(tl.int64) * 4).to(tl.pointer_type(tl.float32)))
     tl.store(out + c, x.to(tl.float32) + y)
 
 

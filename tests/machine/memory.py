@@ -1,8 +1,8 @@
 """Memory: bytes with bounds, what was written, and who touched them.
 
 Addresses of global memory are those of the host's arrays, so that addresses which a kernel finds in memory
-mean what they say. A variable of the module has its number in the upper half of its addresses: what leaves
-one never reaches another.
+mean what they say. A variable of the module has its number in the upper half of its addresses, behind all
+addresses of the host: what leaves one never reaches another.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .races import Shadow
 
 DEFINED, UNWRITTEN = 0, 1  # numbers of origins of what is undefined
 VARIABLE_SHIFT = 32
+VARIABLES = 1 << 62  # an address of the host is below that
 #: Narrow elements may be reached through the aligned word around them: words count as inside that hold a byte
 #: of an argument.
 WORD = 4
@@ -234,10 +235,10 @@ class VariableSpace(Space):
     @staticmethod
     def base(index: int) -> int:
         """The address of a variable by its number."""
-        return index + 1 << VARIABLE_SHIFT
+        return VARIABLES + (index + 1 << VARIABLE_SHIFT)
 
     def locate(self, warp: Any, lanes: Any, addresses: Any, size: int) -> tuple[Any, Any | None]:
-        which = (addresses >> np.uint64(VARIABLE_SHIFT)).astype(np.int64)
+        which = (addresses - np.uint64(VARIABLES) >> np.uint64(VARIABLE_SHIFT)).astype(np.int64)
         offset = (addresses & np.uint64((1 << VARIABLE_SHIFT) - 1)).astype(np.int64)
         known = (which >= 1) & (which <= len(self.variables))
         which = np.where(known, which, 0)
@@ -248,7 +249,7 @@ class VariableSpace(Space):
         return at, None if inside.all() else inside
 
     def describe(self, address: int) -> str:
-        which, offset = address >> VARIABLE_SHIFT, address & (1 << VARIABLE_SHIFT) - 1
+        which, offset = address - VARIABLES >> VARIABLE_SHIFT, address & (1 << VARIABLE_SHIFT) - 1
         for shift in (0, 1):  # below the beginning of a variable lies the end of the one before
             if 1 <= which + shift <= len(self.variables):
                 one = self.variables[which + shift - 1]
@@ -259,5 +260,5 @@ class VariableSpace(Space):
         return f"address {address:#x}"
 
     def aligned_to(self, address: int) -> int:
-        which = address >> VARIABLE_SHIFT
+        which = address - VARIABLES >> VARIABLE_SHIFT
         return self.variables[which - 1].alignment if 1 <= which <= len(self.variables) else 1 << 30

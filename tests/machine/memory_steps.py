@@ -11,7 +11,7 @@ from triton_spirv.spirv.decode import Decoded
 from triton_spirv.spirv.types import Array, Pointer, Struct, Type
 
 from .findings import Unsupported
-from .memory import UNWRITTEN, VARIABLE_SHIFT
+from .memory import UNWRITTEN, VARIABLES
 from .program import SUBGROUP, WORKGROUP, Program
 from .races import Shadow
 from .steps import step
@@ -74,8 +74,7 @@ def stored_origin(origin: Any, type: Type, rows: int) -> Any:
 
 def space_of(w: Any, storage: str, addresses: Any) -> Any:
     """The memory of addresses: on processors pointers to global memory may come as private ones."""
-    if storage == "Function" and len(addresses) and w.lanes == 1 \
-            and int(addresses[0]) >> VARIABLE_SHIFT > len(w.spaces[storage].variables):
+    if storage == "Function" and len(addresses) and w.lanes == 1 and int(addresses[0]) < VARIABLES >> 1:
         return w.spaces["CrossWorkgroup"]
     return w.spaces[storage]
 

@@ -30,11 +30,11 @@ def keeping_product(kernel: Operation) -> Operation | None:
             return None
         if op.has("writes"):
             writes.append(op)
-        if op.name == "tt.dot" and op.parent_op is not None and op.parent_op.has("counts"):
+        if op.has("product") and op.parent_op is not None and op.parent_op.has("counts"):
             if product is not None:
                 return None
             product = op
-    if product is None:
+    if product is None or len(product.operands) > 3:  # it scales its operands
         return None
     load = product.b.defining_op
     if load is None or not load.has("loads") or load.parent is not product.parent \

@@ -17,12 +17,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import assert_layout
 from ..errors import LaunchError, TritonSpirvError
 from . import memory, panels, running_kernels, waiting
 from .arguments import NeedsPreparation
+from .ctypes_call import by_ctypes
 from .devices import Context, has_large_allocations
 from .extents import extent, sharing
 from .grid import GRID_LIMIT, is_launch
@@ -35,7 +36,6 @@ from .thread_state import Abandoned, ThreadState
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
-    from .launch_code import Call
     from .timed_launches import EventTimer
 
 #: what a launch takes: the grid, and one argument for each parameter of the kernel
@@ -87,30 +87,8 @@ class Kernel:
         state = ThreadState(self.context, self.program, size, self.artifact)
         self._threads.state = state
         if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread:
-            state.call = call_of(self, state.kernel, self.told) or self._by_ctypes(state)
+            state.call = call_of(self, state.kernel, self.told) or by_ctypes(self, state, self._threads)
         return state
-
-    def _by_ctypes(self, state: ThreadState) -> Call:
-        """The same as the machine code, where a process may have none."""
-        library, queue, clock = self.context.device.library, self.context.local_queue, time.perf_counter_ns
-        text, local, threads = ctypes.addressof(self._text), ctypes.addressof(self.local), self._threads
-
-        def call(data: bytes) -> int:
-            threads.__dict__.pop("state", None)  # as _taken() does
-            ctypes.memmove(state.sizes, data, len(data))
-            running_kernels.enter(state.place, text)
-            start = clock()
-            try:
-                code: int = library.clSetKernelArg(state.kernel.handle, 0, len(data) - 24, state.struct)
-                code = code or library.clEnqueueNDRangeKernel(
-                    queue, state.kernel.handle, 3, None, state.sizes, local, 0, None, None)
-            finally:
-                running_kernels.table[state.place] = 0
-            threads.state = state
-            taken = clock() - start
-            return code or (taken if taken > self.told else 0)
-
-        return call
 
     # ---- the short path
 
@@ -218,7 +196,7 @@ class Kernel:
                          lambda: max(serial, self._known))
         return launch
 
-    def _panels(self, arguments: Sequence[object], values: list[Any]) -> panels.Panels | None:
+    def _panels(self, arguments: Sequence[object], values: list[object]) -> panels.Panels | None:
         """What a launch keeps packed operands in, which its values then name."""
         found = panels.taken(self.context.device.compute_units, self._overlap, arguments)
         if found is not None:
@@ -316,8 +294,8 @@ class Kernel:
         with ExitStack() as stack:
             staging = None if self.shared else stack.enter_context(memory.Staging(self.context, queue))
             reach = parameters.reach(arguments, (x, y, z)) if staging else None
-            values = [parameters.prepared(index, argument, stack, staging, reach)
-                      for index, argument in enumerate(arguments)]
+            values: list[object] = [parameters.prepared(index, argument, stack, staging, reach)
+                                    for index, argument in enumerate(arguments)]
             values += state.hidden
             if self._keeps:
                 state.panels = self._panels(arguments, values)
