@@ -7,7 +7,7 @@
     byte 24     i64: where the first shelf is
     OWNERS      i64 a shelf: the thread that asks for it first; 0: none yet
     LOCKS       a line a shelf: i32, 1 while a program has it
-    LABELS      LABELS_SIZE(rounds) a shelf: what is known of the programs that had it (POLICY_BYTES: the
+    LABELS      labels_bytes(rounds) a shelf: what is known of the programs that had it (POLICY_BYTES: the
                 launch, is keeping in doubt, the last panel), then what each round's panel is (LABEL_BYTES:
                 the launch, its address, its strides along rows and columns, has it been found, and from
                 LEAST on what its product knows of its magnitudes)

@@ -182,9 +182,6 @@ enter:
     4989c4                mov r12, rax
     e88e000000            call now
     4889442418            mov qword ptr [rsp + 0x18], rax
-    4c8b83c8000000        mov r8, qword ptr [rbx + 0xc8]
-    4d85c0                test r8, r8
-    0f859a000000          jne share
     488b7b20              mov rdi, qword ptr [rbx + 0x20]
     31f6                  xor esi, esi
     488b5328              mov rdx, qword ptr [rbx + 0x28]
@@ -192,7 +189,10 @@ enter:
     ff5310                call qword ptr [rbx + 0x10]
     4898                  cdqe
     85c0                  test eax, eax
-    753f                  jne done
+    754f                  jne done
+    4c8b83c8000000        mov r8, qword ptr [rbx + 0xc8]
+    4d85c0                test r8, r8
+    0f8584000000          jne share
     488b7b30              mov rdi, qword ptr [rbx + 0x30]
     488b7320              mov rsi, qword ptr [rbx + 0x20]
     ba03000000            mov edx, 3

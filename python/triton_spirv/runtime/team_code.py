@@ -80,20 +80,12 @@ deal:
     4883c140              add rcx, 0x40
     49ffc9                dec r9
     75e5                  jne deal
-    488b7b20              mov rdi, qword ptr [rbx + 0x20]
-    31f6                  xor esi, esi
-    488b5328              mov rdx, qword ptr [rbx + 0x28]
-    4889e9                mov rcx, rbp
-    ff5310                call qword ptr [rbx + 0x10]
-    4898                  cdqe
-    85c0                  test eax, eax
-    0f8507ffffff          jne done
     488d3d53000000        lea rdi, [rip + 0x53]
     488b742420            mov rsi, qword ptr [rsp + 0x20]
     31d2                  xor edx, edx
     31c9                  xor ecx, ecx
     ff16                  call qword ptr [rsi]
-    e814ffffff            call now
+    e82effffff            call now
     488b4c2420            mov rcx, qword ptr [rsp + 0x20]
     4869516800ca9a3b      imul rdx, qword ptr [rcx + 0x68], 0x3b9aca00
     48035170              add rdx, qword ptr [rcx + 0x70]
@@ -105,11 +97,11 @@ deal:
     4883795000            cmp qword ptr [rcx + 0x50], 0
     7409                  je shared
     488b4150              mov rax, qword ptr [rcx + 0x50]
-    e9bcfeffff            jmp done
+    e9d6feffff            jmp done
 shared:
     483b4120              cmp rax, qword ptr [rcx + 0x20]
-    0f82b2feffff          jb done
-    e9a5feffff            jmp timed
+    0f82ccfeffff          jb done
+    e9bffeffff            jmp timed
 member:
     53                    push rbx
     55                    push rbp

@@ -223,6 +223,8 @@ def kernel_text(name: str, artifact: dict[str, Any], words: bytes, signature: di
 def refuse(name: str, artifact: dict[str, Any], signature: dict[str, Any]) -> None:
     """UnsupportedOperation for what launcher.cpp does not do."""
     unknown = set(artifact["hidden"]) - {"assert_buffer", "ticket_buffer", "panel_buffer"}
+    if {"ticket_buffer", "panel_buffer"} <= set(artifact["hidden"]):  # it has one word that is 0
+        unknown.add("panel_buffer")
     unknown_types = [f"{each}: {kind}" for each, kind in signature.items()
                      if kind not in NUMBERS and kind != "constexpr" and not str(kind).startswith("*")]
     passed = [each for each, kind in signature.items() if kind != "constexpr"]
