@@ -33,7 +33,7 @@ VARIABLE = "TRITON_SPIRV_INDUCTOR_KEEP"
 MOST, SHARE = 1024, 16
 
 #: bytes from which on an array is kept: a kernel that writes it takes so long that finding one adds little
-LEAST = 4 << 20
+LEAST = 1 << 20
 
 #: storages of a size that are looked at for a free one
 LOOKS = 8
