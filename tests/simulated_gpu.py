@@ -90,7 +90,7 @@ def installed() -> Iterator[None]:
     from triton_spirv_backend import targets
 
     def forget() -> None:
-        for function in (devices._all_devices, targets._device_name, targets._interface):
+        for function in (devices._all_devices, targets._device_name, targets._name, targets._interface):
             function.cache_clear()
 
     before = loader.open_loader

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -14,10 +15,10 @@ import triton
 import triton.language as tl
 import triton_spirv
 from counting import calls
-from triton_spirv import asarray, zeros
+from triton_spirv import asarray, checking, zeros
 from triton_spirv.errors import DeviceError, LaunchError, UsageError
-from triton_spirv.runtime import loader
-from triton_spirv_backend import interface, launcher
+from triton_spirv.runtime import devices, loader
+from triton_spirv_backend import interface, launcher, targets
 from versions import has_sign
 
 
@@ -46,6 +47,28 @@ def test_device_facts() -> None:
         assert properties[name] > 0
     assert driver.map_python_to_cpp_type("*fp32") == "void*"
     assert driver.map_python_to_cpp_type("i32") == "int32_t"
+
+
+@pytest.mark.cpu_device("whose name it is")
+def test_name_of_the_device_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is what launches ask for; they look into os.environ, and ask it where that cannot be."""
+    name = triton.runtime.driver.active.get_current_device
+    for variable in (targets.VARIABLE, checking.VARIABLE, devices.VARIABLE):
+        monkeypatch.delenv(variable, raising=False)
+    for _ in range(2):
+        assert name() == "cpu"
+        monkeypatch.setenv(checking.VARIABLE, " race,bounds")
+        assert name() == "cpu (check=bounds,race)"
+        with triton_spirv.checked("uninit"):
+            assert name() == "cpu (check=uninit)"
+        with triton_spirv.checked(""):
+            assert name() == "cpu"
+        monkeypatch.setenv(targets.VARIABLE, "cpu")
+        monkeypatch.setenv(devices.VARIABLE, " CPU ")
+        assert name() == "cpu (target=cpu) (check=bounds,race)"
+        for variable in (targets.VARIABLE, checking.VARIABLE, devices.VARIABLE):
+            monkeypatch.delenv(variable)
+        monkeypatch.setattr(os, "environ", dict(os.environ))  # not CPython's own kind
 
 
 def test_active_torch_device() -> None:

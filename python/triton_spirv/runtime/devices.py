@@ -22,6 +22,7 @@ from .opencl import Library
 from .pending import Pending
 from .thread_queues import ThreadQueues
 
+VARIABLE = "TRITON_SPIRV_DEVICE"
 KINDS = ("cpu", "gpu", "accelerator")
 INSTALL_HINT = "'pip install intel-opencl-rt intel-cmplr-lib-rt' brings a CPU device"
 
@@ -234,7 +235,7 @@ def _of_kind(kind: str) -> list[Device]:
 
 def selection() -> str:
     """What TRITON_SPIRV_DEVICE asks for; empty: the default."""
-    return os.environ.get("TRITON_SPIRV_DEVICE", "").strip()
+    return os.environ.get(VARIABLE, "").strip()
 
 
 def is_pip_cpu(choice: str) -> bool:

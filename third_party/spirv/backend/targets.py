@@ -58,11 +58,38 @@ def _vulkan(choice: str) -> Device:
 
 def current_device() -> str:
     """The name of the chosen device, by which Triton keeps kernels; those of checked mode are others, and
-    those for another target."""
-    name, checks, wanted = _device_name(devices.selection()), checking.current(), os.environ.get(VARIABLE)
+    those for another target. Each launch asks."""
+    return _name(*_held(), checking.chosen.get())
+
+
+#: what a name follows from
+_VARIABLES = (devices.VARIABLE, checking.VARIABLE, VARIABLE)
+_KEYS = tuple(map(getattr(os.environ, "encodekey", str), _VARIABLES))
+
+
+def _held() -> tuple[Any, ...]:
+    """The variables' texts as CPython's os.environ holds them. To ask it for them takes a sixth of a launch:
+    it encodes each name and decodes each text."""
+    found = getattr(os.environ, "_data", None)
+    if found is None:  # not CPython's
+        return tuple(map(os.environ.get, _VARIABLES))
+    device, checks, target = _KEYS
+    return found.get(device), found.get(checks), found.get(target)
+
+
+@functools.cache
+def _name(device: Any, checks: Any, target: Any, chosen: str | None) -> str:
+    """For these texts, and what `checked` has chosen."""
+    name, wanted = _device_name(_decoded(device).strip()), _decoded(target)
     if wanted:
         name = f"{name} (target={wanted})"
-    return f"{name} (check={checks})" if checks else name
+    if chosen is None:
+        chosen = checking.normalised(_decoded(checks))
+    return f"{name} (check={chosen})" if chosen else name
+
+
+def _decoded(text: Any) -> str:
+    return os.fsdecode(text) if text is not None else ""
 
 
 def current_interface() -> Any:
