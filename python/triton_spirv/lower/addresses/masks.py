@@ -10,6 +10,7 @@ width: a window that wraps fails the test and takes the exact path.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import reduce
 
@@ -292,6 +293,11 @@ def _load_masks(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> list[t
             found += [(mask, layout) for layout in layouts if mask is not None
                       and ctx.transfers.of(node.operation, ptr, mask, layout).governed is None]
     return found
+
+
+def known_whole(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]]) -> AbstractContextManager[None]:
+    """Within it every mask of the loads below `inputs` is known to hold for all steps."""
+    return ctx.masks.where_all_hold(set(_load_masks(ctx, inputs)))
 
 
 def proven_whole(ctx: Context, inputs: Iterable[tuple[Tensor, Layout]], walk: Callable[[], None]) -> None:

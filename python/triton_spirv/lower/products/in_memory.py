@@ -3,7 +3,8 @@
 The innermost loop reads it one element at a time, whatever array that is in. To copy a block of it costs
 a tenth of a product's time, most of it for the second cache. So a block of f32 or f64 that a load has, whose
 rows are contiguous and whose address is linear in the indices, is multiplied where it is, by programs whose
-masks are true everywhere. Others stage it (operand.py). Tile registers load rows of bytes and of bf16 so.
+masks are true everywhere. Others stage it (operand.py). Tile registers load rows of bytes and of bf16 so;
+what has to be watched (pairs.py) is looked through first.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from functools import reduce
 from ...ir.model import FloatType, Operation
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
+from ...spirv.types import Bool
 from ..addresses.masks import all_true, is_proven
 from ..context import Context
 from ..registry import parts_of_load
 from ..values.tensor import Affine, Deferred, Pointers
 from .operand import Operand, Plain
+
+#: Bytes after which lines lie in the same set of the nearest cache again: of any with sets of pages.
+SETS = 4096
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,14 @@ class InMemory:
         outer = ctx.b.resize(outer, I64.width)
         moved = ctx.b.iadd(ctx.b.imul(outer, row), k)
         return ctx.env.offset(place, moved), ctx.b.imul(outer, ctx.env.pointee_bytes(place))
+
+    def is_spread(self, ctx: Context) -> Register:
+        """A scalar Bool: do neighbouring rows lie in different sets of the nearest cache? Those of a tile are
+        loaded together."""
+        b, size = ctx.b, ctx.env.pointee_bytes(self.pointer)
+        if isinstance(self.outer, int):
+            return b.constant(Bool(), self.outer * size % SETS != 0)
+        return b.compare("OpINotEqual", b.iand(b.imul(b.resize(self.outer, I64.width), size), SETS - 1), 0)
 
     def element(self, ctx: Context, place: Register, row: int, k: int) -> Register:
         """The one so many rows and steps along K behind a place."""

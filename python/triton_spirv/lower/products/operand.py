@@ -159,9 +159,11 @@ def converted(ctx: Context, register: Register, source: Type, target: Type) -> R
 
 
 def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
-               fetches: SpreadFetches | None = None, tested: bool = False, tile: int = 0) -> Block:
+               fetches: SpreadFetches | None = None, tested: bool = False, tile: int = 0,
+               array: Stored | None = None) -> Block:
     """The left operand [..., M, K], as decide.py says. tested: its masks are known not to hold everywhere.
-    tile: rows and columns of one, where it is put into tiles."""
+    tile: rows and columns of one, where it is put into tiles. array: where it is put that is not found by
+    columns, if there is one already."""
     rows, depth = operand.shape[-2:]
     known = operand.stored() if staging == "where it is" else None
     flipped = staging == "by columns"
@@ -173,7 +175,7 @@ def stage_left(ctx: Context, op: Operation, operand: Operand, staging: str,
         stored = ctx.arrays.allocate(shape, operand.target)
         _copy(ctx, op, operand, _flip(natural), stored, lambda made: replace(made, layout=natural))
     else:
-        stored = ctx.arrays.allocate(operand.shape, operand.target)
+        stored = array or ctx.arrays.allocate(operand.shape, operand.target)
         in_tiles = staging.startswith(IN_TILES)
 
         def place(made: Fragment) -> Fragment:

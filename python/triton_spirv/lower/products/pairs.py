@@ -23,7 +23,7 @@ from ...spirv.builder import I32, with_width
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ...spirv.types import Float, Int
-from ..context import Context
+from ..context import Context, StepLoop
 from ..values.numbers import least
 from ..values.tensor import Fragment, Tensor
 from .grouped import VECTOR, Grouped
@@ -77,6 +77,12 @@ class Watched:
 
     def zeros(self, ctx: Context, layout: Layout) -> Fragment | None:
         return self.operand.zeros(ctx, layout)
+
+    def look_through(self, ctx: Context) -> None:
+        """All of it, which is put nowhere."""
+        layout = ctx.layouts.default(self.shape)
+        with StepLoop(ctx.walks, len(layout.step)):
+            self.fragment(ctx, layout)
 
     def exponent(self, ctx: Context) -> Register:
         """The least exponent of its elements but zeros, with its bias; above any if it has no others."""
@@ -143,17 +149,21 @@ def either_way(ctx: Context, left: Grouped, right: Grouped, by_pairs: Callable[[
                general: Callable[[], Sequence[Register]], also: Register | None = None) -> list[Register]:
     """Run `by_pairs` if nothing of the staged operands would be cleared, and `also`, if given, else
     `general`; what they yield."""
-    b = ctx.b
-    assert isinstance(left.operand, Watched) and isinstance(right.operand, Watched)
-    exponents = [left.operand.exponent(ctx), right.operand.exponent(ctx)]
-    test = b.compare("OpUGreaterThanEqual", b.iadd(*exponents), LEAST_EXPONENTS)
-    for exponent in exponents:
-        test = b.logical_and(test, b.compare("OpUGreaterThan", exponent, 0))
-    test = test if also is None else b.logical_and(test, also)
-    branch = IfElse(b.module, test)
+    branch = IfElse(ctx.b.module, clears_nothing(ctx, left, right, also))
     for arm, run in ((branch.then, by_pairs), (branch.otherwise, general)):
         with arm():
             ctx.scopes.open()
             branch.yield_(run())
             ctx.scopes.close()
     return branch.results
+
+
+def clears_nothing(ctx: Context, left: Grouped, right: Grouped, also: Register | None = None) -> Register:
+    """A scalar Bool: would nothing of operands that were looked at be cleared? And `also`, if given."""
+    b = ctx.b
+    assert isinstance(left.operand, Watched) and isinstance(right.operand, Watched)
+    exponents = [left.operand.exponent(ctx), right.operand.exponent(ctx)]
+    test = b.compare("OpUGreaterThanEqual", b.iadd(*exponents), LEAST_EXPONENTS)
+    for exponent in exponents:
+        test = b.logical_and(test, b.compare("OpUGreaterThan", exponent, 0))
+    return test if also is None else b.logical_and(test, also)

@@ -3,7 +3,7 @@ general way is gone instead."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ...facts.running_sums import sums_from_zero
@@ -11,7 +11,7 @@ from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.control import if_
 from ...spirv.module import Value as Register
-from ..addresses.masks import one_of
+from ..addresses.masks import known_whole, one_of
 from ..context import Context
 from ..memory.prefetch import SpreadFetches
 from ..plan.accesses import Access, Vectors
@@ -26,7 +26,7 @@ from .kept_panels import kept_right
 from .last_round import Straight, is_last_round, straight_to_memory
 from .micro_kernel import Kernel, kernel_of
 from .operand import Block, compute_before, stage_left, stage_right
-from .pairs import NormalSums, either_way, least_of, pairs
+from .pairs import NormalSums, Watched, clears_nothing, either_way, least_of, pairs
 from .panels import multiply
 from .tile_registers import COLUMNS, SIDE, Tiling, by_rows, in_rows, in_tiles
 from .zeroed_sums import clear, is_first_round
@@ -34,7 +34,7 @@ from .zeroed_sums import clear, is_first_round
 
 def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
     """a x b + c where the target's tile registers multiply that, else None. Operands of bf16 are watched
-    while they are staged: where tile registers would clear something, pairs are taken apart."""
+    while they are staged, or before: where tile registers would clear something, pairs are taken apart."""
     found = grouped_for_tiles(ctx, a, b, element_of(op.results[0].type))
     if found is None:
         return None
@@ -47,8 +47,7 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     plan = plan_in_arrays(ctx, op, left, form, added=not is_zero(c), most=COLUMNS)
     normal = NormalSums.of(ctx) if exact and not is_zero(c) and sums_from_zero(op) else None
     tiling = Tiling.of(left, form, plan.tile[1], exact and normal is None)
-    place = None if exact or ctx.env.watch_global is not None else \
-        in_memory(ctx, op, left.operand, integers=True)
+    place = _place(ctx, op, left)
     staging = staging_for_tiles(ctx, left, SIDE)
     if place is None:
         x = stage_left(ctx, op, left, staging, _nobody(), tile=SIDE)
@@ -66,7 +65,9 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     sums = Sums.of(ctx, op, c, begins, tiling, read)
     product = TileProduct(ctx, tiling, kernel_of(ctx, plan, left), y, sums, normal)
     ctx.recorder.reads(y.stored, None)
-    if place is not None:
+    if place is not None and exact:
+        product.looked_through(op, left, right, staging, *place)
+    elif place is not None:
         product.in_place(op, left, *place)
     elif exact:
         either_way(ctx, left, right, lambda: product.by_tiles(x), lambda: product.exactly(x),
@@ -77,6 +78,25 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     if kept is not None:
         kept.end(ctx)
     return sums.array
+
+
+def _place(ctx: Context, op: Operation, left: Grouped) -> tuple[InMemory, Register | None] | None:
+    """Where the left operand is multiplied where it lies, if that may be: where it lies, and what must hold
+    when the kernel runs. Rows of one that is looked through may not displace each other in the nearest cache:
+    it takes longer to come twice than to be staged."""
+    if ctx.env.watch_global is not None:
+        return None
+    if not isinstance(left.operand, Watched):
+        return in_memory(ctx, op, left.operand, integers=True)
+    found = in_memory(ctx, op, left.operand.operand)
+    if found is None:
+        return None
+    there, whole = found
+    spread = there.is_spread(ctx)
+    if spread.constant is False:
+        return None
+    test = spread if whole is None else ctx.b.logical_and(whole, spread)
+    return there, None if test.constant is True else test
 
 
 def _nobody() -> SpreadFetches:
@@ -170,16 +190,53 @@ class TileProduct:
 
     def in_place(self, op: Operation, left: Grouped, there: InMemory, whole: Register | None) -> None:
         """A left operand where it lies in memory, if `whole` holds."""
-        ctx = self.ctx
-
-        def hot() -> Sequence[Register]:
-            layout = ctx.layouts.default(left.operand.shape)
-            ctx.recorder.add(Access(there.load, "tiles", layout, Vectors(layout)))
-            return self.by_tiles(there)
 
         def cold() -> Sequence[Register]:
-            return self.by_tiles(stage_left(ctx, op, left, "by rows", _nobody(), tested=True))
-        if whole is None:
-            hot()
-        else:
-            one_of(ctx, whole, "is all of the left operand in memory?", ("hot", hot), ("cold", cold))
+            return self.by_tiles(stage_left(self.ctx, op, left, "by rows", _nobody(), tested=True))
+        self._where_it_lies(whole, lambda: self._there(left, there), cold)
+
+    def looked_through(self, op: Operation, left: Grouped, right: Grouped, staging: str, there: InMemory,
+                       direct: Register | None) -> None:
+        """A watched left operand: where `direct` holds, it is looked through, and multiplied where it lies.
+        The general way, of which there is one for both, stages it, or stages it again."""
+        ctx, b, watched = self.ctx, self.ctx.b, left.operand
+        assert isinstance(watched, Watched)
+        array = ctx.arrays.allocate(left.shape, left.target)
+
+        def staged() -> Block:
+            return stage_left(ctx, op, left, staging, _nobody(), tile=SIDE, array=array)
+
+        def either(multiply: Callable[[], Sequence[Register]]) -> Sequence[Register]:
+            normal = clears_nothing(ctx, left, right, None if self.normal is None else self.normal.hold(ctx))
+            with if_(b.module, normal):
+                ctx.scopes.open()
+                multiply()
+                ctx.scopes.close()
+            return (normal,)
+
+        def hot() -> Sequence[Register]:
+            with known_whole(ctx, watched.inputs(ctx.layouts.default(watched.shape))):
+                watched.look_through(ctx)
+            return either(lambda: self._there(left, there))
+
+        def cold() -> Sequence[Register]:
+            x = staged()
+            return either(lambda: self.by_tiles(x))
+        (normal,) = self._where_it_lies(direct, hot, cold)
+        with if_(b.module, b.logical_not(normal)):
+            ctx.scopes.open()
+            self.exactly(staged())
+            ctx.scopes.close()
+
+    def _there(self, left: Grouped, there: InMemory) -> Sequence[Register]:
+        layout = self.ctx.layouts.default(left.operand.shape)
+        self.ctx.recorder.add(Access(there.load, "tiles", layout, Vectors(layout)))
+        return self.by_tiles(there)
+
+    def _where_it_lies(self, direct: Register | None, hot: Callable[[], Sequence[Register]],
+                       cold: Callable[[], Sequence[Register]]) -> Sequence[Register]:
+        """One of both ways, if there are two."""
+        if direct is None:
+            return hot()
+        return one_of(self.ctx, direct, "is the left operand multiplied where it lies?", ("hot", hot),
+                      ("cold", cold))

@@ -3,10 +3,9 @@
 A register holds 16 rows of 16 words of 32 bits, or fewer; a word of an operand is a group of neighbours along
 K (grouped.py). Of the eight registers four hold sums, two rows of tiles by two columns where the result is
 large enough, over the whole of K; the others are loaded with operands. Operands lie in private arrays: the
-left one tile by tile, the right one in panels, whose rows are those of its tiles. Nothing has to be known of
-bytes, or of bf16 with the option fast_math: a left operand of such is loaded from where it lies in memory, if
-its rows are contiguous (in_memory.py). In the last round of a loop registers may be stored where the result
-belongs, or go there by way of vectors (last_round.py).
+left one tile by tile, the right one in panels, whose rows are those of its tiles. A left operand whose rows
+are contiguous is loaded from where it lies in memory (in_memory.py). In the last round of a loop registers
+may be stored where the result belongs, or go there by way of vectors (last_round.py).
 
                        right: K words x 32 columns
                            b0      b1
