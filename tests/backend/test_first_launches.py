@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -266,3 +268,44 @@ def test_every_hashed_file_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(opened) > 20
     for path in opened:
         assert repr(str(path.relative_to(folder))) in watched
+
+
+#: Threads that all come to make the code of launches. What a thread has made then is not to be freed while
+#: the functions that it made of it live: the process would crash in a launch, or in Python's collector.
+FIRST_LAUNCHES = """
+import gc, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import handmade
+from triton_spirv.arrays import zeros
+from triton_spirv.runtime import launch_code, machine_code
+listed = []
+assembled = machine_code.assembled
+def slowly(listing):
+    listed.append(listing)
+    time.sleep(0.05)
+    return assembled(listing)
+kernel = handmade.bind(handmade.scaled_add())
+machine_code.assembled = slowly
+barrier = threading.Barrier(6)
+def launch():
+    x, out = zeros(64), zeros(64)
+    barrier.wait()
+    for _ in range(20):
+        kernel.launch(64, 1, 1, (x, x, out, 1.0))
+        gc.collect()
+        kept.append([bytes(size) for size in range(1, 200)])
+kept = []
+threads = [threading.Thread(target=launch) for _ in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert listed == [launch_code.LISTING], len(listed)
+"""
+
+
+@pytest.mark.cpu_device("how it launches in the calling thread")
+def test_threads_that_launch_for_the_first_time_at_once() -> None:
+    command = [sys.executable, "-c", FIRST_LAUNCHES, str(Path(__file__).parent.parent)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

@@ -299,6 +299,19 @@ def test_listing(listing) -> None:
             assert text == f"{instruction.mnemonic} {instruction.op_str}".strip()
 
 
+
+@pytest.mark.skipif(not machine_code.has_code(), reason="it is for another processor")
+def test_code_outlives_the_interpreter() -> None:
+    """Threads and signals may still run it."""
+    script = """
+import ctypes
+from triton_spirv.runtime import machine_code
+start = machine_code.executable(bytes.fromhex("c3"))  # ret
+ctypes.pythonapi.Py_AtExit(ctypes.c_void_p(start))
+"""
+    assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == 0
+
+
 FORK = """
 import os, sys, threading, time
 sys.path.insert(0, sys.argv[1])

@@ -10,13 +10,13 @@ one, by ZE_FLAT_DEVICE_HIERARCHY. Of a card that is one device, the tiles stand 
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 import threading
 from dataclasses import dataclass, field, replace
 
 from ..errors import DeviceError, LaunchError
+from ..once import Once
 from . import loader, opencl, running_kernels, trial
 from .opencl import Library
 from .pending import Pending
@@ -70,7 +70,7 @@ def devices() -> list[Device]:
     return list(_all_devices())
 
 
-@functools.cache
+@Once
 def _all_devices() -> tuple[Device, ...]:
     found: list[Device] = list(_cpu_devices())
     library = loader.open_loader()
@@ -96,7 +96,7 @@ def _are_one(device: Device, other: Device) -> bool:
     return device.handle == other.handle or bool(device.identity) or device.library is not other.library
 
 
-@functools.cache
+@Once
 def _cpu_devices() -> tuple[Device, ...]:
     """Devices of the pip-installed CPU driver: found without asking any other driver."""
     library = loader.open_cpu()

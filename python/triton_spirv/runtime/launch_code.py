@@ -39,12 +39,12 @@ again every millisecond.
 from __future__ import annotations
 
 import ctypes
-import functools
 import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..once import Once
 from . import machine_code, team_code
 
 #: what it gives back where a pointer is below the lowest address, or not aligned
@@ -274,19 +274,19 @@ class Block:
     team: team_code.Team | None = None
 
 
-@functools.cache
+@Once
 def maker() -> Callable[[Block], Call] | None:
     """A function that makes the call of a block; None where there is no such code."""
     if not machine_code.has_code() or sys.implementation.name != "cpython" \
             or bytes.__basicsize__ != CONTENTS + 1:
         return None
     code, labels = machine_code.assembled(LISTING)
-    place = machine_code.executable(code)
-    if place is None:
+    start = machine_code.executable(code)
+    if start is None:
         return None
-    start, page = place
     definitions = {label: _Definition(b"launch", start + labels[label], flags, None) for label, flags in (
         ("launch", METH_O), ("sized", METH_O), ("direct", METH_FASTCALL))}
+    machine_code.keep_for_good(definitions)  # the interpreter's end looks at them for each function
     python, library = ctypes.pythonapi, ctypes.CDLL(None)
 
     def addresses(*functions: object) -> list[int]:
@@ -315,5 +315,4 @@ def maker() -> Callable[[Block], Call] | None:
         call: Call = new(ctypes.addressof(definitions[label]), struct.pack(f"<{len(words)}Q", *words), None)
         return call
 
-    made.keeps = definitions, page  # type: ignore[attr-defined]
     return made

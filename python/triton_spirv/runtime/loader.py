@@ -24,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..errors import DeviceError
+from ..once import Once
 from . import running_kernels
 from .opencl import Library
 
@@ -65,7 +66,7 @@ def _path_by_package() -> str | None:
     return None
 
 
-@functools.cache
+@Once
 def open_cpu() -> Library | None:
     """The CPU driver, opened; None where it is not installed, DeviceError where it is incomplete."""
     path = cpu_library()
@@ -81,7 +82,7 @@ def open_cpu() -> Library | None:
         raise
 
 
-@functools.cache
+@Once
 def open_loader() -> Library | None:
     """The ICD loader: pyopencl's own where pyopencl is installed, else the system's, else None."""
     running_kernels.install()

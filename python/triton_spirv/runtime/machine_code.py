@@ -2,6 +2,9 @@
 may run them.
 
 A listing has one instruction a line: its bytes, and what they say; `name:` is a label.
+
+Pages stay until the process ends. Threads and signal handlers may run code while the interpreter ends, and
+when it has ended.
 """
 
 from __future__ import annotations
@@ -29,8 +32,8 @@ def assembled(listing: str) -> tuple[bytes, dict[str, int]]:
     return bytes(code), labels
 
 
-def executable(code: bytes) -> tuple[int, mmap.mmap] | None:
-    """Where the code is, and the page that it lives in; None on a system that lets nobody make code."""
+def executable(code: bytes) -> int | None:
+    """Where the code is, in a page of its own; None on a system that lets nobody make code."""
     try:
         page = mmap.mmap(-1, mmap.PAGESIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError:
@@ -39,4 +42,12 @@ def executable(code: bytes) -> tuple[int, mmap.mmap] | None:
     start = ctypes.addressof(ctypes.c_char.from_buffer(page))
     protect = ctypes.CDLL(None).mprotect
     protect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-    return None if protect(start, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_EXEC) else (start, page)
+    if protect(start, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_EXEC):
+        return None
+    keep_for_good(page)
+    return start
+
+
+def keep_for_good(value: object) -> None:
+    """The value is never freed, not even by the end of the interpreter."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(value))

@@ -51,6 +51,7 @@ table = array.array("Q", bytes(8 * THREADS))
 #: one word: 0, or, while a fork is about to happen, the address of the forking thread's word: launches of
 #: other threads wait
 gate = array.array("Q", [0])
+machine_code.keep_for_good((table, gate))  # threads may end launches when the interpreter has ended
 #: held around calls of the driver that are no launches: a fork waits for them
 calls = threading.RLock()
 #: has a kernel been given to the driver's own threads? After it they look for more work for a while, each of
@@ -137,6 +138,7 @@ class _Handlers:
         self._data[2:5] = [ctypes.addressof(each) for each in self._texts]
         code, self._labels = assembled(self._block)
         self._code = machine_code.executable(code)
+        machine_code.keep_for_good((self._data, self._texts))
 
     def put(self) -> bool:
         """Ours in force, for the first time; False where no code can be made."""
@@ -162,7 +164,7 @@ class _Handlers:
         self._put(signal, "fault", SIGNAL_INFORMATION | ALTERNATE_STACK, 0, sum(1 << n - 1 for n in FAULTS))
 
     def _put(self, signal: int, label: str, flags: int, restorer: int, mask: int) -> None:
-        start = self._code[0] if self._code else 0
+        start = self._code or 0
         if not flags & HAS_RESTORER:
             flags, restorer = flags | HAS_RESTORER, start + self._labels["restorer"]
         new = (ctypes.c_uint64 * 4)(start + self._labels[label], flags, restorer, mask)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+from triton_spirv.once import Once
 from triton_spirv.runtime.vulkan import arrays, timing
 from triton_spirv.runtime.vulkan.context import Context, open_device
 from triton_spirv.runtime.vulkan.devices import Device
@@ -143,7 +143,7 @@ def _streams(interface: VulkanInterface) -> type[TheStream]:
     return Stream
 
 
-@functools.cache
+@Once
 def of(device: Device) -> VulkanInterface:
     """The interface of a device."""
     return VulkanInterface(device)

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...errors import DeviceError
+from ...once import Once
 from .shared_memory import handed
 from .structures import _CODES
 
@@ -262,7 +263,7 @@ class Gpu:
             raise self.cuda.error("cuStreamQuery", code)
 
 
-@functools.cache
+@Once
 def _open(process: int) -> Cuda | None:
     try:
         return Cuda(ctypes.CDLL("libcuda.so.1"))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import DeviceError
+from ...once import Once
 from . import PREFIX, features
 from .instance import Instance, open_instance
 from .library import INSTALL_HINT, Functions, open_loader
@@ -153,7 +154,7 @@ class Device:
         return f"{self.choice}: {self.name} ({self.kind}, {driver}, {self.platform})"
 
 
-@functools.cache
+@Once
 def devices() -> tuple[Device, ...]:
     """Every Vulkan device, in the loader's order; none where there is no loader or no driver."""
     instance = open_instance()

@@ -7,12 +7,12 @@ stderr, and the next call that waits for the device raises it.
 from __future__ import annotations
 
 import ctypes
-import functools
 import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import DeviceError
+from ...once import Once
 from ...settings import flag
 from .library import Functions, Loader, VulkanError, open_loader
 from .structures import STRUCTURES, make, strings
@@ -52,7 +52,7 @@ class Instance:
             raise DeviceError(f"the Vulkan validation layer reports\n{text}")
 
 
-@functools.cache
+@Once
 def open_instance() -> Instance | None:
     """The process's instance; None without a loader or any driver. It is never destroyed."""
     loader = open_loader()

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import functools
 import os
 from typing import Any
 
 from ...errors import DeviceError
+from ...once import Once
 from .structures import _CODES
 
 INSTALL_HINT = ("install the Vulkan loader and a driver (Debian and Ubuntu: 'apt install libvulkan1 "
@@ -151,7 +151,7 @@ class Loader:
         return Functions("instance", lambda name: self._address(instance, name.encode()))
 
 
-@functools.cache
+@Once
 def open_loader() -> Loader | None:
     """The Vulkan loader of this machine; None where there is none. DeviceError where the variable names what
     is none."""
