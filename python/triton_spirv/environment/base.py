@@ -321,6 +321,11 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
             return b.iadd(b.imul(x, y), z)
         return self.contract(b.binary("OpFAdd", self.contract(b.binary("OpFMul", x, y)), z))
 
+    def extreme(self, x: Value, y: Value, comparison: str) -> Value:
+        """The larger or smaller one of two floats, as OpFOrdGreaterThan or OpFOrdLessThan says; y where they
+        are equal, or one is NaN."""
+        return self.b.select(self.b.compare(comparison, x, y), x, y)
+
     def integer(self, opcode: str, x: Operand, y: Operand) -> Value:
         """An arithmetic instruction on integers, for all operands that Triton's operation is defined for."""
         b = self.b

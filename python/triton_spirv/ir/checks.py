@@ -50,7 +50,7 @@ _FAMILIES: dict[str, str] = {
     "arith.subui_extended arith.mulsi_extended arith.mului_extended math.ipowi":
     "lhs:int rhs=lhs",
     "arith.addf arith.subf arith.mulf arith.divf arith.remf arith.maximumf arith.maxnumf "
-    "arith.minimumf arith.minnumf arith.cmpf math.atan2 math.copysign math.powf":
+    "ts.larger ts.smaller arith.minimumf arith.minnumf arith.cmpf math.atan2 math.copysign math.powf":
     "lhs:float rhs=lhs",
     "arith.negf arith.flush_denormals math.absf math.acos math.acosh math.asin math.asinh math.atan "
     "math.atanh math.cbrt math.ceil math.cos math.cosh math.erf math.erfc math.exp math.exp2 "

@@ -183,6 +183,7 @@ _op("tt.gather", "src indices", "$src [ $indices ] {} : F", traits="picks")
 
 # ts: what passes/simplify.py writes; Triton does not know it
 _op("ts.swap", "src", "$src {} : T(src)", "src", traits="view")
+_family("ts.larger ts.smaller", "lhs rhs", "$lhs , $rhs {} : T(lhs)", "lhs", "extreme")
 
 # ts: what passes/checked/ writes
 _op("ts.check_word", "", "{} : R", traits="pure")

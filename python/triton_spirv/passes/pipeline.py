@@ -40,7 +40,7 @@ class Pass:
 
 
 PASSES = (
-    Pass("simplify", lambda module, target, warps: simplify(module)),
+    Pass("simplify", lambda module, target, warps: simplify(module, extremes=not target.lanes)),
     Pass("order-axes", lambda module, target, warps: order_axes(module),
          lambda target: not target.lanes and target.optimises("axes")),
     Pass("single-rounds", lambda module, target, warps: without_single_rounds(

@@ -6,23 +6,34 @@ Triton's sort and flip exchange the two elements along an axis of size 2 by thre
     y = x ^ s, repeated along the axis             x0 ^ (x0 ^ x1) = x1,  x1 ^ (x0 ^ x1) = x0
 
 which is `ts.swap`, a view: no arithmetic, and what a sort does between two of them shares a loop.
+
+torch's kernels choose the larger of two f32, or the first one where it is NaN, by
+
+    m = a > b | a != a
+    y = select(m, a, b)
+
+which is `ts.larger` (`ts.smaller`): processors have an instruction for most of it, and a reduction by it has
+a number that it may begin with.
 """
 
 from __future__ import annotations
 
-from triton_spirv.ir.model import IntegerType, Operation, TensorType, Value
+from triton_spirv.ir.model import FloatType, IntegerType, Operation, TensorType, Type, Value
 from triton_spirv.ir.module import Module
 
 SWAP = "ts.swap"
 
 
-def simplify(module: Module) -> None:
-    """Rewrite xors that exchange neighbours, in place; operations that this leaves unused are removed."""
+def simplify(module: Module, extremes: bool = True) -> None:
+    """Rewrite xors that exchange neighbours, and choices of the larger number if `extremes`, in place;
+    operations that this leaves unused are removed."""
     for op in list(module.walk()):
         if op.name == "arith.xori":
             _swap(op)
         elif op.name == "arith.cmpi":
             _decide(op)
+        elif op.has("selects") and extremes:
+            _extreme(op)
 
 
 #: What no signed number fails, as a test of the constant on the right: least and greatest number of its type.
@@ -43,6 +54,35 @@ def _decide(op: Operation) -> None:
     if not test(number, -1 << (narrow.width - 1), (1 << (narrow.width - 1)) - 1):
         return
     op.become("arith.constant", [], {"value": True})
+
+
+#: (what joins two tests, predicate of the one with another number) -> the operation that chooses so
+EXTREMES = {("arith.ori", "ogt"): "ts.larger", ("arith.ori", "olt"): "ts.smaller"}
+
+
+def _extreme(op: Operation) -> None:
+    either, a, b = op.operands
+    mask = either.defining_op
+    if mask is None or len(mask.operands) != 2 or _element(a.type) != FloatType("f32"):
+        return
+    tests = [test.defining_op for test in mask.operands]
+    for comparison, nan in (tests, tests[::-1]):
+        name = EXTREMES.get((mask.name, _predicate(comparison, a, b)))
+        if name is not None and _predicate(nan, a, a) in ("une", "uno"):
+            op.become(name, [a, b], {})
+            _remove_unused(mask)
+            return
+
+
+def _element(type: Type) -> Type:
+    return type.element if isinstance(type, TensorType) else type
+
+
+def _predicate(op: Operation | None, a: Value, b: Value) -> str:
+    """Of a comparison of two floats; empty if it is none of these."""
+    found = "" if op is None or op.operands != [a, b] else op.attributes.get("predicate", "")
+    assert isinstance(found, str)
+    return found
 
 
 def _swap(op: Operation) -> None:

@@ -250,6 +250,18 @@ class OpenCL(OpenCLTileRegisters):
                                           tuple(each.type for each in given))
         return b.emit("OpFunctionCall", callee, *given, type=x.type)
 
+    def extreme(self, x: Value, y: Value, comparison: str) -> Value:
+        """By VMAXPS: LLVM makes one comparison of several that choose between the same two values, and then
+        has no use for it."""
+        b, width = self.b, width_of(x.type)
+        if not self.target.chooses or scalar_type(x.type) != Float(32) or width not in (8, 16):
+            return super().extreme(x, y, comparison)
+        given = [x, y, *([b.constant(I32, CURRENT_DIRECTION)] if width == 16 else [])]
+        which = "max" if comparison == "OpFOrdGreaterThan" else "min"
+        name = f"llvm.x86.{'avx512' if width == 16 else 'avx'}.{which}.ps.{32 * width}"
+        callee = b.module.import_function(name, x.type, tuple(each.type for each in given))
+        return b.emit("OpFunctionCall", callee, *given, type=x.type)
+
     def _below(self, remainder: Value, x: Value, y: Value) -> Value:
         """A remainder as large as its divisor y is none: Intel's CPU runtime gives x for fmod(x, x) of some x
         that are denormal or have the least exponent of the normal ones."""

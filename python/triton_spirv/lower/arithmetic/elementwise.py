@@ -245,6 +245,21 @@ def fused_multiply_add(ctx: Context, op: Operation, a: Register, b: Register, c:
     )
 
 
+EXTREMES = {"ts.larger": "OpFOrdGreaterThan", "ts.smaller": "OpFOrdLessThan"}
+
+
+@elementwise(*EXTREMES, weight=3)
+def larger_or_nan(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
+    """The first one where it is NaN, else the larger or smaller one; of equal numbers, 0.0 and -0.0 too, the
+    second one."""
+    b = ctx.b
+
+    def formula(x: Register, y: Register) -> Register:
+        x, y = b.match(x, y)
+        return b.select(b.unordered(x, x), x, ctx.env.extreme(x, y, EXTREMES[op.name]))
+    return in_f32(b, element_of(op.operands[0].type), formula, lhs, rhs)
+
+
 @elementwise("arith.maximumf", "arith.minimumf", weight=4)
 def propagating(ctx: Context, op: Operation, lhs: Register, rhs: Register) -> Register:
     """IEEE 754-2019 maximum or minimum: NaN where an operand is NaN, -0 below 0."""

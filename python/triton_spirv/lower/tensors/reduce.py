@@ -6,11 +6,11 @@ the axis has no bits of that coordinate. What is left lies under the operand's l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...ir.model import IntegerType, Operation, Region, Type, Value
-from ...layout import Layout, bit_by_bit
+from ...layout import Layout, bit_by_bit, log2
 from ...spirv.builder import scalar_type, width_of, with_width
 from ...spirv.module import Value as Register
 from ...spirv.types import Float, Int
@@ -40,7 +40,8 @@ def identity(name: str | None, type: SpirvType) -> float | int | None:
     if isinstance(element, Float):
         nan, inf = float("nan"), float("inf")
         return {"arith.addf": -0.0, "arith.mulf": 1.0, "arith.maxnumf": nan, "arith.minnumf": nan,
-                "arith.maximumf": -inf, "arith.minimumf": inf}.get(name or "")
+                "arith.maximumf": -inf, "arith.minimumf": inf, "ts.larger": -inf, "ts.smaller": inf,
+                }.get(name or "")
     if isinstance(element, Int):
         top = 1 << (element.width - 1)
         return {
@@ -105,11 +106,24 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
     walk = ctx.walks.plan(op, inputs)
     kept = [r for r, index in enumerate(layout.register_indices) if not index & mask]
     widths = layout.width
-    stored = [ctx.arrays.allocate(_kept_shape(layout, axis), element)
-              for element in elements] if outer else []
+    shared = _rows_together(layout, outer, mask, len(kept)) if is_elementwise(region) else 0
+    partial = replace(layout, step=outer, register=tuple(x for x in layout.register if not x & mask))
+    narrow = narrowed(partial, axis) if shared else partial
+    stored = [ctx.arrays.allocate(narrow.shape if shared else _kept_shape(layout, axis), element)
+              for element in (types if shared else elements)] if outer else []
+
+    def finished(layout: Layout, rows: list[Row]) -> list[Fragment]:
+        """Of rows that are reduced to one register each: what is left under the layout without the axis."""
+        partial, rows = _reduce_components(ctx, region, layout, rows, layout.axis_mask(axis))
+        rows = _reduce_lanes(ctx, region, partial, rows, mask)
+        rows = _reduce_warps(ctx, region, partial, rows, mask)
+        shrunk = without_axis(partial, axis)
+        return [Fragment(shrunk, element, tuple(from_accumulator(ctx, row[i], element, type) for row in rows))
+                for i, (element, type) in enumerate(zip(elements, types, strict=True))]
+
     with StepLoop(ctx.walks, len(outer)):
         start = start_rows(ctx, op, types, widths, len(kept))
-        with StepLoop(ctx.walks, len(inner), [x for row in start for x in row]) as loop:
+        with StepLoop(ctx.walks, len(inner), [x for row in start for x in row], short=bool(outer)) as loop:
 
             def reduced() -> list[Register]:
                 columns = [[to_accumulator(ctx, x, element, type)
@@ -131,19 +145,62 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
                 rows = joined
             loop.yield_([x for row in rows for x in row])
         rows = [list(loop.results[i:i + len(srcs)]) for i in range(0, len(loop.results), len(srcs))]
-        partial = replace(layout, step=outer, register=tuple(x for x in layout.register if not x & mask))
-        partial, rows = _reduce_components(ctx, region, partial, rows, mask)
-        rows = _reduce_lanes(ctx, region, partial, rows, mask)
-        rows = _reduce_warps(ctx, region, partial, rows, mask)
-        shrunk = without_axis(partial, axis)
-        made = [Fragment(shrunk, element, tuple(from_accumulator(ctx, row[i], element, type) for row in rows))
-                for i, (element, type) in enumerate(zip(elements, types, strict=True))]
+        if shared:
+            made = [Fragment(narrow, type, tuple(row[i] for row in rows)) for i, type in enumerate(types)]
+        else:
+            made = finished(partial, rows)
         for array, piece in zip(stored, made, strict=False):
             ctx.arrays.write(array, piece)
     ctx.walks.finish(walk)
+    if shared:
+        made, stored = _reduce_together(ctx, narrow, shared, stored, elements, axis, finished)
     return tuple(
-        _result(ctx, value.type, stored[i] if outer else made[i]) for i, value in enumerate(op.results)
+        _result(ctx, value.type, stored[i] if stored else made[i]) for i, value in enumerate(op.results)
     )
+
+
+def _rows_together(layout: Layout, outer: tuple[int, ...], mask: int, registers: int) -> int:
+    """The bits of an outer loop whose turns leave their vectors in an array, so that components of several
+    are reduced together behind it (`_reduce_components`); 0 where each turn had better reduce its own.
+
+    Of a vector of 16 alone that takes four shuffles and four combinations, each of which waits for the one
+    before; of 16 vectors together 30 and 15.
+    """
+    along = [basis & mask for basis in layout.component if basis & mask]
+    lowest = mask & -mask
+    if any(layout.lane) or any(layout.warp) or sum(along) != lowest * ((1 << len(along)) - 1):
+        return 0
+    return max(0, min(len(outer), len(along) - log2(registers)))
+
+
+def narrowed(layout: Layout, axis: int) -> Layout:
+    """The layout of what is left when registers and steps along an axis are reduced: the axis is as long as
+    the components along it, which are its lowest bits."""
+    low, bits = layout.dim_bits[axis]
+    left = sum(1 for basis in layout.component if basis & layout.axis_mask(axis))
+    below = (1 << low + left) - 1
+    shape = (*layout.shape[:axis], 1 << left, *layout.shape[axis + 1:])
+    return layout.map(shape, lambda basis: basis & below | basis >> low + bits << low + left)
+
+
+def _reduce_together(ctx: Context, layout: Layout, shared: int, parts: Sequence[Stored],
+                     elements: Sequence[Type], axis: int,
+                     finished: Callable[[Layout, list[Row]], list[Fragment]]
+                     ) -> tuple[list[Fragment], list[Stored]]:
+    """Reduce the components of vectors in arrays, of `1 << shared` turns at a time -> the fragments of a
+    turn, and the arrays that all turns have filled; none where one turn does it."""
+    register = tuple(sorted(layout.register + layout.step[:shared], reverse=True))  # for results in order
+    layout = replace(layout, register=register, step=layout.step[shared:])
+    walk = ctx.walks.plan(None, [])
+    stored = [ctx.arrays.allocate(_kept_shape(layout, axis), element) for element in elements] \
+        if layout.step else []
+    with StepLoop(ctx.walks, len(layout.step)):
+        columns = [ctx.arrays.read(part, layout).registers for part in parts]
+        made = finished(layout, [list(row) for row in zip(*columns, strict=True)])
+        for array, piece in zip(stored, made, strict=False):
+            ctx.arrays.write(array, piece)
+    ctx.walks.finish(walk)
+    return made, stored
 
 
 def _kept_shape(layout: Layout, axis: int) -> tuple[int, ...]:

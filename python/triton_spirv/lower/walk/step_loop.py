@@ -29,13 +29,16 @@ class StepLoop:
     """A loop over `bits` step bits, or straight-line code where there are none; `carried` values go from turn
     to turn.
 
-    `index` counts turns from 0; a reversed loop visits the last step first.
+    `index` counts turns from 0; a reversed loop visits the last step first. A `short` one of two turns is
+    unrolled by the driver.
     """
 
     def __init__(
-        self, walks: Turning, bits: int, carried: Sequence[Register] = (), reverse: bool = False
+        self, walks: Turning, bits: int, carried: Sequence[Register] = (), reverse: bool = False,
+        short: bool = False,
     ) -> None:
         self.walks, self.bits, self.reverse = walks, bits, reverse
+        self.short = short and bits == 1
         self.carried = list(carried)
         self.results = list(carried)
         self.index: Register | None = None
@@ -51,7 +54,7 @@ class StepLoop:
                 b.constant(I32, 1 << self.bits),
                 one,
                 carried=self.carried,
-                control="DontUnroll",
+                control="Unroll" if self.short else "DontUnroll",
             )
             self._loop.__enter__()
             self.index, self.carried = self._loop.index, list(self._loop.carried)
