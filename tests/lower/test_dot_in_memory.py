@@ -3,6 +3,8 @@ result. Whole numbers, so that any order of summation is exact."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numeric
 import numpy as np
 import pytest
@@ -50,6 +52,20 @@ def multiplied(run, dtype, sizes, block, batch=1, flipped=False):
 
 SIZES = [((64, 64, 64), (32, 32, 32)), ((65, 70, 33), (32, 64, 16)), ((1, 17, 5), (16, 16, 16)),
          ((100, 130, 96), (128, 128, 32)), ((7, 64, 64), (4, 64, 64))]
+
+
+PAIRS = [((64, 64, 64), (32, 32, 32)), ((65, 70, 33), (32, 64, 16)), ((130, 100, 95), (64, 128, 32)),
+         ((129, 129, 129), (64, 64, 64)), ((7, 64, 64), (4, 64, 64))]
+
+
+@pytest.mark.parametrize("batch", (1, 3))
+@pytest.mark.parametrize("sizes, block", PAIRS, ids=str)
+def test_pairs_of_bf16_that_nobody_looks_through(run, mode, sizes, block, batch):
+    """Rows of odd lengths begin at any even address."""
+    kernel = multiplied(partial(run, fast_math=True), "bf16", sizes, block, batch=batch)
+    plan = kernel.asm["plan"]
+    if mode == "vector" and "tile registers" not in plan:
+        assert ("in memory" in plan) == (block[0] * block[2] > 256 and ": arrays, bf16, " in plan)
 
 
 @pytest.mark.parametrize("sizes, block", SIZES, ids=str)

@@ -108,8 +108,8 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     """The same for a left operand that is multiplied where it lies in memory, if `whole` holds."""
     op = plan.operation
     plan = replace(plan, narrow=min(plan.narrow, ROWS_IN_MEMORY))
-    layout = ctx.layouts.default(left.shape)
-    inputs = left.inputs(layout)
+    layout = ctx.layouts.default(left.tensor.shape)
+    inputs = [(left.tensor, layout)]
     compute_before(ctx, op, inputs)
     if fetches is not None:
         fetches.takes(ctx, inputs, len(layout.step))

@@ -3,8 +3,8 @@
 The innermost loop reads it one element at a time, whatever array that is in. To copy a block of it costs
 a tenth of a product's time, most of it for the second cache. So a block of f32 or f64 that a load has, whose
 rows are contiguous and whose address is linear in the indices, is multiplied where it is, by programs whose
-masks are true everywhere. Others stage it (operand.py). Tile registers load rows of bytes and of bf16 so;
-what has to be watched (pairs.py) is looked through first.
+masks are true everywhere. Others stage it (operand.py). So is one of pairs of bf16 that nobody has to watch.
+Tile registers load rows of bytes and of bf16 so; what has to be watched (pairs.py) is looked through first.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import reduce
 
 from ...ir.model import FloatType, Operation
-from ...spirv.builder import I64
+from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..addresses.masks import all_true, is_proven
 from ..context import Context
 from ..registry import parts_of_load
 from ..values.tensor import Affine, Deferred, Pointers
+from .grouped import Grouped
 from .operand import Operand, Plain
 
 #: Bytes after which lines lie in the same set of the nearest cache again: of any with sets of pages.
@@ -29,13 +30,14 @@ SETS = 4096
 @dataclass(frozen=True)
 class InMemory:
     """Element (batch, row, k) is the one so many elements behind `pointer` as the indices times their strides
-    add up to."""
+    add up to; with `count` above 1, so many from there on, as a word."""
 
     load: Operation
     pointer: Register
     batch: Register | int
     outer: Register | int
     depth: Register | int
+    count: int = 1
 
     def origin(self, ctx: Context, batch: Register, row: Register) -> Register:
         """Where k = 0 of a row is."""
@@ -66,7 +68,8 @@ class InMemory:
         """The one so many rows and steps along K behind a place."""
         moved = [_times(ctx, ctx.b.constant(I64, index), stride)
                  for index, stride in ((row, self.outer), (k, self.depth))]
-        return ctx.env.load(ctx.env.offset(place, reduce(ctx.b.iadd, moved)), 1)
+        found = ctx.env.load(ctx.env.offset(place, reduce(ctx.b.iadd, moved)), self.count)
+        return found if self.count == 1 else ctx.b.emit("OpBitcast", found, type=I32)
 
 
 def _times(ctx: Context, index: Register, stride: Register | int) -> Register:
@@ -77,6 +80,9 @@ def in_memory(ctx: Context, op: Operation, operand: Operand, integers: bool = Fa
               ) -> tuple[InMemory, Register | None] | None:
     """The left operand of `op` where it lies, and what must hold when the kernel runs, if anything; None for
     one that is staged."""
+    count = 1
+    if isinstance(operand, Grouped) and not operand.flipped:
+        count, operand = operand.count, operand.operand
     if not isinstance(operand, Plain) or not (integers or isinstance(operand.target, FloatType)):
         return None
     load = operand.tensor
@@ -99,4 +105,4 @@ def in_memory(ctx: Context, op: Operation, operand: Operand, integers: bool = Fa
             return None
     first = ctx.env.offset(pointers.base, pointers.affine.base)
     batch = 0 if len(strides) == 2 else strides[0]
-    return InMemory(load.operation, first, batch, strides[-2], strides[-1]), test
+    return InMemory(load.operation, first, batch, strides[-2], count, count), test
