@@ -101,14 +101,25 @@ def rows_by_number(p, numbers, to, rows: tl.constexpr, n, WIDTH: tl.constexpr, B
     tl.store(p + to + i, tl.load(p + i % WIDTH + WIDTH * number, i < n) + 1, i < n)
 
 
+@triton.jit
+def rows_by_number_of_the_launch(p, numbers, to, rows, n, width, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    number = tl.load(numbers + i // width, i < n, other=0)
+    number = tl.where(number < 0, number + rows, number)
+    tl.device_assert(((number >= 0) & (number < rows)) | ~(i < n), "no such row")
+    tl.store(p + to + i, tl.load(p + i % width + width * number, i < n) + 1, i < n)
+
+
 @pytest.mark.parametrize("to", (-1024, -700, -3, 0, 100, 1279, 1280, 4000))
-def test_asserted_numbers(run, to):
-    """A masked element may have any number."""
+@pytest.mark.parametrize("known", (True, False))
+def test_asserted_numbers(run, known, to):
+    """A masked element may have any number. The number of rows, and their length, may be arguments."""
     rows, width, n, start = 20, 64, 700, 2048
     x = numeric.random(8192, "f32")
     numbers = np.resize(np.array([3, -1, 0, 19, -20, 7], np.int64), -(-n // width))
     data = numeric.tensor(x, "f32")
-    run(rows_by_number, 1, data[start:], numeric.tensor(numbers, "i64"), to, rows, n, width, BLOCK,
+    kernel = rows_by_number if known else rows_by_number_of_the_launch
+    run(kernel, 1, data[start:], numeric.tensor(numbers, "i64"), to, rows, n, width, BLOCK,
         debug=True)
     i = np.arange(n)
     expected = x.copy()
@@ -227,6 +238,7 @@ UNKNOWN = {
     tt.assert %some, \"\" : tensor<1024xi1>""",
 }
 KNOWN["asserted"] = LOOKED_UP + BOTH + ASSERTED
+KNOWN["asserted-later"] = KNOWN["asserted"].replace("%j, %c100", "%j, %starts")
 
 
 @pytest.mark.parametrize("name", KNOWN | UNKNOWN)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import prod
 
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction
@@ -25,7 +26,7 @@ from ...traversal import Asking, Known, answer
 from ..arithmetic.symbolic import as_affine
 from ..context import Context
 from ..values.tensor import Affine, Bound, Deferred, Tensor, Uniform
-from ..values.types import shape_of
+from ..values.types import element_of, shape_of
 from .masks import maker_of
 
 #: for each dimension of a tensor, along which dimension of the access it lies (-1: it has one element); None
@@ -34,6 +35,9 @@ Dims = tuple[int, ...] | None
 
 #: the largest size of a number that may stand in a sum
 LARGEST = 1 << 61
+
+#: the largest size that either of two numbers may have whose product stands in a sum
+LARGEST_FACTOR = 1 << 30
 
 #: comparisons of an element with a limit -> (which end they limit, what is added to the limit)
 LIMITS = {"slt": ("high", -1), "sle": ("high", 0), "sgt": ("low", 1), "sge": ("low", 0)}
@@ -83,6 +87,8 @@ class Intervals:
             sides = []
             for operand in operands:
                 sides.append((yield operand, dims))
+            if op.has("times") and None not in sides and prod(side.most for side in sides) > LARGEST:
+                sides = [self._narrowed(side) for side in sides]
             if op.name in RULES and None not in sides:
                 found = RULES[op.name](self.ctx.b, *sides)
                 if found is not None:
@@ -123,6 +129,13 @@ class Intervals:
         if found.most >= most:
             self._within(found.low, found.high, most)
         return Interval(found.low, found.high, min(found.most, most))
+
+    def _narrowed(self, found: Interval) -> Interval:
+        """The interval where all of it are factors."""
+        if found.most <= LARGEST_FACTOR:
+            return found
+        self._within(found.low, found.high, LARGEST_FACTOR)
+        return Interval(found.low, found.high, LARGEST_FACTOR)
 
     def _within(self, low: Register, high: Register, most: int) -> None:
         """A test: from -most to most - 1."""
@@ -175,16 +188,25 @@ class Intervals:
 
     def _asserted(self, value: Value, dims: Dims) -> Interval | None:
         """What assertions before the access say of a value."""
-        ends: dict[str, int] = {}
+        ends: dict[str, tuple[Register, int]] = {}
         for part in self._assertions(dims):
-            limit = axis_facts(part.operands[1]) if part.predicate in LIMITS else None
-            if limit is not None and limit.constant is not None and part.operands[0] is value:
+            limit = self._limit(part.operands[1]) if part.predicate in LIMITS else None
+            if limit is not None and part.operands[0] is value:
                 end, more = LIMITS[part.predicate]
-                ends[end] = limit.constant + more
+                ends[end] = self.ctx.b.iadd(limit[0], more), limit[1] + abs(more)
         if len(ends) < 2:
             return None
-        low, high = (self.ctx.b.constant(I64, ends[end]) for end in ("low", "high"))
-        return Interval(low, high, max(map(abs, ends.values())))
+        return Interval(ends["low"][0], ends["high"][0], max(most for _, most in ends.values()))
+
+    def _limit(self, value: Value) -> tuple[Register, int] | None:
+        """A number that is one for all elements, i64, and how large it may be; None of others, and where a
+        test would have to say that."""
+        known = axis_facts(value)
+        if known is not None and known.constant is not None:
+            return self.ctx.b.constant(I64, known.constant), abs(known.constant)
+        bound = self.ctx.bindings.value(value)
+        scalar, bits = bound.scalar if isinstance(bound, Uniform) else None, _bits(value)
+        return None if scalar is None or bits > 32 else (self.ctx.b.resize(scalar, 64), 1 << (bits - 1))
 
     def _assertions(self, dims: Dims) -> list[Part]:
         """What has been asserted before the access of values with these dimensions, of all elements or of
@@ -216,6 +238,14 @@ def _of_some(part: Part, dims: Dims, whole: set[tuple[Value, Dims]]) -> list[Par
         if ones is not None and ones.constant and known and needed <= whole:
             return [each for each in conjunction(asserted) if each.predicate]
     return []
+
+
+def _bits(value: Value) -> int:
+    """How many bits a number needs, its sign among them."""
+    op = value.defining_op
+    if op is not None and (op.has("widens") or (op.has("view") and len(op.operands) == 1)):
+        return _bits(op.operands[0])
+    return bits_of(element_of(value.type))
 
 
 def _whole(access: Operation) -> Dims:
