@@ -115,8 +115,8 @@ def test_rows_have_an_axis_of_their_own() -> None:
         (config,) = blocks(kept * 2, {"y": y, "x": x, "r0_": reduced}, cores, num_reduction=1)
         return config["YBLOCK"], config["XBLOCK"], config["R0_BLOCK"]
 
-    assert found(32, 512, 128) == (1, 512, 1) and found(4, 4096, 512) == (1, 1024, 1)
-    assert found(4, 512, 128, cores=1) == (1, 512, 1) and found(4, 512, 128, cores=16) == (1, 64, 1)
+    assert found(32, 512, 128) == (1, 128, 1) and found(4, 4096, 512) == (1, 1024, 1)
+    assert found(4, 512, 128, cores=1) == (1, 128, 1) and found(4, 512, 128, cores=16) == (1, 64, 1)
     assert found(2048, 32, 4) == (8, 32, 1)
     # 8192 rows of 32 cannot have more sums side by side
     for planes, row, block in (64, 64, 64), (64, 32, 32), (64, 2048, 64), (64, 65536, 1024), (8192, 32, 32):
@@ -131,12 +131,15 @@ def test_rounds_of_rows_that_are_just_longer_than_a_power_of_two() -> None:
     assert [round_of(length, 128) for length in (65, 100)] == [128, 128]
     assert blocks([{"XBLOCK": 2, "R0_BLOCK": 2048}], {"x": 1024, "r0_": 2048}, num_reduction=1, reduced=1030
                   ) == [{"XBLOCK": 1, "R0_BLOCK": 256}]
+    assert blocks([{"XBLOCK": 2, "R0_BLOCK": 2048}], {"x": 1024, "r0_": 2048}, num_reduction=1, reduced=1030,
+                  only_reduces=True) == [{"XBLOCK": 2, "R0_BLOCK": 2048}]
 
 
 def test_rows_of_unknown_length_take_one_round_where_they_are_short() -> None:
     """Several short ones in a program; Inductor's loop where a row is long."""
     along = {"tiling_scores": {"x": 64, "r0_": 8192}, "num_reduction": 1}
-    for hints, expected in (({"x": 4096, "r0_": 128}, {"XBLOCK": 8, "R0_BLOCK": 128}),
+    for hints, expected in (({"x": 4096, "r0_": 128}, {"XBLOCK": 16, "R0_BLOCK": 128}),
+                            ({"x": 4096, "r0_": 256}, {"XBLOCK": 4, "R0_BLOCK": 256}),
                             ({"x": 2, "r0_": 128}, {"XBLOCK": 2, "R0_BLOCK": 128}),
                             ({"x": 4096, "r0_": 1024}, {"XBLOCK": 1, "R0_BLOCK": 1024}),
                             ({"x": 256, "r0_": 4096}, {"XBLOCK": 1, "R0_BLOCK": 4096}),

@@ -28,6 +28,12 @@ PROGRAMS = 4
 #: elements of the rows that a program keeps, where there are several: enough to pay for its start
 ROWS = 1024
 
+#: short rows of a program, whose vectors are reduced together: as many as a vector has components
+TOGETHER = 16
+
+#: what a round that is mostly idle costs little with, where it is all that is done with a row
+PLAIN = frozenset({"sum", "prod", "max", "min", "any", "xor_sum", "argmax", "argmin"})
+
 #: elements of the longest row that one round of a loop reduces, where only the call knows how long rows are:
 #: what stands in the round is computed for all of the block
 ONE_ROUND = 4096
@@ -92,9 +98,25 @@ def note_lengths() -> None:
         facts: dict[str, Any] = written(self)
         if config.cpu_backend == "triton" and self.inside_reduction and "r0_" in self.numels:
             facts["reduced"] = int(V.graph.sizevars.optimization_hint(self.numels["r0_"]))
+            facts["only_reduces"] = only_reduces(self.features)
         return facts
 
     TritonKernel.inductor_meta_per_kernel = inductor_meta_per_kernel
+
+
+def only_reduces(features: Any) -> bool:
+    """Does a kernel go over its rows once, and keep nothing of them but what it reduces them to? `features`
+    are Inductor's; where they say other things, the answer is no."""
+    from torch._inductor.codegen import simd_kernel_features as written
+
+    try:
+        schedule = features.node_schedule
+        row = schedule[:schedule.index(written.DisableReduction)] \
+            if written.DisableReduction in schedule else schedule
+        return written.EnableReduction not in schedule and all(
+            node.is_reduction() and node.node.get_reduction_type() in PLAIN for node in row)
+    except AttributeError:
+        return False
 
 
 def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, facts: dict[str, Any],
@@ -112,14 +134,14 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
         return distinct
     names = set(distinct[0].kwargs)
     if names == {"XBLOCK"} and size_hints and "r0_" in size_hints and not adds_rows(facts):
-        distinct[0].kwargs["XBLOCK"] = max(1, min(ROWS // size_hints["r0_"], size_hints["x"]))
+        distinct[0].kwargs["XBLOCK"] = several_rows(size_hints)
         return distinct[:1]
     if names == {"XBLOCK"} and not facts.get("num_reduction"):
         if size_hints:
             distinct[0].kwargs["XBLOCK"] = elements(distinct[0].kwargs["XBLOCK"], size_hints["x"], cores)
         return distinct[:1]
     if names == {"XBLOCK", "YBLOCK", "R0_BLOCK"} and size_hints:
-        distinct[0].kwargs.update(columns_of_planes(size_hints, cores))
+        distinct[0].kwargs.update(columns_of_planes(size_hints, facts.get("num_reduction", 1), cores))
         return distinct[:1]
     if names == {"XBLOCK", "R0_BLOCK", "R1_BLOCK"} and size_hints:
         distinct[0].kwargs.update(XBLOCK=1, R0_BLOCK=1, R1_BLOCK=rows_of_planes(size_hints))
@@ -142,8 +164,11 @@ def configurations(configs: Sequence[Any], size_hints: dict[str, int] | None, fa
     if names == {"XBLOCK", "R0_BLOCK"} and size_hints and len(distinct) == 1 \
             and size_hints["r0_"] <= ONE_ROUND:
         row = size_hints["r0_"]
-        distinct[0].kwargs.update(XBLOCK=max(1, min(ROWS // row, size_hints["x"])),
-                                  R0_BLOCK=round_of(facts.get("reduced", row), row))
+        if facts.get("only_reduces"):
+            distinct[0].kwargs.update(XBLOCK=several_rows(size_hints, 2), R0_BLOCK=row)
+        else:
+            distinct[0].kwargs.update(XBLOCK=several_rows(size_hints),
+                                      R0_BLOCK=round_of(facts.get("reduced", row), row))
     return distinct
 
 
@@ -179,10 +204,18 @@ def columns(numel: int, reductions: int, cores: int) -> int:
     return min(MOST_COLUMNS if numel >= MOST_COLUMNS * cores else few, numel)
 
 
-def columns_of_planes(sizes: dict[str, int], cores: int) -> dict[str, int]:
+def several_rows(sizes: dict[str, int], least: int = 1) -> int:
+    """Of a kernel that reduces rows, each in one round or few: the rows of a program."""
+    row = sizes["r0_"]
+    together = TOGETHER if TOGETHER * row <= 2 * ROWS else 1
+    return min(max(ROWS // row, together, least), sizes["x"])
+
+
+def columns_of_planes(sizes: dict[str, int], reductions: int, cores: int) -> dict[str, int]:
     """Of a kernel that adds rows of x to each other, in each of several planes (reduction_tiling.py): columns
-    of one, or of several where they are small."""
-    columns = min(MOST_COLUMNS, sizes["x"])
+    of one, with sums that stay in registers if there are few of them, or of several where they are small."""
+    few = max(FEWEST_COLUMNS, SUMS // reductions)
+    columns = min(MOST_COLUMNS if sizes["x"] > MOST_COLUMNS else few, sizes["x"])
     while columns > FEWEST_COLUMNS and sizes["x"] * sizes["y"] < PROGRAMS * cores * columns:
         columns //= 2
     planes = max(1, min(ROWS // (columns * sizes["r0_"]), sizes["y"]))
