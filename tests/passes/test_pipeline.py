@@ -15,11 +15,11 @@ from triton_spirv.target import TARGETS, find_target
 
 NARROW = "lavapipe without f16"
 ALWAYS = ("simplify", "single-rounds")
-ORDER = "order-axes"
+ORDER, JOINED = "order-axes", "join-reductions"
 RUNS, EARLY = "once-per-run", "early-addresses"
 UNIT, TILES, AHEAD, BITS = "place-products", "place-tiles", "fetch-ahead", "float16-bits"
 PINNED = {
-    "cpu": ("simplify", ORDER, "single-rounds", EARLY, RUNS),
+    "cpu": ("simplify", ORDER, "single-rounds", JOINED, EARLY, RUNS),
     "cpu-simt": ALWAYS, "cpu-simt8": ALWAYS, "cpu-simt32": ALWAYS,
     "pvc": (*ALWAYS, UNIT, TILES), "bmg": (*ALWAYS, UNIT, TILES), "dg2": (*ALWAYS, UNIT, TILES),
     "tgl": (*ALWAYS, TILES),

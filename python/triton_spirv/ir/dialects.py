@@ -204,7 +204,7 @@ _op("tt.get_num_programs", "", "@axis {} : R", traits="pure", axis="dim")
 _op("tt.make_range", "", "{} : R", traits="enumerates")
 
 # tt: over an axis
-_op("tt.reduce", "srcs*", "generic", traits="folds")
+_op("tt.reduce", "srcs*", "generic", traits="reduces")
 _op("tt.scan", "srcs*", "generic", traits="folds")
 _family("tt.reduce.return tt.scan.return", "values*", _RETURN, traits="returns")
 _op("tt.map_elementwise.return", "values*", "{} (? $values* : T(values*) )?", traits="returns")

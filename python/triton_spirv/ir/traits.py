@@ -20,6 +20,7 @@ dialects (dialects.py) says each operation's.
     reinterprets the bits of its operand, read as another type
     truncates    an integer of a float, its fraction dropped
     folds        combines the elements along an axis by its region
+    reduces      folds them to one
     maps         gives each element, or each pack of neighbours, to its region
     widens       the same number, read as signed, in a wider type
     resizes      the same number in another integer type, where it fits
@@ -60,6 +61,7 @@ from __future__ import annotations
 #: What traits may be said, and which others each brings.
 BRINGS: dict[str, str] = {
     "elementwise": "pure", "view": "pure", "product": "pure", "arranges": "pure", "folds": "pure",
+    "reduces": "folds",
     "maps": "pure", "picks": "pure", "constant": "pure", "enumerates": "pure",
     "keeps_dims": "view", "reshapes": "view", "splats": "view", "transposes": "view",
     "repeats": "keeps_dims", "converts": "keeps_dims",

@@ -105,7 +105,7 @@ def is_chained(op: Operation) -> bool:
 def _reaches(value: Value) -> Asking[bool]:
     """A sum or the like along rows, or the left operand of a product."""
     for user, index in value.uses:
-        if user.name == "tt.reduce" or (user.name == "tt.dot" and index == 0):
+        if user.has("reduces") or (user.name == "tt.dot" and index == 0):
             return True
         if (user.has("converts") or is_elementwise(user)) and (yield from some(user.results)):
             return True
@@ -172,7 +172,7 @@ def _following(user: Operation, index: int, encoding: Encoding) -> list[tuple[Va
             argument = loop.regions[0].entry.arguments[1 + index]
             return [(loop.results[index], encoding), (argument, encoding)]
         return [(loop.results[index], encoding)] if loop.name == "scf.if" else []
-    if user.name == "tt.reduce":
+    if user.has("reduces"):
         sliced = Encoding("ttg", "slice", (("dim", user.attributes["axis"]), ("parent", encoding)))
         return [(result, sliced) for result in user.results]
     if user.name == "tt.expand_dims" and encoding.name == "slice" and \

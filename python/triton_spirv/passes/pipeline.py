@@ -19,6 +19,7 @@ from ..target import Target
 from .early_addresses import early_addresses
 from .fetch_ahead import fetch_ahead
 from .float16_bits import hold_float16_as_bits
+from .join_reductions import join_reductions
 from .matrix_placement import place_products
 from .once_per_run import once_per_run
 from .order_axes import order_axes
@@ -46,6 +47,9 @@ PASSES = (
     Pass("single-rounds", lambda module, target, warps: without_single_rounds(
         module, target.max_registers * target.vector_width),
          lambda target: target.optimises("single-rounds")),
+    Pass("join-reductions", lambda module, target, warps: join_reductions(
+        module, target.max_registers * target.vector_width),
+         lambda target: not target.lanes and target.optimises("joint-reductions")),
     Pass("early-addresses", lambda module, target, warps: early_addresses(module),
          lambda target: not target.lanes and target.optimises("prefetch")),
     Pass("once-per-run", lambda module, target, warps: once_per_run(module),

@@ -108,7 +108,7 @@ def _summed_axis(x: Value, other: Value) -> int | None:
     if widen is None or not widen.has("reshapes"):
         return None
     reduction = widen.operands[0].defining_op
-    if reduction is None or reduction.name != "tt.reduce" or reduction.operands != [x]:
+    if reduction is None or not reduction.has("reduces") or reduction.operands != [x]:
         return None
     axis, shape = reduction.attributes["axis"], x.type.shape
     kept = TensorType((*shape[:axis], 1, *shape[axis + 1:]), x.type.element, None)

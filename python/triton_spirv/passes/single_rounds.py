@@ -95,7 +95,7 @@ def _rewrite(block: Block, loops: Sequence[Operation]) -> None:
         arm.append(Operation("scf.yield", [], {}, [], [], end.location))
     first.insert(Operation("scf.if", [test], {}, [], [], end.location, None, [arm.parent for arm in arms]))
     for op in list(once.operations):
-        if op.name == "tt.reduce" and len(op.operands) == 1:
+        if op.has("reduces") and len(op.operands) == 1:
             _add_zero_last(op)
 
 

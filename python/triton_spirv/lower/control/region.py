@@ -86,6 +86,20 @@ def is_elementwise(region: Region) -> bool:
         for op in region.entry.operations[:-1])
 
 
+def operations_of(region: Region) -> list[str | None]:
+    """For each of the tensors that a combiner takes elements of, the name of the one operation that makes its
+    result of its two arguments (in either order) and of nothing else; None where there is no such."""
+    arguments, end = region.entry.arguments, region.entry.operations[-1]
+    count = len(arguments) // 2
+    names: list[str | None] = []
+    for index in range(count):
+        made = end.operands[index].defining_op if len(region.blocks) == 1 else None
+        its_own = made is not None and len(made.operands) == 2 and len(made.results) == 1 \
+            and set(made.operands) == {arguments[index], arguments[index + count]}
+        names.append(made.name if made is not None and its_own else None)
+    return names
+
+
 def operation_of(region: Region) -> str | None:
     """The name of a combiner that is one operation on its two arguments (in either order), else None."""
     operations = region.entry.operations

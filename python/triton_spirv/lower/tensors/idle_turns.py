@@ -19,7 +19,7 @@ from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..addresses.masks import Idle
 from ..context import Context
-from ..control.region import operation_of, to_accumulator
+from ..control.region import operations_of, to_accumulator
 from ..values.tensor import Bound, Deferred, Fragment, Tensor, Uniform
 from ..values.types import element_of, register_type
 from ..walk.scopes import OpenWalk
@@ -37,30 +37,35 @@ def mask_of(src: Tensor) -> Tensor | None:
     return mask if isinstance(mask, Deferred) else None
 
 
-def idle_turns(ctx: Context, op: Operation, src: Tensor, layout: Layout, walk: OpenWalk, rows: int,
-               type: Type) -> Idle | None:
-    """Of the reduction of one tensor, to so many registers of `type`: the turns to skip. None where there are
-    none, or something is asked for in them."""
-    mask = mask_of(src)
-    if mask is None or not layout.step or any(layout.lane) or any(layout.warp):  # lanes would part
+def idle_turns(ctx: Context, op: Operation, srcs: Sequence[Tensor], layout: Layout, walk: OpenWalk, rows: int,
+               types: Sequence[Type]) -> Idle | None:
+    """Of the reduction of tensors, to so many registers of each of `types`: the turns to skip. None where
+    there are none, or something is asked for in them."""
+    if not layout.step or any(layout.lane) or any(layout.warp):  # lanes would part
         return None
-    assert isinstance(src, Deferred)
-    governing = governed(op.srcs[0])
-    if governing is None or not _is_left(op.regions[0], op.srcs[0].type, number(governing[1])):
+    masks = [mask_of(src) for src in srcs]
+    governing = [governed(value) for value in op.srcs]
+    mask, first = masks[0], governing[0]
+    if mask is None or first is None or any(each is not mask for each in masks):
         return None
-    other = _bound(src, governing[1])
-    kept = {node: _outside(node, governing[0]) for node in walk.by_products}
+    others = [number(each[1]) for each in governing if each is not None and each[0] is first[0]]
+    if len(others) != len(srcs) or not _is_left(op.regions[0], [value.type for value in op.srcs], others):
+        return None
+    kept = {node: _outside(node, first[0]) for node in walk.by_products}
     if None in kept.values() or any(each.layout != layout for each in walk.by_products.values()) \
-            or not all(map(_may_be_skipped, ctx.requests.of([(src, layout)]))):
+            or not all(map(_may_be_skipped, ctx.requests.of([(src, layout) for src in srcs]))):
         return None
 
     def body() -> Sequence[Register]:
         for node, made in kept.items():
             assert made is not None
             ctx.open_walks.write(walk, node, made(ctx, layout))
-        element = element_of(op.srcs[0].type)
-        reduced = to_accumulator(ctx, ctx.evaluation.fragment(other, layout).registers[0], element, type)  # type: ignore[arg-type]
-        return [reduced] * rows
+        reduced = []
+        for src, value, each, type in zip(srcs, op.srcs, governing, types, strict=True):
+            assert isinstance(src, Deferred) and each is not None
+            other = ctx.evaluation.fragment(_bound(src, each[1]), layout)  # type: ignore[arg-type]
+            reduced.append(to_accumulator(ctx, other.registers[0], element_of(value.type), type))
+        return reduced * rows
 
     return Idle(mask, layout, body)
 
@@ -70,13 +75,15 @@ def _bound(node: Deferred, operand: Value) -> Bound | None:
     return node.operands[node.operation.operands.index(operand)]
 
 
-def _is_left(region: Region, type: Type, constant: float | int | None) -> bool:
-    """Does the combiner make a number of two of it?"""
-    if constant is None or isinstance(element_of(type), FloatType) != isinstance(constant, float):
+def _is_left(region: Region, types: Sequence[Type], constants: Sequence[float | int | None]) -> bool:
+    """Does the combiner make a number of two of it, for each of the tensors?"""
+    if any(constant is None or isinstance(element_of(type), FloatType) != isinstance(constant, float)
+           for type, constant in zip(types, constants, strict=True)):
         return False
-    name = operation_of(region)
-    if name is not None:
-        return name in with_trait("idempotent") or (name in LEFT and constant == LEFT[name])
+    names = operations_of(region)
+    if None not in names:
+        return all(name in with_trait("idempotent") or (name in LEFT and constant == LEFT[name])
+                   for name, constant in zip(names, constants, strict=True))
     return len(region.blocks) == 1 and len(region.entry.arguments) == 2 and _chooses(region)
 
 

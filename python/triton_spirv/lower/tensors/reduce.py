@@ -23,6 +23,7 @@ from ..control.region import (
     from_accumulator,
     is_elementwise,
     operation_of,
+    operations_of,
     to_accumulator,
 )
 from ..lanes.exchange import warps_along
@@ -131,7 +132,7 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
                            for src, element, type in zip(srcs, elements, types, strict=True)]
                 return [x for row in _reduce_registers(ctx, region, layout, columns, mask) for x in row]
 
-            idle = idle_turns(ctx, op, srcs[0], layout, walk, len(kept), types[0]) if len(srcs) == 1 else None
+            idle = idle_turns(ctx, op, srcs, layout, walk, len(kept), types)
             masks = [] if idle is None else [(idle.mask, layout)]
             flat = guarded(ctx, inputs, masks, reduced, idle)
             rows = [flat[i:i + len(srcs)] for i in range(0, len(flat), len(srcs))]
@@ -219,24 +220,24 @@ def _result(ctx: Context, type: Type, made: Fragment | Stored) -> Bound:
 
 
 def has_identity(op: Operation, elements: Sequence[Type]) -> bool:
-    """Is there a value that the combiner of a reduction or scan leaves any other unchanged with?"""
-    name = operation_of(op.regions[0])
-    if any(isinstance(x, IntegerType) and x.width == 1 for x in elements):
-        return False
-    return len(elements) == 1 and identity(name, register_type(elements[0])) is not None
+    """Are there values that the combiner of a reduction or scan leaves any others unchanged with?"""
+    return all(identity(name, register_type(x)) is not None and not _is_truth(x)
+               for name, x in zip(operations_of(op.regions[0]), elements, strict=True))
+
+
+def _is_truth(element: Type) -> bool:
+    return isinstance(element, IntegerType) and element.width == 1
 
 
 def start_rows(ctx: Context, op: Operation, elements: Sequence[Type], width: int, rows: int) -> list[Row]:
     """The carried values before the first step: the identity, or anything where the first step replaces
     it.
     """
-    name = operation_of(op.regions[0])
     has = has_identity(op, elements)
     row = []
-    for element in elements:
+    for name, element in zip(operations_of(op.regions[0]), elements, strict=True):
         type = with_width(register_type(element), width)
-        anything = False if isinstance(element, IntegerType) and element.width == 1 else 0
-        value = identity(name, type) if has else anything
+        value = identity(name, type) if has else False if _is_truth(element) else 0
         row.append(ctx.b.constant(type, value))  # type: ignore[arg-type]
     return [list(row) for _ in range(rows)]
 

@@ -1,0 +1,131 @@
+"""Reductions of what is read once, over the same elements: one reduction of several tensors.
+
+    a = sum(dy)                       dy_x = dy * (x - mean)
+    dy_x = dy * (x - mean)      ->    a, b = reduce((dy, dy_x), sums)
+    b = sum(dy_x)
+
+Each reduction of a large tensor is a walk. One walk loads what both need once, instead of keeping it in an
+array, and its addresses and masks are computed once. The numbers of each tensor are combined as before, in
+the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ..ir.model import Block, Operation, Region, TensorType, Value
+from ..ir.module import Module
+from .copies import copied
+
+#: tensors of one reduction: each has accumulators of its own in registers
+MOST = 4
+
+
+def join_reductions(module: Module, elements: int) -> None:
+    """Rewrite the module in place. Tensors of up to so many elements are left: they lie in registers."""
+    blocks: dict[Block, list[Operation]] = {}
+    for op in module.walk():
+        if op.has("reduces") and op.parent is not None and _is_large(op.operands[0], elements) \
+                and _combines_element_by_element(op):
+            blocks.setdefault(op.parent, []).append(op)
+    for reductions in blocks.values():
+        while len(reductions) > 1:
+            first, *others = reductions
+            reductions = reductions[1:]
+            for other in others:
+                joined = _joined(first, other, elements)
+                if joined is not None:
+                    reductions = [joined, *(each for each in others if each is not other)]
+                    break
+
+
+def _is_large(value: Value, elements: int) -> bool:
+    return isinstance(value.type, TensorType) and prod(value.type.shape) > elements
+
+
+def _combines_element_by_element(op: Operation) -> bool:
+    blocks = op.regions[0].blocks
+    return len(blocks) == 1 and all(each.is_pure and not each.regions and (
+        each.has("elementwise") or each.has("constant")) for each in blocks[0].operations[:-1])
+
+
+def _joined(first: Operation, second: Operation, elements: int) -> Operation | None:
+    """The reduction that stands for both, where `first` stood; None if they are left as they are."""
+    alike = first.attributes == second.attributes and {x.type for x in second.srcs} == {first.srcs[0].type}
+    if not alike or len(first.results) + len(second.results) > MOST:
+        return None
+    makers = _makers(second, first)
+    if makers is None or _large_loads(first, elements).isdisjoint(_large_loads(second, elements)):
+        return None
+    for op in makers:
+        op.move_before(first)
+    parts, results = (first, second), [*first.results, *second.results]
+    made = Operation("tt.reduce", [*first.operands, *second.operands], dict(first.attributes),
+                     [x.type for x in results], [x.name for x in results], first.location, None,
+                     [_side_by_side([part.regions[0].entry for part in parts])])
+    assert first.parent is not None
+    first.parent.insert_before(first, made)
+    for old, new in zip(results, made.results, strict=True):
+        for user, index in list(old.uses):
+            user.set_operand(index, new)
+    for part in parts:
+        part.erase()
+    return made
+
+
+def _makers(second: Operation, first: Operation) -> list[Operation] | None:
+    """What stands between two reductions and the second needs, in its order; None where it needs the first
+    one, or what has to stay where it is."""
+    assert first.parent is not None
+    operations = first.parent.operations
+    needed = {value.defining_op for value in second.operands}
+    found: list[Operation] = []
+    start = operations.index(first)
+    for op in reversed(operations[start:operations.index(second)]):
+        if op in needed:
+            if op is first or not op.is_pure or op.regions or op.has("divides"):
+                return None
+            found.append(op)
+            needed.update(operand.defining_op for operand in op.operands)
+    return found[::-1]
+
+
+def _large_loads(reduction: Operation, elements: int) -> set[Operation]:
+    """The loads of large tensors of the same block that a reduction's elements are computed from."""
+    waiting = [value.defining_op for value in reduction.operands]
+    seen: set[Operation] = set()
+    loads: set[Operation] = set()
+    while waiting:
+        op = waiting.pop()
+        if op is None or op in seen or op.parent is not reduction.parent:
+            continue
+        seen.add(op)
+        if op.has("loads"):
+            if _is_large(op.results[0], elements):
+                loads.add(op)
+        elif op.is_pure and not op.regions:
+            waiting += [operand.defining_op for operand in op.operands]
+    return loads
+
+
+def _side_by_side(combiners: Sequence[Block]) -> Region:
+    """One combiner of all their arguments: the first halves of each, then the second halves."""
+    region = Region()
+    block = Block(region, combiners[0].label)
+    region.blocks.append(block)
+    halves = [(entry.arguments[:len(entry.arguments) // 2], entry.arguments[len(entry.arguments) // 2:])
+              for entry in combiners]
+    arguments = [x for half in zip(*halves, strict=True) for part in half for x in part]
+    block.arguments = [Value(x.type, x.name, block, index) for index, x in enumerate(arguments)]
+    known = dict(zip(arguments, block.arguments, strict=True))
+    returned: list[Value] = []
+    for entry in combiners:
+        for op in entry.operations[:-1]:
+            copy = copied(op, [known.get(value, value) for value in op.operands])
+            known.update(zip(op.results, copy.results, strict=True))
+            block.append(copy)
+        returned += [known.get(value, value) for value in entry.operations[-1].operands]
+    end = combiners[0].operations[-1]
+    block.append(Operation(end.name, returned, dict(end.attributes), [], [], end.location))
+    return region
