@@ -38,6 +38,9 @@ LEAST = 1 << 20
 #: storages of a size that are looked at for a free one
 LOOKS = 8
 
+#: shapes of arrays whose list is known at once, at most
+SHAPES = 1024
+
 #: a storage that was not handed out while this many times the number of storages were is dropped for others
 ROUNDS = 8
 
@@ -81,41 +84,52 @@ class Pool:
     def __init__(self, most: int, least: int = 0) -> None:
         self.most, self.least, self.bytes, self.count = most, least, 0, 0
         self.lists: dict[tuple[int, torch.dtype], deque[Kept]] = {}
+        #: the same lists, by size, stride and type of an array
+        self._shapes: dict[tuple[Sequence[int], Sequence[int], torch.dtype], deque[Kept] | None] = {}
         self._turns, self._looked = itertools.count(1), 0
         self._lock = threading.Lock()
 
     def empty_strided(self, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         """As torch's function on the CPU."""
-        elements = 1
-        for extent, step in zip(size, stride, strict=True):
-            if not extent:
-                return _allocate(size, stride, dtype)
-            elements += (extent - 1) * step
-        key = elements * dtype.itemsize, dtype
-        if key[0] < self.least:
+        try:
+            known = self._shapes[size, stride, dtype]
+        except KeyError:
+            known = self._list_of(size, stride, dtype)
+        if known is None:
             return _allocate(size, stride, dtype)
-        known = self.lists.get(key)
-        if known is not None:
-            for _ in range(min(len(known), LOOKS)):
-                try:
-                    kept = known.popleft()  # until it has a user no other thread shall see it
-                except IndexError:
-                    break
-                if kept.users() != kept.unused:
-                    known.append(kept)
-                elif kept.is_as_it_was():
-                    made = _alias(kept.base, size, stride, 0)
-                    kept.turn = next(self._turns)
-                    known.append(kept)
-                    return made
-                else:
-                    self._forget(kept)
-        return self._another(key, elements, size, stride)
+        for _ in range(min(len(known), LOOKS)):
+            try:
+                kept = known.popleft()  # until it has a user no other thread shall see it
+            except IndexError:
+                break
+            if kept.users() != kept.unused:
+                known.append(kept)
+            elif kept.is_as_it_was():
+                made = _alias(kept.base, size, stride, 0)
+                kept.turn = next(self._turns)
+                known.append(kept)
+                return made
+            else:
+                self._forget(kept)
+        return self._another(known, size, stride, dtype)
 
-    def _another(self, key: tuple[int, torch.dtype], elements: int, size: Sequence[int],
-                 stride: Sequence[int]) -> torch.Tensor:
+    def _list_of(self, size: Sequence[int], stride: Sequence[int], dtype: torch.dtype) -> deque[Kept] | None:
+        """The storages for arrays of a shape; None where it is too small."""
+        bytes_ = _elements(size, stride) * dtype.itemsize
+        known = None
+        if bytes_ and bytes_ >= self.least:
+            with self._lock:
+                known = self.lists.setdefault((bytes_, dtype), deque())
+        if len(self._shapes) >= SHAPES:  # sizes that only the call knows
+            self._shapes.clear()
+        self._shapes[tuple(size), tuple(stride), dtype] = known
+        return known
+
+    def _another(self, known: deque[Kept], size: Sequence[int], stride: Sequence[int],
+                 dtype: torch.dtype) -> torch.Tensor:
         """Of a new storage, which is kept if there is room."""
-        bytes_, dtype = key
+        elements = _elements(size, stride)
+        bytes_ = elements * dtype.itemsize
         if not self._makes_room(bytes_):
             return _allocate(size, stride, dtype)
         base = _allocate((elements,), (1,), dtype)
@@ -125,7 +139,7 @@ class Pool:
         kept.turn = next(self._turns)
         with self._lock:
             self.bytes, self.count = self.bytes + kept.bytes, self.count + 1
-            self.lists.setdefault(key, deque()).append(kept)
+            known.append(kept)
         return made
 
     def _makes_room(self, bytes_: int) -> bool:
@@ -160,6 +174,11 @@ class Pool:
                     self._forget(known.popleft())
                 except IndexError:
                     break
+
+
+def _elements(size: Sequence[int], stride: Sequence[int]) -> int:
+    """From the first to the last that an array of this shape has."""
+    return 1 + sum((extent - 1) * step for extent, step in zip(size, stride, strict=True)) if all(size) else 0
 
 
 def _use_large_pages(address: int, bytes_: int) -> None:
