@@ -10,7 +10,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class Once(Generic[P, T]):
         self._function, self._results = function, dict[object, T]()
         self._lock = threading.RLock()
         functools.update_wrapper(self, function)
-        _all.append(self)
+        _in_a_child.append(self._forget_threads)
 
     def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> T:
         key = arguments, *keywords.items()
@@ -42,12 +42,12 @@ class Once(Generic[P, T]):
         self._lock = threading.RLock()
 
 
-_all: list[Once[Any, Any]] = []
+_in_a_child: list[Callable[[], None]] = []
 
 
 def _forget_threads() -> None:
-    for each in _all:
-        each._forget_threads()
+    for forget in _in_a_child:
+        forget()
 
 
 os.register_at_fork(after_in_child=_forget_threads)
