@@ -19,9 +19,11 @@ from triton_spirv import compile as compile_text
 from triton_spirv import panel_layout as layout
 from triton_spirv.facts.kept_panels import keeping_product
 from triton_spirv.ir import parse
+from triton_spirv.layout import row_major
 from triton_spirv.lower.plan.records import FoundPanel, Plan
 from triton_spirv.lower.plan.text import called
 from triton_spirv.lower.plan.verify_arrays import wrong_arrays
+from triton_spirv.lower.products.operand import rows_first
 from triton_spirv.runtime import panels
 from triton_spirv.runtime.processor import TILES, processor
 from triton_spirv.target import CPU, find_target
@@ -93,6 +95,20 @@ def test_denormal_numbers(run) -> None:
                  m, n, k, 0.0, 16, 32, 32)
     assert "kept for the next program" in kernel.asm["plan"]
     numeric.assert_same(numeric.array(out), (a @ b).astype(np.float32))
+
+
+@pytest.mark.parametrize("shape", ((64, 128), (2, 32, 64), (8, 16)), ids=str)
+def test_a_walk_down_the_rows_first(shape) -> None:
+    """The same elements, in windows; each column of windows is walked down to its end."""
+    by_rows = row_major(shape, 8, 2, 2)
+    down = rows_first(by_rows, shape)
+    assert (down.component, down.register) == (by_rows.component, by_rows.register)
+    assert sorted(down.step) == sorted(by_rows.step)
+    rows, columns = shape[-2:]
+    first = [sum(basis for bit, basis in enumerate(down.step) if step >> bit & 1)
+             for step in range(1 << len(down.step))]
+    assert first == sorted(first, key=lambda at: (at // (rows * columns), at % columns, at))
+    assert first != sorted(first) or columns <= 16
 
 
 def test_one_program_finds_what_another_packed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -270,7 +270,7 @@ def _packed(ctx: Context, op: Operation, right: Operand, staging: str, panel: in
     with branch.otherwise():
         ctx.scopes.open()
         ctx.recorder.open()
-        block = stage_right(ctx, op, right, staging, panel, fetches, shelf.stored)
+        block = stage_right(ctx, op, right, staging, panel, fetches, shelf.stored, down_first=True)
         with if_(b.module, shelf.keeps):
             if described.least is not None:
                 env.store(magnitudes, b.emit("OpLoad", described.least, type=vector))

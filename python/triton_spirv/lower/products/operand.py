@@ -195,9 +195,11 @@ def packed_shape(operand: Operand, panel: int) -> Shape:
 
 
 def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, panel: int,
-                fetches: SpreadFetches | None = None, array: Stored | None = None) -> Block:
+                fetches: SpreadFetches | None = None, array: Stored | None = None,
+                down_first: bool = False) -> Block:
     """The right operand [..., K, N], as decide.py says; panels have `panel` columns. array: that of all
-    panels, if it is there already."""
+    panels, if it is there already. down_first: the walk goes down a few columns before it takes the next
+    ones, so it writes few panels at a time."""
     depth, columns = operand.shape[-2:]
     side = min(columns, ctx.target.vector_width)
     known = operand.stored() if staging == "where it is" else None
@@ -205,15 +207,24 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
         return Block(known[0], depth * columns, panel, columns, panel, side)
     if staging == IN_TURN:
         return _panels_in_turn(ctx, op, operand, panel, fetches)
-    packed = packed_shape(operand, panel)
+    packed, layout = packed_shape(operand, panel), ctx.layouts.default(operand.shape)
+    if down_first:
+        layout = rows_first(layout, operand.shape)
     stored = array or ctx.arrays.allocate(packed, operand.target)
 
     def place(made: Fragment) -> Fragment:
         places = made.layout.map(packed, lambda index: _packed(index, depth, columns, panel))
         return replace(made, layout=places)
-    _copy_by_rows(ctx, op, operand, stored, staging, place, fetches)
+    _copy_by_rows(ctx, op, operand, stored, staging, place, fetches, walked=layout)
     across = depth * panel if panel == side else side
     return Block(stored, depth * columns, depth * panel, panel, panel, across)
+
+
+def rows_first(layout: Layout, shape: Shape) -> Layout:
+    """The steps down the rows of [..., rows, columns] before those across, and those before other batches."""
+    rows, columns = shape[-2:]
+    return replace(layout, step=tuple(sorted(
+        layout.step, key=lambda basis: (basis // (rows * columns), basis % columns, basis))))
 
 
 def one_panel(ctx: Context, operand: Operand, panel: int) -> Layout | None:
@@ -263,11 +274,11 @@ def _panels_in_turn(ctx: Context, op: Operation, operand: Operand, panel: int,
 
 def _copy_by_rows(ctx: Context, op: Operation, operand: Operand, stored: Stored, staging: str,
                   place: Callable[[Fragment], Fragment], fetches: SpreadFetches | None,
-                  tested: bool = False) -> None:
-    """Walk the operand along its rows and write it to the array; `place` says where each fragment goes. One
-    that is found column by column is read so, and transposed in squares."""
+                  tested: bool = False, walked: Layout | None = None) -> None:
+    """Walk the operand along its rows, or under another layout, and write it to the array; `place` says where
+    each fragment goes. One that is found column by column is read so, and transposed in squares."""
     if not staging.endswith(IN_SQUARES):
-        _copy(ctx, op, operand, ctx.layouts.default(operand.shape), stored, place, fetches, tested)
+        _copy(ctx, op, operand, walked or ctx.layouts.default(operand.shape), stored, place, fetches, tested)
         return
     side = ctx.target.vector_width
     layout = _squares(operand.shape, side)
