@@ -237,3 +237,26 @@ for _ in range(5):
     assert done.returncode == 0, done.stderr
     team = ["True", "[2.0]"] if len(os.sched_getaffinity(0)) > 1 else []
     assert done.stdout.split() == [*team, "True", "0"]
+
+
+def test_operators_of_torchs_in_forked_children(script: Script) -> None:
+    """Of many children, each of whose threads begin at once: without a thread pool of torch's one in five
+    failed."""
+    done = script("""
+import os, torch
+from triton_spirv.runtime import teams
+torch.set_num_threads(4)
+x = torch.randn(4000, 300)
+for _ in range(25):
+    x.sum(1)
+    teams.pool.worker = 1  # as after a launch that a team has made
+    child = os.fork()
+    if not child:
+        try:
+            x.sum(1)
+        except RuntimeError as error:
+            print(error, flush=True)
+        os._exit(torch.get_num_threads() != 4)
+    assert os.waitpid(child, 0)[1] == 0
+""", TRITON_SPIRV_BACKEND="1", OMP_WAIT_POLICY="passive")
+    assert done.returncode == 0 and not done.stdout, done.stdout + done.stderr

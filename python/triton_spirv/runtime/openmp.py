@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..settings import flag
 
@@ -25,12 +26,13 @@ HARD = 2
 
 @dataclass(frozen=True)
 class OpenMP:
-    """A library: the addresses of GOMP_parallel and omp_get_thread_num, how many threads it uses, and a
-    function that ends those that the calling thread leads, until it needs some again."""
+    """A library: the addresses of GOMP_parallel and omp_get_thread_num, how many threads it uses, a function
+    that sets this, and one that ends those that the calling thread leads, until it needs some again."""
 
     parallel: int
     number: int
     threads: Callable[[], int]
+    set_threads: Callable[[int], object]
     end_threads: Callable[[], object]
 
 
@@ -41,16 +43,17 @@ def openmp() -> OpenMP | None:
     """The library that torch uses; None where it has none that is known, or is not to be used, or where
     nobody has imported torch."""
     torch = sys.modules.get("torch")
-    threads, file = getattr(torch, "get_num_threads", None), getattr(torch, "__file__", None)
-    if threads is None or file is None or not flag(VARIABLE, True) \
+    file = getattr(torch, "__file__", None)
+    threads = getattr(torch, "get_num_threads", None), getattr(torch, "set_num_threads", None)
+    if None in threads or file is None or not flag(VARIABLE, True) \
             or any(name in os.environ for name in STACKS):
         return None
     if file not in _known:
-        _known[file] = _library(Path(file).parent / "lib" / "libtorch_cpu.so", threads)
+        _known[file] = _library(Path(file).parent / "lib" / "libtorch_cpu.so", *threads)
     return _known[file]
 
 
-def _library(file: Path, threads: Callable[[], int]) -> OpenMP | None:
+def _library(file: Path, threads: Any, set_threads: Any) -> OpenMP | None:
     try:
         library = ctypes.CDLL(str(file))
         parallel, number = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value
@@ -60,7 +63,9 @@ def _library(file: Path, threads: Callable[[], int]) -> OpenMP | None:
     pause = getattr(library, "omp_pause_resource_all", None)  # of OpenMP 5.0
     if pause is None or hasattr(library, "__kmpc_fork_call"):  # LLVM's looks after forks itself
         pause = _nothing
-    return OpenMP(parallel, number, threads, functools.partial(pause, HARD)) if parallel and number else None
+    if not parallel or not number:
+        return None
+    return OpenMP(parallel, number, threads, set_threads, functools.partial(pause, HARD))
 
 
 def _nothing(kind: int) -> None:

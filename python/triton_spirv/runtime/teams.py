@@ -259,20 +259,33 @@ _all: weakref.WeakSet[Sharing] = weakref.WeakSet()
 _forked = False
 
 
+#: has this thread ended its team in front of a fork?
+_ended = False
+
+
 def _before_fork() -> None:
     """A child would wait for ever for threads that are not in it, in an operator of torch's."""
+    global _ended
+    _ended = False
     if pool.worker:
         library = openmp()
         if library is not None:
             library.end_threads()
+            _ended = True
         pool.worker = pool.ended = 0
 
 
 def _after_fork() -> None:
+    """In the child torch makes a new pool of threads, beside OpenMP's, when it is next told how many there
+    are. Each new thread of OpenMP tells it that in its first operator: of those that do so at once one may
+    find no pool at all, and the operator fails ("Invalid thread pool!"). So this thread is the first."""
     global _forked
     _forked = True
     for one in list(_all):
         one.shared = 0
+    library = openmp() if _ended else None
+    if library is not None:
+        library.set_threads(library.threads())
 
 
 os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
