@@ -62,3 +62,33 @@ def test_as_apart(run, dtype, special):
     if kernel is not None:
         walks = [each.asm["plan"].count("walk for reduce") for each in (kernel, other)]
         assert walks == [3 if dtype == "f16" else 2, 4]  # a sum of f16 is one of f32
+
+
+@triton.jit
+def added(a, b):
+    return a + b
+
+
+@triton.jit
+def bits_of_either(a, b):
+    bits = a.to(tl.int16, bitcast=True) | b.to(tl.int16, bitcast=True)
+    return bits.to(a.dtype, bitcast=True)
+
+
+@triton.jit
+def sum_and_bits(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(out_ptr, tl.reduce(x, 0, added))
+    tl.store(out_ptr + 1, tl.reduce(x, 0, bits_of_either))
+
+
+@pytest.mark.cpu_device("lanes are not joined")
+@pytest.mark.parametrize("dtype", ("bf16", "f16"))
+def test_a_combiner_that_looks_at_bits_leaves_sums_their_precision(run, dtype):
+    x = numeric.random((BLOCK,), dtype, low=-3, high=9, seed=5)
+    joined, apart = numeric.poisoned((2,), dtype), numeric.poisoned((2,), dtype)
+    run(sum_and_bits, 1, numeric.tensor(x, dtype), joined, BLOCK)
+    run(sum_and_bits, 1, numeric.tensor(x, dtype), apart, BLOCK, optimise="-joint-reductions")
+    numeric.assert_same(joined, numeric.array(apart))
+    if dtype == "bf16":
+        np.testing.assert_allclose(numeric.array(joined)[0], x.sum(), rtol=2**-8)

@@ -45,8 +45,10 @@ def _is_large(value: Value, elements: int) -> bool:
 
 
 def _combines_element_by_element(op: Operation) -> bool:
+    """And in any precision: what looks at bits needs numbers of their own type, and a sum of bf16 beside it
+    would be rounded after each addition."""
     blocks = op.regions[0].blocks
-    return len(blocks) == 1 and all(each.is_pure and not each.regions and (
+    return len(blocks) == 1 and all(each.is_pure and not each.regions and not each.has("reinterprets") and (
         each.has("elementwise") or each.has("constant")) for each in blocks[0].operations[:-1])
 
 
