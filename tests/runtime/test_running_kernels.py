@@ -11,11 +11,12 @@ import signal
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import prepared
 import pytest
-from triton_spirv.runtime import fault_code, launch_code, machine_code
+from triton_spirv.runtime import fault_code, launch_code, machine_code, running_kernels
 
 pytest.importorskip("triton")
 pytest.importorskip("torch")
@@ -310,6 +311,18 @@ start = machine_code.executable(bytes.fromhex("c3"))  # ret
 ctypes.pythonapi.Py_AtExit(ctypes.c_void_p(start))
 """
     assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == 0
+
+
+
+def test_more_threads_than_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads come to the last word at once."""
+    class LastOne(list):
+        def __bool__(self) -> bool:
+            return True
+
+    monkeypatch.setattr(running_kernels, "_free", LastOne())
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(running_kernels.place).result() == running_kernels.THREADS - 1
 
 
 FORK = """

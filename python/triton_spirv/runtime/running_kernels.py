@@ -72,7 +72,10 @@ class _Place:
     def __init__(self) -> None:
         self.index = 0
         if threading.current_thread() is not threading.main_thread():
-            self.index = _free.pop() if _free else THREADS - 1
+            try:
+                self.index = _free.pop()
+            except IndexError:  # asked for first, another thread may take the last one in between
+                self.index = THREADS - 1
 
     def __del__(self) -> None:
         if 0 < self.index < THREADS - 1:
