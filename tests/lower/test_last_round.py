@@ -473,6 +473,7 @@ def test_mistakes_are_noticed() -> None:
             (early(plan, test=replace(test, store=replace(test.store, strides=(32, 1)))),
              "grow by 32, not by 128"),
             (early(plan, product=test.store.operation), "stores something else"),
+            (early(plan, late=True), "wait, and are stored as they are summed"),
             (changed(plan, lambda node: [] if isinstance(node, StoredEarly) else [node]),
              "is left out, and nothing has stored its tiles"),
             (changed(plan, lambda node: [*node.arms[0].body] if isinstance(node, Versions)

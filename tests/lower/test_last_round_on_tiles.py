@@ -46,6 +46,24 @@ def test_products(run, dtype: str, out: str, sizes, block, fast_math: bool) -> N
     assert "tile registers" in kernel.asm["plan"] and EARLY in kernel.asm["plan"]
 
 
+WAITS = "each while the next one is multiplied"
+
+#: Long along K, so that a tile is stored while the next one is multiplied
+LATE = [((64, 64, 512), (64, 64, 512)), ((65, 70, 600), (32, 64, 512)), ((64, 128, 1000), (64, 128, 512)),
+        ((32, 16, 512), (32, 16, 512)), ((16, 64, 512), (16, 64, 512))]
+
+
+@pytest.mark.parametrize("sizes, block", LATE, ids=str)
+@pytest.mark.parametrize("dtype, out", [("i8", "i8"), ("i8", "f32"), ("bf16", "bf16"), ("bf16", "f16")])
+def test_tiles_that_wait(run, dtype: str, out: str, sizes, block) -> None:
+    """Every row is stored, those of the last tile behind the others."""
+    made, expected, _, _, kernel = multiplied(run, dtype, sizes, block, "narrowed", out)
+    rounded = numeric.array(numeric.tensor(expected.astype(DTYPES[out].values), out))
+    numeric.assert_same(made, rounded, signed_zeros=False)
+    assert EARLY in kernel.asm["plan"] and WAITS in kernel.asm["plan"]
+    assert ("cvtneps2bf16" in kernel.asm["spvasm"]) == (out == "bf16" == dtype)
+
+
 @pytest.mark.parametrize("dtype", ("i8", "bf16"))
 @pytest.mark.parametrize("how", ("twice", "over", "negated", "summed", "stored in the loop"))
 def test_what_else_becomes_of_it(run, dtype: str, how: str) -> None:
@@ -145,15 +163,69 @@ def test_large_results_go_past_the_caches(run, monkeypatch: pytest.MonkeyPatch) 
     product.device_caches.clear()
 
 
+@pytest.mark.parametrize("stride", (64, 80, 66))
+def test_narrow_results_go_past_the_caches(run, monkeypatch: pytest.MonkeyPatch, stride: int) -> None:
+    """Two vectors at a time, so rows must begin at multiples of 64 bytes for that."""
+    from triton_spirv.target import known
+
+    m, n, k = 64, 64, 512
+    product.device_caches.clear()
+    monkeypatch.setattr(known, "CPU", known.CPU.with_options(stream_bytes=m * n * 2))
+    a, b = numeric.whole((m, k), "bf16", 0), numeric.whole((k, n), "bf16", 1)
+    out = numeric.poisoned((m, stride), "bf16")
+    before = numeric.array(out).copy()
+    kernel = run(product, (1, 1, 1), numeric.tensor(a, "bf16"), numeric.tensor(b, "bf16"), out, m, n, k, k,
+                 stride, "narrowed", m, n, k)
+    expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
+    before[:, :n] = numeric.array(numeric.tensor(expected, "bf16"))
+    numeric.assert_same(out, before, signed_zeros=False)
+    assert WAITS in kernel.asm["plan"] and "Aligned|Nontemporal 64" in kernel.asm["spvasm"]
+    product.device_caches.clear()
+
+
+@pytest.mark.parametrize("fast_math", (False, True))
+def test_numbers_that_are_none(run, fast_math: bool) -> None:
+    """NaN of both signs, infinities, the largest and the smallest normal ones, sums between two bf16."""
+    m, n, k = 32, 32, 512
+    given = np.array([np.nan, -np.nan, np.inf, -np.inf, 3.3895e38, -3.3895e38, 2.0 ** -126, -2.0 ** -126,
+                      1.0, -0.0, 257.0, 2.0 ** 100], np.float32)
+    a, b = np.zeros((m, k), np.float32), np.zeros((k, n), np.float32)
+    a[:len(given), 0], b[0] = given, 1.0
+    a[:, k - 1], b[k - 1, ::2] = 1.0, 2.0 ** -8
+    out = numeric.poisoned((m, n), "bf16")
+    kernel = run(product, (1, 1, 1), numeric.tensor(a, "bf16"), numeric.tensor(b, "bf16"), out, m, n, k, k, n,
+                 "narrowed", m, n, k, fast_math=fast_math)
+    assert WAITS in kernel.asm["plan"]
+    held = [numeric.array(numeric.tensor(x, "bf16")).astype(np.float64) for x in (a, b)]
+    with np.errstate(invalid="ignore"):
+        expected = (held[0][:, :1] * held[1][:1] + held[0][:, k - 1:] * held[1][k - 1:]).astype(np.float32)
+    numeric.assert_same(out, numeric.array(numeric.tensor(expected, "bf16")), signed_zeros=False)
+
+
 def test_the_drivers_code(run, tmp_path: Path) -> None:
     """It takes registers that are loaded from the argument's memory and stored to it, and goes past caches
     in another way; four sums each."""
     *_, kernel = multiplied(run, "i8", (64, 64, 128), (64, 64, 64))
-    (tmp_path / "kernel.spv").write_bytes(kernel.asm["spv"])
-    variables = {**os.environ, "CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids", "CL_CONFIG_DUMP_ASM": "1"}
-    subprocess.run([sys.executable, "-c", BUILD, "kernel.spv"], cwd=tmp_path, env=variables, check=True,
-                   timeout=120, capture_output=True)
-    code = "".join(path.read_text() for path in tmp_path.glob("*.s"))
-    found = Counter(re.findall(r"\b(tile\w+|tdp\w+|vmovnt\w+)\b", code))
+    found = instructions(kernel, tmp_path)
     assert found["tilestored"] % 4 == 0 and found["tilezero"] % 4 == 0 and found["tdpbssd"], found
     assert found["tilestored"] >= 12 and found["vmovntps"] + found["vmovntdq"], found
+
+
+def test_the_drivers_code_of_tiles_that_wait(run, tmp_path: Path) -> None:
+    """Three ways to multiply a tile, with rows past the caches, with others, and with none; two conversions
+    for each store of a line, which need not be aligned."""
+    *_, kernel = multiplied(run, "bf16", (64, 64, 512), (64, 64, 512), "narrowed", "bf16")
+    assert WAITS in kernel.asm["plan"]
+    found = instructions(kernel, tmp_path)
+    assert found["vcvtneps2bf16"] and found["tdpbf16ps"] % 3 == 0, found
+    assert found["vmovntps"] + found["vmovntdq"] + found["vmovntpd"], found
+
+
+def instructions(kernel, folder: Path) -> Counter:
+    """Of the driver's code for a processor with tile registers: those of tiles, and past the caches."""
+    (folder / "kernel.spv").write_bytes(kernel.asm["spv"])
+    variables = {**os.environ, "CL_CONFIG_CPU_TARGET_ARCH": "sapphirerapids", "CL_CONFIG_DUMP_ASM": "1"}
+    subprocess.run([sys.executable, "-c", BUILD, "kernel.spv"], cwd=folder, env=variables, check=True,
+                   timeout=120, capture_output=True)
+    code = "".join(path.read_text() for path in folder.glob("*.s"))
+    return Counter(re.findall(r"\b(tile\w+|tdp\w+|vmovnt\w+|vcvtne\w+)\b", code))

@@ -119,6 +119,18 @@ def _sum_products(p: Program, it: Decoded, number: int, found: Any) -> Run:
     return run
 
 
+def _narrow(p: Program, it: Decoded, number: int, found: Any) -> Run:
+    """VCVTNEPS2BF16: what is denormal becomes zero."""
+    result, x = it.result, it.words[1]
+
+    def run(w: Any) -> None:
+        value = w.v[x]
+        zero = np.copysign(np.float32(0), value)
+        cleared = np.where(np.abs(value) < np.finfo(np.float32).tiny, zero, value)
+        w.put(result, arithmetic.to_bfloat16(cleared), w.origins(x))
+    return run
+
+
 def _matrix(p: Program, it: Decoded, number: int, found: Any) -> Run:
     c, a, b = it.words[1:]
     form = {"hf": "PackedFloat16INTEL", "bf": "PackedBFloat16INTEL", "s8": "PackedInt8INTEL"}[found[1]]
@@ -149,6 +161,7 @@ FUNCTIONS: dict[str, Callable[[Program, Decoded, int, Any], Run]] = {
     r"llvm\.masked\.store\..*": _masked_store,
     r"llvm\.x86\.avx512\.mask\.range\.ps\..*": _range,
     r"llvm\.x86\.(avx512bf16\.dpbf16ps|avx512\.vpdpbusd)\.512": _sum_products,
+    r"llvm\.x86\.avx512bf16\.cvtneps2bf16\.512": _narrow,
     rf"llvm\.x86\.({'|'.join(tile_registers.STEPS)})": tile_registers.step_of,
     r"__builtin_IB_sub_group(?:16)?_[fi]dpas_(?:f_f_)?(hf|bf|s8)_(?:hf|bf|s8)_8_8": _matrix,
     r"__builtin_IB_read_cycle_counter": _clock,

@@ -156,6 +156,12 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
         whole value. `alignment` and `volatile` as for `load`.
         """
 
+    def store_pair(self, pointer: Value, low: Value, high: Value, stream: bool = False) -> None:
+        """Two vectors of neighbours, one behind the other, as one where the target can; `stream`: aligned to
+        both."""
+        self.store(pointer, low, stream)
+        self.store(self.offset(pointer, self.b.constant(I64, width_of(low.type))), high, stream)
+
     def load_pieces(self, pointer: Value, count: int, pieces: int) -> list[Value]:
         """count * pieces elements, aligned to all of them, as vectors of `count`: for targets whose vectors
         (`components`) are shorter than what a lane moves at once."""
@@ -348,6 +354,11 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
     @abstractmethod
     def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
         """A float as a narrower one, rounded to nearest even (RTE), to zero (RTZ), up (RTP) or down (RTN)."""
+
+    def normal_to_bf16(self, value: Value) -> Value | None:
+        """The bits of the nearest bf16 of f32 of which none is denormal, as arith.truncf has them, NaN
+        included, by an instruction for that; None without one for such a vector."""
+        return None
 
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
         """z + the products of what the 32-bit components of x and y hold: two bf16 ("bf16"), two signed

@@ -327,6 +327,14 @@ class OpenCL(OpenCLTileRegisters):
             self.b.module.decorate(made, "FPRoundingMode", rounding)
         return made
 
+    def normal_to_bf16(self, value: Value) -> Value | None:
+        """By VCVTNEPS2BF16, which takes denormal numbers as zero."""
+        if "bf16" not in self.target.products or value.type != with_width(Float(32), 16):
+            return None
+        type = with_width(Int(16), 16)
+        callee = self.b.module.import_function("llvm.x86.avx512bf16.cvtneps2bf16.512", type, (value.type,))
+        return self.b.emit("OpFunctionCall", callee, value, type=type)
+
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
         if form == "i16":
             return self.b.iadd(z, self._sums_of_pairs(x, y))

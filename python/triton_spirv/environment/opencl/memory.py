@@ -81,6 +81,19 @@ class OpenCLMemory(Environment):
         access = ["Nontemporal", ("Aligned", type_bytes(type))] if stream else [aligned]
         self.b.emit("OpStore", place, value, ["Volatile", *access] if volatile else access)
 
+    def store_pair(self, pointer: Value, low: Value, high: Value, stream: bool = False) -> None:
+        """As one vector of words: SPIR-V has none of more than 16 components."""
+        b, count, size = self.b, width_of(low.type), self.pointee_bytes(pointer)
+        if self.watch_global is not None or count * size % WORD or 2 * count * size > 16 * WORD:
+            return super().store_pair(pointer, low, high, stream)
+        words = count * size // WORD
+        first, second = (b.once("OpBitcast", x, type=with_width(I32, words)) for x in (low, high))
+        whole = b.shuffle(first, second, list(range(2 * words)))
+        place = b.once("OpBitcast", pointer, type=Pointer(GLOBAL, whole.type))
+        access = ["Nontemporal", ("Aligned", 2 * count * size)] if stream else [("Aligned", size)]
+        b.emit("OpStore", place, whole, access)
+        return None
+
     def _met(self, pointer: Value, count: int, kind: str, value: Value | None = None) -> None:
         """Tell who watches of an access to elements from a pointer on, if they lie in global memory."""
         assert isinstance(pointer.type, Pointer)

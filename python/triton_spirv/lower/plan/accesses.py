@@ -285,8 +285,10 @@ class Fetch:
 class StoredEarly:
     """In the last round of its loop, or without a loop, the tiles of a product are stored where `operation`,
     behind it, puts them, if a test says that its memory lies apart from what is still read meanwhile (None:
-    that is nothing). The walk of the store does nothing then."""
+    that is nothing). The walk of the store does nothing then. late: a tile is stored while the next one is
+    multiplied."""
 
     operation: Operation
     product: Operation
     test: Overlap | None
+    late: bool = False

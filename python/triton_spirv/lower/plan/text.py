@@ -157,8 +157,9 @@ def _fused_load(printer: _Printer, node: FusedLoad) -> tuple[str, _Body]:
 
 def _stored_early(printer: _Printer, node: StoredEarly) -> tuple[str, _Body]:
     apart = " and its memory lies apart from that of the operands" if node.test is not None else ""
+    late = ", each while the next one is multiplied" if node.late else ""
     return (f"{called(node.operation)}: tile by tile, from the registers of %{node.product.result.name}, "
-            f"where its mask holds{apart}"), []
+            f"where its mask holds{apart}{late}"), []
 
 
 def _fetch(printer: _Printer, node: Fetch) -> tuple[str, _Body]:

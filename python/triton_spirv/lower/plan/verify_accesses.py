@@ -209,6 +209,8 @@ class _Region:
         found = last_round(node.product) if node.product in self.places else None
         if found is None or found.store is not op:
             self.found.append(f"{called(op)} stores something else than {called(node.product)} sums")
+        elif node.late and not found.steps:
+            self.found.append(f"tiles of {called(op)} wait, and are stored as they are summed")
         compared = [] if test is None else [each for each in test.loads if not each.same]
         for other, _ in _accesses(_before_late(op, behind)):
             if other not in [each.span.operation for each in compared]:

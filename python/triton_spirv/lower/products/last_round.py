@@ -18,7 +18,7 @@ from functools import reduce
 from ...facts.destinations import LastRound, last_round
 from ...ir.model import Operation
 from ...layout import Layout
-from ...spirv.builder import I32, I64
+from ...spirv.builder import I32, I64, width_of
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..addresses.access import STREAMED_VECTOR, is_large_stream
@@ -29,7 +29,7 @@ from ..memory.load import to_memory
 from ..plan.accesses import Overlap, StoredEarly
 from ..registry import RULES
 from ..values.tensor import Affine, Deferred, Pointers, Stored, Tensor
-from ..values.types import shape_of
+from ..values.types import element_of, shape_of
 from ..walk.requests import walk
 
 
@@ -38,7 +38,8 @@ class Straight:
     """Element (..., row, column) is stored so many elements behind `pointer` as the indices times their
     strides add up to, if `now`, a scalar Bool, holds. done: a variable, 1 from the round on that did so.
     whole: a scalar Bool, does the store's mask hold everywhere? So it was in earlier rounds, too. compares:
-    does `now` ask for more than that, in the last round?"""
+    does `now` ask for more than that, in the last round? late: is a tile stored while the next one is
+    multiplied?"""
 
     found: LastRound
     pointer: Register
@@ -47,6 +48,7 @@ class Straight:
     done: Register
     whole: Register
     compares: bool
+    late: bool = False
 
     def store(self, ctx: Context, place: tuple[Register, Register, Register], values: Sequence[Register],
               rows: int, width: int, stream: bool = False) -> None:
@@ -57,10 +59,43 @@ class Straight:
         across = len(values) // rows
         for number, value in enumerate(values):
             row, vector = divmod(number, across)
-            for op in self.found.steps:
-                value = RULES[op.name].function(ctx, op, value)
+            value = self._converted(ctx, value)
             moved = b.iadd(b.imul(b.constant(I64, row), self.strides[-2]), vector * width)
-            env.store(env.offset(first, moved), to_memory(ctx, value), stream)
+            env.store(env.offset(first, moved), value, stream)
+
+    def store_row(self, ctx: Context, place: tuple[Register, Register, Register], values: Sequence[Register],
+                  stream: bool, normal: bool) -> None:
+        """Part of a row of a tile, from one element on: `values` are vectors of sums, stored two at a time
+        where `row_width` says so. stream: past the caches. normal: no value is a denormal number."""
+        env, first, width = ctx.env, self.first(ctx, place), width_of(values[0].type)
+        made = [self._converted(ctx, value, normal) for value in values]
+        step = self.row_width(ctx, len(values) * width, width) // width
+        for number in range(0, len(made), step):
+            there = env.offset(first, ctx.b.constant(I64, number * width))
+            if step == 1:
+                env.store(there, made[number], stream)
+            else:
+                env.store_pair(there, made[number], made[number + 1], stream)
+
+    def row_width(self, ctx: Context, columns: int, width: int) -> int:
+        """Elements of a row of a tile that are stored at once, of vectors of so many: two vectors where they
+        are half as large as those of the sums."""
+        return 2 * width if columns % (2 * width) == 0 and ctx.env.pointee_bytes(self.pointer) == 2 else width
+
+    def _converted(self, ctx: Context, value: Register, normal: bool = False) -> Register:
+        """What is stored of a vector of sums."""
+        made = ctx.env.normal_to_bf16(value) if normal and self._is_narrowed_to_bf16 else None
+        if made is not None:
+            return made
+        for op in self.found.steps:
+            value = RULES[op.name].function(ctx, op, value)
+        return to_memory(ctx, value)
+
+    @property
+    def _is_narrowed_to_bf16(self) -> bool:
+        """From f32, and nothing else?"""
+        return [(op.name, str(element_of(op.operands[0].type)), str(element_of(op.results[0].type)))
+                for op in self.found.steps] == [("arith.truncf", "f32", "bf16")]
 
     def first(self, ctx: Context, place: tuple[Register, Register, Register]) -> Register:
         """A pointer to one element."""
@@ -92,9 +127,10 @@ class Straight:
 
 
 def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequence[tuple[Tensor, Layout]],
-                       needs_loop: bool = False) -> Straight | None:
+                       needs_loop: bool = False, may_wait: bool = False) -> Straight | None:
     """How tiles of a product that are summed in an array go to memory, if they may; inputs: what is read
-    while they are multiplied. needs_loop: not those of a product without a loop."""
+    while they are multiplied. needs_loop: not those of a product without a loop. may_wait: tiles that are
+    converted are stored while the next ones are multiplied."""
     found = last_round(op)
     if found is None or (needs_loop and found.loop is None):
         return None
@@ -114,7 +150,8 @@ def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequen
     if tests is None:
         return None
     now, whole, compared = tests
-    ctx.recorder.add(StoredEarly(store, op, compared))
+    late = may_wait and bool(found.steps)
+    ctx.recorder.add(StoredEarly(store, op, compared, late))
     if found.loop is None:
         ctx.b.module.functions[-1].begun.add(sums.array.id)
     done = ctx.prepared.stored_early.get(store)
@@ -124,7 +161,7 @@ def straight_to_memory(ctx: Context, op: Operation, sums: Stored, inputs: Sequen
             ctx.b.emit("OpStore", done, ctx.b.constant(I32, 0))
     wide = [x if isinstance(x, int) else ctx.b.resize(x, I64.width) for x in strides]
     return Straight(found, ctx.env.offset(pointers.base, pointers.affine.base), wide, now, done,
-                    whole, compared is not None)
+                    whole, compared is not None, late)
 
 
 def _are_cheap(steps: Sequence[Operation]) -> bool:

@@ -24,6 +24,7 @@ from .grouped import Grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
 from .kept_panels import kept_right
 from .last_round import Straight, is_last_round, straight_to_memory
+from .late_tiles import may_wait
 from .micro_kernel import Kernel, kernel_of
 from .operand import Block, compute_before, stage_left, stage_right
 from .pairs import NormalSums, Watched, clears_nothing, either_way, least_of, pairs
@@ -132,7 +133,8 @@ class Sums:
         array = accumulator(ctx, op, c)
         ctx.recorder.reads(array, None)
         ctx.recorder.writes(array, None)
-        straight = straight_to_memory(ctx, op, array, read, needs_loop=True)
+        straight = straight_to_memory(ctx, op, array, read, needs_loop=True,
+                                      may_wait=not tiling.apart and may_wait(tiling.block, tiling.steps))
         tiled = None if straight is None or begins is None or tiling.rows != SIDE else straight.whole
         return Sums(array, True, begins, straight, tiled)
 

@@ -5,7 +5,8 @@ K (grouped.py). Of the eight registers four hold sums, two rows of tiles by two 
 large enough, over the whole of K; the others are loaded with operands. Operands lie in private arrays: the
 left one tile by tile, the right one in panels, whose rows are those of its tiles. A left operand whose rows
 are contiguous is loaded from where it lies in memory (in_memory.py). In the last round of a loop registers
-may be stored where the result belongs, or go there by way of vectors (last_round.py).
+may be stored where the result belongs, or go there by way of vectors (last_round.py), while the next ones
+are multiplied (late_tiles.py).
 
                        right: K words x 32 columns
                            b0      b1
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 from ...spirv.builder import I32, I64
@@ -33,6 +35,7 @@ from ..values.types import register_type
 from .grouped import GROUPS, VECTOR, Grouped
 from .in_memory import InMemory
 from .last_round import Straight
+from .late_tiles import LateTiles, Meanwhile, row_of
 from .loops import counted
 from .operand import Block
 
@@ -89,6 +92,11 @@ class Tiling:
         """Rows and columns of the result that are computed at a time."""
         return self.down * self.rows, self.across * self.columns
 
+    @property
+    def steps(self) -> int:
+        """Along K."""
+        return self.depth // self.words
+
     def multiply(self, ctx: Context, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
                  begins: Register | None = None, straight: Straight | None = None,
                  tiled: Register | None = None) -> None:
@@ -100,13 +108,17 @@ class Tiling:
         rows, columns = result.shape[-2:]
         high, wide = self.block
         panel = b.depth
-        block = ctx.arrays.allocate((high, wide), result.element) \
-            if straight is not None or (accumulate and self.apart) else None
-        apart = block if accumulate and self.apart else None
         places = Places(columns, 1, columns) if tiled is None else Places(
             columns, builder.select(tiled, builder.constant(I32, SIDE), 1),
             builder.select(tiled, builder.constant(I64, SIDE), columns))
-        streams = straight.streams(ctx, prod(result.shape), VECTOR) if straight is not None else None
+        streams = None if straight is None else straight.streams(
+            ctx, prod(result.shape), straight.row_width(ctx, wide, VECTOR))
+        adds = accumulate and self.apart
+        late = None if straight is None or not straight.late else LateTiles.of(
+            ctx, straight, result, self.block, self.steps, streams, self._leaves_normal)
+        block = ctx.arrays.allocate(self.block, result.element) \
+            if adds or (straight is not None and late is None) else None
+        apart = block if adds else None
         env.configure_tiles(self._sizes())
         with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as over:
             right = builder.iadd(builder.imul(batch.index, b.batch), builder.imul(over.index, b.outer))
@@ -118,17 +130,33 @@ class Tiling:
                     across = builder.iadd(builder.imul(over.index, panel), column)
                     at = builder.iadd(first, builder.imul(across, places.scale))
                     self._begin(ctx, result, at, places, accumulate and apart is None, begins)
-                    self._sum(ctx, a, b, left, builder.iadd(right, column))
-                    if straight is None or block is None:
+                    beside = builder.iadd(right, column)
+                    if late is None:
+                        self._sum(ctx, a, b, left, beside)
+                    else:
+                        late.multiply(ctx, partial(self._sum, ctx, a, b, left, beside))
+                    if straight is None:
                         self._end(ctx, result, at, places, apart)
                         continue
+                    place = batch.index, row, across
                     branch = IfElse(builder.module, straight.now)
                     with branch.then():
-                        self._leave(ctx, straight, (batch.index, row, across), block, streams,
-                                    None if apart is None else (result, at))
+                        if late is not None:
+                            late.put(ctx, place, partial(self._into, ctx))
+                        else:
+                            assert block is not None
+                            self._leave(ctx, straight, place, block, streams,
+                                        None if apart is None else (result, at))
                     with branch.otherwise():
                         self._end(ctx, result, at, places, apart)
+        if late is not None:
+            late.end(ctx)
         env.release_tiles()
+
+    @property
+    def _leaves_normal(self) -> bool:
+        """Do products leave no denormal number in registers? Those of bf16 give zero instead."""
+        return self.form == "bf16"
 
     def _sizes(self) -> list[tuple[int, int]]:
         """Rows and words of each register."""
@@ -167,21 +195,22 @@ class Tiling:
             else:
                 ctx.env.clear_tile(number)
 
-    def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register) -> None:
+    def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
+             meanwhile: Meanwhile | None = None) -> None:
         """Along K."""
-        steps = self.depth // self.words
-        turn = min(steps, UNROLLED)
-        if turn == steps:
-            self._turn(ctx, a, b, left, right, turn)
+        turn = min(self.steps, UNROLLED)
+        if turn == self.steps:
+            self._turn(ctx, a, b, left, right, turn, ctx.b.constant(I32, 0), meanwhile)
             return
         with counted(ctx, self.depth, turn * self.words) as loop:
             k = loop.index if isinstance(a, Block) else ctx.b.imul(loop.index, GROUPS[self.form])
             self._turn(ctx, a, b, a.along(ctx, left, k),
-                       ctx.b.iadd(right, ctx.b.imul(loop.index, b.depth)), turn)
+                       ctx.b.iadd(right, ctx.b.imul(loop.index, b.depth)), turn, loop.index, meanwhile)
 
-    def _turn(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register, count: int
-              ) -> None:
-        """So many tiles along K, from the places of their first elements: every tile is loaded once."""
+    def _turn(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register, count: int,
+              start: Register, meanwhile: Meanwhile | None) -> None:
+        """So many tiles along K, from the places of their first elements, `start` words along: every tile is
+        loaded once. meanwhile: called behind the first product of each step."""
         builder, env = ctx.b, ctx.env
         lefts, rights = self._left(), self._right()
         for k in range(0, count * self.words, self.words):
@@ -200,6 +229,8 @@ class Tiling:
                         place = builder.iadd(right, k * b.depth + j * self.columns)
                         env.load_tile(there, b.array, place, b.depth)
                     env.multiply_tiles(self.form, i * self.across + j, here, there)
+                    if i == j == 0 and meanwhile is not None:
+                        meanwhile(builder.lshr(builder.iadd(start, k), self.words.bit_length() - 1))
 
     def _end(self, ctx: Context, result: Stored, origin: Register, places: Places, apart: Stored | None
              ) -> None:
@@ -223,7 +254,8 @@ class Tiling:
 
         def by_rows(stream: bool) -> None:
             def store(number: Register, made: Sequence[Register]) -> None:
-                straight.store(ctx, (batch, ctx.b.iadd(row, number), column), made, 1, VECTOR, stream)
+                straight.store_row(ctx, (batch, ctx.b.iadd(row, number), column), made, stream,
+                                   self._leaves_normal and old is None)
             if stream:
                 ctx.env.fence_stream()
             self._by_rows(ctx, block, old, store)
@@ -257,21 +289,24 @@ class Tiling:
         """Sums, by way of `block`, in vectors: `take` gets the number of each row and what it holds. old: an
         array, and where what they are added to begins in it."""
         builder, env = ctx.b, ctx.env
-        high, wide = block.shape
-        for number, at in self._places(builder.constant(I32, 0), Places(wide, 1, wide), ctx):
-            env.store_tile(number, block.array, at, wide)
+        self._into(ctx, block, builder.constant(I32, 0))
         element = register_type(block.element)
-        with counted(ctx, high) as loop:
-            made = []
-            for column in range(0, wide, VECTOR):
-                at = builder.iadd(builder.imul(loop.index, wide), column)
-                made.append(env.private_load(block.array, block.width, element, at, VECTOR))
-                if old is not None:
-                    array, origin = old
-                    at = builder.iadd(origin, builder.iadd(builder.imul(loop.index, array.shape[-1]), column))
+        with counted(ctx, block.shape[0]) as loop:
+            made = list(row_of(ctx, block, loop.index))
+            if old is not None:
+                array, origin = old
+                row = builder.iadd(origin, builder.imul(loop.index, array.shape[-1]))
+                for number, value in enumerate(made):
+                    at = builder.iadd(row, number * VECTOR)
                     before = env.private_load(array.array, array.width, element, at, VECTOR)
-                    made[-1] = builder.binary("OpFAdd", made[-1], before)
+                    made[number] = builder.binary("OpFAdd", value, before)
             take(loop.index, made)
+
+    def _into(self, ctx: Context, block: Stored, origin: Register) -> None:
+        """Sums into an array as wide as they are, from an element on."""
+        wide = block.shape[-1]
+        for number, at in self._places(origin, Places(wide, 1, wide), ctx):
+            ctx.env.store_tile(number, block.array, at, wide)
 
 
 def by_rows(ctx: Context, left: Block) -> Block:
