@@ -198,8 +198,7 @@ def stage_right(ctx: Context, op: Operation, operand: Operand, staging: str, pan
                 fetches: SpreadFetches | None = None, array: Stored | None = None,
                 down_first: bool = False) -> Block:
     """The right operand [..., K, N], as decide.py says; panels have `panel` columns. array: that of all
-    panels, if it is there already. down_first: the walk goes down a few columns before it takes the next
-    ones, so it writes few panels at a time."""
+    panels, if there already. down_first: walked down a few columns at a time, so few panels are written."""
     depth, columns = operand.shape[-2:]
     side = min(columns, ctx.target.vector_width)
     known = operand.stored() if staging == "where it is" else None
