@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..settings import flag
 
@@ -44,16 +43,18 @@ def openmp() -> OpenMP | None:
     nobody has imported torch."""
     torch = sys.modules.get("torch")
     file = getattr(torch, "__file__", None)
-    threads = getattr(torch, "get_num_threads", None), getattr(torch, "set_num_threads", None)
-    if None in threads or file is None or not flag(VARIABLE, True) \
+    threads = getattr(torch, "get_num_threads", None)
+    set_threads = getattr(torch, "set_num_threads", None)
+    if threads is None or set_threads is None or file is None or not flag(VARIABLE, True) \
             or any(name in os.environ for name in STACKS):
         return None
     if file not in _known:
-        _known[file] = _library(Path(file).parent / "lib" / "libtorch_cpu.so", *threads)
+        _known[file] = _library(Path(file).parent / "lib" / "libtorch_cpu.so", threads, set_threads)
     return _known[file]
 
 
-def _library(file: Path, threads: Any, set_threads: Any) -> OpenMP | None:
+def _library(file: Path, threads: Callable[[], int], set_threads: Callable[[int], object]
+             ) -> OpenMP | None:
     try:
         library = ctypes.CDLL(str(file))
         parallel, number = (ctypes.cast(getattr(library, name), ctypes.c_void_p).value
