@@ -159,3 +159,27 @@ for _ in range(3):
 assert memory.pool.count > before
 ''')
     assert done.returncode == 0, done.stderr
+
+
+def test_arrays_of_one_size_share_its_storages() -> None:
+    pool = memory.Pool(1 << 24)
+    shapes = [((300, 200), (200, 1)), ((200, 300), (300, 1)), ((60000,), (1,))]
+    places = {pool.empty_strided(*shape, torch.float32).data_ptr() for _ in range(2) for shape in shapes}
+    assert len(places) == 1 == pool.count
+
+
+def test_sizes_that_are_not_kept_leave_nothing_behind() -> None:
+    pool = memory.Pool(0)
+    for size in range(1, 3 * memory.SHAPES):
+        pool.empty_strided((size,), (1,), torch.float32)
+    assert not pool.lists and len(pool._shapes) <= memory.SHAPES
+
+
+def test_a_child_has_a_lock_of_its_own_and_counts_what_it_has() -> None:
+    pool = memory.Pool(1 << 24)
+    made(pool)
+    with pool._lock:  # another thread's, at a fork, which had taken a storage out of its list
+        pool.count, pool.bytes = 2, 2 * BYTES
+        pool.in_a_child()
+        assert (pool.count, pool.bytes) == (1, BYTES)
+        assert not pool._lock.locked() and made(pool, torch.int32).dtype == torch.int32

@@ -117,9 +117,8 @@ class Pool:
         """The storages for arrays of a shape; None where it is too small."""
         bytes_ = _elements(size, stride) * dtype.itemsize
         known = None
-        if bytes_ and bytes_ >= self.least:
-            with self._lock:
-                known = self.lists.setdefault((bytes_, dtype), deque())
+        if bytes_ and bytes_ >= self.least:  # a new list is one of the pool's when it has a storage
+            known = self.lists.get((bytes_, dtype), deque())
         if len(self._shapes) >= SHAPES:  # sizes that only the call knows
             self._shapes.clear()
         self._shapes[tuple(size), tuple(stride), dtype] = known
@@ -130,6 +129,10 @@ class Pool:
         """Of a new storage, which is kept if there is room."""
         elements = _elements(size, stride)
         bytes_ = elements * dtype.itemsize
+        of_all = self.lists.get((bytes_, dtype), known)
+        if of_all is not known:  # another shape of as many bytes has had a storage since
+            self._shapes[tuple(size), tuple(stride), dtype] = of_all
+            return self.empty_strided(size, stride, dtype)
         if not self._makes_room(bytes_):
             return _allocate(size, stride, dtype)
         base = _allocate((elements,), (1,), dtype)
@@ -139,7 +142,7 @@ class Pool:
         kept.turn = next(self._turns)
         with self._lock:
             self.bytes, self.count = self.bytes + kept.bytes, self.count + 1
-            known.append(kept)
+            self.lists.setdefault((bytes_, dtype), known).append(kept)
         return made
 
     def _makes_room(self, bytes_: int) -> bool:
@@ -165,6 +168,12 @@ class Pool:
     def _forget(self, kept: Kept) -> None:
         with self._lock:
             self.bytes, self.count = self.bytes - kept.bytes, self.count - 1
+
+    def in_a_child(self) -> None:
+        """Of a fork: other threads are not in it, the lock and the storages that they had in hand are."""
+        self._lock = threading.Lock()
+        kept = [each for known in self.lists.values() for each in known]
+        self.bytes, self.count = sum(each.bytes for each in kept), len(kept)
 
     def clear(self) -> None:
         """Keep none of them; who has one keeps it."""
@@ -213,6 +222,7 @@ def _most() -> int:
 
 
 pool = Pool(_most(), LEAST)
+os.register_at_fork(after_in_child=pool.in_a_child)
 
 #: Inductor's code calls this
 empty_strided_kept = pool.empty_strided
