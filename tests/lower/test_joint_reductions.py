@@ -92,3 +92,28 @@ def test_a_combiner_that_looks_at_bits_leaves_sums_their_precision(run, dtype):
     numeric.assert_same(joined, numeric.array(apart))
     if dtype == "bf16":
         np.testing.assert_allclose(numeric.array(joined)[0], x.sum(), rtol=2**-8)
+
+
+@triton.jit
+def rows_kernel(x_ptr, out_ptr, n, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row, i = tl.arange(0, ROWS), tl.arange(0, COLUMNS)
+    x = tl.load(x_ptr + row[:, None] * n + i[None, :], mask=i[None, :] < n, other=0)
+    tl.store(out_ptr + row, tl.sum(x, 1))
+    tl.store(out_ptr + ROWS + row, tl.max(tl.where(i[None, :] < n, x, -100), 1))
+
+
+@pytest.mark.cpu_device("lanes have no walks over rows")
+@pytest.mark.parametrize("dtype", ("f16", "bf16", "f32", "f64", "i32"))
+@pytest.mark.parametrize("shape", ((16, 128), (64, 100), (32, 1000), (128, 17)), ids=str)
+def test_rows_together_as_one_by_one(run, dtype, shape):
+    rows, columns = shape
+    x = numeric.tensor(numeric.random(shape, dtype, low=-3, high=3, seed=columns), dtype)
+    made, plans = [], []
+    for optimise in ("all", "-joint-reductions"):
+        out = numeric.poisoned((2, rows), dtype)
+        kernel = run(rows_kernel, 1, x, out, columns, rows, triton.next_power_of_2(columns),
+                     optimise=optimise, enable_fp_fusion=False)
+        made.append(out)
+        plans.append(kernel and kernel.asm["plan"])
+    numeric.assert_same(made[0], numeric.array(made[1]))
+    assert plans[0] is None or plans[0] != plans[1]

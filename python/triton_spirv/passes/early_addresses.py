@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from ..facts.bounds import conjunction
 from ..facts.destinations import destination, stored_alone
-from ..ir.model import Block, Operation, Value
+from ..ir.model import Value
 from ..ir.module import Module
+from .makers import makers
 
 #: A mask of more comparisons is left where it is: computed before a loop, it would be kept in an array.
 MOST = 3
@@ -31,7 +32,7 @@ def early_addresses(module: Module) -> None:
             continue
         for value in (store.ptr, store.mask):
             if value is not None and (value is store.ptr or _is_simple(value)):
-                for op in _makers(value, anchor, anchor.parent) or ():
+                for op in makers([value], anchor) or ():
                     op.move_before(anchor)
 
 
@@ -39,18 +40,3 @@ def _is_simple(mask: Value) -> bool:
     """Is a mask few comparisons that all have to hold?"""
     parts = conjunction(mask)
     return len(parts) <= MOST and all(part.predicate for part in parts)
-
-
-def _makers(value: Value, anchor: Operation, block: Block) -> list[Operation] | None:
-    """The operations behind a loop, or a product, that a value is computed by, in their order; None where one
-    has an effect, reads memory or needs a result of it."""
-    behind = block.operations[block.operations.index(anchor):]
-    needed = {value.defining_op}
-    found: list[Operation] = []
-    for op in reversed(behind):
-        if op in needed:
-            if op is anchor or not op.is_pure or op.regions or op.has("divides"):
-                return None
-            found.append(op)
-            needed.update(operand.defining_op for operand in op.operands)
-    return found[::-1]

@@ -17,6 +17,7 @@ from math import prod
 from ..ir.model import Block, Operation, Region, TensorType, Value
 from ..ir.module import Module
 from .copies import copied
+from .makers import makers
 
 #: tensors of one reduction: each has accumulators of its own in registers
 MOST = 4
@@ -57,10 +58,10 @@ def _joined(first: Operation, second: Operation, elements: int) -> Operation | N
     alike = first.attributes == second.attributes and {x.type for x in second.srcs} == {first.srcs[0].type}
     if not alike or len(first.results) + len(second.results) > MOST:
         return None
-    makers = _makers(second, first)
-    if makers is None or _large_loads(first, elements).isdisjoint(_large_loads(second, elements)):
+    between = makers(second.operands, first)
+    if between is None or _large_loads(first, elements).isdisjoint(_large_loads(second, elements)):
         return None
-    for op in makers:
+    for op in between:
         op.move_before(first)
     parts, results = (first, second), [*first.results, *second.results]
     made = Operation("tt.reduce", [*first.operands, *second.operands], dict(first.attributes),
@@ -74,23 +75,6 @@ def _joined(first: Operation, second: Operation, elements: int) -> Operation | N
     for part in parts:
         part.erase()
     return made
-
-
-def _makers(second: Operation, first: Operation) -> list[Operation] | None:
-    """What stands between two reductions and the second needs, in its order; None where it needs the first
-    one, or what has to stay where it is."""
-    assert first.parent is not None
-    operations = first.parent.operations
-    needed = {value.defining_op for value in second.operands}
-    found: list[Operation] = []
-    start = operations.index(first)
-    for op in reversed(operations[start:operations.index(second)]):
-        if op in needed:
-            if op is first or not op.is_pure or op.regions or op.has("divides"):
-                return None
-            found.append(op)
-            needed.update(operand.defining_op for operand in op.operands)
-    return found[::-1]
 
 
 def _large_loads(reduction: Operation, elements: int) -> set[Operation]:

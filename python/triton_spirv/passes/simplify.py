@@ -56,18 +56,18 @@ def _decide(op: Operation) -> None:
     op.become("arith.constant", [], {"value": True})
 
 
-#: (what joins two tests, predicate of the one with another number) -> the operation that chooses so
-EXTREMES = {("arith.ori", "ogt"): "ts.larger", ("arith.ori", "olt"): "ts.smaller"}
+#: how the first number compares with the other one where it is chosen -> the operation that chooses so
+EXTREMES = {"ogt": "ts.larger", "olt": "ts.smaller"}
 
 
 def _extreme(op: Operation) -> None:
     either, a, b = op.operands
     mask = either.defining_op
-    if mask is None or len(mask.operands) != 2 or _element(a.type) != FloatType("f32"):
+    if mask is None or mask.name != "arith.ori" or _element(a.type) != FloatType("f32"):
         return
     tests = [test.defining_op for test in mask.operands]
     for comparison, nan in (tests, tests[::-1]):
-        name = EXTREMES.get((mask.name, _predicate(comparison, a, b)))
+        name = EXTREMES.get(_predicate(comparison, a, b))
         if name is not None and _predicate(nan, a, a) in ("une", "uno"):
             op.become(name, [a, b], {})
             _remove_unused(mask)

@@ -33,7 +33,7 @@ OPTIMISATIONS: dict[str, Optimisation] = {
     "single-rounds": Optimisation("A loop that mostly runs once is compiled a second time, without the "
                                   "loop."),
     "joint-reductions": Optimisation("Reductions of what is read once, over the same elements, share a "
-                                     "loop."),
+                                     "loop; vectors of several rows are reduced together."),
     "chains": Optimisation("Operations on large tensors share a loop, rather than have one each."),
     "by-products": Optimisation("A loop keeps what it computes on the way and somebody needs again."),
     "array-reuse": Optimisation("A value overwrites the array of another that is not needed any more; a "

@@ -107,7 +107,8 @@ def reduce(ctx: Context, op: Operation, srcs: tuple[Tensor, ...]) -> tuple[Bound
     walk = ctx.walks.plan(op, inputs)
     kept = [r for r, index in enumerate(layout.register_indices) if not index & mask]
     widths = layout.width
-    shared = _rows_together(layout, outer, mask, len(kept)) if is_elementwise(region) else 0
+    together = is_elementwise(region) and ctx.target.optimises("joint-reductions")
+    shared = _rows_together(layout, outer, mask, len(kept)) if together else 0
     partial = replace(layout, step=outer, register=tuple(x for x in layout.register if not x & mask))
     narrow = narrowed(partial, axis) if shared else partial
     stored = [ctx.arrays.allocate(narrow.shape if shared else _kept_shape(layout, axis), element)
