@@ -8,6 +8,9 @@ import triton.language as tl
 
 from .workload import Workload, size
 
+#: (BM, BN) that the best is sought among
+BLOCKS = ((64, 64), (128, 64), (128, 128), (256, 128), (256, 256))
+
 
 @triton.jit
 def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, count, scale, CAUSAL: tl.constexpr, WIDTH: tl.constexpr,
@@ -37,16 +40,19 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, count, scale, CAUSAL: tl.cons
     tl.store(out_ptr + head + m[:, None] * WIDTH + column, out, mask=m[:, None] < count)
 
 
-def attention(count: int, causal: bool, dtype: torch.dtype, heads: int = 8, width: int = 64,
-              block: tuple[int, int] = (64, 64)) -> Workload:
+tuned_attention_kernel = triton.autotune(
+    [triton.Config({"BM": m, "BN": n}) for m, n in BLOCKS], ["count", "CAUSAL"])(attention_kernel)
+
+
+def attention(count: int, causal: bool, dtype: torch.dtype, heads: int = 8, width: int = 64) -> Workload:
     """`heads` heads of `count` positions, `width` wide."""
     q, k, v = (torch.randn(1, heads, count, width).to(dtype) for _ in range(3))
     out = torch.empty_like(q)
     scale = width ** -0.5 * 1.4426950408889634
 
     def ours() -> torch.Tensor:
-        attention_kernel[(triton.cdiv(count, block[0]), heads)](
-            q, k, v, out, count, scale, causal, width, *block)
+        tuned_attention_kernel[lambda meta: (triton.cdiv(count, meta["BM"]), heads)](
+            q, k, v, out, count, scale, causal, width)
         return out
 
     def theirs(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:

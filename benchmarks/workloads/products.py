@@ -9,12 +9,15 @@ import triton.language as tl
 from .workload import Workload, size
 
 #: (BM, BN, BK) that the best is sought among, unless one was found before in this process
-BLOCKS = ((256, 256, 256), (256, 256, 128), (256, 128, 64), (128, 128, 64), (128, 128, 128), (64, 128, 64),
-          (64, 64, 64), (32, 64, 64), (16, 128, 64))
+BLOCKS = ((256, 512, 512), (256, 512, 128), (128, 512, 128), (256, 256, 256), (256, 256, 128), (256, 128, 64),
+          (128, 256, 128), (128, 128, 64), (128, 128, 128), (64, 128, 64), (64, 64, 64), (32, 64, 64),
+          (16, 128, 64))
 
 #: the same for kernels with a bias or a gate
 MLP_BLOCKS = triton.autotune(
-    [triton.Config({"BM": m, "BN": n, "BK": 64}) for m in (64, 128) for n in (64, 128)], ["M", "N", "K"])
+    [triton.Config({"BM": m, "BN": n, "BK": k}) for m, n, k in (
+        (256, 256, 128), (256, 128, 64), (128, 256, 64), (128, 128, 64), (128, 64, 64), (64, 128, 64),
+        (64, 64, 64))], ["M", "N", "K"])
 
 
 @triton.autotune([triton.Config({"BM": m, "BN": n, "BK": k}) for m, n, k in BLOCKS], ["M", "N", "K", "batch"])
