@@ -9,8 +9,8 @@ import triton
 import triton.language as tl
 from measure import Sample, interleaved
 
-#: chains of multiply-adds side by side: of vectors of any width, enough for all units in one of both, and
-#: no more than registers hold
+#: elements that multiply-adds are chained for: 64 are eight vectors of AVX2, 128 of AVX-512, enough for two
+#: units of four cycles. More vectors than there are registers would go through memory
 BLOCKS = 64, 128
 TURN = 10  # calls in a row, or torch's threads, spinning for more work, would hold the cores of ours
 
@@ -40,6 +40,7 @@ def measure(quick: bool) -> dict[str, Sample]:
 
     def multiply_add(block: int) -> None:
         multiply_add_kernel[(programs,)](sums, rounds, 0.5, 1.0, block)
+
     # two arrays move, 8 bytes an element: what a store reads before it writes is not counted
     actions = {"copy": lambda: copy_kernel[(n // 8192,)](x, out, 8192), "torch": lambda: out.copy_(x),
                **{f"fma {block}": partial(multiply_add, block) for block in BLOCKS}}
