@@ -4,18 +4,20 @@ The thread that launches begins a parallel region of OpenMP, whose threads are t
 torch has just computed something, and would hold the cores that the driver's threads wait for. Each member
 of the team has a queue that runs kernels in the calling thread. They share a kernel object, whose argument is
 set before they begin: the driver finds kernels under a lock, and members that set arguments at once would
-sleep there. The longest axis of the grid, or the last that is long enough, is dealt out to the members, and
-each of them launches its part in a few pieces, in the same order each time, so that it finds in its caches
-what an earlier kernel left there. Each piece is half of what the part still has, so that the last ones are
-small. Who is done goes on with the parts of others. A piece is a launch with a global offset: where it
-begins, and in the upper 32 bits how long the axis is (`Target.in_parts`).
+sleep there. The longest axis of the grid, or the last that is long enough for four pieces a member, is dealt
+out to the members. Where none is, as in a grid of 8x8 for 16 members, rows along the longest one are, one
+behind the other; the next longest counts them. Each member launches its part in a few pieces, in the same
+order each time, so that it finds in its caches what an earlier kernel left there. Each piece is half of what
+the part still has, so that the last ones are small, and ends where its row does. Who is done goes on with the
+parts of others. A piece is a launch with a global offset: where it begins, and in the upper 32 bits how long
+the axis is (`Target.in_parts`).
 
     +0    GOMP_parallel; +8 omp_get_thread_num
     +16   how many members there are
     +24   the nanoseconds that the last launch took: its last pieces are smaller if that was long
     +32   a launch that took fewer than so many nanoseconds says how many
     +40   the three sizes of the grid; +64 the axis that is dealt out; +72 the fewest programs of a piece
-    +80   an error code of the driver, or 0
+    +80   an error code of the driver, or 0; +88 the axis that counts rows, or 3
     +96   address of the block
     +104  when the thread that launches had found no more pieces, in seconds and nanoseconds; +120 the
           nanoseconds that it waited then for the other members
@@ -53,6 +55,25 @@ shorter:
     ffc1                  inc ecx
     83f903                cmp ecx, 3
     75de                  jne axes
+    ba03000000            mov edx, 3
+    b801000000            mov eax, 1
+    4c39d7                cmp rdi, r10
+    7322                  jae chosen
+    31c9                  xor ecx, ecx
+others:
+    493b4840              cmp rcx, qword ptr [r8 + 0x40]
+    740f                  je another
+    493944cd00            cmp qword ptr [r13 + rcx*8], rax
+    7608                  jbe another
+    498b44cd00            mov rax, qword ptr [r13 + rcx*8]
+    4889ca                mov rdx, rcx
+another:
+    ffc1                  inc ecx
+    83f903                cmp ecx, 3
+    75e4                  jne others
+    480faff8              imul rdi, rax
+chosen:
+    49895058              mov qword ptr [r8 + 0x58], rdx
     4a8d440fff            lea rax, [rdi + r9 - 1]
     31d2                  xor edx, edx
     49f7f1                div r9
@@ -85,7 +106,7 @@ deal:
     31d2                  xor edx, edx
     31c9                  xor ecx, ecx
     ff16                  call qword ptr [rsi]
-    e82effffff            call now
+    e8f9feffff            call now
     488b4c2420            mov rcx, qword ptr [rsp + 0x20]
     4869516800ca9a3b      imul rdx, qword ptr [rcx + 0x68], 0x3b9aca00
     48035170              add rdx, qword ptr [rcx + 0x70]
@@ -97,25 +118,25 @@ deal:
     4883795000            cmp qword ptr [rcx + 0x50], 0
     7409                  je shared
     488b4150              mov rax, qword ptr [rcx + 0x50]
-    e9d6feffff            jmp done
+    e9a1feffff            jmp done
 shared:
     483b4120              cmp rax, qword ptr [rcx + 0x20]
-    0f82ccfeffff          jb done
-    e9bffeffff            jmp timed
+    0f8297feffff          jb done
+    e98afeffff            jmp timed
 member:
     53                    push rbx
     55                    push rbp
     4154                  push r12
     4155                  push r13
     4156                  push r14
-    4883ec50              sub rsp, 0x50
+    4883ec60              sub rsp, 0x60
     4889fb                mov rbx, rdi
     4531e4                xor r12d, r12d
     ff5308                call qword ptr [rbx + 8]
     4189c5                mov r13d, eax
     4c8b7310              mov r14, qword ptr [rbx + 0x10]
     4d39f5                cmp r13, r14
-    0f83eb000000          jae home
+    0f8329010000          jae home
     4d89ec                mov r12, r13
     49c1e406              shl r12, 6
     4901dc                add r12, rbx
@@ -129,7 +150,7 @@ known:
     31c9                  xor ecx, ecx
 grid:
     488b44cb28            mov rax, qword ptr [rbx + rcx*8 + 0x28]
-    488944cc38            mov qword ptr [rsp + rcx*8 + 0x38], rax
+    488944cc40            mov qword ptr [rsp + rcx*8 + 0x40], rax
     48c1e020              shl rax, 0x20
     488944cc20            mov qword ptr [rsp + rcx*8 + 0x20], rax
     ffc1                  inc ecx
@@ -143,7 +164,7 @@ take:
 again:
     488b8a90000000        mov rcx, qword ptr [rdx + 0x90]
     4829c1                sub rcx, rax
-    767a                  jbe taken
+    0f86b4000000          jbe taken
     488d7101              lea rsi, [rcx + 1]
     48d1ee                shr rsi, 1
     488b7b48              mov rdi, qword ptr [rbx + 0x48]
@@ -151,13 +172,28 @@ again:
     480f42f7              cmovb rsi, rdi
     4839ce                cmp rsi, rcx
     480f47f1              cmova rsi, rcx
+    4989d0                mov r8, rdx
+    4989c1                mov r9, rax
+    4c8b5340              mov r10, qword ptr [rbx + 0x40]
+    4e8b54d328            mov r10, qword ptr [rbx + r10*8 + 0x28]
+    31d2                  xor edx, edx
+    49f7f2                div r10
+    4929d2                sub r10, rdx
+    4c39d6                cmp rsi, r10
+    490f47f2              cmova rsi, r10
+    4989c2                mov r10, rax
+    4989d3                mov r11, rdx
+    4c89c2                mov rdx, r8
+    4c89c8                mov rax, r9
     488d3c30              lea rdi, [rax + rsi]
     f0480fb1ba88000000    lock cmpxchg qword ptr [rdx + 0x88], rdi
-    75cc                  jne again
-    4889f2                mov rdx, rsi
+    759e                  jne again
     488b4b40              mov rcx, qword ptr [rbx + 0x40]
-    488954cc38            mov qword ptr [rsp + rcx*8 + 0x38], rdx
-    8944cc20              mov dword ptr [rsp + rcx*8 + 0x20], eax
+    488974cc40            mov qword ptr [rsp + rcx*8 + 0x40], rsi
+    44895ccc20            mov dword ptr [rsp + rcx*8 + 0x20], r11d
+    488b4b58              mov rcx, qword ptr [rbx + 0x58]
+    48c744cc4001000000    mov qword ptr [rsp + rcx*8 + 0x40], 1
+    448954cc20            mov dword ptr [rsp + rcx*8 + 0x20], r10d
     31c0                  xor eax, eax
     48890424              mov qword ptr [rsp], rax
     4889442408            mov qword ptr [rsp + 8], rax
@@ -166,22 +202,22 @@ again:
     488b7520              mov rsi, qword ptr [rbp + 0x20]
     ba03000000            mov edx, 3
     488d4c2420            lea rcx, [rsp + 0x20]
-    4c8d442438            lea r8, [rsp + 0x38]
+    4c8d442440            lea r8, [rsp + 0x40]
     4c8b4d38              mov r9, qword ptr [rbp + 0x38]
     ff5518                call qword ptr [rbp + 0x18]
     85c0                  test eax, eax
-    0f8471ffffff          je take
+    0f8433ffffff          je take
     4898                  cdqe
     48894350              mov qword ptr [rbx + 0x50], rax
     eb15                  jmp home
 taken:
     49ffc5                inc r13
     4c3b6b10              cmp r13, qword ptr [rbx + 0x10]
-    7503                  jne another
+    7503                  jne following
     4531ed                xor r13d, r13d
-another:
+following:
     49ffce                dec r14
-    0f8554ffffff          jne take
+    0f8516ffffff          jne take
 home:
     4939dc                cmp r12, rbx
     750c                  jne left
@@ -189,7 +225,7 @@ home:
     488d7368              lea rsi, [rbx + 0x68]
     ff5568                call qword ptr [rbp + 0x68]
 left:
-    4883c450              add rsp, 0x50
+    4883c460              add rsp, 0x60
     415e                  pop r14
     415d                  pop r13
     415c                  pop r12
