@@ -90,6 +90,22 @@ def test_few_columns_of_a_panel(run, mode, sizes):
     assert mode != "vector" or "tiles of 4x16x2" in plan or "rows where half of a panel is not" in plan
 
 
+@pytest.mark.parametrize("n", (33, 40, 48, 49, 100, 112, 230))
+@pytest.mark.parametrize("dtype", SUMS)
+def test_three_vectors_of_a_panel(run, mode, dtype, n):
+    """Where a quarter of a tile's columns is left out, and not half of them, the others are multiplied
+    together: of rows that fill blocks and tiles, and of others."""
+    for sizes in ((128, n, 64), (67, n, 40)):
+        plan = multiplied(run, dtype, sizes, (64, 128, 32)).asm["plan"]
+        assert mode != "vector" or "x64x2" not in plan or "of 48 columns where a quarter is not" in plan
+
+
+@pytest.mark.parametrize("then", ("bias", "sum", "twice"))
+def test_three_vectors_of_a_panel_and_more(run, then):
+    """What is computed of sums, some of which are left out, and what else asks for them."""
+    multiplied(run, "f32", (67, 100, 40), (64, 128, 32), then, low=3)
+
+
 @triton.jit
 def in_one_round(a_ptr, b_ptr, c_ptr, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
                  OTHER: tl.constexpr):
@@ -103,10 +119,11 @@ def in_one_round(a_ptr, b_ptr, c_ptr, m, n, k, M: tl.constexpr, N: tl.constexpr,
     tl.store(c_ptr + i[:, None] * n + j[None, :], total, mask=(i[:, None] < m) & (j[None, :] < n))
 
 
+@pytest.mark.parametrize("n", (40, 100))
 @pytest.mark.parametrize("dtype, other", [(dtype, 0) for dtype in SUMS] + [("f32", 1)])
-def test_operands_that_are_masked_for_the_most_part(run, mode, dtype, other):
+def test_operands_that_are_masked_for_the_most_part(run, mode, dtype, other, n):
     """Steps that load nothing write zeros, where that is what they would load; else what that is."""
-    m, n, k = 33, 40, 17
+    m, k = 33, 17
     a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
     out = numeric.poisoned((m, n), SUMS[dtype])
     kernel = run(in_one_round, 1, numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, m, n, k,

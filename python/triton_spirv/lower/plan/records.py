@@ -126,8 +126,9 @@ class Product:
     groups, "" for single elements. turn: steps along K in one turn of the innermost loop; 0: there is no
     loop. begins: the sums, in the first round of the loop around. edges: tiles that the mask of the store
     leaves out are not multiplied; ends: nor are terms behind the end of both operands. narrow: rows of tiles
-    of one vector, for panels of which half is left out; 0 for none. keeps: the right operand may be one that
-    an earlier program has packed, and is kept for later ones.
+    of one vector, for panels of which half is left out, and fewer: columns of tiles, for those of which a
+    quarter is; 0 for none. keeps: the right operand may be one that an earlier program has packed, and is
+    kept for later ones.
     """
 
     operation: Operation
@@ -140,6 +141,7 @@ class Product:
     edges: bool = False
     ends: bool = False
     narrow: int = 0
+    fewer: int = 0
     keeps: bool = False
 
     def __post_init__(self) -> None:

@@ -197,7 +197,8 @@ def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
     left, right = node.staging
     begins = ", from zero in the first round" if node.begins else ""
     narrow = f", in tiles of {node.narrow} rows where half of a panel is not" if node.narrow else ""
-    edges = f", but for what is not stored{narrow}" if node.edges else ""
+    fewer = f", of {node.fewer} columns where a quarter is not" if node.fewer else ""
+    edges = f", but for what is not stored{narrow}{fewer}" if node.edges else ""
     kept = ", kept for the next program" if node.keeps else ""
     ends = ", up to where both operands end" if node.ends else ""
     return (f"{called(node.operation)}: {node.way}{form}, tiles of {rows}x{columns}x{depth}, left {left}, "

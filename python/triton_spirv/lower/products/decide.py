@@ -41,10 +41,11 @@ def plan_in_arrays(ctx: Context, op: Operation, left: Operand, form: str = "", a
     vectors = min(shape[-1] // width, most or shape[-1])
     rows, vectors = micro_tile(ctx.target, shape[-2], vectors, bits_of(left.target), added)
     narrow = micro_tile(ctx.target, shape[-2], 1, bits_of(left.target), added)[0] if vectors > 1 else 0
+    fewer = vectors * 3 // 4 * width if vectors % 4 == 0 else 0
     turn = min(left.shape[-1], UNROLLED)
     begins = op in ctx.prepared.zeroed
     return Product(op, "arrays", (rows, vectors * width, turn), form=form, turn=turn, begins=begins,
-                   narrow=narrow)
+                   narrow=narrow, fewer=fewer)
 
 
 def micro_tile(target: Target, rows: int, vectors: int, bits: int, added: bool = True) -> tuple[int, int]:

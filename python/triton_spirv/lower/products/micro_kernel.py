@@ -39,7 +39,8 @@ class Kernel:
     form: of the groups, "" for single elements;
     terms: how many groups along K make a difference, where only the launch knows (I32);
     apart: products are summed on their own, and added to what there was (f32) at the end; split: pairs of
-    bf16 are multiplied one after the other; narrow: rows of tiles that are one vector wide, 0 for none.
+    bf16 are multiplied one after the other; narrow: rows of tiles that are one vector wide, 0 for none;
+    fewer: vectors of tiles of which a quarter is left out, 0 for none.
     """
 
     operand: Type
@@ -55,6 +56,7 @@ class Kernel:
     apart: bool = False
     split: bool = False
     narrow: int = 0
+    fewer: int = 0
 
     @property
     def columns(self) -> int:
@@ -183,4 +185,4 @@ def kernel_of(ctx: Context, plan: Product, left: Operand, right: Operand | None 
         found = terms(ctx, left.tensor, right.tensor, plan.turn * group)
         found = None if found is None else ctx.b.lshr(found, log2(group))
     return Kernel(left.target, compute, element, width, left.shape[-1], rows, columns // width, plan.turn,
-                  plan.form, found, narrow=plan.narrow)
+                  plan.form, found, narrow=plan.narrow, fewer=plan.fewer // width)

@@ -59,6 +59,10 @@ def parts(size: int, step: int) -> list[tuple[int, int, int]]:
     return [*found, (left, whole * step, 1)] if left else found
 
 
+#: Makes a tile: of a kernel, a row, the number of a share of fetches, and how many rows are in other loops.
+_Tile = Callable[[Kernel, Register, Register, int], None]
+
+
 @dataclass(frozen=True)
 class _Tiles:
     """What `multiply` says, of one panel at a time. A place is (batch, row, column)."""
@@ -78,7 +82,7 @@ class _Tiles:
         """All tiles of so many rows in the columns from one on."""
         ctx, (rows, _) = self.ctx, self.result.shape[-2:]
 
-        def each(tile: Callable[[Kernel, Register, Register, int], None]) -> None:
+        def each(tile: _Tile) -> None:
             for size, above, passes in parts(rows, height):
                 with counted(ctx, passes) as down:
                     row = ctx.b.iadd(ctx.b.imul(down.index, size), above)
@@ -90,19 +94,17 @@ class _Tiles:
                 self.b.pack(number)
             right = ctx.b.iadd(ctx.b.imul(batch, self.b.batch), self.b.column(ctx, column))
 
-            def wide() -> list[Register]:
-                offsets = kernel.offsets(ctx, self.b, right)
+            def in_tiles(vectors: int = 0) -> list[Register]:
+                return self._in_tiles(kernel, each, first, right, vectors)
 
-                def tile(kernel: Kernel, row: Register, share: Register, above: int) -> None:
-                    if self.fetches is not None:
-                        self.fetches.fetch(ctx, share)
-                    place = batch, row, column
-                    self._or_clear(place, (kernel.rows, kernel.columns), above,
-                                   lambda: self._tile(kernel, place, right, offsets),
-                                   lambda: self._clear(kernel, place))
-                each(tile)
-                return []
-            empty = self._half_left_out(kernel, (batch, first[1], column))
+            def wide() -> list[Register]:
+                rest = self._left_out_behind(kernel, first, kernel.fewer)
+                if rest is None:
+                    return in_tiles()
+                return one_of(ctx, rest, "is a quarter of the panel left out?",
+                              ("tiles without it", lambda: in_tiles(kernel.fewer)), ("tiles", in_tiles))
+            half = kernel.vectors // 2 if kernel.narrow and kernel.vectors % 2 == 0 else 0
+            empty = self._left_out_behind(kernel, first, half)
             if empty is None:
                 wide()
                 return
@@ -118,21 +120,47 @@ class _Tiles:
         self._or_clear(first, (rows, kernel.columns), 0, multiplied,
                        lambda: each(lambda kernel, row, *_: self._clear(kernel, (batch, row, column))))
 
-    def _half_left_out(self, kernel: Kernel, place: Place) -> Register | None:
-        """A scalar Bool that implies that the second half of a panel's columns is not stored; None where none
-        is known, or where there are no narrow tiles."""
-        if self.edges is None or not kernel.narrow or kernel.vectors < 2 or kernel.vectors % 2:
+    def _left_out_behind(self, kernel: Kernel, place: Place, vectors: int) -> Register | None:
+        """A scalar Bool that implies that a panel's columns behind so many vectors are not stored; None where
+        none is known, or where they are 0 or all."""
+        if self.edges is None or not 0 < vectors < kernel.vectors:
             return None
         _, row, column = place
-        half = kernel.columns // 2
-        return self.edges.left_out(self.ctx, (row, self.ctx.b.iadd(column, half)),
-                                   (self.result.shape[-2], half))
+        size = self.result.shape[-2], (kernel.vectors - vectors) * kernel.width
+        return self.edges.left_out(self.ctx, (row, self.ctx.b.iadd(column, vectors * kernel.width)), size)
+
+    def _in_tiles(self, kernel: Kernel, each: Callable[[_Tile], None], first: Place, right: Register,
+                  vectors: int = 0) -> list[Register]:
+        """The panel at a place, tile by tile; vectors: the first ones of each tile, where the others are not
+        stored."""
+        ctx, (batch, _, column) = self.ctx, first
+        tiles, part = (self._inside(), replace(kernel, vectors=vectors)) if vectors else (self, kernel)
+        offsets = part.offsets(ctx, self.b, right)
+
+        def tile(kernel: Kernel, row: Register, share: Register, above: int) -> None:
+            if self.fetches is not None:
+                self.fetches.fetch(ctx, share)
+            place = batch, row, column
+
+            def multiplied() -> None:
+                if vectors:
+                    rest = replace(kernel, vectors=kernel.vectors - vectors)
+                    behind = batch, row, ctx.b.iadd(column, part.columns)
+                    self._begin(lambda: self._clear(rest, behind))
+                tiles._tile(replace(part, rows=kernel.rows), place, right, offsets)
+            self._or_clear(place, (kernel.rows, kernel.columns), above, multiplied,
+                           lambda: self._clear(kernel, place))
+        each(tile)
+        return []
+
+    def _inside(self) -> _Tiles:
+        """The same for a panel of which something is left out: nothing of it may go straight to memory."""
+        return replace(self, straight=None, behind=None)
 
     def _by_vectors(self, kernel: Kernel, batch: Register, first: Register, right: Register) -> None:
-        """The panel that begins at a column, vector by vector, but for those that are not stored. Nothing of
-        such a panel may go straight to memory."""
+        """The panel that begins at a column, vector by vector, but for those that are not stored."""
         ctx, rows, narrow = self.ctx, self.result.shape[-2], replace(kernel, vectors=1)
-        tiles = replace(self, straight=None, behind=None)
+        tiles = self._inside()
         with counted(ctx, kernel.vectors) as across:
             column = ctx.b.iadd(first, ctx.b.imul(across.index, kernel.width))
 
@@ -158,15 +186,19 @@ class _Tiles:
             return multiplied()
         branch = IfElse(ctx.b.module, left_out)
         with branch.then():
-            if not self.accumulate:
-                clear()
-            elif self.begins is not None:
-                with if_(ctx.b.module, self.begins):
-                    clear()
+            self._begin(clear)
         with branch.otherwise():
             ctx.scopes.open()
             multiplied()
             ctx.scopes.close()
+
+    def _begin(self, clear: Callable[[], None]) -> None:
+        """What is left out is cleared, if nothing is there yet."""
+        if not self.accumulate:
+            clear()
+        elif self.begins is not None:
+            with if_(self.ctx.b.module, self.begins):
+                clear()
 
     def _places(self, kernel: Kernel, place: Place) -> tuple[Register, list[int]]:
         """Where a tile lies in the array of sums: its first element, and how far behind it each vector is."""
