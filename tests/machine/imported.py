@@ -131,6 +131,17 @@ def _narrow(p: Program, it: Decoded, number: int, found: Any) -> Run:
     return run
 
 
+def _class(p: Program, it: Decoded, number: int, found: Any) -> Run:
+    """VFPCLASSPS of denormal numbers, bit 5 of the classes that are asked for."""
+    result, x, classes = it.result, *it.words[1:]
+
+    def run(w: Any) -> None:
+        assert (w.v[classes] == 1 << 5).all(), "no other class is known here"
+        size = np.abs(w.v[x])
+        w.put(result, (size > 0) & (size < np.finfo(np.float32).tiny), w.origins(x))
+    return run
+
+
 def _matrix(p: Program, it: Decoded, number: int, found: Any) -> Run:
     c, a, b = it.words[1:]
     form = {"hf": "PackedFloat16INTEL", "bf": "PackedBFloat16INTEL", "s8": "PackedInt8INTEL"}[found[1]]
@@ -162,6 +173,7 @@ FUNCTIONS: dict[str, Callable[[Program, Decoded, int, Any], Run]] = {
     r"llvm\.x86\.avx512\.mask\.range\.ps\..*": _range,
     r"llvm\.x86\.(avx512bf16\.dpbf16ps|avx512\.vpdpbusd)\.512": _sum_products,
     r"llvm\.x86\.avx512bf16\.cvtneps2bf16\.512": _narrow,
+    r"llvm\.x86\.avx512\.fpclass\.ps\.512": _class,
     rf"llvm\.x86\.({'|'.join(tile_registers.STEPS)})": tile_registers.step_of,
     r"__builtin_IB_sub_group(?:16)?_[fi]dpas_(?:f_f_)?(hf|bf|s8)_(?:hf|bf|s8)_8_8": _matrix,
     r"__builtin_IB_read_cycle_counter": _clock,

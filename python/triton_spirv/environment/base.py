@@ -360,6 +360,11 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
         included, by an instruction for that; None without one for such a vector."""
         return None
 
+    def denormal(self, value: Value) -> Value | None:
+        """Which components of a vector of f32 are denormal numbers, by an instruction for that; None without
+        one for such a vector. There is one where `normal_to_bf16` has one."""
+        return None
+
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
         """z + the products of what the 32-bit components of x and y hold: two bf16 ("bf16"), two signed
         numbers of 16 bits ("i16"), or four bytes, those of x unsigned, those of y signed ("i8"). For a target

@@ -5,7 +5,7 @@ Importing this package registers all rules. Each folder is a room for one subjec
 """
 
 from .addresses import pointer  # noqa: F401
-from .arithmetic import cast, elementwise, extern, mlir_arithmetic, symbolic  # noqa: F401
+from .arithmetic import cast, elementwise, extern, mlir_arithmetic, narrowing, symbolic  # noqa: F401
 from .control import control_flow  # noqa: F401
 from .lanes import local  # noqa: F401
 from .memory import atomic, load, store  # noqa: F401

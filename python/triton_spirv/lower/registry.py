@@ -22,6 +22,7 @@ from typing import Any
 
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Operation
+from ..spirv.module import Value as Register
 from .values.tensor import Bound, Deferred, Tensor
 
 Rule = Callable[..., Any]
@@ -48,6 +49,7 @@ class Entry:
 RULES: dict[str, Entry] = {}
 SYMBOLIC: dict[str, Rule] = {}
 SOURCE_LAYOUTS: dict[str, Rule] = {}
+TOGETHER: dict[str, Rule] = {}
 
 
 def _check_count(name: str, function: Rule, skipped: int) -> None:
@@ -121,6 +123,27 @@ def symbolic(*names: str) -> Callable[[Rule], Rule]:
             SYMBOLIC[name] = function
         return function
     return add
+
+
+def together(*names: str) -> Callable[[Rule], Rule]:
+    """Register (ctx, op, *rows of registers) -> registers, or None where the rule for each must do; tried
+    first, where an operation that acts element by element has several registers at hand."""
+    def add(function: Rule) -> Rule:
+        for name in names:
+            _check_count(name, function, 2)
+            assert name not in TOGETHER, f"two rules for several registers of {name}"
+            TOGETHER[name] = function
+        return function
+    return add
+
+
+def applied(ctx: object, op: Operation, rows: Sequence[Sequence[Register]]) -> list[Register]:
+    """The registers of an operation that acts element by element; `rows`: of each operand those it has."""
+    if op.name in TOGETHER:
+        made = TOGETHER[op.name](ctx, op, *rows)
+        if made is not None:
+            return list(made)
+    return [RULES[op.name].function(ctx, op, *column) for column in zip(*rows, strict=True)]
 
 
 def named(op: Operation, bound: Sequence[Bound | None]) -> list[Any]:

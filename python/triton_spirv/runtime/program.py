@@ -102,7 +102,8 @@ LIBRARIES: dict[bytes, str] = {}
 
 #: Names of imported functions begin so -> what the processor must have.
 NEEDED = {b"llvm.x86.ldtilecfg": TILES, b"llvm.x86.avx2.pmadd.wd": "avx2",
-          b"llvm.x86.avx512.vpdpbusd": "avx512_vnni", b"llvm.x86.avx512bf16.dpbf16ps": "avx512_bf16"}
+          b"llvm.x86.avx512.vpdpbusd": "avx512_vnni", b"llvm.x86.avx512bf16.": "avx512_bf16",
+          b"llvm.x86.avx512.fpclass.ps": "avx512dq"}
 
 
 def _library(words: bytes) -> str:

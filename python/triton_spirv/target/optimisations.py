@@ -59,6 +59,8 @@ OPTIMISATIONS: dict[str, Optimisation] = {
                            "holds_operands": False}),
     "sums-of-products": Optimisation("Instructions that sum several products of small numbers.",
                                      {"products": frozenset()}),
+    "conversions": Optimisation("f32 becomes bf16 by the processor's instruction where a test finds no "
+                                "denormal number."),
     "matrix-units": Optimisation("Products on matrix units and tile registers, and 2D block messages.",
                                  {"matrix": None, "matrices": (), "tile_registers": frozenset(),
                                   "block_2d": False, "shared_blocks": False}),

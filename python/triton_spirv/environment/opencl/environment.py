@@ -17,7 +17,7 @@ from ...spirv.passes.contraction import HARDWARE, fuse_in_hardware, second_produ
 from ...spirv.passes.graph import Graph
 from ...spirv.passes.permuted_phis import separate_phis
 from ...spirv.passes.pipeline import Pass
-from ...spirv.types import Array, Float, Int, Pointer, Struct, Type, Vector, Void
+from ...spirv.types import Array, Bool, Float, Int, Pointer, Struct, Type, Vector, Void
 from ...target import Target
 from ..base import Parameter
 from ..memory_types import PARAMETER_TYPES, type_bytes
@@ -334,6 +334,14 @@ class OpenCL(OpenCLTileRegisters):
         type = with_width(Int(16), 16)
         callee = self.b.module.import_function("llvm.x86.avx512bf16.cvtneps2bf16.512", type, (value.type,))
         return self.b.emit("OpFunctionCall", callee, value, type=type)
+
+    def denormal(self, value: Value) -> Value | None:
+        """By VFPCLASSPS, which all processors have that have VCVTNEPS2BF16."""
+        if "bf16" not in self.target.products or value.type != with_width(Float(32), 16):
+            return None
+        type = with_width(Bool(), 16)
+        callee = self.b.module.import_function("llvm.x86.avx512.fpclass.ps.512", type, (value.type, I32))
+        return self.b.emit("OpFunctionCall", callee, value, self.b.constant(I32, 1 << 5), type=type)
 
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
         if form == "i16":

@@ -27,7 +27,7 @@ from ..context import CHEAP, Context
 from ..memory.hazard import apart
 from ..memory.load import to_memory
 from ..plan.accesses import Overlap, StoredEarly
-from ..registry import RULES
+from ..registry import RULES, applied
 from ..values.tensor import Affine, Deferred, Pointers, Stored, Tensor
 from ..values.types import element_of, shape_of
 from ..walk.requests import walk
@@ -57,9 +57,8 @@ class Straight:
         b, env = ctx.b, ctx.env
         first = self.first(ctx, place)
         across = len(values) // rows
-        for number, value in enumerate(values):
+        for number, value in enumerate(self._converted(ctx, values)):
             row, vector = divmod(number, across)
-            value = self._converted(ctx, value)
             moved = b.iadd(b.imul(b.constant(I64, row), self.strides[-2]), vector * width)
             env.store(env.offset(first, moved), value, stream)
 
@@ -68,7 +67,7 @@ class Straight:
         """Part of a row of a tile, from one element on: `values` are vectors of sums, stored two at a time
         where `row_width` says so. stream: past the caches. normal: no value is a denormal number."""
         env, first, width = ctx.env, self.first(ctx, place), width_of(values[0].type)
-        made = [self._converted(ctx, value, normal) for value in values]
+        made = self._converted(ctx, values, normal)
         step = self.row_width(ctx, len(values) * width, width) // width
         for number in range(0, len(made), step):
             there = env.offset(first, ctx.b.constant(I64, number * width))
@@ -82,14 +81,15 @@ class Straight:
         are half as large as those of the sums."""
         return 2 * width if columns % (2 * width) == 0 and ctx.env.pointee_bytes(self.pointer) == 2 else width
 
-    def _converted(self, ctx: Context, value: Register, normal: bool = False) -> Register:
-        """What is stored of a vector of sums."""
-        made = ctx.env.normal_to_bf16(value) if normal and self._is_narrowed_to_bf16 else None
-        if made is not None:
-            return made
+    def _converted(self, ctx: Context, values: Sequence[Register], normal: bool = False) -> list[Register]:
+        """What is stored of vectors of sums."""
+        if normal and self._is_narrowed_to_bf16:
+            made = [ctx.env.normal_to_bf16(value) for value in values]
+            if None not in made:
+                return [x for x in made if x is not None]
         for op in self.found.steps:
-            value = RULES[op.name].function(ctx, op, value)
-        return to_memory(ctx, value)
+            values = applied(ctx, op, [values])
+        return [to_memory(ctx, value) for value in values]
 
     @property
     def _is_narrowed_to_bf16(self) -> bool:

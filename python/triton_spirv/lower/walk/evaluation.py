@@ -17,7 +17,7 @@ from ...spirv.module import Value as Register
 from ...traversal import Asking, question
 from ..budget import Budget
 from ..known_masks import KnownMasks
-from ..registry import RULES, named
+from ..registry import RULES, applied, named
 from ..values import fragment as fragments
 from ..values.tensor import DEEP, Affine, Bound, Deferred, Fragment, Pointers, Shared, Stored, Tensor, Uniform
 from ..values.types import is_pointer, storage_bytes
@@ -116,11 +116,8 @@ class Evaluation:
             made = Fragment(layout, node.element, tuple(self._b.splat(x, layout.width) for x in chosen))
         elif entry.kind == "elementwise":
             rows = [self.registers(x, layout) for x in node.operands if x is not None]
-            registers = [
-                self._b.splat(entry.function(self._above.context, op, *column), layout.width)
-                for column in zip(*rows, strict=True)
-            ]
-            made = Fragment(layout, node.element, tuple(registers))
+            registers = applied(self._above.context, op, rows)
+            made = Fragment(layout, node.element, tuple(self._b.splat(x, layout.width) for x in registers))
         else:
             every = entry.function(self._above.context, op, layout, *named(op, node.operands))
             made = every[node.index] if isinstance(every, tuple) else every
