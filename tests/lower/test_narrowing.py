@@ -1,5 +1,5 @@
-"""lower/arithmetic/narrowing.py: f32 becoming bf16 by an instruction that clears denormal numbers, where there
-are none. Every result is exact, and every NaN has the bits that it has without the instruction."""
+"""lower/arithmetic/narrowing.py: f32 becoming bf16 by an instruction that clears denormal numbers, where none
+are. Every result is exact, and every NaN has the bits that it has without the instruction."""
 
 from __future__ import annotations
 
@@ -58,6 +58,22 @@ def rows_of_weights(x_ptr, out_ptr, N: tl.constexpr):
     tl.store(out_ptr + i, (weight / tl.sum(weight, 0)).to(tl.bfloat16))
 
 
+@triton.jit
+def computed(x_ptr, y_ptr, scale, out_ptr, n, HOW: tl.constexpr, BLOCK: tl.constexpr):
+    """In bf16, rounded by each operation; `scale` is a scalar."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x, y = tl.load(x_ptr + i, mask=i < n), tl.load(y_ptr + i, mask=i < n)
+    if HOW == "sums":
+        made = x + y - x * y
+    elif HOW == "quotients":
+        made = x / y
+    elif HOW == "scaled":
+        made = x * scale.to(tl.bfloat16)
+    else:
+        made = tl.where(x < y, tl.maximum(x, y), tl.abs(x))
+    tl.store(out_ptr + i, made, mask=i < n)
+
+
 def rounded(bits: np.ndarray) -> np.ndarray:
     """The bits of bf16 for those of f32: to the nearest, ties to even; a NaN is a quiet one."""
     odd = bits >> 16 & 1
@@ -110,6 +126,30 @@ def test_one_denormal_number_anywhere(run, cell, block: int) -> None:
     if block >= 256:
         used = TEST in kernel.asm["spvasm"] and CONVERSION in kernel.asm["spvasm"]
         assert used == is_there(cell)
+
+
+@pytest.mark.parametrize("how", ["sums", "quotients", "scaled", "chosen"])
+@pytest.mark.parametrize("block", [1, 8, 64, 1024])
+def test_arithmetic_in_bf16(run, cell, how: str, block: int) -> None:
+    """As torch rounds each operation; numbers of all magnitudes, so that results are denormal, too."""
+    numeric.interpreter_is_wrong_on_bf16("bf16")
+    random = np.random.default_rng(block)
+    count = 2 * block + block // 2
+    x, y = (torch.from_numpy(random.integers(0, 1 << 16, count).astype(np.uint16).view(np.int16)).view(
+        torch.bfloat16) for _ in range(2))
+    scale = float(np.float32(2.0 ** -100 * 1.5))
+    out = numeric.poisoned(count, "bf16")
+    kernel = run(computed, triton.cdiv(count, block), x, y, scale, out, count, how, block)
+    expected = {"sums": lambda: x + y - x * y, "quotients": lambda: (x.float() / y.float()).bfloat16(),
+                "scaled": lambda: x * torch.tensor(scale, dtype=torch.bfloat16),
+                "chosen": lambda: torch.where(x < y, torch.fmax(x, y), x.abs())}[how]()
+    if how == "quotients":  # within 2.5 units of f32's last place, then rounded: at most to the next one
+        near = (out.view(torch.int16).int() - expected.view(torch.int16).int()).abs() <= 1
+        assert (near | (out.isnan() & expected.isnan())).all()
+    else:
+        numeric.assert_same(out, numeric.array(expected))
+    if block == 1024:
+        assert (TEST in kernel.asm["spvasm"]) == is_there(cell)
 
 
 def test_without_it(run) -> None:
@@ -220,5 +260,5 @@ def test_a_processor_without_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None
     for lacking in ("avx512_bf16", "avx512dq"):
         monkeypatch.setattr(program, "processor", lambda name=lacking: Processor(
             "x86_64", "", frozenset({"avx512_bf16", "avx512dq"} - {name})))
-        with pytest.raises(DeviceError, match=f"compiled for a processor with {lacking}, which this one lacks"):
+        with pytest.raises(DeviceError, match=f"a processor with {lacking}, which this one lacks"):
             program.require_processor(words)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from property.planting import Bug, Set, entry, like, nothing, on, rule, swapped, within
+from triton_spirv.lower.values.numbers import f32_to_bf16
+
+from property.planting import Bug, Set, entry, everywhere, like, nothing, on, rule, swapped, within
 
 
 def _late_loads(put: Set) -> None:
@@ -69,8 +71,10 @@ BUGS: tuple[Bug, ...] = (
     # rounding
     Bug(
         "f32 becomes bf16 by cutting bits off",
-        within("arithmetic.cast", "f32_to_bf16",
-               lambda right: lambda b, value, rounding: right(b, value, "rtz")),
+        everywhere(within("arithmetic.cast", "f32_to_bf16",
+                          lambda right: lambda b, value, rounding: right(b, value, "rtz")),
+                   within("arithmetic.narrowing", "_narrowed",
+                          lambda _: lambda ctx, row: [f32_to_bf16(ctx.b, x, "rtz") for x in row])),
         ("bfloat16",),
     ),
     Bug(

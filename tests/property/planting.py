@@ -81,6 +81,16 @@ def within(module: str, path: str, wrong: Callable[[Any], Any]) -> Callable[[Set
     return plant
 
 
+def everywhere(*places: Callable[[Set], None]) -> Callable[[Set], None]:
+    """The same mistake in several places."""
+
+    def plant(put: Set) -> None:
+        for place in places:
+            place(put)
+
+    return plant
+
+
 def like(name: str, other: str) -> Callable[[Set], None]:
     def plant(put: Set) -> None:
         import triton_spirv.lower  # noqa: F401

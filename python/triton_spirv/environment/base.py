@@ -355,15 +355,18 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
     def narrow(self, value: Value, element: Float, rounding: str = "RTE") -> Value:
         """A float as a narrower one, rounded to nearest even (RTE), to zero (RTZ), up (RTP) or down (RTN)."""
 
-    def normal_to_bf16(self, value: Value) -> Value | None:
-        """The bits of the nearest bf16 of f32 of which none is denormal, as arith.truncf has them, NaN
-        included, by an instruction for that; None without one for such a vector."""
-        return None
+    def narrows_normal(self, type: Type) -> bool:
+        """Has it `normal_to_bf16` and `denormal` for vectors of f32 of this type?"""
+        return False
 
-    def denormal(self, value: Value) -> Value | None:
-        """Which components of a vector of f32 are denormal numbers, by an instruction for that; None without
-        one for such a vector. There is one where `normal_to_bf16` has one."""
-        return None
+    def normal_to_bf16(self, value: Value) -> Value:
+        """The bits of the nearest bf16 of f32 of which none is denormal, as arith.truncf has them, NaN
+        included, by an instruction for that."""
+        raise NotImplementedError(f"{type(self).__name__} has no instruction for f32 becoming bf16")
+
+    def denormal(self, value: Value) -> Value:
+        """Which components of a vector of f32 are denormal numbers, by an instruction for that."""
+        raise NotImplementedError(f"{type(self).__name__} has no instruction that finds denormal numbers")
 
     def sum_products(self, form: str, x: Value, y: Value, z: Value) -> Value:
         """z + the products of what the 32-bit components of x and y hold: two bf16 ("bf16"), two signed

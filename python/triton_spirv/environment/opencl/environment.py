@@ -327,18 +327,17 @@ class OpenCL(OpenCLTileRegisters):
             self.b.module.decorate(made, "FPRoundingMode", rounding)
         return made
 
-    def normal_to_bf16(self, value: Value) -> Value | None:
+    def narrows_normal(self, type: Type) -> bool:
+        return "bf16" in self.target.products and type == with_width(Float(32), 16)
+
+    def normal_to_bf16(self, value: Value) -> Value:
         """By VCVTNEPS2BF16, which takes denormal numbers as zero."""
-        if "bf16" not in self.target.products or value.type != with_width(Float(32), 16):
-            return None
         type = with_width(Int(16), 16)
         callee = self.b.module.import_function("llvm.x86.avx512bf16.cvtneps2bf16.512", type, (value.type,))
         return self.b.emit("OpFunctionCall", callee, value, type=type)
 
-    def denormal(self, value: Value) -> Value | None:
-        """By VFPCLASSPS, which all processors have that have VCVTNEPS2BF16."""
-        if "bf16" not in self.target.products or value.type != with_width(Float(32), 16):
-            return None
+    def denormal(self, value: Value) -> Value:
+        """By VFPCLASSPS, which processors with VCVTNEPS2BF16 have."""
         type = with_width(Bool(), 16)
         callee = self.b.module.import_function("llvm.x86.avx512.fpclass.ps.512", type, (value.type, I32))
         return self.b.emit("OpFunctionCall", callee, value, self.b.constant(I32, 1 << 5), type=type)

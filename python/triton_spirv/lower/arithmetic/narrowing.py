@@ -2,7 +2,7 @@
 
 VCVTNEPS2BF16 rounds as `arith.truncf` does, NaN included, but takes denormal numbers as zero. One test says
 whether a few vectors hold any; then integers round these vectors, eight instructions for each. Denormal
-numbers are rare: a test is right nearly always, and costs two instructions for a vector.
+numbers are rare: the test says no nearly always, and costs two instructions for a vector.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from functools import reduce
 
 from ...ir.model import Operation
+from ...spirv.builder import width_of, with_width
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
+from ...spirv.types import Type as RegisterType
 from ..context import Context
-from ..registry import together
-from ..values.numbers import f32_to_bf16
+from ..registry import RULES, together
+from ..values.numbers import F32, f32_to_bf16, is_bf16, to_arithmetic
 from ..values.types import element_of
+from .elementwise import ELEMENTARY, EXTREMES, FLOAT, FLOAT_FUNCTION
 
 #: Vectors that share a test: all are in registers until it is made.
 VECTORS = 8
@@ -26,35 +29,41 @@ VECTORS = 8
 @together("arith.truncf", "tt.fp_to_fp")
 def to_bf16(ctx: Context, op: Operation, row: Sequence[Register]) -> list[Register] | None:
     """f32 -> bf16, rounded to nearest even."""
-    types = str(element_of(op.operands[0].type)), str(element_of(op.results[0].type))
+    types = str(element_of(op.operands[0].type)), str(element_of(op.result.type))
     if types != ("f32", "bf16") or op.attributes.get("rounding", "rtne") != "rtne":
         return None
-    return narrowed(ctx, row)
+    return _narrowed(ctx, row) if _narrows(ctx, row[0].type) else None
 
 
-def narrowed(ctx: Context, row: Sequence[Register]) -> list[Register] | None:
-    """The bits of the nearest bf16 of vectors of f32; None without an instruction for that."""
-    if not ctx.target.optimises("conversions"):
+@together(*FLOAT, *FLOAT_FUNCTION, *ELEMENTARY, *EXTREMES)
+def in_bf16(ctx: Context, op: Operation, *rows: Sequence[Register]) -> list[Register] | None:
+    """bf16 -> bf16 in f32: what is made of all registers is rounded together."""
+    if not all(is_bf16(element_of(value.type)) for value in (*op.operands, op.result)):
         return None
+    if not _narrows(ctx, with_width(F32, max(width_of(row[0].type) for row in rows))):
+        return None
+    wide = [[to_arithmetic(ctx.b, x, element_of(value.type)) for x in row]
+            for value, row in zip(op.operands, rows, strict=True)]
+    made = [RULES[op.name].function(ctx, op, *column) for column in zip(*wide, strict=True)]
+    return _narrowed(ctx, made)
+
+
+def _narrows(ctx: Context, type: RegisterType) -> bool:
+    """Is there an instruction for registers of this type?"""
+    return ctx.target.optimises("conversions") and ctx.env.narrows_normal(type)
+
+
+def _narrowed(ctx: Context, row: Sequence[Register]) -> list[Register]:
+    """The bits of the nearest bf16 of f32."""
+    b, env = ctx.b, ctx.env
     made: list[Register] = []
     for start in range(0, len(row), VECTORS):
         some = row[start:start + VECTORS]
-        denormal = _any_denormal(ctx, some)
-        if denormal is None:
-            return None
-        branch = IfElse(ctx.b.module, denormal)
+        denormal = b.emit("OpAny", reduce(b.logical_or, map(env.denormal, some)), type=Bool())
+        branch = IfElse(b.module, denormal)
         with branch.then():
-            branch.yield_([f32_to_bf16(ctx.b, x) for x in some])
+            branch.yield_([f32_to_bf16(b, x) for x in some])
         with branch.otherwise():
-            branch.yield_([ctx.env.normal_to_bf16(x) for x in some])
+            branch.yield_([env.normal_to_bf16(x) for x in some])
         made += branch.results
     return made
-
-
-def _any_denormal(ctx: Context, row: Sequence[Register]) -> Register | None:
-    """A scalar Bool: is any of these numbers denormal? None without an instruction for such vectors."""
-    found = [ctx.env.denormal(x) for x in row]
-    known = [x for x in found if x is not None]
-    if len(known) < len(found):
-        return None
-    return ctx.b.emit("OpAny", reduce(ctx.b.logical_or, known), type=Bool())

@@ -83,10 +83,8 @@ class Straight:
 
     def _converted(self, ctx: Context, values: Sequence[Register], normal: bool = False) -> list[Register]:
         """What is stored of vectors of sums."""
-        if normal and self._is_narrowed_to_bf16:
-            made = [ctx.env.normal_to_bf16(value) for value in values]
-            if None not in made:
-                return [x for x in made if x is not None]
+        if normal and self._is_narrowed_to_bf16 and ctx.env.narrows_normal(values[0].type):
+            return [ctx.env.normal_to_bf16(value) for value in values]
         for op in self.found.steps:
             values = applied(ctx, op, [values])
         return [to_memory(ctx, value) for value in values]
