@@ -247,11 +247,17 @@ def test_the_drivers_code(tmp_path: Path) -> None:
 
 
 def test_where_it_is_not_used() -> None:
-    """Not without the instruction, nor the optimisation, nor for single numbers."""
+    """Not without the instruction, nor the optimisation, nor for short vectors, nor where the result is widened
+    again."""
     for target in (CPU, cpu_target("x86_64-v4"), find_target(TARGET).optimised(WITHOUT)):
         assert TEST not in compile_text(TEXT, target).listing
     assert TEST in compile_text(TEXT, TARGET).listing
     assert TEST not in compile_text(TEXT.replace("64", "8"), TARGET).listing
+    again = TEXT.replace("tt.store %s, %w", """%u = arith.extf %w : tensor<64xbf16> to tensor<64xf32>
+    %t = arith.truncf %u : tensor<64xf32> to tensor<64xbf16>
+    tt.store %s, %t""")
+    listing = compile_text(again, TARGET).listing
+    assert listing.count(CONVERSION) == compile_text(TEXT, TARGET).listing.count(CONVERSION) > 0
 
 
 def test_a_processor_without_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,9 @@
 VCVTNEPS2BF16 rounds as `arith.truncf` does, NaN included, but takes denormal numbers as zero. One test says
 whether a few vectors hold any; then integers round these vectors, eight instructions for each. Denormal
 numbers are rare: the test says no nearly always, and costs two instructions for a vector.
+
+What becomes f32 again at once is rounded by integers: of the way to 16 bits and back the driver leaves an
+instruction, and all of that is no slower.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ def to_bf16(ctx: Context, op: Operation, row: Sequence[Register]) -> list[Regist
     types = str(element_of(op.operands[0].type)), str(element_of(op.result.type))
     if types != ("f32", "bf16") or op.attributes.get("rounding", "rtne") != "rtne":
         return None
-    return _narrowed(ctx, row) if _narrows(ctx, row[0].type) else None
+    return _narrowed(ctx, row) if _narrows(ctx, op, row[0].type) else None
 
 
 @together(*FLOAT, *FLOAT_FUNCTION, *ELEMENTARY, *EXTREMES)
@@ -40,7 +43,7 @@ def in_bf16(ctx: Context, op: Operation, *rows: Sequence[Register]) -> list[Regi
     """bf16 -> bf16 in f32: what is made of all registers is rounded together."""
     if not all(is_bf16(element_of(value.type)) for value in (*op.operands, op.result)):
         return None
-    if not _narrows(ctx, with_width(F32, max(width_of(row[0].type) for row in rows))):
+    if not _narrows(ctx, op, with_width(F32, max(width_of(row[0].type) for row in rows))):
         return None
     wide = [[to_arithmetic(ctx.b, x, element_of(value.type)) for x in row]
             for value, row in zip(op.operands, rows, strict=True)]
@@ -48,9 +51,10 @@ def in_bf16(ctx: Context, op: Operation, *rows: Sequence[Register]) -> list[Regi
     return _narrowed(ctx, made)
 
 
-def _narrows(ctx: Context, type: RegisterType) -> bool:
-    """Is there an instruction for registers of this type?"""
-    return ctx.target.optimises("conversions") and ctx.env.narrows_normal(type)
+def _narrows(ctx: Context, op: Operation, type: RegisterType) -> bool:
+    """Is there an instruction for f32 of this type, and does the result stay bf16?"""
+    return (ctx.target.optimises("conversions") and ctx.env.narrows_normal(type)
+            and not any(user.has("elementwise") and not user.has("picks") for user, _ in op.result.uses))
 
 
 def _narrowed(ctx: Context, row: Sequence[Register]) -> list[Register]:
