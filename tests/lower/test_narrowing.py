@@ -247,8 +247,8 @@ def test_the_drivers_code(tmp_path: Path) -> None:
 
 
 def test_where_it_is_not_used() -> None:
-    """Not without the instruction, nor the optimisation, nor for short vectors, nor where the result is widened
-    again."""
+    """Not without the instruction, nor the optimisation, nor for short vectors, nor where the result is
+    widened again."""
     for target in (CPU, cpu_target("x86_64-v4"), find_target(TARGET).optimised(WITHOUT)):
         assert TEST not in compile_text(TEXT, target).listing
     assert TEST in compile_text(TEXT, TARGET).listing
