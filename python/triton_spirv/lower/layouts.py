@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ..ir.model import TensorType, Type
 from ..layout import Layout, row_major, squares
 from ..target import Target
@@ -15,6 +18,7 @@ class Layouts:
     def __init__(self, kernel: Kernel, target: Target) -> None:
         self._kernel, self._target = kernel, target
         self.brief = False
+        self._walked: dict[tuple[int, ...], Layout] = {}
 
     @property
     def lanes(self) -> int:
@@ -34,11 +38,27 @@ class Layouts:
     def default(self, shape: tuple[int, ...]) -> Layout:
         """Row-major, walked in steps where the tensor has more registers than fit; by squares where some
         access goes across the rows."""
+        if shape in self._walked:
+            return self._walked[shape]
         kernel, target = self._kernel, self._target
         window = 1 if self.brief else target.window
         if shape in kernel.across and not self.brief:
             return squares(shape, kernel.across[shape], target.vector_width, target.max_registers)
         return row_major(shape, target.vector_width, target.max_registers, window)
+
+    def through_rounds(self, layout: Layout) -> bool:
+        """Do turns of the walk at hand take rows of this shape through all rounds of a loop?"""
+        return layout.shape in self._walked
+
+    @contextmanager
+    def walked(self, layout: Layout) -> Iterator[None]:
+        """Code in which each turn of a walk takes rows of this shape through all rounds of a loop; windows
+        are those of the layout there."""
+        around, self._walked = self._walked, self._walked | {layout.shape: layout}
+        try:
+            yield
+        finally:
+            self._walked = around
 
     def is_by_squares(self, layout: Layout) -> bool:
         """Does a walk under this layout go by squares?"""

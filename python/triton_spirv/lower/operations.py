@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..errors import InternalError, LoweringError, TritonSpirvError, is_interruption
@@ -41,6 +42,16 @@ class Operations:
         self._ctx, self._load_together, self._resident = ctx, load_together, resident
         self._waiting: list[Deferred] = []  # loads of lanes that are not emitted yet
         self._ahead: set[Operation] = set()  # lowered before their turn
+        self._defers = False  # small tensors wait for who asks for them, as large ones do
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Within it small tensors are evaluated in windows too, by who asks for them."""
+        before, self._defers = self._defers, True
+        try:
+            yield
+        finally:
+            self._defers = before
 
     def block(self, block: Block) -> Operation:
         """Lower every operation; the terminator is returned, not lowered."""
@@ -165,7 +176,7 @@ class Operations:
             found = self._resident(ctx, op, nodes[0])
             if found is not None:
                 return (found,)
-        if "ts.waits" in op.attributes:
+        if "ts.waits" in op.attributes or self._defers:
             return nodes
         volatile = bool(op.attributes.get("isVolatile"))
         if op.has("loads") and layout.lane and not volatile and "ts.natural" not in op.attributes:

@@ -72,6 +72,7 @@ class Vectors:
     max_registers  vectors of one tensor that are kept as values; a larger tensor lives in a private array
                    walked by loops
     window         registers that one iteration of such a loop handles
+    registers      vectors of 16 f32 that all registers of the processor hold
     chooses        an instruction of x86 gives the larger or smaller of two f32, or the one that is no NaN
     """
 
@@ -79,6 +80,7 @@ class Vectors:
     components: int = 16
     max_registers: int = 16
     window: int = 4
+    registers: int = 8
     chooses: bool = False
 
 

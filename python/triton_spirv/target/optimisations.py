@@ -35,6 +35,8 @@ OPTIMISATIONS: dict[str, Optimisation] = {
     "joint-reductions": Optimisation("Reductions of what is read once, over the same elements, share a "
                                      "loop; vectors of several rows are reduced together."),
     "chains": Optimisation("Operations on large tensors share a loop, rather than have one each."),
+    "interchange": Optimisation("Each row of a tensor that travels through a loop goes through all rounds "
+                                "before the next row."),
     "by-products": Optimisation("A loop keeps what it computes on the way and somebody needs again."),
     "array-reuse": Optimisation("A value overwrites the array of another that is not needed any more; a "
                                 "product is added where its accumulator lies."),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeGuard
 
-from ...ir.model import PointerType, TensorType, Type
+from ...ir.model import PointerType, TensorType, Type, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64, with_width
 from ...spirv.module import Value as Register
@@ -182,6 +182,17 @@ def can_move(initial: Bound, ctx: Context) -> TypeGuard[Affine | Pointers | Unif
     return isinstance(initial, (Pointers, Uniform)) and not (
         isinstance(initial, Uniform) and is_pointer(initial.scalar)
     )
+
+
+def moved_on(ctx: Context, displacement: Register, chain: Sequence[Value]) -> Register:
+    """The displacement after one more iteration, which adds the values of a chain."""
+    b = ctx.b
+    for value in chain:
+        bound = ctx.bindings.value(value)
+        scalar = bound.scalar if isinstance(bound, Uniform) else bound
+        assert isinstance(scalar, Register)
+        displacement = b.iadd(displacement, b.resize(scalar, displacement.type.width))  # type: ignore[attr-defined]
+    return displacement
 
 
 def carrier_of(ctx: Context, type: Type) -> Carrier:

@@ -23,9 +23,10 @@ from ..products.tiles import Tiles
 from ..products.zeroed_sums import ZeroedCarrier, zeroed_carrier
 from ..registry import lowers
 from ..stop_word import goes_on
-from ..values.tensor import Bound, Uniform
+from ..values.tensor import Bound
 from .blocks import run_function
-from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, write_stored
+from .carry import Carrier, MovingCarrier, StoredCarrier, can_move, carrier_of, moved_on, write_stored
+from .interchange import interchanged, plan_interchange
 
 #: Of a tensor, or of one that a loop keeps in matrices or in two copies, or begins with zero.
 EdgeCarrier = Carrier | TilesCarrier | StagedCarrier | ZeroedCarrier
@@ -61,6 +62,9 @@ def for_loop(
     """A counted loop with carried values."""
     b = ctx.b
     ctx.pending.settle(memory_only=False)
+    within = plan_interchange(ctx, op, init)
+    if within is not None:
+        return interchanged(ctx, op, within, lower, upper, step, init)
     body = op.regions[0].entry
     carriers: list[EdgeCarrier] = []
     chains: list[list[Value] | None] = []
@@ -106,7 +110,7 @@ def for_loop(
             if chain is None:
                 values.append(ctx.bindings.value(operand))
             else:
-                values.append(_moved(ctx, loop.carried[offset], chain))
+                values.append(moved_on(ctx, loop.carried[offset], chain))
             offset += count
         following, _ = _pack(ctx, carriers, values)
         ctx.operations.leave(terminator)
@@ -117,17 +121,6 @@ def for_loop(
     for copies in staged.values():
         copies.release()
     return tuple(without_tiles(ctx, x, value.type) for x, value in zip(results, op.results, strict=True))
-
-
-def _moved(ctx: Context, displacement: Register, chain: Sequence[Value]) -> Register:
-    """The displacement after one more iteration."""
-    b = ctx.b
-    for value in chain:
-        bound = ctx.bindings.value(value)
-        scalar = bound.scalar if isinstance(bound, Uniform) else bound
-        assert isinstance(scalar, Register)
-        displacement = b.iadd(displacement, b.resize(scalar, displacement.type.width))  # type: ignore[attr-defined]
-    return displacement
 
 
 @lowers("scf.if")

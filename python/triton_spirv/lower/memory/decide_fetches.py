@@ -73,13 +73,13 @@ def _plan_page(ctx: Context, load: Operation, pointers: object, layout: Layout) 
         return None
     if stores_as_much(load, layout.numel):
         return None
-    element = pointee_of(load.ptr.type)
+    element = pointee_of(load.ptr.type)  # rows that go through all rounds of a loop are long
     walked = {basis for basis in (*layout.component, *layout.register, *layout.step)
               if pointer_growth(pointers, basis, layout) == basis}
     along = 1
     while along in walked:
         along *= 2
-    if along * storage_bytes(element) < PAGE:
+    if along * storage_bytes(element) < PAGE and not ctx.layouts.through_rounds(layout):
         return None
     return Fetch(load, "page ahead", layout, ctx.transfers.vectors(pointers, layout, load.ptr), near=True)
 

@@ -11,7 +11,8 @@ same code of which a test chooses one when the kernel runs (`Versions`).
     Turns           a loop over steps
     Versions        arms, of which one runs
     Access, Fused, StoredEarly, Fetch, ArrayUse, Renamed, Zeroed, FoundPanel, Product, Exchange,
-    Overflow        leaves
+    Overflow, Interchange
+                    leaves
 
 Those of accesses stand in accesses.py.
 """
@@ -202,6 +203,19 @@ class Walk:
 
 
 @dataclass(frozen=True)
+class Interchange:
+    """A loop of the kernel runs inside the walk that follows, which stands for it: each row of the tensors
+    that it carries goes through all rounds before the next one. carried: their places among what it carries.
+    layout: of the walk, of whose step bits the first `inner` are walked in each round; 0: registers hold the
+    row."""
+
+    operation: Operation
+    carried: tuple[int, ...]
+    layout: Layout
+    inner: int
+
+
+@dataclass(frozen=True)
 class Arm:
     """One of several ways."""
 
@@ -231,7 +245,7 @@ class Region:
 
 
 Node = (Access | Fused | StoredEarly | Fetch | ArrayUse | Renamed | Zeroed | Arrives | Meets | FoundPanel
-        | Product | Exchange | Overflow | Turns | Walk | Versions | Region)
+        | Product | Exchange | Overflow | Interchange | Turns | Walk | Versions | Region)
 
 
 @dataclass(frozen=True)

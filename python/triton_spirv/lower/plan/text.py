@@ -26,6 +26,7 @@ from .records import (
     Arrives,
     Exchange,
     FoundPanel,
+    Interchange,
     Kept,
     Meets,
     Node,
@@ -59,6 +60,11 @@ def called(operation: Operation) -> str:
     name = operation.name.removeprefix("tt.")
     result = f" %{operation.results[0].name}" if operation.results else ""
     return f"{name}{result} {operation.location}" if operation.location.known else f"{name}{result}"
+
+
+def called_loop(operation: Operation) -> str:
+    """A loop or branch by its place."""
+    return f"{operation.name} {operation.location}" if operation.location.known else operation.name
 
 
 class _Printer:
@@ -222,6 +228,12 @@ def _overflow(printer: _Printer, node: Overflow) -> tuple[str, _Body]:
     return f"shared memory is full: {node.size}x{node.element} in global memory, byte {node.place}", []
 
 
+def _interchange(printer: _Printer, node: Interchange) -> tuple[str, _Body]:
+    where = "an array" if node.inner else "registers"
+    names = ", ".join(f"%{node.operation.results[i].name}" for i in node.carried)
+    return f"{called_loop(node.operation)}: each row of {names} goes through all rounds, in {where}", []
+
+
 def _turns(printer: _Printer, node: Turns) -> tuple[str, _Body]:
     return f"{node.count} turns", [("", node.body)]
 
@@ -248,6 +260,6 @@ PRINT: dict[type, Callable[[_Printer, Any], tuple[str, _Body]]] = {
     Access: _access, Fused: _fused, FusedLoad: _fused_load, StoredEarly: _stored_early, Fetch: _fetch,
     ArrayUse: _use, Renamed: _renamed, Zeroed: _zeroed, Arrives: _arrives, Meets: _meets, Product: _product,
     FoundPanel: _found_panel,
-    Exchange: _exchange, Overflow: _overflow, Turns: _turns, Walk: _walk, Versions: _versions,
-    Region: _region,
+    Exchange: _exchange, Overflow: _overflow, Interchange: _interchange, Turns: _turns, Walk: _walk,
+    Versions: _versions, Region: _region,
 }

@@ -8,6 +8,8 @@ nothing that decided:
     verify_arrays.py     each tensor that an array holds is written before it is read, and is not overwritten
                          while something still reads it; what a walk promises to keep it keeps
     verify_blocks.py     2D block messages move what their accesses ask for, up to the edges of the mask
+    verify_interchange.py
+                         loops that run inside walks may do so
     verify_fetches.py    what is fetched ahead is what the access will touch, and is found by no load that
                          the kernel might not make
 """
@@ -20,6 +22,7 @@ from .verify_accesses import wrong_accesses
 from .verify_arrays import wrong_arrays
 from .verify_blocks import wrong_blocks
 from .verify_fetches import wrong_fetches
+from .verify_interchange import wrong_interchanges
 
 
 def verify_plan(plan: Plan) -> None:
@@ -33,4 +36,5 @@ def verify_plan(plan: Plan) -> None:
 
 def defects(plan: Plan) -> list[str]:
     """What does not hold; empty: it is right."""
-    return [*wrong_accesses(plan), *wrong_arrays(plan), *wrong_fetches(plan), *wrong_blocks(plan)]
+    return [*wrong_accesses(plan), *wrong_arrays(plan), *wrong_fetches(plan), *wrong_blocks(plan),
+            *wrong_interchanges(plan)]

@@ -10,6 +10,7 @@ asks for them under a layout (`Evaluation.fragment`):
     Fragment    registers under a layout
     Stored      a private array in row-major order, for tensors too large for registers
     Shared      an array in shared memory, for tensors that many lanes read
+    Window      registers of one turn of a walk, in a loop inside it
 
 The first four emit no code of their own: that is how contiguous accesses are found, why index arithmetic
 costs nothing, and how neighbouring operations on a large tensor come to share one loop.
@@ -137,7 +138,25 @@ class Shared:
     start: Register | None = None
 
 
-Tensor = Fragment | Uniform | Affine | Pointers | Deferred | Stored | Shared
+@dataclass(eq=False)
+class Window:
+    """What a loop inside a walk carries: the registers of one turn. `turn`: its place in the walks around.
+
+    Nothing has the other elements as they are then, so that only this turn may ask for it, and only under
+    this layout.
+    """
+
+    layout: Layout
+    element: Type
+    fragment: Fragment | None = None
+    turn: tuple[tuple[Register, int], ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.layout.shape
+
+
+Tensor = Fragment | Uniform | Affine | Pointers | Deferred | Stored | Shared | Window
 
 #: What a value of the IR is bound to: the register of a scalar, or a tensor.
 Bound = Tensor | Register

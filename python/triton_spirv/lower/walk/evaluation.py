@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...environment.base import Environment
-from ...errors import LoweringError
+from ...errors import InternalError, LoweringError
 from ...layout import Elimination, Layout
 from ...spirv.builder import Builder
 from ...spirv.module import Value as Register
@@ -19,7 +19,19 @@ from ..budget import Budget
 from ..known_masks import KnownMasks
 from ..registry import RULES, applied, named
 from ..values import fragment as fragments
-from ..values.tensor import DEEP, Affine, Bound, Deferred, Fragment, Pointers, Shared, Stored, Tensor, Uniform
+from ..values.tensor import (
+    DEEP,
+    Affine,
+    Bound,
+    Deferred,
+    Fragment,
+    Pointers,
+    Shared,
+    Stored,
+    Tensor,
+    Uniform,
+    Window,
+)
 from ..values.types import is_pointer, storage_bytes
 from .above import Above
 from .arrays import Arrays
@@ -43,6 +55,8 @@ class Evaluation:
 
     def fragment(self, tensor: Tensor, layout: Layout) -> Fragment:
         """Registers of `tensor` under `layout`; emits what is needed, once per scope."""
+        if isinstance(tensor, Window):
+            return self._window(tensor, layout)
         known = self._scopes.evaluated(tensor, layout)
         if known is not None:
             return known
@@ -89,6 +103,13 @@ class Evaluation:
             return fragments.rearrange(self._b, tensor, layout)
         assert isinstance(tensor, Stored), tensor
         return self._arrays.read(tensor, layout)
+
+    def _window(self, tensor: Window, layout: Layout) -> Fragment:
+        """The registers of this turn; there are no others."""
+        if tensor.fragment is None or layout != tensor.layout or tuple(self._indices.pieces) != tensor.turn:
+            raise InternalError(f"a loop inside a walk carries a window under {tensor.layout}, and another "
+                                f"one is asked for, under {layout}")
+        return tensor.fragment
 
     def _other_threads(self, tensor: Fragment, layout: Layout) -> Fragment:
         """The registers of a fragment under a layout of other lanes or warps. Lanes exchange them once: where

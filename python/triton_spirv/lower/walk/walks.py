@@ -6,7 +6,8 @@ an array as a by-product, and which must be computed before.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from math import prod
 
@@ -42,6 +43,7 @@ class Walks:
         self._target, self._layouts, self._arrays = target, layouts, arrays
         self._open_walks, self._requests, self._later_uses = open_walks, requests, later_uses
         self._evaluation, self._above = evaluation, above
+        self._closed = False
 
     def plan(
         self,
@@ -59,6 +61,9 @@ class Walks:
         Close with `finish`.
         """
         inputs = list(inputs)
+        if self._closed:
+            name = "values" if op is None else op.name
+            raise InternalError(f"{name}: a walk in a loop that runs inside another walk")
         requests = self.straighten(inputs)
         asked = self._requests.asked(inputs, optional)
         by_products = {
@@ -88,6 +93,15 @@ class Walks:
         self._open_walks.around.append(opened)
         self.recorder.open()
         return opened
+
+    @contextmanager
+    def none(self) -> Iterator[None]:
+        """Code of one turn of a walk, in which no other walk may begin."""
+        before, self._closed = self._closed, True
+        try:
+            yield
+        finally:
+            self._closed = before
 
     def _record(self, op: Operation | None, by_products: dict[Deferred, ByProduct]) -> Walk:
         """A walk in the plan, as it is decided."""
