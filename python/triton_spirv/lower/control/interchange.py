@@ -80,8 +80,8 @@ def _reads_rows(op: Operation, shape: tuple[int, ...]) -> bool:
     """Is it rows that the loop reads, each round on where the one before ended, and are they better read one
     after the other?
 
-    A processor follows many rows at once, too, but each by itself, and begins anew with each of many. A tensor
-    that all rows of the tile share is read again for each of them.
+    A processor foresees what comes next of few rows at once, but not of many. A tensor that all rows of the
+    tile share is read again for each of them.
     """
     body = op.regions[0].entry
     types = {inner: inner.ptr.type for inner in body.operations if inner.has("loads")
@@ -123,8 +123,8 @@ def interchanged(ctx: Context, op: Operation, plan: Interchange, lower: Register
 
 
 class _Interchanged:
-    """carriers: of what the loop carries, in order. starts: the registers in which scalars, and displacements,
-    come to the first round of each row; of tensors there are none."""
+    """carriers: of what the loop carries, in order. starts: the registers in which scalars, and
+    displacements, come to the first round of each row; of tensors there are none."""
 
     def __init__(self, ctx: Context, op: Operation, plan: Interchange, init: Sequence[Bound]) -> None:
         self.ctx, self.op, self.plan, self.layout = ctx, op, plan, plan.layout
