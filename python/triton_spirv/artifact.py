@@ -49,6 +49,10 @@ class Artifact:
     asserts      (file, line, function, message, shape of the condition) per device_assert; the assert buffer
                  says which one failed, and where: assert_layout.py
     in_parts     may a launch be made in parts? As in Target
+    exports      the name of the function of one program, which can be called by its address: as
+                 environment/opencl/programs.py says; empty: there is none
+    private_bytes
+                 of all private arrays of a work-group
     waits        may a program wait for another one of the same launch?
     assumes_disjoint
                  are barriers left out because no argument that it writes overlaps another one? A launch for
@@ -80,6 +84,8 @@ class Artifact:
     formats: tuple[tuple[str, tuple[str, ...]], ...] = ()
     counts_programs: bool = False
     in_parts: bool = False
+    exports: str = ""
+    private_bytes: int = 0
     waits: bool = False
     assumes_disjoint: bool = False
     follows: str = ""

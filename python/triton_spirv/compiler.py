@@ -188,7 +188,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     written, followed = asked or (written_arguments(module), follows(module))
     plan = ctx.recorder.finish(kernel, target.name)
     _check_plan(plan, inspection)
-    _check_private(b.module, target, local_size)
+    private_bytes = _private_bytes(b.module, target, local_size)
     finishing = Finishing(ctx)
     finishing.run(inspection.verify, inspection.printed)
     env.end_kernel()
@@ -214,6 +214,8 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         formats=tuple(env.formats),
         counts_programs=env.counts_programs,
         in_parts=target.in_parts,
+        exports="" if ctx.launch.prints else env.exports,
+        private_bytes=private_bytes,
         waits=waits(module),
         assumes_disjoint=finishing.assumes_disjoint,
         follows=followed,
@@ -231,13 +233,14 @@ def _check_plan(plan: Plan, inspection: Inspection) -> None:
     verify_plan(plan)
 
 
-def _check_private(module: SpirvModule, target: Target, work_items: int) -> None:
-    """ResourceError where the private arrays of the function at hand are more than the target has."""
+def _private_bytes(module: SpirvModule, target: Target, work_items: int) -> int:
+    """Of the private arrays of the function at hand; ResourceError for more than the target has."""
     types = module.types
     held = [types[words[1]].pointee for words in module.functions[-1].variables]  # type: ignore[attr-defined]
     needed = work_items * sum(type_bytes(type) for type in held if isinstance(type, Array))
     if needed > target.private_bytes:
         raise ResourceError(needed, target.private_bytes, "private memory")
+    return needed
 
 
 def _parameter(value: Any, kernel: Operation) -> Parameter:

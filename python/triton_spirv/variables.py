@@ -61,6 +61,10 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "`1`: in a process that has imported torch, torch's own threads run CPU kernels while "
                  "they are awake: see [performance.md](performance.md#threads). `0`: the driver's do. "
                  "Read at a kernel's first launch.", FLAG),
+        Variable("TRITON_SPIRV_CALLS", "`1`, `0`", "`1`",
+                 "`1`: threads of this process that run CPU kernels call them as functions. `0`: they "
+                 "launch them through the driver, which takes longer. Read at a kernel's first launch.",
+                 FLAG),
         Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "

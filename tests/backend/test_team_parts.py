@@ -16,12 +16,13 @@ Grid = tuple[int, int, int]
 #: programs of a launch: where they begin, and how many there are, along each axis
 Piece = tuple[Grid, Grid]
 
+DATA = bytes(range(8))
 MEMBER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 TRIPLE = ctypes.POINTER(ctypes.c_uint64 * 3)
 
 
-def pieces(grid: Grid, members: int) -> list[Piece]:
-    """The launches of a grid, by members that come one by one."""
+def pieces(grid: Grid, members: int, called: bool = False) -> list[Piece]:
+    """The launches of a grid, by members that come one by one; or the programs that they call."""
     made: list[Piece] = []
     turn = [0]
 
@@ -45,6 +46,11 @@ def pieces(grid: Grid, members: int) -> list[Piece]:
         made.append((begin, tuple(sizes[0])))
         return 0
 
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_uint] * 6)
+    def program(arguments, *places):
+        assert ctypes.string_at(arguments, 8) == DATA and places[3:] == grid
+        made.append((places[:3], (1, 1, 1)))
+
     def address(function) -> int:
         return ctypes.cast(function, ctypes.c_void_p).value
 
@@ -54,9 +60,16 @@ def pieces(grid: Grid, members: int) -> list[Piece]:
     assert make is not None
     team = Team(address(parallel), address(number), 0, [1] * members)
     call = make(launch_code.Block(where, where + 16, address(set_argument), address(enqueue), 1, 8, 1,
-                                  where + 16, 1 << 40, 0, where + 8, grid, [], team=team))
-    assert call(bytes(8)) >= 0
+                                  where + 16, 1 << 40, 0, where + 8, grid, [], team=team,
+                                  program=address(program) if called else 0))
+    assert call(DATA) >= 0
     return made
+
+
+def in_order(begin: Grid, sizes: Grid) -> list[Grid]:
+    """The programs of a piece, x before y before z."""
+    z, y, x = (range(b, b + s) for b, s in zip(reversed(begin), reversed(sizes), strict=True))
+    return [(i, j, k) for k, j, i in itertools.product(z, y, x)]
 
 
 GRIDS = [(1, 1, 1), (4, 4, 1), (8, 8, 1), (1, 3, 5), (2, 2, 2), (3, 1, 7), (64, 2, 1), (2, 64, 1), (9, 1, 1),
@@ -69,6 +82,8 @@ def test_each_program_is_in_one_piece(grid: Grid, members: int) -> None:
     programs = [place for begin, sizes in pieces(grid, members)
                 for place in itertools.product(*(range(b, b + s) for b, s in zip(begin, sizes, strict=True)))]
     assert sorted(programs) == sorted(itertools.product(*map(range, grid)))
+    assert [begin for begin, _ in pieces(grid, members, called=True)] == [
+        place for begin, sizes in pieces(grid, members) for place in in_order(begin, sizes)]
 
 
 @pytest.mark.parametrize("members", (2, 3, 8, 16, 64))

@@ -1,5 +1,6 @@
 """Atomic operations whose results are in addresses, beside loops: Intel's CPU runtime makes vectors of
-work-items of such kernels, where it is not told otherwise, and fails at some (quirk "vectorises_atomics")."""
+work-items of such kernels, where it is not told otherwise, and fails at some (quirk
+"vectorises_single_items")."""
 
 from __future__ import annotations
 
@@ -40,12 +41,6 @@ def summed_by_ticket(a, b, tickets, rounds, SIZE: tl.constexpr):
         at = tl.atomic_add(tickets, 1)
 
 
-@triton.jit
-def plain(a, b, SIZE: tl.constexpr):
-    i = tl.arange(0, SIZE)
-    tl.store(b + i, tl.load(a + i) + 1)
-
-
 @pytest.mark.parametrize("size", (64, 1024, 2048, 4096, 8192))
 def test_sums_behind_a_lock(run, size):
     numeric.interpreter_is_wrong("programs run one after another")
@@ -61,21 +56,19 @@ def test_sums_by_ticket(run, size):
     numeric.assert_same(sums, x.reshape(5, size).sum(axis=1, dtype=np.int32))
 
 
-def test_only_kernels_with_atomics_say_a_size(run, mode):
+def test_kernels_say_a_size(run, mode):
     if mode != "vector":
         pytest.skip("all kernels have a size of sub-groups")
     x, total, lock = (zeros(n) for n in (64, 1, 1))
     made = run(summed_behind_a_lock, 1, x, total, lock, 64)
     assert made is None or "SubgroupSize 1" in made.asm["spvasm"]
-    other = run(plain, 1, x, x, 64)
-    assert other is None or "SubgroupSize" not in other.asm["spvasm"]
 
 
 BUILD = """import sys
 from pathlib import Path
 import handmade, triton_spirv
 from triton_spirv.target import find_target
-target = find_target("cpu").with_options(vectorises_atomics=False)
+target = find_target("cpu").with_options(vectorises_single_items=False)
 handmade.bind(triton_spirv.compile(Path("kernel.ttir").read_text(), target))
 print("built")
 """

@@ -59,8 +59,21 @@ class Block:
     end_number: int = 0
 
 
+def _spliced(kernel: list[Decoded], called: list[Decoded]) -> list[Decoded]:
+    """A kernel that does nothing but call a function of its module, with that in place of the call."""
+    at = next(i for i, it in enumerate(kernel)
+              if it.name == "OpFunctionCall" and it.words[0] == called[0].result)
+    parameters = [it for it in called if it.name == "OpFunctionParameter"]
+    copies = [Decoded("OpCopyObject", it.type, it.result, (value,), grammar.instruction("OpCopyObject"))
+              for it, value in zip(parameters, kernel[at].words[1:], strict=True)]
+    begin = next(i for i, it in enumerate(called) if it.name == "OpLabel")
+    branch = Decoded("OpBranch", 0, 0, (called[begin].result,), grammar.instruction("OpBranch"))
+    return [*kernel[:at], *copies, branch, *called[begin:]]
+
+
 class Program:
-    """A module with one kernel. `without`: numbers of instructions that are left out (for mutations)."""
+    """A module with one kernel, and perhaps a function that it calls. `without`: numbers of instructions that
+    are left out (for mutations)."""
 
     def __init__(self, words: bytes, makers: dict[str, Maker], without: frozenset[int] = frozenset()) -> None:
         self.contents: Contents = decode(words)
@@ -70,7 +83,11 @@ class Program:
         entries = list(self.contents.entries)
         if len(entries) != 1:
             raise Unsupported(f"a module with {len(entries)} entry points")
-        self.body = next(body for body in self.contents.functions if body[0].result == entries[0])
+        functions = {body[0].result: body for body in self.contents.functions}
+        kernel = functions[entries[0]]
+        called = next((functions[it.words[0]] for it in kernel if it.name == "OpFunctionCall"
+                       and any(each.name == "OpLabel" for each in functions[it.words[0]])), None)
+        self.body = kernel if called is None else _spliced(kernel, called)
         self.imports = {body[0].result: self._import_name(body) for body in self.contents.functions
                         if not any(it.name == "OpLabel" for it in body)}
         self.sub_group_size, self.local_size = 1, 1
@@ -80,7 +97,7 @@ class Program:
                 self.local_size = mode[1] * mode[2] * mode[3]
             elif name == "SubgroupSize":
                 self.sub_group_size = mode[1]
-        self.places = self._places(words)
+        self.places = self._places(words, [kernel] if called is None else [kernel, called])
         self.parameters = [it for it in self.body if it.name == "OpFunctionParameter"]
         self.variables = [it for it in (*self.contents.globals, *self.body) if it.name == "OpVariable"]
         self.bound = 1 + max([it.result for body in self.contents.functions for it in body]
@@ -111,24 +128,28 @@ class Program:
                 return decoration[1:]
         return None
 
-    def _places(self, words: bytes) -> list[Place]:
-        """Per instruction of the kernel's body its place. The listing has a line for each, and for OpLine."""
+    def _places(self, words: bytes, bodies: list[list[Decoded]]) -> list[Place]:
+        """Per instruction of the body its place: in the kernel, and the function that it calls."""
+        found: dict[int, Place] = {}
+        for body, head in zip(bodies, (("kernel ", "glcompute "), "function "), strict=False):
+            self._places_of(words, body, head, found)
+        return [found.get(id(it), Place()) for it in self.body]
+
+    def _places_of(self, words: bytes, body: list[Decoded], head: str | tuple[str, ...],
+                   found: dict[int, Place]) -> None:
+        """The listing has a line for each instruction, and for OpLine."""
         listing = asm.listing(words).splitlines()
         text = [i for i, line in enumerate(listing, 1) if not line.startswith(f"{asm.INDENT};")]
-        head = next(i for i in text if listing[i - 1].startswith(("kernel ", "glcompute ")))
-        lines = iter(text[text.index(head):])
-        places, source = [], ""
-        for it in self.body:
+        first = next(i for i in text if listing[i - 1].startswith(head))
+        lines, source = iter(text[text.index(first):]), ""
+        for it in body:
             if it.name == "OpLabel":
                 source = ""
             if it.name == "OpLine":
                 source = f"{os.path.basename(self.contents.strings[it.words[0]])}:{it.words[1]}"
-            if it.name in ("OpLine", "OpNoLine", "OpFunctionParameter", "OpFunctionEnd"):
-                places.append(Place())
-            else:
+            if it.name not in ("OpLine", "OpNoLine", "OpFunctionParameter", "OpFunctionEnd"):
                 line = next(lines)
-                places.append(Place(line, listing[line - 1].strip(), source))
-        return places
+                found[id(it)] = Place(line, listing[line - 1].strip(), source)
 
     def _blocks(self, makers: dict[str, Maker]) -> list[Block]:
         blocks: list[Block] = []

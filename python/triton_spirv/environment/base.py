@@ -46,6 +46,7 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
     """One environment for one module; `b` builds into that module.
 
     passing           how the arguments travel, as Artifact says it; known when `begin_kernel` is done
+    exports           the function of one program that whoever has its address can call, "" for none
     prints_to_buffer  does `printf` write to a buffer that the runtime supplies and reads (`print_buffer`, a
                       pointer to i32), rather than print itself?
     formats           what was printed into it: the format, and the types of its values
@@ -57,6 +58,7 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
     """
 
     passing = "arguments"
+    exports = ""
     prints_to_buffer = False
     print_buffer: Value | None = None
     counts_programs = False

@@ -24,11 +24,17 @@ def object_file(binary: bytes) -> bytes:
     return found.data
 
 
+#: what the name of a kernel's program ends with, where that is a function (environment/opencl/programs.py)
+PROGRAM = "__program"
+
+
 def function(data: bytes, name: str) -> tuple[int, bytes]:
-    """Of a function of an object file: where it begins in its section, and its bytes."""
+    """Of a function of an object file: where it begins in its section, and its bytes. Of a kernel those of
+    its program, where that is a function of its own, which the kernel does nothing but call."""
     file = read(data)
-    for symbol in file.symbols():
-        if symbol.name == name and 0 < symbol.section < len(file.sections):
+    symbols = {symbol.name: symbol for symbol in file.symbols() if 0 < symbol.section < len(file.sections)}
+    for symbol in (symbols.get(name + PROGRAM), symbols.get(name)):
+        if symbol is not None:
             code = file.sections[symbol.section].data
             end = symbol.value + symbol.size if symbol.size else len(code)
             return symbol.value, code[symbol.value:end]

@@ -20,7 +20,8 @@ the function's own `self`:
           where its bytes are
     +168  PyLong_AsUnsignedLongLong; +176 PyLong_AsLongLong; +184 PyErr_Occurred; +192 PyErr_Clear
     +200  0, or where in the block the team is told that shares the launch (team_code.py)
-    +208  how many pointers there are; behind it a word for each: where it is in the struct, and, from bit 32
+    +208  the address of a program's function, which is called instead of the driver (program_code.py), or 0
+    +216  how many pointers there are; behind it a word for each: where it is in the struct, and, from bit 32
           on, the bits that it must not have
           of `direct`, how many arguments there are; behind it a word for each: where it is among the bytes,
           and, in bits 32 and 33, what it is (ADDRESS, LONG, INT); a word with bit 63
@@ -45,7 +46,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..once import Once
-from . import machine_code, team_code
+from . import machine_code, program_code, team_code
 
 #: what it gives back where a pointer is below the lowest address, or not aligned
 MISFIT = 1
@@ -73,7 +74,7 @@ direct:
     bf03000000            mov edi, 3
     64488b042500000000    mov rax, qword ptr fs:[0]
     483b8390000000        cmp rax, qword ptr [rbx + 0x90]
-    0f85cf010000          jne answer
+    0f85df010000          jne answer
     4989f5                mov r13, rsi
     4c8ba398000000        mov r12, qword ptr [rbx + 0x98]
     4901dc                add r12, rbx
@@ -81,7 +82,7 @@ direct:
     4801dd                add rbp, rbx
     bf02000000            mov edi, 2
     493b1424              cmp rdx, qword ptr [r12]
-    0f85a9010000          jne answer
+    0f85b9010000          jne answer
 next:
     4983c408              add r12, 8
     498b0424              mov rax, qword ptr [r12]
@@ -109,7 +110,7 @@ fine:
     4863d0                movsxd rdx, eax
     4839c2                cmp rdx, rax
     bf02000000            mov edi, 2
-    0f854b010000          jne answer
+    0f855b010000          jne answer
     89c9                  mov ecx, ecx
     89440d00              mov dword ptr [rbp + rcx], eax
     eb9a                  jmp next
@@ -120,7 +121,7 @@ whole:
 refused:
     ff93c0000000          call qword ptr [rbx + 0xc0]
     bf02000000            mov edi, 2
-    e92a010000            jmp answer
+    e93a010000            jmp answer
 ready:
     4989ed                mov r13, rbp
     4883c518              add rbp, 0x18
@@ -142,11 +143,11 @@ go:
     4889cd                mov rbp, rcx
     4989d5                mov r13, rdx
 filled:
-    488b8bd0000000        mov rcx, qword ptr [rbx + 0xd0]
+    488b8bd8000000        mov rcx, qword ptr [rbx + 0xd8]
 check:
     48ffc9                dec rcx
     7828                  js fits
-    488b84cbd8000000      mov rax, qword ptr [rbx + rcx*8 + 0xd8]
+    488b84cbe0000000      mov rax, qword ptr [rbx + rcx*8 + 0xe0]
     89c2                  mov edx, eax
     488b541500            mov rdx, qword ptr [rbp + rdx]
     48c1e820              shr rax, 0x20
@@ -156,7 +157,7 @@ check:
     73dd                  jae check
 misfit:
     bf01000000            mov edi, 1
-    e9c4000000            jmp answer
+    e9d4000000            jmp answer
 fits:
     488b4370              mov rax, qword ptr [rbx + 0x70]
     488b00                mov rax, qword ptr [rax]
@@ -180,8 +181,11 @@ enter:
     488908                mov qword ptr [rax], rcx
     ff5350                call qword ptr [rbx + 0x50]
     4989c4                mov r12, rax
-    e88e000000            call now
+    e8cd000000            call now
     4889442418            mov qword ptr [rsp + 0x18], rax
+    488b83d0000000        mov rax, qword ptr [rbx + 0xd0]
+    4885c0                test rax, rax
+    0f8589000000          jne called
     488b7b20              mov rdi, qword ptr [rbx + 0x20]
     31f6                  xor esi, esi
     488b5328              mov rdx, qword ptr [rbx + 0x28]
@@ -192,7 +196,7 @@ enter:
     754f                  jne done
     4c8b83c8000000        mov r8, qword ptr [rbx + 0xc8]
     4d85c0                test r8, r8
-    0f8584000000          jne share
+    0f85b3000000          jne share
     488b7b30              mov rdi, qword ptr [rbx + 0x30]
     488b7320              mov rsi, qword ptr [rbx + 0x20]
     ba03000000            mov edx, 3
@@ -206,7 +210,8 @@ enter:
     4898                  cdqe
     85c0                  test eax, eax
     7512                  jne done
-    e831000000            call now
+ended:
+    e860000000            call now
     482b442418            sub rax, qword ptr [rsp + 0x18]
 timed:
     483b4340              cmp rax, qword ptr [rbx + 0x40]
@@ -227,6 +232,20 @@ answer:
     5d                    pop rbp
     5b                    pop rbx
     c3                    ret
+called:
+    4c8b83c8000000        mov r8, qword ptr [rbx + 0xc8]
+    4d85c0                test r8, r8
+    7544                  jne share
+    31c9                  xor ecx, ecx
+    48890c24              mov qword ptr [rsp], rcx
+    48894c2408            mov qword ptr [rsp + 8], rcx
+    48894c2410            mov qword ptr [rsp + 0x10], rcx
+    4889ef                mov rdi, rbp
+    4889e6                mov rsi, rsp
+    4c89ea                mov rdx, r13
+    4c89e9                mov rcx, r13
+    e8ea020000            call programs
+    eb9b                  jmp ended
 now:
     4883ec18              sub rsp, 0x18
     bf01000000            mov edi, 1
@@ -237,6 +256,7 @@ now:
     4883c418              add rsp, 0x18
     c3                    ret
 {team_code.LISTING.strip()}
+{program_code.LISTING.strip()}
 """
 
 #: bytes of a launch, or its arguments -> 0, an error code, or nanoseconds
@@ -254,7 +274,8 @@ class _Definition(ctypes.Structure):
 class Block:
     """The words of a block: `sizes` is None where each launch brings its own; pointers are (place in the
     struct, bits that must not be). Of `direct` also its thread, and arguments as (place behind the three
-    sizes, what it is); there are none of other functions. `team`: who shares the launch; None: nobody."""
+    sizes, what it is); there are none of other functions. `team`: who shares the launch; None: nobody.
+    `program`: the address of the kernel's function, or 0."""
 
     word: int
     text: int
@@ -272,6 +293,7 @@ class Block:
     thread: int = 0
     arguments: Sequence[tuple[int, int]] = ()
     team: team_code.Team | None = None
+    program: int = 0
 
 
 @Once
@@ -303,11 +325,12 @@ def maker() -> Callable[[Block], Call] | None:
         sizes = block.sizes or (0, 0, 0)
         pointers = [at | forbidden << 32 for at, forbidden in block.pointers]
         arguments = [at + 24 | kind << 32 for at, kind in block.arguments]
-        told = 27 + len(pointers)  # words before the arguments are told
+        told = 28 + len(pointers)  # words before the arguments are told
         words = [block.word, block.text, block.set_argument, block.enqueue, block.kernel, block.struct_bytes,
                  block.queue, block.local_sizes, block.longest, block.lowest, *launching, block.gate, *sizes,
-                 block.thread, 8 * told, 8 * (told + 2 + len(arguments)), *converting, 0, len(pointers),
-                 *pointers, len(arguments), *arguments, END, *sizes, *[0] * -(-block.struct_bytes // 8)]
+                 block.thread, 8 * told, 8 * (told + 2 + len(arguments)), *converting, 0, block.program,
+                 len(pointers), *pointers, len(arguments), *arguments, END, *sizes,
+                 *[0] * -(-block.struct_bytes // 8)]
         if block.team is not None:
             words[team_code.PLACE // 8] = 8 * len(words)
             words += block.team.words()

@@ -20,6 +20,7 @@ from .. import assert_layout
 from ..tensors import lowest_address
 from . import launch_code, panels, running_kernels, waiting
 from .arguments import NumberTable
+from .called_programs import address_of
 
 #: letters of Python's struct -> what launch_code.py makes of the argument itself
 KINDS = {"Q": launch_code.ADDRESS, "q": launch_code.LONG, "i": launch_code.INT}
@@ -179,7 +180,8 @@ def call_of(kernel: Kernel, owner: OwnedKernel, longest: int, sizes: tuple[int, 
         ctypes.addressof(kernel.local), longest, lowest_address(),
         running_kernels.gate.buffer_info()[0],
         None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers,
-        threading.get_ident(), arguments, team))  # what pthread_self() gives is what stands at fs:0
+        threading.get_ident(),  # what pthread_self() gives is what stands at fs:0
+        arguments, team, address_of(kernel.context, kernel.program, kernel.artifact, team is not None)))
 
 
 def _place(kernel: Kernel, parameter: int) -> int:

@@ -36,6 +36,7 @@ share:
     4901d8                add r8, rbx
     4c89442420            mov qword ptr [rsp + 0x20], r8
     49895860              mov qword ptr [r8 + 0x60], rbx
+    4989a8a0000000        mov qword ptr [r8 + 0xa0], rbp
     4d8b4810              mov r9, qword ptr [r8 + 0x10]
     4e8d148d00000000      lea r10, [r9*4]
     31c9                  xor ecx, ecx
@@ -106,7 +107,7 @@ deal:
     31d2                  xor edx, edx
     31c9                  xor ecx, ecx
     ff16                  call qword ptr [rsi]
-    e8f9feffff            call now
+    e8f2feffff            call now
     488b4c2420            mov rcx, qword ptr [rsp + 0x20]
     4869516800ca9a3b      imul rdx, qword ptr [rcx + 0x68], 0x3b9aca00
     48035170              add rdx, qword ptr [rcx + 0x70]
@@ -118,11 +119,11 @@ deal:
     4883795000            cmp qword ptr [rcx + 0x50], 0
     7409                  je shared
     488b4150              mov rax, qword ptr [rcx + 0x50]
-    e9a1feffff            jmp done
+    e96bfeffff            jmp done
 shared:
     483b4120              cmp rax, qword ptr [rcx + 0x20]
-    0f8297feffff          jb done
-    e98afeffff            jmp timed
+    0f8261feffff          jb done
+    e954feffff            jmp timed
 member:
     53                    push rbx
     55                    push rbp
@@ -136,7 +137,7 @@ member:
     4189c5                mov r13d, eax
     4c8b7310              mov r14, qword ptr [rbx + 0x10]
     4d39f5                cmp r13, r14
-    0f8329010000          jae home
+    0f8354010000          jae home
     4d89ec                mov r12, r13
     49c1e406              shl r12, 6
     4901dc                add r12, rbx
@@ -164,7 +165,7 @@ take:
 again:
     488b8a90000000        mov rcx, qword ptr [rdx + 0x90]
     4829c1                sub rcx, rax
-    0f86b4000000          jbe taken
+    0f86df000000          jbe taken
     488d7101              lea rsi, [rcx + 1]
     48d1ee                shr rsi, 1
     488b7b48              mov rdi, qword ptr [rbx + 0x48]
@@ -194,6 +195,9 @@ again:
     488b4b58              mov rcx, qword ptr [rbx + 0x58]
     48c744cc4001000000    mov qword ptr [rsp + rcx*8 + 0x40], 1
     448954cc20            mov dword ptr [rsp + rcx*8 + 0x20], r10d
+    488b85d0000000        mov rax, qword ptr [rbp + 0xd0]
+    4885c0                test rax, rax
+    7542                  jne call
     31c0                  xor eax, eax
     48890424              mov qword ptr [rsp], rax
     4889442408            mov qword ptr [rsp + 8], rax
@@ -206,10 +210,17 @@ again:
     4c8b4d38              mov r9, qword ptr [rbp + 0x38]
     ff5518                call qword ptr [rbp + 0x18]
     85c0                  test eax, eax
-    0f8433ffffff          je take
+    0f8427ffffff          je take
     4898                  cdqe
     48894350              mov qword ptr [rbx + 0x50], rax
-    eb15                  jmp home
+    eb34                  jmp home
+call:
+    488bbba0000000        mov rdi, qword ptr [rbx + 0xa0]
+    488d742420            lea rsi, [rsp + 0x20]
+    488d542440            lea rdx, [rsp + 0x40]
+    488d4b28              lea rcx, [rbx + 0x28]
+    e838000000            call programs
+    e900ffffff            jmp take
 taken:
     49ffc5                inc r13
     4c3b6b10              cmp r13, qword ptr [rbx + 0x10]
@@ -217,7 +228,7 @@ taken:
     4531ed                xor r13d, r13d
 following:
     49ffce                dec r14
-    0f8516ffffff          jne take
+    0f85ebfeffff          jne take
 home:
     4939dc                cmp r12, rbx
     750c                  jne left

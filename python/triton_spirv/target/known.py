@@ -10,7 +10,7 @@ from .device import Target
 
 #: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
 CPU = Target("cpu", passing="struct", in_parts=True, masked_access=True, stream_bytes=16 << 20,
-             quirks=frozenset({"vectorises_atomics", "parts_contractions", "inexact_erf"}))
+             quirks=frozenset({"vectorises_single_items", "parts_contractions", "inexact_erf"}))
 
 #: What the registers of an instruction set hold: 32 of a whole vector, or 16 of half a vector. Two units of
 #: four cycles want at least eight sums, better ten: eight vectors for sixteen multiply-adds are loaded in the

@@ -1,8 +1,8 @@
 """OpenCL: kernels with by-value structs or arguments, the OpenCL.std math library.
 
-The parts: opencl/memory.py (pointers and memory), opencl/lanes.py (sub-groups, shared memory, barriers,
-atomics), opencl/matrices.py (the matrix unit, 2D blocks), opencl/tile_registers.py (a processor's matrices).
-Here: the entry point, parameters, arithmetic, printing.
+The parts: opencl/programs.py (which program this is), opencl/memory.py (pointers and memory), opencl/lanes.py
+(sub-groups, shared memory, barriers, atomics), opencl/matrices.py (the matrix unit, 2D blocks),
+opencl/tile_registers.py (a processor's matrices). Here: the entry point, parameters, arithmetic, printing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .division import DIVISIONS, harmless_divisor
 from .error_function import error_function
 from .lanes import SCOPES
 from .memory import GLOBAL, PRIVATE
-from .tile_registers import OpenCLTileRegisters
+from .programs import OpenCLPrograms
 
 LOG2_E = 1.4426950408889634
 
@@ -43,7 +43,7 @@ CURRENT_DIRECTION = 4  # of rounding, which does not matter
 ATOMICS = frozenset(opcode(name) for name in grammar.instruction_names() if name.startswith("OpAtomic"))
 
 
-class OpenCL(OpenCLTileRegisters):
+class OpenCL(OpenCLPrograms):
     watches_shared = True
     """SPIR-V for OpenCL devices, physical addressing: 64-bit, or 32-bit where the target has no more."""
 
@@ -51,9 +51,6 @@ class OpenCL(OpenCLTileRegisters):
         super().__init__(b, target)
         self._kernel: Function | None = None
         self._name = ""
-        self._builtins: dict[str, Value] = {}
-        self._coordinates: dict[tuple[str, int], Value] = {}
-        self._drawn: tuple[Value, Value, Value] | None = None
         self._local_size = 1
         self._contractible: set[int] = set()
         self._of_one_sum: set[int] = set()
@@ -65,11 +62,6 @@ class OpenCL(OpenCLTileRegisters):
     def module(cls, target: Target) -> Module:
         addressing = f"Physical{target.address_bits}"
         return Module(target.spirv_version, addressing, capabilities=target.capabilities)
-
-    @property
-    def _size_type(self) -> Int:
-        """C's size_t, in which OpenCL counts work-groups."""
-        return Int(self.target.address_bits)
 
     # --- entry ----------------------------------------------------------------------------------------------
 
@@ -84,8 +76,11 @@ class OpenCL(OpenCLTileRegisters):
         self.passing = "struct" if packed else "arguments"
         if packed:
             struct = Pointer(PRIVATE, Struct(tuple(types)))
-            kernel = m.function(name, Void(), (struct,))
-            m.decorate(kernel.parameters[0], "FuncParamAttr", "ByVal")
+            if self.target.in_parts:
+                kernel = self._begin_program(name, struct)
+            else:
+                kernel = m.function(name, Void(), (struct,))
+                m.decorate(kernel.parameters[0], "FuncParamAttr", "ByVal")
             m.name(kernel.parameters[0], "arguments")
         else:
             kernel = m.function(
@@ -146,6 +141,8 @@ class OpenCL(OpenCLTileRegisters):
         m, kernel = self.b.module, self._kernel
         assert kernel is not None
         m.end_function()
+        if self.exports:
+            kernel = self._call_program(self._name, kernel)
         if self._shared is not None:
             m.define_variable(self._shared, Array(Int(8), self._shared_bytes))
         m.entry_point("Kernel", kernel, self._name, interface=list(self._builtins.values()))
@@ -159,64 +156,8 @@ class OpenCL(OpenCLTileRegisters):
         """What the kernel asks for; 0 for nothing."""
         if self.target.lanes:
             return self.target.sub_group_size
-        return 1 if self.target.has("vectorises_atomics") and self.b.module.has(ATOMICS) else 0
-
-    def _builtin(self, name: str, type: Type) -> Value:
-        """Load an input variable decorated with a BuiltIn (in the current block)."""
-        m = self.b.module
-        if name not in self._builtins:
-            variable = m.global_variable(type, "Input", name=name)
-            m.decorate(variable, "BuiltIn", name)
-            m.decorate(variable, "Constant")
-            self._builtins[name] = variable
-        return self.b.emit("OpLoad", self._builtins[name], type=type)
-
-    def _coordinate(self, builtin: str, axis: int) -> Value:
-        """One of three, in 32 bits; made once, at the entry."""
-        b, name = self.b, (builtin, axis)
-        if name not in self._coordinates:
-            all_three = self._three(builtin)
-            with b.module.at_entry():
-                self._coordinates[name] = b.resize(b.extract(all_three, axis), 32)
-        return self._coordinates[name]
-
-    def _three(self, builtin: str) -> Value:
-        """A builtin along x, y and z. Each load is three calls for Intel's CPU compiler, and takes it 0.15
-        ms."""
-        if (builtin, -1) not in self._coordinates:
-            with self.b.module.at_entry():
-                self._coordinates[builtin, -1] = self._builtin(builtin, Vector(self._size_type, 3))
-        return self._coordinates[builtin, -1]
-
-    def program_id(self, axis: int) -> Value:
-        if self._drawn:
-            return self._drawn[axis]
-        group, name = self._coordinate("WorkgroupId", axis), ("program", axis)
-        if not self.target.in_parts:
-            return group
-        if name not in self._coordinates:
-            first = self._coordinate("GlobalOffset", axis)
-            with self.b.module.at_entry():
-                self._coordinates[name] = self.b.iadd(group, first)
-        return self._coordinates[name]
-
-    def draw_program(self, counter: Value) -> None:
-        b, across, down = self.b, self.num_programs(0), self.num_programs(1)
-        number = self.atomic("add", counter, b.constant(I32, 1), "gpu", "relaxed")
-        rows = b.binary("OpUDiv", number, across)
-        self._drawn = (b.binary("OpUMod", number, across), b.binary("OpUMod", rows, down),
-                       b.binary("OpUDiv", rows, down))
-
-    def num_programs(self, axis: int) -> Value:
-        b, groups, name = self.b, self._coordinate("NumWorkgroups", axis), ("programs", axis)
-        if not self.target.in_parts:
-            return groups
-        if name not in self._coordinates:
-            offset = self._three("GlobalOffset")
-            with b.module.at_entry():
-                of_all = b.resize(b.lshr(b.extract(offset, axis), 32), 32)
-                self._coordinates[name] = b.select(b.compare("OpINotEqual", of_all, 0), of_all, groups)
-        return self._coordinates[name]
+        vectorised = self.exports or self.b.module.has(ATOMICS)
+        return 1 if self.target.has("vectorises_single_items") and vectorised else 0
 
     def lane_id(self) -> Value:
         return self._lane

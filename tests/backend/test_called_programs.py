@@ -1,0 +1,217 @@
+"""Programs that threads call as functions: which these are, that they compute what the driver's launches do,
+and what else of the thread they leave alone."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import threading
+import traceback
+
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from triton_spirv.environment.base import Parameter
+from triton_spirv.environment.opencl.environment import OpenCL
+from triton_spirv.runtime import called_programs, devices, launch_code
+from triton_spirv.spirv.builder import I32, I64, Builder
+from triton_spirv.target.known import CPU
+
+torch = pytest.importorskip("torch")
+
+pytestmark = [pytest.mark.cpu_device("threads call its programs"),
+              pytest.mark.skipif(launch_code.maker() is None, reason="machine code of x86-64 under Linux")]
+
+
+@triton.jit
+def places_kernel(out, n):
+    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    nx, ny, nz = tl.num_programs(0), tl.num_programs(1), tl.num_programs(2)
+    at = (z * ny + y) * nx + x
+    tl.store(out + at, ((x * 100 + y) * 100 + z) * 1000 + nx * 100 + ny * 10 + nz, mask=at < n)
+
+
+@triton.jit
+def scaled_kernel(x, out, factor, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
+
+
+@triton.jit
+def printing_kernel(x):
+    tl.device_print("x", tl.load(x))
+
+
+@triton.jit
+def waiting_kernel(word, out):
+    while tl.atomic_add(word, 0) == 0:
+        pass
+    tl.store(out + tl.program_id(0), tl.program_id(0))
+
+
+def probe() -> bytes:
+    """The module of called_programs.py."""
+    b = Builder(OpenCL.module(CPU))
+    env = OpenCL(b, CPU)
+    out, number = env.begin_kernel("probe", [Parameter("out", "ptr", I32), Parameter("number", "i32")], 1)
+    places = [of(axis) for of in (env.program_id, env.num_programs) for axis in range(3)]
+    for at, value in enumerate([*places, number]):
+        env.store(env.offset(out, b.constant(I64, at)), value)
+    b.emit("OpReturn")
+    env.end_kernel()
+    return b.module.words()
+
+
+def address(kernel: triton.JITFunction, *arguments, grid=(1,), **named) -> int:
+    """Of a launched kernel's function."""
+    launched = kernel[grid](*arguments, **named).function._kernel
+    return called_programs.address_of(launched.context, launched.program, launched.artifact)
+
+
+@pytest.fixture(params=("1", "0"), ids=("called", "launched"))
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv(called_programs.VARIABLE, request.param)
+    for kernel in (places_kernel, scaled_kernel, printing_kernel, waiting_kernel):
+        kernel.device_caches.clear()
+    return request.param
+
+
+def test_the_probe_is_what_kernels_are() -> None:
+    assert probe() == called_programs.PROBE, "compress the words of probe() anew"
+
+
+@pytest.mark.parametrize("grid", [(1, 1, 1), (7, 1, 1), (1, 5, 1), (1, 1, 3), (3, 4, 2), (2, 1, 6)], ids=str)
+def test_places(way: str, grid: tuple[int, int, int]) -> None:
+    programs = grid[0] * grid[1] * grid[2]
+    out = torch.full((programs + 1,), -1, dtype=torch.int32)
+    assert bool(address(places_kernel, out, programs, grid=grid)) == (way == "1")
+    z, y, x = np.meshgrid(*map(np.arange, reversed(grid)), indexing="ij")
+    expected = ((x * 100 + y) * 100 + z) * 1000 + grid[0] * 100 + grid[1] * 10 + grid[2]
+    for _ in range(4):  # the driver makes the first one
+        out[:programs] = -1
+        places_kernel[grid](out, programs)
+        assert out.tolist() == [*expected.ravel().tolist(), -1]
+
+
+@pytest.mark.parametrize("n", (1, 15, 64, 1000))
+def test_types_of_arguments(way: str, n: int) -> None:
+    x = torch.randn(n)
+    for factor in (0.5, 3, -(1 << 30), 1 << 40):
+        out = torch.zeros(n + 3)
+        for _ in range(3):
+            scaled_kernel[(triton.cdiv(n, 64),)](x, out, factor, n, BLOCK=64)
+        assert torch.equal(out[:n], x * factor) and not out[n:].any()
+
+
+def test_denormal_numbers_are_kept_and_the_thread_is_left_as_it_was(way: str) -> None:
+    """Whoever launches may have asked torch to clear them."""
+    x, out = torch.full((64,), 2e-38), torch.zeros(64)
+    expected = torch.full((64,), np.float32(2e-38) * np.float32(0.25))
+    for _ in range(3):
+        scaled_kernel[(1,)](x, out, 0.25, 64, BLOCK=64)
+    assert torch.equal(out, expected) and out[0] != 0
+    if way == "1" and torch.set_flush_denormal(True):
+        try:
+            out.zero_()
+            scaled_kernel[(1,)](x, out, 0.25, 64, BLOCK=64)
+            assert not (x * 0.25).any()
+        finally:
+            torch.set_flush_denormal(False)
+        assert torch.equal(out, expected)
+
+
+def test_which_programs_are_called() -> None:
+    x = torch.ones(1, dtype=torch.int32)
+    assert not address(printing_kernel, x)
+    assert address(waiting_kernel, x, torch.zeros(1, dtype=torch.int32))
+
+
+def test_a_driver_that_passes_arguments_otherwise_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = devices.choose("cpu")
+    assert called_programs._passes_arguments(device)
+    asked = called_programs._passes_arguments._function
+
+    @called_programs._PROGRAM
+    def reversed_places(arguments, x, y, z, nx, ny, nz):
+        noted = ctypes.cast(arguments, ctypes.POINTER(ctypes.POINTER(ctypes.c_uint32))).contents
+        for at, value in enumerate((nz, ny, nx, z, y, x, 13)):
+            noted[at] = value
+
+    at = ctypes.cast(reversed_places, ctypes.c_void_p).value
+    for found in (0, at):
+        monkeypatch.setattr(called_programs, "_found", lambda *_, found=found: found)
+        assert not asked(device)
+
+
+def test_a_forked_child_calls_programs() -> None:
+    x, out = torch.randn(64), torch.zeros(64)
+    for _ in range(3):
+        scaled_kernel[(1,)](x, out, 2.0, 64, BLOCK=64)
+    child = os.fork()
+    if child == 0:
+        try:
+            out.zero_()
+            scaled_kernel[(1,)](x, out, 2.0, 64, BLOCK=64)
+            os._exit(0 if torch.equal(out, x * 2) else 3)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(4)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+LARGE = """
+import sys, threading
+import torch, triton, triton.language as tl
+
+@triton.jit
+def large_kernel(x, out, really, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    if really:
+        at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
+        down = tl.cumsum(tl.load(x + at), 0)
+        tl.store(out + at, tl.cumsum(down, 1) + down)
+
+rows, megabytes = map(int, sys.argv[1:])
+x, out = torch.ones(rows, 1024), torch.zeros(rows, 1024)
+expected = torch.arange(1, rows + 1).float()[:, None] * torch.arange(2, 1026).float()
+
+def work():
+    for really in 30 * (0,) + 3 * (1,):  # short ones are the calling thread's
+        large_kernel[(1,)](x, out, really, ROWS=rows, COLUMNS=1024)
+        assert torch.equal(out, expected) if really else not out.any()
+
+if megabytes:
+    threading.stack_size(megabytes << 20)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+else:
+    work()
+print("right", out[-1, -1].item())
+"""
+
+
+@pytest.mark.parametrize("rows, megabytes", [(64, 0), (64, 4), (1024, 0), (1024, 32)])
+def test_large_private_arrays(rows: int, megabytes: int, tmp_path) -> None:
+    """The driver's compiler has them where a parameter of its own says, or on the stack, where this is the
+    main thread's, or has so many megabytes."""
+    (tmp_path / "large.py").write_text(LARGE)
+    done = subprocess.run([sys.executable, str(tmp_path / "large.py"), str(rows), str(megabytes)], text=True,
+                          env={**os.environ, "TRITON_SPIRV_BACKEND": "1"}, capture_output=True, timeout=120)
+    assert done.stdout.startswith(f"right {rows * 1025.0}"), done.stdout + done.stderr
+
+
+def test_what_does_not_fit_on_a_stack_is_the_drivers() -> None:
+    assert called_programs._has_stack(1 << 20, team=False) and called_programs._has_stack(1 << 20, team=True)
+    assert not called_programs._has_stack(3 << 20, team=True)
+    found = []
+    before = threading.stack_size(1 << 20)
+    try:
+        thread = threading.Thread(target=lambda: found.append(called_programs._has_stack(0, team=False)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    assert found == [False]
