@@ -4,8 +4,8 @@
 cl_intel_function_pointers promises an address, but not how arguments are passed. So a process calls a program
 that is known before any other: it notes what it is given.
 
-The driver runs kernels with large private arrays on stacks that are large enough. A function has them on the
-stack of whoever calls it, so what does not fit there is left to the driver.
+A function has its private arrays on the stack of whoever calls it, where the driver may have other memory for
+large ones. So what does not fit there is left to the driver.
 """
 
 from __future__ import annotations
