@@ -48,7 +48,8 @@ class Artifact:
     requires     a launch for which one does not hold needs the kernel compiled with block_io=False
     asserts      (file, line, function, message, shape of the condition) per device_assert; the assert buffer
                  says which one failed, and where: assert_layout.py
-    in_parts     may a launch be made in parts? As in Target
+    in_parts     may a launch be made in parts? As in Target; not without arguments, or where programs are
+                 no functions
     exports      the name of the function of one program, which can be called by its address: as
                  environment/opencl/programs.py says; empty: there is none
     private_bytes

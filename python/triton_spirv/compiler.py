@@ -213,7 +213,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
         prints=ctx.launch.prints,
         formats=tuple(env.formats),
         counts_programs=env.counts_programs,
-        in_parts=target.in_parts,
+        in_parts=bool(env.exports),
         exports="" if ctx.launch.prints else env.exports,
         private_bytes=private_bytes,
         waits=waits(module),

@@ -17,6 +17,7 @@ from __future__ import annotations
 import array
 import ctypes
 import os
+import signal as signals
 import threading
 import time
 
@@ -150,17 +151,33 @@ class _Handlers:
         for signal in FAULTS:
             if self._action(signal, 0, self._first(signal)):
                 self._put_fault(signal)
-        if self._action(INTERRUPTION, 0, self._next(INTERRUPTION)):  # as it was, but for who is asked first
-            _, flags, restorer, mask = self._read(self._next(INTERRUPTION))
-            self._put(INTERRUPTION, "interrupt", flags, restorer, mask)
+        self._put_interruption()
         return True
 
     def put_over_reset(self) -> None:
-        """Ours in force again over handlers which are reset when they are entered."""
+        """Ours in force again over handlers which are reset when they are entered: behind one of SIGINT there
+        is none of ours at the second time."""
         found = (ctypes.c_uint64 * 4)()
-        for signal in FAULTS:
+        for signal in (*FAULTS, INTERRUPTION):
             if self._action(signal, 0, ctypes.addressof(found)) and found[1] & RESET:
-                self._put_fault(signal)
+                if signal == INTERRUPTION:
+                    self._put_interruption()
+                else:
+                    self._put_fault(signal)
+
+    def _put_interruption(self) -> None:
+        """As it was, but for who is asked first. A compiler's handler, which is reset when it is entered, gives
+        way to Python's: it would put that in force over ours."""
+        following = self._next(INTERRUPTION)
+        if not self._action(INTERRUPTION, 0, following):
+            return
+        if self._read(following)[1] & RESET and threading.current_thread() is threading.main_thread():
+            python = signals.getsignal(INTERRUPTION)
+            if python is not None:
+                signals.signal(INTERRUPTION, python)
+                self._action(INTERRUPTION, 0, following)
+        _, flags, restorer, mask = self._read(following)
+        self._put(INTERRUPTION, "interrupt", flags, restorer, mask)
 
     def _put_fault(self, signal: int) -> None:
         self._action(signal, 0, self._next(signal))

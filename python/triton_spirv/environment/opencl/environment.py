@@ -76,7 +76,7 @@ class OpenCL(OpenCLPrograms):
         self.passing = "struct" if packed else "arguments"
         if packed:
             struct = Pointer(PRIVATE, Struct(tuple(types)))
-            if self.target.in_parts:
+            if self._may_export():
                 kernel = self._begin_program(name, struct)
             else:
                 kernel = m.function(name, Void(), (struct,))

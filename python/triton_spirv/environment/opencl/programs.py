@@ -12,6 +12,9 @@ from .tile_registers import OpenCLTileRegisters
 PROGRAM = "__program"
 PLACES = "program_x", "program_y", "program_z", "programs_x", "programs_y", "programs_z"
 
+#: what such a function needs
+CAPABILITY = "IndirectReferencesINTEL"
+
 
 class OpenCLPrograms(OpenCLTileRegisters):
     def __init__(self, b: Builder, target: Target) -> None:
@@ -25,12 +28,17 @@ class OpenCLPrograms(OpenCLTileRegisters):
         """C's size_t, in which OpenCL counts work-groups."""
         return Int(self.target.address_bits)
 
+    def _may_export(self) -> bool:
+        """May the target's programs be functions?"""
+        known = self.target.capabilities
+        return self.target.in_parts and (known is None or CAPABILITY in known)
+
     def _begin_program(self, name: str, arguments: Pointer) -> Function:
         """A function of its own, which whoever has its address can call (cl_intel_function_pointers): of a
         pointer to the arguments, the program's place along x, y and z, and how many programs there are."""
         m = self.b.module
         function = m.function(f"{name}{PROGRAM}", Void(), (arguments, *[I32] * 6), "DontInline")
-        m.require("IndirectReferencesINTEL", "SPV_INTEL_function_pointers")
+        m.require(CAPABILITY, "SPV_INTEL_function_pointers")
         m.decorate(function, "ReferencedIndirectlyINTEL")
         m.export(function)
         self.exports = function.name
