@@ -166,8 +166,8 @@ class _Handlers:
                     self._put_fault(signal)
 
     def _put_interruption(self) -> None:
-        """As it was, but for who is asked first. A compiler's handler, which is reset when it is entered, gives
-        way to Python's: it would put that in force over ours."""
+        """As it was, but for who is asked first. A compiler's handler, which is reset when it is entered,
+        gives way to Python's: it would put that in force over ours."""
         following = self._next(INTERRUPTION)
         if not self._action(INTERRUPTION, 0, following):
             return
