@@ -42,9 +42,12 @@ GRIDS = [(1, 1, 1), (2, 1, 1), (3, 1, 1), (7, 1, 1), (12, 1, 1), (1000, 1, 1), (
          (40, 2, 1), (2, 40, 1), (2, 3, 4), (1, 1, 17), (13, 1, 2), (5, 11, 13), (1, 600, 1)]
 
 
+@pytest.mark.parametrize("calls", ("1", "0"), ids=("called", "launched"))
 @pytest.mark.parametrize("members", (1, 2, THREADS, 2 * THREADS))
-def test_every_program_runs_once(members: int) -> None:
-    """With the threads of the team, and with fewer or more, which OpenMP may give at any time."""
+def test_every_program_runs_once(members: int, calls: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the threads of the team, and with fewer or more, which OpenMP may give at any time. They call
+    programs, or launch them through the driver."""
+    monkeypatch.setenv("TRITON_SPIRV_CALLS", calls)
     counts, places = torch.zeros(5000, dtype=torch.int32), torch.zeros(5000, dtype=torch.int64)
     led = Led(places_kernel, counts, places)
     torch.set_num_threads(members)

@@ -1,5 +1,5 @@
-"""The machine code of a launch in the calling thread: all that it asks of the driver, as a function of
-Python's.
+"""The machine code of a launch in the calling thread, as a function of Python's: it calls the kernel's
+programs (program_code.py), or asks the driver to.
 
 Two calls through ctypes, with thirteen arguments between them, take as long as the driver does for a small
 kernel, and asking a clock twice takes a tenth of that. This code does the same. As Python sees it, it is a

@@ -151,33 +151,36 @@ class _Handlers:
         for signal in FAULTS:
             if self._action(signal, 0, self._first(signal)):
                 self._put_fault(signal)
-        self._put_interruption()
+        if self._action(INTERRUPTION, 0, self._next(INTERRUPTION)):
+            if self._read(self._next(INTERRUPTION))[1] & RESET:
+                self._put_python()
+            self._put_interruption()
         return True
 
     def put_over_reset(self) -> None:
-        """Ours in force again over handlers which are reset when they are entered: behind one of SIGINT there
-        is none of ours at the second time."""
+        """Ours in force again over handlers which are reset when they are entered."""
         found = (ctypes.c_uint64 * 4)()
         for signal in (*FAULTS, INTERRUPTION):
             if self._action(signal, 0, ctypes.addressof(found)) and found[1] & RESET:
-                if signal == INTERRUPTION:
-                    self._put_interruption()
-                else:
+                if signal != INTERRUPTION:
                     self._put_fault(signal)
+                elif self._put_python():
+                    self._put_interruption()
 
     def _put_interruption(self) -> None:
-        """As it was, but for who is asked first. A compiler's handler, which is reset when it is entered,
-        gives way to Python's: it would put that in force over ours."""
-        following = self._next(INTERRUPTION)
-        if not self._action(INTERRUPTION, 0, following):
-            return
-        if self._read(following)[1] & RESET and threading.current_thread() is threading.main_thread():
-            python = signals.getsignal(INTERRUPTION)
-            if python is not None:
-                signals.signal(INTERRUPTION, python)
-                self._action(INTERRUPTION, 0, following)
-        _, flags, restorer, mask = self._read(following)
+        """As it was, but for who is asked first."""
+        _, flags, restorer, mask = self._read(self._next(INTERRUPTION))
         self._put(INTERRUPTION, "interrupt", flags, restorer, mask)
+
+    def _put_python(self) -> bool:
+        """Python's own handler of SIGINT comes next, in place of a compiler's: that one is reset when it is
+        entered, puts back what it found, and asks again, so that ours would be gone at the second time, or
+        be asked twice at the first. False where that cannot be: only the main thread may."""
+        python = signals.getsignal(INTERRUPTION)
+        if python is None or threading.current_thread() is not threading.main_thread():
+            return False
+        signals.signal(INTERRUPTION, python)
+        return self._action(INTERRUPTION, 0, self._next(INTERRUPTION))
 
     def _put_fault(self, signal: int) -> None:
         self._action(signal, 0, self._next(signal))
