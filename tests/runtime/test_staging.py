@@ -41,7 +41,7 @@ def bind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cal
     """The kernel of a text, launched on copies."""
     monkeypatch.setenv("TRITON_SPIRV_SHARED_MEMORY", "0")
     if request.param == "CPU device":
-        return lambda text: handmade.bind(triton_spirv.compile(text))
+        return lambda text: handmade.bind(triton_spirv.compile(text), "cpu")
     gpu = request.getfixturevalue("gpu")
     return lambda text: handmade.bind(
         triton_spirv.compile(ttgir.spread(text, LANES, WARPS), "opencl-gpu", num_warps=WARPS), gpu)
