@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from triton_spirv import Artifact, Parameter
@@ -183,6 +184,27 @@ def scaled_add(passing: str = "struct", **facts: Any) -> Artifact:
     parameters = [("x", "ptr"), ("y", "ptr"), ("out", "ptr"), ("scale", "f32")]
     facts = {"written": (False, False, True, False), **facts}
     return artifact(words, "scaled_add", parameters, passing=passing, **facts)
+
+
+def scaled_add_by_array(kilobytes: int) -> Artifact:
+    """The same, where each y goes through the last word of a private array of that size."""
+    text = SCALED_ADD
+    for line, more in (
+            ("%c0 = OpConstant %u32 0", f"""
+%words = OpConstant %u64 {kilobytes << 8}
+%last = OpConstant %u64 {(kilobytes << 8) - 1}
+%array = OpTypeArray %f32 %words
+%private = OpTypePointer Function %array"""),
+            ("%entry = OpLabel", """
+%held = OpVariable %private Function"""),
+            ("%yv = OpLoad %f32 %yi Aligned 4", """
+%place = OpInBoundsAccessChain %number %held %last
+OpStore %place %yv Volatile|Aligned 4
+%again = OpLoad %f32 %place Volatile|Aligned 4""")):
+        assert text.count(f"{line}\n") == 1
+        text = text.replace(f"{line}\n", f"{line}{more}\n")
+    words = assemble(text.replace("OpFMul %f32 %yv", "OpFMul %f32 %again"))
+    return replace(scaled_add(), words=words, private_bytes=kilobytes << 10)
 
 
 def store(kind: str) -> Artifact:

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from . import thread_stack
+
 T = TypeVar("T")
 
 STACK_BYTES = 256 << 20  # reserved, and used as far as it is needed
@@ -39,15 +41,14 @@ def deepened(function: Callable[..., T], *arguments: Any) -> T:
         except BaseException as error:  # raised again in the calling thread
             outcome[1] = error
 
-    with _lock:  # the limit and the size of stacks belong to the process
-        size, limit = threading.stack_size(STACK_BYTES), sys.getrecursionlimit()
+    with _lock:  # the limit belongs to the process
+        limit = sys.getrecursionlimit()
         try:
             thread = threading.Thread(target=run, name="triton-spirv deep stack")
             sys.setrecursionlimit(max(limit, LIMIT))
-            thread.start()
+            thread_stack.start(thread, STACK_BYTES)
             thread.join()
         finally:
-            threading.stack_size(size)
             sys.setrecursionlimit(limit)
     if outcome[1] is not None:
         raise outcome[1]

@@ -5,9 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import subprocess
-import sys
-import threading
 import traceback
 
 import numpy as np
@@ -160,58 +157,3 @@ def test_a_forked_child_calls_programs() -> None:
             traceback.print_exc()
             os._exit(4)
     assert os.waitpid(child, 0)[1] == 0
-
-
-LARGE = """
-import sys, threading
-import torch, triton, triton.language as tl
-
-@triton.jit
-def large_kernel(x, out, really, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
-    if really:
-        at = tl.arange(0, ROWS)[:, None] * COLUMNS + tl.arange(0, COLUMNS)[None, :]
-        down = tl.cumsum(tl.load(x + at), 0)
-        tl.store(out + at, tl.cumsum(down, 1) + down)
-
-rows, megabytes = map(int, sys.argv[1:])
-x, out = torch.ones(rows, 1024), torch.zeros(rows, 1024)
-expected = torch.arange(1, rows + 1).float()[:, None] * torch.arange(2, 1026).float()
-
-def work():
-    for really in 30 * (0,) + 3 * (1,):  # short ones are the calling thread's
-        large_kernel[(1,)](x, out, really, ROWS=rows, COLUMNS=1024)
-        assert torch.equal(out, expected) if really else not out.any()
-
-if megabytes:
-    threading.stack_size(megabytes << 20)
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-else:
-    work()
-print("right", out[-1, -1].item())
-"""
-
-
-@pytest.mark.parametrize("rows, megabytes", [(64, 0), (64, 4), (1024, 0), (1024, 32)])
-def test_large_private_arrays(rows: int, megabytes: int, tmp_path) -> None:
-    """The driver's compiler has them where a parameter of its own says, or on the stack, where this is the
-    main thread's, or has so many megabytes."""
-    (tmp_path / "large.py").write_text(LARGE)
-    done = subprocess.run([sys.executable, str(tmp_path / "large.py"), str(rows), str(megabytes)], text=True,
-                          env={**os.environ, "TRITON_SPIRV_BACKEND": "1"}, capture_output=True, timeout=120)
-    assert done.stdout.startswith(f"right {rows * 1025.0}"), done.stdout + done.stderr
-
-
-def test_what_does_not_fit_on_a_stack_is_the_drivers() -> None:
-    assert called_programs._has_stack(1 << 20, team=False) and called_programs._has_stack(1 << 20, team=True)
-    assert not called_programs._has_stack(3 << 20, team=True)
-    found = []
-    before = threading.stack_size(1 << 20)
-    try:
-        thread = threading.Thread(target=lambda: found.append(called_programs._has_stack(0, team=False)))
-        thread.start()
-        thread.join()
-    finally:
-        threading.stack_size(before)
-    assert found == [False]

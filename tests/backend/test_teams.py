@@ -135,7 +135,7 @@ def placed() -> tuple[Led, torch.Tensor, torch.Tensor]:
 def took(led: Led, *nanoseconds: int, waited: int = 0, ordinary: bool = True) -> None:
     """Launches of 64 programs that said so; ordinary: not torch.compile's."""
     for code in nanoseconds:
-        members = SimpleNamespace(team=lambda data, code=code: code, waited=lambda: waited,
+        members = SimpleNamespace(may_run=True, team=lambda data, code=code: code, waited=lambda: waited,
                                   worker=lambda: 1, count=3)
         pool.ended, own = time.perf_counter_ns(), led.sharing.members
         if ordinary:
@@ -280,7 +280,7 @@ def test_two_threads_that_launch_at_once_leave_it_to_the_driver(placed) -> None:
 def test_inside_of_a_parallel_region_there_is_no_team(placed, monkeypatch: pytest.MonkeyPatch) -> None:
     led, _, _ = placed
     monkeypatch.setattr(pool, "worker", 0)
-    members = SimpleNamespace(team=lambda data: 0, worker=lambda: 0, count=3)
+    members = SimpleNamespace(may_run=True, team=lambda data: 0, worker=lambda: 0, count=3)
     pool.ended = time.perf_counter_ns()
     assert led.sharing.run(64, members, b"") and not led.sharing.shared
 

@@ -13,14 +13,13 @@ from __future__ import annotations
 import base64
 import ctypes
 import struct
-import threading
 import zlib
 from typing import TYPE_CHECKING
 
 from ..errors import DeviceError
 from ..once import Once
 from ..settings import flag
-from . import running_kernels
+from . import running_kernels, stacks
 from .devices import Context, Device, open_device
 from .opencl import data_of
 from .program import Program, build
@@ -44,15 +43,6 @@ PROBE = zlib.decompress(base64.b85decode(
     b"PZAQHOB{8r=o{gE*|g7szF;eur)k1imG54-tDux%}QosHX&01r`$6OJIh;YN#i3kAcbD6JUluV_eVh6xuA|3{~`~p~i`r`#&8vglG"))
 ENTRY, FUNCTION = "probe", "probe__program"
 
-#: bytes of C's pthread_attr_t, at most
-ATTRIBUTES = 256
-#: bytes of a thread's stack that others leave free for a kernel: of the Python interpreter and what it has
-#: called, and what a kernel needs besides its arrays
-SPARE = 2 << 20
-#: bytes of a stack, at most: of a main thread's without a limit; and of the threads of other OpenMPs than
-#: GNU's, at least
-MOST_FREE, TEAM_STACK = 64 << 20, 4 << 20
-
 #: clGetDeviceFunctionPointerINTEL
 _ADDRESS = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p,
                             ctypes.c_void_p)
@@ -62,7 +52,9 @@ _PROGRAM = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_uint32] * 6)
 def address_of(context: Context, program: Program, artifact: Artifact, team: bool = False) -> int:
     """Where the function of a kernel's program begins; 0 where there is none, or this thread may not call it,
     or the threads of its team."""
-    if not artifact.exports or not calls(context) or not _has_stack(artifact.private_bytes, team):
+    arrays = artifact.private_bytes
+    if not artifact.exports or not calls(context) or not stacks.may_call(arrays) \
+            or (team and not stacks.team_may_call(arrays)):
         return 0
     return _found(context, program, artifact.exports)
 
@@ -100,22 +92,3 @@ def _found(context: Context, program: Program, name: str) -> int:
     with running_kernels.calls:
         code = _ADDRESS(place)(device, program.handle, name.encode(), ctypes.addressof(found))
     return 0 if code else found.value
-
-
-def _has_stack(arrays: int, team: bool) -> bool:
-    """Is there room for private arrays of so many bytes on this thread's stack, and the team's?"""
-    library, attributes = ctypes.CDLL(None), ctypes.create_string_buffer(ATTRIBUTES)
-    low, size = ctypes.c_void_p(), ctypes.c_size_t()
-    try:
-        if library.pthread_getattr_np(ctypes.c_void_p(threading.get_ident()), attributes):
-            return False
-        library.pthread_attr_getstack(attributes, ctypes.byref(low), ctypes.byref(size))
-        library.pthread_attr_destroy(attributes)
-        free = min(size.value, MOST_FREE)
-        if team:
-            library.pthread_getattr_default_np(attributes)
-            library.pthread_attr_getstacksize(attributes, ctypes.byref(size))
-            free = min(free, size.value, TEAM_STACK)
-    except AttributeError:  # of another C library
-        return False
-    return arrays <= free - SPARE

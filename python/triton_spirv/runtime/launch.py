@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from .. import assert_layout
@@ -86,7 +87,8 @@ class Kernel:
         size = struct.calcsize(self.artifact.struct_format) if self.artifact.passing == "struct" else 0
         state = ThreadState(self.context, self.program, size, self.artifact)
         self._threads.state = state
-        if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread:
+        if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread \
+                and state.may_run:
             state.call = call_of(self, state.kernel, self.told) or by_ctypes(self, state, self._threads)
         return state
 
@@ -227,15 +229,17 @@ class Kernel:
             raise LaunchError(f"{self.artifact.entry}: its programs wait for each other, which takes more "
                               f"than one thread; {running_kernels.FORKED}")
 
-        def finish() -> int:
-            return library.clFinish(queue)
-
+        enqueue = partial(library.clEnqueueNDRangeKernel, queue, state.kernel.handle, 3, None, state.sizes,
+                          ctypes.addressof(self.local), 0, None, event)
+        finish: Callable[[], int] = partial(library.clFinish, queue)
         running_kernels.enter(state.place, ctypes.addressof(self._text))
         try:
-            code = library.clEnqueueNDRangeKernel(queue, state.kernel.handle, 3, None, state.sizes,
-                                                  ctypes.addressof(self.local), 0, None, event)
-            patient = state.is_main and programs > self._known
-            code = code or (waiting.wait(finish) if patient else finish())
+            if not state.may_wait:
+                finish = waiting.begun(lambda: enqueue() or library.clFinish(queue))
+                code = finish()
+            else:
+                patient = state.is_main and programs > self._known
+                code = enqueue() or (waiting.wait(finish) if patient else finish())
         except BaseException:
             waiting.keep(finish, Abandoned(self, state, kept, staging))
             raise
@@ -315,7 +319,7 @@ class Kernel:
             self._set_arguments(state, values)
             struct.pack_into("<QQQ", state.buffer, 0, *map(operator.mul, (x, y, z), artifact.local_size))
             is_there = staging is not None and staging.copies_nothing
-            if is_there and not timer and not artifact.hidden and not _prints(artifact):
+            if is_there and not timer and not artifact.hidden and not _prints(artifact) and state.may_wait:
                 return self._leave(state)
             self.context.settle()  # whose mistake it is, if one was made
             if state.watch is not None and state.watch.one_by_one:

@@ -26,13 +26,15 @@ HARD = 2
 @dataclass(frozen=True)
 class OpenMP:
     """A library: the addresses of GOMP_parallel and omp_get_thread_num, how many threads it uses, a function
-    that sets this, and one that ends those that the calling thread leads, until it needs some again."""
+    that sets this, and one that ends those that the calling thread leads, until it needs some again. is_gnu:
+    do threads get stacks as any thread does?"""
 
     parallel: int
     number: int
     threads: Callable[[], int]
     set_threads: Callable[[int], object]
     end_threads: Callable[[], object]
+    is_gnu: bool
 
 
 _known: dict[str, OpenMP | None] = {}
@@ -62,11 +64,12 @@ def _library(file: Path, threads: Callable[[], int], set_threads: Callable[[int]
     except (OSError, AttributeError):
         return None
     pause = getattr(library, "omp_pause_resource_all", None)  # of OpenMP 5.0
-    if pause is None or hasattr(library, "__kmpc_fork_call"):  # LLVM's looks after forks itself
+    is_gnu = not hasattr(library, "__kmpc_fork_call")
+    if pause is None or not is_gnu:  # LLVM's looks after forks itself
         pause = _nothing
     if not parallel or not number:
         return None
-    return OpenMP(parallel, number, threads, set_threads, functools.partial(pause, HARD))
+    return OpenMP(parallel, number, threads, set_threads, functools.partial(pause, HARD), is_gnu)
 
 
 def _nothing(kind: int) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from .. import assert_layout
 from ..tensors import lowest_address
-from . import launch_code, panels, running_kernels, waiting
+from . import launch_code, panels, running_kernels, stacks, waiting
 from .arguments import NumberTable
 from .called_programs import address_of
 
@@ -81,7 +81,7 @@ class Quick:
         kernel = self._kernel
         kinds = [KINDS.get(kind) for kind in re.findall("[a-wyzA-Z?]", kernel.artifact.struct_format)]
         if None in kinds or len(kinds) != len(kernel.artifact.parameters) \
-                or threading.current_thread() is not threading.main_thread():
+                or threading.current_thread() is not threading.main_thread() or not self.threads.may_run:
             return None
         own_sizes = [] if sizes else [(8 * axis - 24, launch_code.ADDRESS) for axis in range(3)]
         arguments = [(_place(kernel, at), kind) for at, kind in enumerate(kinds) if kind is not None]
@@ -149,7 +149,8 @@ def is_plain(kernel: Kernel) -> bool:
 
 class Calls(threading.local):
     """`call`: each thread's own, with a kernel object and a queue of its own. error, hidden: the thread's
-    array for assertions, and what the kernel is told of it."""
+    array for assertions, and what the kernel is told of it. may_run: may the thread run the kernel? Else
+    none of its calls launches."""
 
     def __init__(self, kernel: Kernel, sizes: tuple[int, int, int] | None,
                  pointers: Sequence[tuple[int, int]]) -> None:
@@ -157,9 +158,20 @@ class Calls(threading.local):
         self.error = (ctypes.c_uint32 * assert_layout.WORDS)()
         self.hidden = tuple(panels.NOTHING if name == "panel_buffer" else ctypes.addressof(self.error)
                             for name in kernel.artifact.hidden)
+        self.may_run = may_run(kernel)
         call = call_of(kernel, self.owner, kernel.told, sizes, pointers)
         assert call is not None  # quick_of has asked
-        self.call = call
+        self.call = call if self.may_run else misfit
+
+
+def may_run(kernel: Kernel) -> bool:
+    """Has this thread's stack room for the kernel's private arrays?"""
+    return stacks.may_run(kernel.artifact.private_bytes)
+
+
+def misfit(data: bytes) -> int:
+    """A call that leaves each launch to the ordinary way."""
+    return launch_code.MISFIT
 
 
 def call_of(kernel: Kernel, owner: OwnedKernel, longest: int, sizes: tuple[int, int, int] | None = None,

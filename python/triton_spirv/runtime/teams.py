@@ -29,10 +29,10 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from . import launch_code, team_code, waiting
+from . import launch_code, stacks, team_code, waiting
 from .openmp import OpenMP, openmp
 from .pool import MANY, RECENT, pool
-from .quick import call_of, is_plain
+from .quick import call_of, is_plain, may_run
 from .team_code import Team
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ class Sharing:
                 return False
             resting[0] = 0
         begin, ordinary = time.perf_counter_ns(), members is self.members
+        if not members.may_run:
+            return False
         if ordinary and not pool.is_warm(begin):
             return False
         if not _leads.acquire(blocking=False):  # two teams for the same cores
@@ -212,6 +214,7 @@ class Members(threading.local):
 
     pointers: as call_of takes them
     count: how many there are
+    may_run: may this thread lead them, which runs programs, too?
     waited: nanoseconds that the last launch waited for others with nothing left to do
     worker: the thread that the second member is, by the system's number; 0 where there is none
     """
@@ -219,7 +222,7 @@ class Members(threading.local):
     def __init__(self, kernel: Kernel, pointers: Sequence[tuple[int, int]], library: OpenMP) -> None:
         self._kernel, self._pointers, self._library = kernel, pointers, library
         self.team: launch_code.Call = self._first
-        self.count = 1
+        self.count, self.may_run = 1, may_run(kernel)
 
     def _first(self, data: bytes) -> int:
         kernel, library = self._kernel, self._library
@@ -241,7 +244,8 @@ def sharing_of(kernel: Kernel) -> Sharing | None:
     """None where a team is of no use, or not to be had."""
     artifact, library = kernel.artifact, openmp()
     if library is None or _forked or kernel.context.device.compute_units == 1 or not artifact.in_parts \
-            or artifact.waits or artifact.is_checked or not is_plain(kernel) or library.threads() < 2:
+            or artifact.waits or artifact.is_checked or not is_plain(kernel) or library.threads() < 2 \
+            or not stacks.team_may_run(artifact.private_bytes):
         return None
     return Sharing(kernel, library)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import assert_layout
 from ..errors import DeviceError
-from . import memory, panels, running_kernels
+from . import memory, panels, running_kernels, stacks
 from .checking import Watch
 from .devices import Context
 from .overflow import Overflow
@@ -37,6 +37,9 @@ class ThreadState:
         self.call: Call | None = None
         self.place = running_kernels.place()
         self.is_main = threading.current_thread() is threading.main_thread()
+        #: may the kernel run on this thread's stack, and may the thread wait for others to run it?
+        self.may_run = context.device.kind != "cpu" or stacks.may_run(artifact.private_bytes)
+        self.may_wait = context.device.kind != "cpu" or (self.may_run and stacks.may_wait())
         self.overflow = Overflow(artifact)
         #: what the launch under way keeps packed operands in
         self.panels: panels.Panels | None = None

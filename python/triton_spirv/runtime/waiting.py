@@ -5,6 +5,9 @@ cannot be interrupted. So the main thread leaves the clFinish of launches that a
 helping thread, and waits for a lock, which signals interrupt. The kernel cannot be stopped: it runs on, what
 it works on is kept until it ends, and the main thread goes on with queues of its own. A process that ends
 does not wait for it.
+
+Who waits for a queue is given programs to run. So the helping threads have large stacks, and threads with
+small ones (stacks.py) leave the whole launch to one.
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ import os
 import queue
 import threading
 from collections.abc import Callable
+
+from .. import thread_stack
+from .stacks import ROOMY
 
 Job = Callable[[], object]
 
@@ -28,17 +34,28 @@ os.register_at_fork(after_in_child=_idle.clear)
 def wait(finish: Callable[[], int]) -> int:
     """finish(), in a helping thread: its result. A KeyboardInterrupt, or what else a signal's handler raises,
     ends the wait and nothing more."""
+    return begun(finish)()
+
+
+def begun(job: Callable[[], int]) -> Callable[[], int]:
+    """Have a helping thread call job(), on a stack that is large enough for any kernel: a function that waits
+    for the result. What ends such a wait does not end the job, whose end can be waited for again."""
     codes: list[int] = []
     ended = threading.Lock()
     ended.acquire()
 
-    def job() -> None:
-        codes.append(finish())
+    def run() -> None:
+        codes.append(job())
         ended.release()
 
-    _give(job)
-    ended.acquire()
-    return codes[0]
+    def result() -> int:
+        while not codes:
+            with ended:
+                pass
+        return codes[0]
+
+    _give(run)
+    return result
 
 
 def keep(finish: Callable[[], int], afterwards: Job) -> None:
@@ -61,7 +78,8 @@ def _give(job: Job) -> None:
         jobs = _idle.pop()
     else:
         jobs = queue.SimpleQueue()
-        threading.Thread(target=_helper, args=(jobs,), name="triton-spirv-wait", daemon=True).start()
+        thread_stack.start(threading.Thread(target=_helper, args=(jobs,), name="triton-spirv-wait",
+                                            daemon=True), ROOMY)
     jobs.put(job)
 
 
