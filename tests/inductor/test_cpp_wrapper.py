@@ -81,10 +81,11 @@ with torch.no_grad(), triton_spirv.inductor.enabled():
 """)
     assert done.returncode == 0, done.stderr
     shutil.rmtree(tmp_path / "inductor")
-    done = script(LOADED, TRITON_SPIRV_BACKEND="0")
-    assert done.returncode == 0, done.stderr
-    assert "refused" in done.stdout
-    assert "device-side assert: index out of bounds" in done.stderr, done.stderr
+    for calls in ("1", "0"):
+        done = script(LOADED, TRITON_SPIRV_BACKEND="0", TRITON_SPIRV_CALLS=calls)
+        assert done.returncode == 0, done.stderr
+        assert "refused" in done.stdout
+        assert "device-side assert: index out of bounds" in done.stderr, done.stderr
 
 
 @needs_a_compiler
@@ -109,9 +110,9 @@ torch.testing.assert_close(*gradients, rtol=1e-3, atol=1e-4)
 print(len(counting.compiled))
 """
     compiled = []
-    for _ in range(2):
+    for calls in ("1", "0"):
         # Triton's own cache has the kernel that eager mode launches
-        done = script(text, TRITON_CACHE_DIR=str(tmp_path / "triton"))
+        done = script(text, TRITON_CACHE_DIR=str(tmp_path / "triton"), TRITON_SPIRV_CALLS=calls)
         assert done.returncode == 0, done.stderr
         compiled.append(int(done.stdout))
     assert compiled[0] > 3 and not compiled[1]
@@ -128,6 +129,9 @@ def test_what_cpp_cannot_launch_is_refused() -> None:
     signature = {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     text = kernel_text("k", artifact, b"\3\2#\7", signature)
     assert "{0, 0, 8, true}, {1, 8, 4, false}" in text and "0x7230203" in text
+    assert text.endswith("messages, 0, 0, false};\n")  # programs are no functions
+    assert kernel_text("k", artifact | {"exports": "f", "private_bytes": 8}, b"", signature).endswith(
+        'messages, 0, 16, false, "f", 8};\n')
     for name in ("ticket_buffer", "panel_buffer"):  # a word that is 0 before each launch
         assert "24, {1, 1, 1}, -1, 16," in kernel_text("k", artifact | {"hidden": [name]}, b"", signature)
     for change, said in (({"hidden": ["check_buffer"]}, "check_buffer: switch checks off"),

@@ -2,7 +2,8 @@
 
 torch loads two libraries for each kernel, and calls `run_from_nativert` of the second with what it finds in
 the first. Here the first has the SPIR-V module and the layout of its arguments (kernel.h), and the second,
-the same for all kernels, hands them to OpenCL (launcher.cpp). The C++ compiler is the one that torch uses for
+the same for all kernels, hands them to OpenCL, or calls their programs as functions where that is short
+(launcher.cpp). The C++ compiler is the one that torch uses for
 its own part.
 
 torch 2.13 writes such calls for users' kernels in AOTInductor only. For those that Inductor itself writes it
@@ -30,6 +31,9 @@ WAY_OUT = ("compile this model with Inductor's C++ backend (torch._inductor.conf
 #: functions that modules import begin so -> the bit of Needs in kernel.h
 NEEDS = {b"llvm.x86.ldtilecfg": 1, b"llvm.x86.avx2.pmadd.wd": 2, b"llvm.x86.avx512.vpdpbusd": 4,
          b"llvm.x86.avx512bf16.dpbf16ps": 8}
+
+#: the bit there that says that a kernel's programs are functions
+HAS_FUNCTION = 16
 
 #: type of a number in Triton's signature -> C++'s
 NUMBERS = {"fp32": "float", "fp64": "double", "i1": "bool", "u1": "bool",
@@ -191,7 +195,22 @@ def launcher_library() -> bytes:
     from triton_spirv.runtime import devices
 
     driver = devices.choose(devices.selection()).library.path
-    return library((FOLDER / "launcher.cpp").read_text(), f"-DTRITON_SPIRV_DRIVER={json.dumps(driver)}")
+    return library(launcher_text(), f"-DTRITON_SPIRV_DRIVER={json.dumps(driver)}")
+
+
+def launcher_text() -> str:
+    """launcher.cpp, behind the module that functions are tried out with."""
+    from triton_spirv.runtime.called_programs import FUNCTION, PROBE
+
+    probe = ["#include <cstdint>", "namespace {", words_text("probe_words", PROBE),
+             f"const char probe_function[] = {json.dumps(FUNCTION)};", "}", ""]
+    return "\n".join(probe) + (FOLDER / "launcher.cpp").read_text()
+
+
+def words_text(name: str, words: bytes) -> str:
+    """A SPIR-V module as an array of C++."""
+    numbers = [f"0x{int.from_bytes(words[at:at + 4], 'little'):x}" for at in range(0, len(words), 4)]
+    return f"const uint32_t {name}[] = {{{', '.join(numbers)}}};"
 
 
 def kernel_text(name: str, artifact: dict[str, Any], words: bytes, signature: dict[str, Any]) -> str:
@@ -207,14 +226,16 @@ def kernel_text(name: str, artifact: dict[str, Any], words: bytes, signature: di
     hidden = dict(zip(artifact["hidden"], offsets, strict=True))
     messages = [f"{{{json.dumps(assertion_text(record))}, {'true' if record[-1] else 'false'}}}"
                 for record in artifact["asserts"]]
-    numbers = [f"0x{int.from_bytes(words[at:at + 4], 'little'):x}" for at in range(0, len(words), 4)]
-    needs = sum(bit for prefix, bit in NEEDS.items() if prefix in words)
+    function = artifact.get("exports") or ""  # of older artifacts there is none
+    needs = sum(bit for prefix, bit in NEEDS.items() if prefix in words) | (HAS_FUNCTION if function else 0)
     facts = [json.dumps(artifact["entry"]), "words", "sizeof words", "fields", str(len(fields)), str(size),
              f"{{{', '.join(map(str, artifact['local_size']))}}}", str(hidden.get("assert_buffer", -1)),
              str(hidden.get("ticket_buffer", hidden.get("panel_buffer", -1))),  # a word that is 0 for both
              "messages", str(len(messages)), str(needs), "true" if artifact["waits"] else "false"]
+    if function:
+        facts += [json.dumps(function), str(artifact["private_bytes"])]
     return "\n".join([
-        '#include "kernel.h"', "namespace {", f"const uint32_t words[] = {{{', '.join(numbers)}}};",
+        '#include "kernel.h"', "namespace {", words_text("words", words),
         f"const triton_spirv::Field fields[] = {{{', '.join(fields) or '{}'}}};",
         f"const triton_spirv::Message messages[] = {{{', '.join(messages) or '{}'}}};", "}",
         f'extern "C" const triton_spirv::Kernel {name} = {{{", ".join(facts)}}};', ""])

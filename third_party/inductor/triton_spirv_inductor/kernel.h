@@ -1,4 +1,6 @@
 // What a kernel's library tells its launcher: the two are compiled by cpp_wrapper.py, each into a library.
+#pragma once
+
 #include <cstdint>
 
 namespace triton_spirv {
@@ -26,9 +28,13 @@ struct Kernel {
     uint32_t message_count;
     uint32_t needs;  // bits of Needs
     bool waits;  // may a program wait for another one of the same launch?
+    // Only where `needs` has FUNCTION; kernels of older packages end here.
+    const char *program;  // the name of the function of one program, which can be called by its address
+    uint64_t private_bytes;  // of its private arrays
 };
 
 // Instructions that the module names itself: a driver would end a process whose processor lacks them.
-enum Needs : uint32_t { TILES = 1, AVX2 = 2, AVX512_VNNI = 4, AVX512_BF16 = 8 };
+// FUNCTION is none of these: it says that a kernel has the last two fields.
+enum Needs : uint32_t { TILES = 1, AVX2 = 2, AVX512_VNNI = 4, AVX512_BF16 = 8, FUNCTION = 16 };
 
 }  // namespace triton_spirv

@@ -1,4 +1,7 @@
-// Launches kernels through Intel's OpenCL CPU driver, for C++ that AOTInductor or cpp_wrapper has written.
+// Launches kernels through Intel's OpenCL CPU driver, for C++ that AOTInductor or cpp_wrapper has written. Launches
+// that are known to be short call the kernel's programs in the calling thread instead (programs.h).
+//
+// In front of this file cpp_wrapper.py writes what programs are tried out with: probe_words, probe_function.
 //
 // torch calls run_from_nativert(grid, threads, arguments, kernel); what goes wrong is a C++ exception, which torch's
 // code makes one of Python. The types and numbers of OpenCL are those of its specification; no header of it is needed.
@@ -19,6 +22,7 @@
 #include <vector>
 
 #include "kernel.h"
+#include "programs.h"
 
 namespace {
 
@@ -69,6 +73,7 @@ struct Driver {
     FUNCTION(clEnqueueNDRangeKernel, Handle, Handle, uint32_t, const size_t *, const size_t *, const size_t *, uint32_t,
              const Handle *, Handle *);
     FUNCTION(clFinish, Handle);
+    FUNCTION(clReleaseProgram, Handle);
     MAKER(clCreateContext, const intptr_t *, uint32_t, const Handle *, void *, void *);
     MAKER(clCreateCommandQueueWithProperties, Handle, Handle, const uint64_t *);
     MAKER(clCreateProgramWithIL, Handle, const void *, size_t);
@@ -76,14 +81,14 @@ struct Driver {
     MAKER(clCloneKernel, Handle);
 #undef FUNCTION
 #undef MAKER
-    Handle device = nullptr, context = nullptr;
+    Handle device = nullptr, platform = nullptr, context = nullptr;
 
     Driver() {
         uint32_t count = 0;
         Handle platforms[16];
         check("clGetPlatformIDs", clGetPlatformIDs(16, platforms, &count));
         for (uint32_t at = 0; at < count && at < 16 && !device; at++)
-            if (clGetDeviceIDs(platforms[at], CPU, 1, &device, nullptr)) device = nullptr;
+            if (clGetDeviceIDs(platform = platforms[at], CPU, 1, &device, nullptr)) device = nullptr;
         if (!device) fail("the OpenCL driver has no CPU device");
         int code;
         context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
@@ -96,12 +101,40 @@ struct Driver {
         Handle made = clCreateCommandQueueWithProperties(context, device, list, &code);
         return code ? nullptr : made;
     }
+
+    // Where a function of a program begins; null where the driver does not tell.
+    Program address(Handle program, const char *name) const {
+        auto extension = reinterpret_cast<void *(*)(Handle, const char *)>(
+            dlsym(library.handle, "clGetExtensionFunctionAddressForPlatform"));
+        auto ask = extension ? reinterpret_cast<int (*)(Handle, Handle, const char *, uint64_t *)>(
+            extension(platform, "clGetDeviceFunctionPointerINTEL")) : nullptr;
+        uint64_t found = 0;
+        return ask && !ask(device, program, name, &found) ? reinterpret_cast<Program>(found) : nullptr;
+    }
+
+    // Can this driver's functions be called? It promises an address, but not how arguments are passed.
+    bool has_functions() const {
+        int code;
+        const Handle program = clCreateProgramWithIL(context, probe_words, sizeof probe_words, &code);
+        if (code) return false;
+        const Program probe = clBuildProgram(program, 1, &device, "", nullptr, nullptr) ? nullptr
+                                                                                        : address(program, probe_function);
+        const bool found = probe && takes_arguments(probe);
+        clReleaseProgram(program);
+        return found;
+    }
 };
 
 // One for the process, never destroyed: the driver may end before static objects do.
 Driver &driver() {
     static Driver &one = *new Driver;
     return one;
+}
+
+// Asked once in a process.
+bool has_functions() {
+    static const bool found = driver().has_functions();
+    return found;
 }
 
 // What a launch needs for itself; threads take one and give it back.
@@ -145,23 +178,46 @@ struct Built {
     Pool pool;
     std::atomic<uint64_t> serial{0}, ceiling;  // programs that the calling thread runs; the bound of that
     std::atomic<uint32_t> slow{0};
+    Program program = nullptr;  // null: the driver makes all launches
+    uint64_t private_bytes = 0;
 
     explicit Built(const Kernel &from) : ceiling(from.waits ? 1 : MOST_PROGRAMS) {
         require_processor(from);
+        const bool is_called = from.needs & triton_spirv::FUNCTION && calls_are_on() && has_functions();
         const Driver &cl = driver();
         int code;
-        Handle program = cl.clCreateProgramWithIL(cl.context, from.words, from.bytes, &code);
+        const Handle built = cl.clCreateProgramWithIL(cl.context, from.words, from.bytes, &code);
         check("clCreateProgramWithIL", code);
-        code = cl.clBuildProgram(program, 1, &cl.device, "", nullptr, nullptr);
+        code = cl.clBuildProgram(built, 1, &cl.device, "", nullptr, nullptr);
         if (code) {
             size_t size = 0;
-            cl.clGetProgramBuildInfo(program, cl.device, BUILD_LOG, 0, nullptr, &size);
+            cl.clGetProgramBuildInfo(built, cl.device, BUILD_LOG, 0, nullptr, &size);
             std::string log(size, ' ');
-            cl.clGetProgramBuildInfo(program, cl.device, BUILD_LOG, size, log.data(), nullptr);
+            cl.clGetProgramBuildInfo(built, cl.device, BUILD_LOG, size, log.data(), nullptr);
             fail(std::string(from.entry) + ": clBuildProgram: OpenCL error " + std::to_string(code) + ": " + log);
         }
-        kernel = cl.clCreateKernel(program, from.entry, &code);
+        kernel = cl.clCreateKernel(built, from.entry, &code);
         check("clCreateKernel", code);
+        if (!is_called) return;
+        program = cl.address(built, from.program);
+        private_bytes = from.private_bytes;
+    }
+
+    // May this thread call the programs of a launch? One program is no matter of pace: no other thread could help.
+    bool is_called(uint64_t programs) const {
+        return program && (programs == 1 || programs <= serial) && has_stack(private_bytes);
+    }
+
+    // A launch of so many programs took so many nanoseconds, in the calling thread or by the driver's.
+    void took(uint64_t programs, int64_t nanoseconds, bool here) {
+        if (!here) {
+            if (nanoseconds < SHORT && programs <= ceiling && programs > serial) serial = programs;
+        } else if (programs == 1 || nanoseconds <= LONG) {
+            if (slow) slow = 0;
+        } else if (++slow > 1) {  // twice: the first may have been interrupted
+            serial = programs - 1;
+            ceiling = programs - 1;
+        }
     }
 
     std::unique_ptr<Slot> slot() {
@@ -178,7 +234,7 @@ struct Built {
     }
 };
 
-Built &built(const Kernel &kernel) {
+Built &made(const Kernel &kernel) {
     static std::mutex &mutex = *new std::mutex;
     static auto &all = *new std::unordered_map<const Kernel *, std::unique_ptr<Built>>;
     std::lock_guard<std::mutex> guard(mutex);
@@ -186,6 +242,38 @@ Built &built(const Kernel &kernel) {
     if (!found) found = std::make_unique<Built>(kernel);
     return *found;
 }
+
+// Each thread remembers some kernels: what all threads share is behind a lock.
+Built &built(const Kernel &kernel) {
+    static thread_local struct { const Kernel *kernel; Built *built; } known[64];
+    auto &entry = known[reinterpret_cast<uintptr_t>(&kernel) * 0x9e3779b97f4a7c15 >> 58];
+    if (entry.kernel != &kernel) entry = {&kernel, &made(kernel)};
+    return *entry.built;
+}
+
+// The kernel's argument: the caller's numbers and addresses, and the kernel's hidden ones.
+class Arguments {
+    alignas(64) unsigned char few[1024];
+    std::vector<unsigned char> many;
+
+   public:
+    unsigned char *bytes = few;
+
+    Arguments(const Kernel &kernel, void *const *given, const uint32_t *assertion, uint32_t *ticket) {
+        if (kernel.struct_size > sizeof few) {
+            many.resize(kernel.struct_size);
+            bytes = many.data();
+        }
+        for (uint32_t at = 0; at < kernel.count; at++) {
+            const auto &field = kernel.fields[at];
+            const void *from = field.is_pointer ? static_cast<const void *>(given + field.argument) : given[field.argument];
+            std::memcpy(bytes + field.offset, from, field.size);
+        }
+        if (kernel.assertion >= 0) std::memcpy(bytes + kernel.assertion, &assertion, sizeof assertion);
+        if (kernel.ticket >= 0) std::memcpy(bytes + kernel.ticket, &ticket, sizeof ticket);
+        *ticket = 0;
+    }
+};
 
 void raise_assertion(const Kernel &kernel, const uint32_t *words) {
     const uint32_t number = words[0];
@@ -201,34 +289,10 @@ int64_t now() {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-}  // namespace
-
-extern "C" void run_from_nativert(uint32_t x, uint32_t y, uint32_t z, int, void **arguments, void *which) {
-    const Kernel &kernel = *static_cast<const Kernel *>(which);
-    const uint64_t grid[] = {x, y, z};
-    uint64_t programs = 1;
-    for (uint64_t size : grid) {
-        if (size > MOST_PROGRAMS) fail(std::string(kernel.entry) + ": a grid has at most 2147483647 programs");
-        programs *= size;
-        if (programs > MOST_PROGRAMS) fail(std::string(kernel.entry) + ": a grid has at most 2147483647 programs");
-    }
-    if (!programs) return;
-    Built &ready = built(kernel);
+void launch(const Kernel &kernel, Built &ready, const uint32_t (&grid)[3], uint64_t programs, void *const *given) {
     const Driver &cl = driver();
     auto slot = ready.slot();
-
-    std::vector<unsigned char> bytes(kernel.struct_size);
-    auto put = [&](int64_t offset, const void *from, size_t size) { std::memcpy(bytes.data() + offset, from, size); };
-    for (uint32_t at = 0; at < kernel.count; at++) {
-        const auto &field = kernel.fields[at];
-        void *const *given = arguments + field.argument;
-        put(field.offset, field.is_pointer ? static_cast<const void *>(given) : *given, field.size);
-    }
-    const void *hidden[] = {slot->assertion, &slot->ticket};
-    if (kernel.assertion >= 0) put(kernel.assertion, hidden, sizeof *hidden);
-    if (kernel.ticket >= 0) put(kernel.ticket, hidden + 1, sizeof *hidden);
-    slot->ticket = 0;
-
+    const Arguments arguments(kernel, given, slot->assertion, &slot->ticket);
     size_t global[3], local[3];
     for (int axis = 0; axis < 3; axis++) {
         local[axis] = kernel.local[axis];
@@ -237,27 +301,43 @@ extern "C" void run_from_nativert(uint32_t x, uint32_t y, uint32_t z, int, void 
     const bool here = slot->local_queue && programs <= ready.serial;
     const Handle queue = here ? slot->local_queue : slot->queue;
     const int64_t start = now();
-    if (kernel.struct_size) check("clSetKernelArg", cl.clSetKernelArg(slot->kernel, 0, bytes.size(), bytes.data()));
+    if (kernel.struct_size)
+        check("clSetKernelArg", cl.clSetKernelArg(slot->kernel, 0, kernel.struct_size, arguments.bytes));
     check("clEnqueueNDRangeKernel",
           cl.clEnqueueNDRangeKernel(queue, slot->kernel, 3, nullptr, global, local, 0, nullptr, nullptr));
     check("clFinish", cl.clFinish(queue));
-    const int64_t taken = now() - start;
-    if (here && programs > 1 && taken > LONG) {
-        if (++ready.slow > 1) {  // twice: the first may have been interrupted
-            ready.serial = programs - 1;
-            ready.ceiling = std::max<uint64_t>(programs - 1, 1);
-        }
-    } else if (here) {
-        ready.slow = 0;
-    } else if (taken < SHORT && programs <= ready.ceiling && programs > ready.serial) {
-        ready.serial = programs;
-    }
-    if (slot->assertion[0]) {
-        uint32_t words[5];
-        std::memcpy(words, slot->assertion, sizeof words);
-        std::memset(slot->assertion, 0, sizeof words);
-        ready.pool.give(std::move(slot));
-        raise_assertion(kernel, words);
-    }
+    ready.took(programs, now() - start, here);
+    uint32_t words[5];
+    std::memcpy(words, slot->assertion, sizeof words);
+    if (words[0]) std::memset(slot->assertion, 0, sizeof words);
     ready.pool.give(std::move(slot));
+    if (words[0]) raise_assertion(kernel, words);
+}
+
+void call(const Kernel &kernel, Built &ready, const uint32_t (&grid)[3], uint64_t programs, void *const *given) {
+    uint32_t assertion[5] = {}, ticket;
+    const Arguments arguments(kernel, given, assertion, &ticket);
+    const int64_t start = now();
+    call(ready.program, arguments.bytes, grid);
+    ready.took(programs, now() - start, true);
+    if (assertion[0]) raise_assertion(kernel, assertion);
+}
+
+}  // namespace
+
+extern "C" void run_from_nativert(uint32_t x, uint32_t y, uint32_t z, int, void **arguments, void *which) {
+    const Kernel &kernel = *static_cast<const Kernel *>(which);
+    const uint32_t grid[] = {x, y, z};
+    uint64_t programs = 1;
+    for (uint64_t size : grid) {
+        if (size > MOST_PROGRAMS) fail(std::string(kernel.entry) + ": a grid has at most 2147483647 programs");
+        programs *= size;
+        if (programs > MOST_PROGRAMS) fail(std::string(kernel.entry) + ": a grid has at most 2147483647 programs");
+    }
+    if (!programs) return;
+    Built &ready = built(kernel);
+    if (ready.is_called(programs))
+        call(kernel, ready, grid, programs, arguments);
+    else
+        launch(kernel, ready, grid, programs, arguments);
 }
