@@ -15,6 +15,7 @@ import re
 import threading
 from dataclasses import dataclass, field, replace
 
+from .. import forks
 from ..errors import DeviceError, LaunchError
 from ..once import Once
 from . import loader, opencl, running_kernels, trial
@@ -369,8 +370,8 @@ def settle() -> None:
 _contexts: dict[int, Context] = {}
 _lock = threading.RLock()
 # a fork waits for what other threads have begun: the driver's own locks would stay locked in the child
-os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(),
-                    after_in_child=lambda: globals().update(_lock=threading.RLock()))
+forks.register(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(),
+               after_in_child=lambda: globals().update(_lock=threading.RLock()))
 
 
 def open_device(device: Device) -> Context:

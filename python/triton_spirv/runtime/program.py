@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 import threading
 import warnings
 import weakref
 from dataclasses import dataclass, replace
 
+from .. import forks
 from ..errors import DeviceError
 from ..native import policy
 from ..native.failures import BuildFailed, ScratchExceeded
@@ -91,8 +91,8 @@ class Policy:
 _programs: weakref.WeakValueDictionary[tuple[int, str, bytes], Program] = weakref.WeakValueDictionary()
 _lock = threading.RLock()
 # a fork waits for what other threads have begun: the driver's own locks would stay locked in the child
-os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(),
-                    after_in_child=lambda: globals().update(_lock=threading.RLock()))
+forks.register(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(),
+               after_in_child=lambda: globals().update(_lock=threading.RLock()))
 
 
 #: OpenCL C sources that are linked with modules which import functions whose names start with a prefix: for

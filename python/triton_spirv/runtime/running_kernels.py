@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import array
 import ctypes
-import os
 import signal as signals
 import threading
 import time
 
+from .. import forks
 from ..settings import flag
 from . import machine_code
 from .fault_code import assembled
@@ -257,4 +257,4 @@ def _go_on() -> None:
     calls.release()
 
 
-os.register_at_fork(before=_look_around, after_in_parent=_go_on, after_in_child=_forget_other_threads)
+forks.register(before=_look_around, after_in_parent=_go_on, after_in_child=_forget_other_threads)

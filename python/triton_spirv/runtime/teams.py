@@ -21,7 +21,6 @@ their time.
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -29,6 +28,7 @@ import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .. import forks
 from . import launch_code, stacks, team_code, waiting
 from .openmp import OpenMP, openmp
 from .pool import MANY, RECENT, pool
@@ -292,4 +292,4 @@ def _after_fork() -> None:
         library.set_threads(library.threads())
 
 
-os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+forks.register(before=_before_fork, after_in_child=_after_fork)

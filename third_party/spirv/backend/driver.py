@@ -31,6 +31,7 @@ class SPIRVDriver(DriverBase):
 
     def __init__(self) -> None:
         super().__init__()
+        import triton_spirv.forks  # noqa: F401  # first: a fork waits for the imports that follow
         from triton_spirv import variables
 
         from . import autotuning, concurrency, installation_key, observers
