@@ -92,7 +92,8 @@ def _found() -> Processor:
     flags = frozenset((facts.get("flags") or facts.get("features") or "").split())
     if TILES in flags and not _has_tiles():
         flags = frozenset(flag for flag in flags if not flag.startswith(TILES.partition("_")[0]))
-    return Processor(platform.machine(), facts.get("model name", platform.processor()), flags)
+    model = facts["model name"] if "model name" in facts else platform.processor()  # that starts a process
+    return Processor(platform.machine(), model, flags)
 
 
 def _has_tiles() -> bool:
