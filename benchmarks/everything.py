@@ -40,6 +40,7 @@ PARTS = {
     "attention": Part("cpu.py", ("--only", "attention", *ALL_PEERS)),
     "interpreter": Part("cpu.py", ("--quick", "--peers", "torch,numpy,interpreter"), ()),
     "scaling": Part("scaling.py"),
+    "threads": Part("threads.py", draws=False),
     "sizes": Part("sweep.py", ("--only", "run")),
     "blocks": Part("sweep.py", ("--only", "compile")),
     "processes": Part("parallel_compile.py", draws=False),

@@ -65,6 +65,9 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
                  "`1`: threads of this process that run CPU kernels call them as functions. `0`: they "
                  "launch them through the driver, which takes longer. Read at a kernel's first launch.",
                  FLAG),
+        Variable("TRITON_SPIRV_CREW", "`1`, `0`", "`1`",
+                 "`1`: on the CPU, threads of this package share launches where torch's threads sleep, or "
+                 "there is no torch. `0`: the driver's threads do. Read at a kernel's first launch.", FLAG),
         Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "

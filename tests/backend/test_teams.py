@@ -136,7 +136,7 @@ def took(led: Led, *nanoseconds: int, waited: int = 0, ordinary: bool = True) ->
     """Launches of 64 programs that said so; ordinary: not torch.compile's."""
     for code in nanoseconds:
         members = SimpleNamespace(may_run=True, team=lambda data, code=code: code, waited=lambda: waited,
-                                  worker=lambda: 1, count=3)
+                                  worker=lambda: 1, count=3, crew=None)
         pool.ended, own = time.perf_counter_ns(), led.sharing.members
         if ordinary:
             led.sharing.members = members  # type: ignore[assignment]
@@ -280,7 +280,7 @@ def test_two_threads_that_launch_at_once_leave_it_to_the_driver(placed) -> None:
 def test_inside_of_a_parallel_region_there_is_no_team(placed, monkeypatch: pytest.MonkeyPatch) -> None:
     led, _, _ = placed
     monkeypatch.setattr(pool, "worker", 0)
-    members = SimpleNamespace(may_run=True, team=lambda data: 0, worker=lambda: 0, count=3)
+    members = SimpleNamespace(may_run=True, team=lambda data: 0, worker=lambda: 0, count=3, crew=None)
     pool.ended = time.perf_counter_ns()
     assert led.sharing.run(64, members, b"") and not led.sharing.shared
 
@@ -292,6 +292,7 @@ def test_long_launches_of_the_calling_thread_bring_the_driver_and_then_a_team(
     kernel.pace.was_short(64)
     monkeypatch.setattr(led.sharing, "driver_took", lambda programs, _: made.append("driver"))
     monkeypatch.setattr(led.sharing, "took_alone", lambda programs, _: made.append("alone"))
+    monkeypatch.setattr(led.sharing, "crew", None)
     monkeypatch.setattr(pool, "is_warm", lambda now: False)
     monkeypatch.setattr(pool, "alone", MANY - 1)
     kernel.launch(64, 1, 1, values(counts, places))

@@ -43,6 +43,12 @@ def test_scaling(tmp_path: Path) -> None:
     assert (tmp_path / "scaling.svg").exists()
 
 
+@pytest.mark.takes_turns(2, 0)
+def test_threads(tmp_path: Path) -> None:
+    found = figures(tmp_path / "figures.json", "threads.py")
+    assert all(found["64"][side][pause] > 0 for side in ("own", "driver", "torch") for pause in ("0", "2000"))
+
+
 @pytest.mark.takes_turns(2, 1)
 def test_parallel_compilation(tmp_path: Path) -> None:
     found = figures(tmp_path / "figures.json", "parallel_compile.py", "--processes", "0,2")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
-import capstone
 import pytest
 from triton_spirv.environment.opencl import programs
 from triton_spirv.isa import object_file
-from triton_spirv.runtime import fault_code, launch_code, machine_code
+from triton_spirv.runtime import crew_code, fault_code, launch_code, machine_code
+
+capstone = pytest.importorskip("capstone")
 
 LISTINGS = {"launches": launch_code.LISTING,
+            "crews": crew_code.LISTING,
             "faults": fault_code.LISTING.replace("DATA", "0x1122334455667788")}
 
 
@@ -22,7 +24,7 @@ def said(listing: str) -> list[str]:
 
 def plain(text: str) -> str:
     """Without what assemblers write differently: spaces, numbers' bases, sizes of what is in memory."""
-    text = re.sub(r"\b(qword|dword|xmmword) ptr ", "", text.lower().strip())
+    text = re.sub(r"\b(qword|dword|xmmword|word) ptr ", "", text.lower().strip())
     text = re.sub(r"\b(0x[0-9a-f]+|[0-9]+)\b", lambda found: str(int(found[0], 0) % (1 << 64)), text)
     return re.sub(r"\s+", "", text.replace("+0]", "]").replace(" + 0]", "]"))
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import prepared
 import pytest
-from triton_spirv.runtime import fault_code, launch_code, machine_code, running_kernels
+from triton_spirv.runtime import machine_code, running_kernels
 
 pytest.importorskip("triton")
 pytest.importorskip("torch")
@@ -283,26 +282,6 @@ def test_interruptions_between_launches_do_not_add_up(tmp_path: Path) -> None:
     assert done.stdout == "[5]\n" and done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("listing", (fault_code.LISTING, launch_code.LISTING), ids=("fault", "launch"))
-def test_listing(listing) -> None:
-    """The bytes are the instructions that stand beside them, by another disassembler, and jumps go to their
-    labels."""
-    capstone = pytest.importorskip("capstone")
-    code, labels = machine_code.assembled(listing)
-    listed = [line.split(maxsplit=1) for line in listing.strip().splitlines()]
-    listed = [parts for parts in listed if len(parts) == 2]
-    found = list(capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64).disasm(code, 0))
-    assert [one.bytes.hex() for one in found] == [parts[0] for parts in listed]
-    for instruction, (_, text) in zip(found, listed, strict=True):
-        operands = text.partition(" ")[2]
-        if operands in labels:
-            assert int(instruction.op_str, 16) == labels[operands]
-        assert text.startswith(instruction.mnemonic), text
-        if listing is launch_code.LISTING and operands not in labels:
-            assert text == f"{instruction.mnemonic} {instruction.op_str}".strip()
-
-
-
 @pytest.mark.skipif(not machine_code.has_code(), reason="it is for another processor")
 def test_code_outlives_the_interpreter() -> None:
     """Threads and signals may still run it."""
@@ -528,7 +507,7 @@ def test_no_tool_is_needed() -> None:
     code = ("import shutil; shutil.which = lambda *_: None\n"
             "from triton_spirv.runtime import running_kernels; assert running_kernels.install()")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PATH": ""})
-    assert done.returncode == 0 and shutil.which("python") is not None, done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("made, address", [

@@ -26,6 +26,7 @@ from .program import Program, build
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
+    from .team_code import Team
 
 VARIABLE = "TRITON_SPIRV_CALLS"
 
@@ -49,12 +50,13 @@ _ADDRESS = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ct
 _PROGRAM = ctypes.CFUNCTYPE(None, ctypes.c_void_p, *[ctypes.c_uint32] * 6)
 
 
-def address_of(context: Context, program: Program, artifact: Artifact, team: bool = False) -> int:
+def address_of(context: Context, program: Program, artifact: Artifact, team: Team | None = None) -> int:
     """Where the function of a kernel's program begins; 0 where there is none, or this thread may not call it,
     or the threads of its team."""
     arrays = artifact.private_bytes
-    if not artifact.exports or not calls(context) or not stacks.may_call(arrays) \
-            or (team and not stacks.team_may_call(arrays)):
+    if not artifact.exports or not calls(context) or not stacks.may_call(arrays):
+        return 0
+    if team and not (stacks.crew_may_call if team.crew else stacks.team_may_call)(arrays):
         return 0
     return _found(context, program, artifact.exports)
 

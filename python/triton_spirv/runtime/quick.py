@@ -193,7 +193,7 @@ def call_of(kernel: Kernel, owner: OwnedKernel, longest: int, sizes: tuple[int, 
         running_kernels.gate.buffer_info()[0],
         None if sizes is None else (sizes[0] * x, sizes[1] * y, sizes[2] * z), pointers,
         threading.get_ident(),  # what pthread_self() gives is what stands at fs:0
-        arguments, team, address_of(kernel.context, kernel.program, kernel.artifact, team is not None)))
+        arguments, team, address_of(kernel.context, kernel.program, kernel.artifact, team)))
 
 
 def _place(kernel: Kernel, parameter: int) -> int:

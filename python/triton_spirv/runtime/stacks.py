@@ -61,6 +61,11 @@ def team_may_call(arrays: int) -> bool:
     return arrays <= _room_of_teams()
 
 
+def crew_may_call(arrays: int) -> bool:
+    """May the threads of a crew call its programs? They have ROOMY stacks, on which they run any kernel."""
+    return arrays <= _room(ROOMY)
+
+
 def _room_of_teams() -> int:
     library, size = openmp(), _default()
     if library is None or size is None:

@@ -22,7 +22,8 @@ the axis is (`Target.in_parts`).
     +104  when the thread that launches had found no more pieces, in seconds and nanoseconds; +120 the
           nanoseconds that it waited then for the other members
     +128  for each member 64 bytes: its queue, where along the axis the next piece begins, where its part
-          ends, and of the second member the system's number of the thread
+          ends, of the first member the address of the crew, if it is one (crew_code.py), and of the second
+          the system's number of the thread
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from . import crew_code
 
 LISTING = """
 share:
@@ -254,19 +257,21 @@ WAITED, WORKER = 120, 128 + 64 + 24
 
 @dataclass(frozen=True)
 class Team:
-    """parallel, number: addresses of the two functions of OpenMP; shortest: see above; queues: each
-    member's."""
+    """parallel, number: addresses of the two functions of OpenMP, or of a crew; shortest: see above; queues:
+    each member's; crew: its address, or 0."""
 
     parallel: int
     number: int
     shortest: int
     queues: Sequence[int]
+    crew: int = 0
 
     def words(self) -> list[int]:
         """Its part of a block."""
         words = [self.parallel, self.number, len(self.queues), 0, self.shortest, *[0] * 11]
         for queue in self.queues:
             words += [queue, *[0] * 7]
+        words[crew_code.PLACE // 8] = self.crew
         return words
 
 
@@ -278,6 +283,11 @@ def waited(call: Callable[..., int]) -> int:
 def worker(call: Callable[..., int]) -> int:
     """The number of the thread that was the second member; 0: there has been none."""
     return _word(call, WORKER)
+
+
+def came(call: Callable[..., int]) -> int:
+    """How many of a crew had a part in the last launch, with the leader."""
+    return _word(call, crew_code.CAME)
 
 
 def _word(call: Callable[..., int], at: int) -> int:

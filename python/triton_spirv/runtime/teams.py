@@ -17,6 +17,9 @@ torch.compile's kernels are launched between torch's own operators, by the threa
 awake there, and when a model is trained two threads have one each. That a launch took long says little then:
 the driver's takes long, too. So only ordinary launches ask whether a team is awake, and what they lost by
 their time.
+
+Where no team is awake, or there is no OpenMP, a crew shares launches (crew.py): threads that are nobody
+else's, and for which nobody waits who has not come.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from typing import TYPE_CHECKING
 
 from .. import forks
 from . import launch_code, stacks, team_code, waiting
+from .crew import Crew, crew
 from .openmp import OpenMP, openmp
 from .pool import MANY, RECENT, pool
 from .quick import call_of, is_plain, may_run
@@ -62,10 +66,11 @@ class Sharing:
     most: up to so many programs the calling thread takes them all
     shared: up to so many a team does, where it is awake
     members: the team's, for ordinary launches; None where it has fewer threads than the driver
+    crew: the same of a crew; None where there is none
     """
 
-    def __init__(self, kernel: Kernel, library: OpenMP) -> None:
-        self._kernel, self._library = kernel, library
+    def __init__(self, kernel: Kernel, library: OpenMP | None, others: Crew | None) -> None:
+        self._kernel, self._library, self._others = kernel, library, others
         self.most = self.shared = 0
         #: most programs that are known to be brief, that may be so, and launches in a row that were
         self._brief, self._ceiling, self._times = 1, sys.maxsize, 0
@@ -77,14 +82,17 @@ class Sharing:
         self._late, self._rests = 0, 0
         #: when the calling thread was too slow, of time.perf_counter_ns()
         self._slow_at = 0
-        whole = library.threads() >= kernel.context.device.compute_units
-        self.members = Members(kernel, (), library) if whole else None
+        whole = library is not None and library.threads() >= kernel.context.device.compute_units
+        self.members = Members(kernel, (), library) if library is not None and whole else None
+        self.crew = Members(kernel, (), others) if others else None
         _all.add(self)
 
     def takes(self, programs: int, data: bytes) -> bool:
-        """An ordinary launch: has a team made it?"""
-        return self.members is not None and self.most < programs <= self.shared \
-            and self.run(programs, self.members, data)
+        """An ordinary launch: has a team made it, or a crew?"""
+        if not self.most < programs <= self.shared:
+            return False
+        return (self.members is not None and self.run(programs, self.members, data)) \
+            or (self.crew is not None and self.run(programs, self.crew, data))
 
     def leaves_to_one(self, programs: int) -> bool:
         """One that is short enough for the calling thread: shall it be there, rather than wake the driver's
@@ -94,13 +102,15 @@ class Sharing:
     def run(self, programs: int, members: Members, data: bytes) -> bool:
         """Launch; False, and nothing is launched, where the driver is to do it, or an address is not as the
         members' block says. LaunchError where it has failed."""
+        if not members.may_run:
+            return False
+        if members.crew:
+            return self._by_crew(programs, members, members.crew, data)
         if resting[0]:
             if time.perf_counter_ns() < resting[0]:
                 return False
             resting[0] = 0
         begin, ordinary = time.perf_counter_ns(), members is self.members
-        if not members.may_run:
-            return False
         if ordinary and not pool.is_warm(begin):
             return False
         if not _leads.acquire(blocking=False):  # two teams for the same cores
@@ -117,6 +127,27 @@ class Sharing:
         if code or not pool.worker:
             return self._said(programs, members, code)
         self._times = 0
+        return True
+
+    def _by_crew(self, programs: int, members: Members, others: Crew, data: bytes) -> bool:
+        """As run()."""
+        if not others.leads.acquire(blocking=False):
+            return False
+        try:
+            code = members.team(data)
+        finally:
+            others.leads.release()
+        if code == launch_code.MISFIT:
+            return False
+        if code < 0:
+            self._kernel.failed(code)
+        if not code:
+            self._times = self._late = 0
+        elif code > BRIEF:
+            self._was_late(code)
+        elif code * members.came() < BRIEF:
+            self._kernel.pace.was_short(programs)
+            self._was_brief(programs)
         return True
 
     def _said(self, programs: int, members: Members, code: int) -> bool:
@@ -142,13 +173,7 @@ class Sharing:
             self._ask_pace()
 
     def _was_long(self, programs: int, members: Members, code: int) -> None:
-        self._times = 0
-        if code > waiting.SHORT:
-            self._late += 1
-            if self._late > 1:
-                self.shared, self._late, self._rests = 0, 0, PATIENCE
-        else:
-            self._late = 0
+        self._was_late(code)
         driver, ordinary = self._driver.get(programs.bit_length(), 0), members is self.members
         lost = max(members.waited(), code - 2 * driver if ordinary else 0)
         if lost <= LONG:
@@ -157,6 +182,13 @@ class Sharing:
             self.shared, self._rests = 0, max(self._rests, TRIALS)
         elif lost > driver:
             rest(lost, ordinary)
+
+    def _was_late(self, code: int) -> None:
+        """A launch that was not brief: could it be interrupted in time?"""
+        self._times = 0
+        self._late = self._late + 1 if code > waiting.SHORT else 0
+        if self._late > 1:
+            self.shared, self._late, self._rests = 0, 0, PATIENCE
 
     def _ask_pace(self) -> None:
         self.most = min(self._kernel.pace.short(), self._brief)
@@ -192,7 +224,9 @@ class Sharing:
 
     def members_of(self, pointers: Sequence[tuple[int, int]]) -> Members:
         """Others, which look at addresses."""
-        return Members(self._kernel, pointers, self._library)
+        threads = self._library or self._others
+        assert threads is not None  # sharing_of has asked
+        return Members(self._kernel, pointers, threads)
 
 
 def rest(lost: int, ordinary: bool) -> None:
@@ -214,20 +248,25 @@ class Members(threading.local):
 
     pointers: as call_of takes them
     count: how many there are
+    came: how many of a crew had a part in the last launch
     may_run: may this thread lead them, which runs programs, too?
     waited: nanoseconds that the last launch waited for others with nothing left to do
     worker: the thread that the second member is, by the system's number; 0 where there is none
+    crew: whose threads they are, if not OpenMP's
     """
 
-    def __init__(self, kernel: Kernel, pointers: Sequence[tuple[int, int]], library: OpenMP) -> None:
+    def __init__(self, kernel: Kernel, pointers: Sequence[tuple[int, int]], library: OpenMP | Crew) -> None:
         self._kernel, self._pointers, self._library = kernel, pointers, library
+        self.crew = library if isinstance(library, Crew) else None
         self.team: launch_code.Call = self._first
         self.count, self.may_run = 1, may_run(kernel)
 
     def _first(self, data: bytes) -> int:
         kernel, library = self._kernel, self._library
+        if self.crew and not self.crew.begin():
+            return launch_code.MISFIT
         owner, queues = kernel.program.clone_kernel(), kernel.context.team_queues(max(2, library.threads()))
-        team = Team(library.parallel, library.number, BRIEF, queues)
+        team = Team(library.parallel, library.number, BRIEF, queues, self.crew.place if self.crew else 0)
         call = call_of(kernel, owner, LONG, None, self._pointers, team=team)
         assert call is not None  # is_plain has asked
         self._owner, self.team, self.count = owner, call, len(queues)
@@ -236,18 +275,23 @@ class Members(threading.local):
     def waited(self) -> int:
         return team_code.waited(self.team)
 
+    def came(self) -> int:
+        return team_code.came(self.team)
+
     def worker(self) -> int:
         return team_code.worker(self.team)
 
 
 def sharing_of(kernel: Kernel) -> Sharing | None:
     """None where a team is of no use, or not to be had."""
-    artifact, library = kernel.artifact, openmp()
-    if library is None or _forked or kernel.context.device.compute_units == 1 or not artifact.in_parts \
-            or artifact.waits or artifact.is_checked or not is_plain(kernel) or library.threads() < 2 \
-            or not stacks.team_may_run(artifact.private_bytes):
+    artifact = kernel.artifact
+    if _forked or kernel.context.device.compute_units == 1 or not artifact.in_parts \
+            or artifact.waits or artifact.is_checked or not is_plain(kernel):
         return None
-    return Sharing(kernel, library)
+    library, others = openmp(), crew()
+    if library is not None and (library.threads() < 2 or not stacks.team_may_run(artifact.private_bytes)):
+        library = None
+    return Sharing(kernel, library, others) if library or others else None
 
 
 #: 0, or the nanosecond of time.perf_counter_ns() until which the driver makes the launches of all kernels
