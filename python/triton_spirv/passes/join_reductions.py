@@ -17,7 +17,7 @@ from math import prod
 from ..ir.model import Block, Operation, Region, TensorType, Value
 from ..ir.module import Module
 from .copies import copied
-from .makers import makers
+from .makers import is_movable, makers
 
 #: tensors of one reduction: each has accumulators of its own in registers
 MOST = 4
@@ -30,15 +30,38 @@ def join_reductions(module: Module, elements: int) -> None:
         if op.has("reduces") and op.parent is not None and _is_large(op.operands[0], elements) \
                 and _combines_element_by_element(op):
             blocks.setdefault(op.parent, []).append(op)
-    for reductions in blocks.values():
+    for block, reductions in blocks.items():
+        places, barriers = _places(block)
+        loads: dict[Operation, set[Operation]] = {}
         while len(reductions) > 1:
             first, *others = reductions
-            reductions = reductions[1:]
-            for other in others:
-                joined = _joined(first, other, elements)
+            reductions, place = others, places[first]
+            for other in [each for each in others if barriers[each] < place]:
+                for one in (first, other):
+                    if one not in loads:
+                        loads[one] = _large_loads(one, elements)
+                joined = None if loads[first].isdisjoint(loads[other]) else _joined(first, other)
                 if joined is not None:
-                    reductions = [joined, *(each for each in others if each is not other)]
+                    loads[joined], moved = loads[first] | loads[other], places[other]
+                    others.remove(other)
+                    if any(barriers[each] == moved for each in others):
+                        places, barriers = _places(block)
+                    places[joined] = place
+                    reductions = [joined, *others]
                     break
+
+
+def _places(block: Block) -> tuple[dict[Operation, int], dict[Operation, int]]:
+    """Where each operation is, and the last place of those that its operands need which cannot be moved: so
+    far up `makers` finds a way. -1: there are none in the block."""
+    places: dict[Operation, int] = {}
+    barriers: dict[Operation, int] = {}
+    behind: dict[Operation | None, int] = {None: -1}  # of who uses the operation
+    for place, op in enumerate(block.operations):
+        places[op] = place
+        barriers[op] = max([behind.get(value.defining_op, -1) for value in op.operands], default=-1)
+        behind[op] = barriers[op] if is_movable(op) else place
+    return places, barriers
 
 
 def _is_large(value: Value, elements: int) -> bool:
@@ -53,13 +76,13 @@ def _combines_element_by_element(op: Operation) -> bool:
         each.has("elementwise") or each.has("constant")) for each in blocks[0].operations[:-1])
 
 
-def _joined(first: Operation, second: Operation, elements: int) -> Operation | None:
+def _joined(first: Operation, second: Operation) -> Operation | None:
     """The reduction that stands for both, where `first` stood; None if they are left as they are."""
     alike = first.attributes == second.attributes and {x.type for x in second.srcs} == {first.srcs[0].type}
     if not alike or len(first.results) + len(second.results) > MOST:
         return None
     between = makers(second.operands, first)
-    if between is None or _large_loads(first, elements).isdisjoint(_large_loads(second, elements)):
+    if between is None:
         return None
     for op in between:
         op.move_before(first)

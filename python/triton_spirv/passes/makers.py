@@ -16,8 +16,13 @@ def makers(values: Iterable[Value], anchor: Operation) -> list[Operation] | None
     found: list[Operation] = []
     for op in reversed(operations[operations.index(anchor):]):
         if op in needed:
-            if op is anchor or not op.is_pure or op.regions or op.has("divides"):
+            if op is anchor or not is_movable(op):
                 return None
             found.append(op)
             needed.update(operand.defining_op for operand in op.operands)
     return found[::-1]
+
+
+def is_movable(op: Operation) -> bool:
+    """Up, before others that it does not need: it has no effect, reads no memory and cannot fail."""
+    return op.is_pure and not op.regions and not op.has("divides")
