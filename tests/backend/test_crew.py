@@ -4,22 +4,25 @@ are."""
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 
 import pytest
 from triton_spirv.runtime import launch_code, teams, waiting
 from triton_spirv.runtime.crew import NAME, Crew, crew
+from triton_spirv.runtime.openmp import openmp
 from triton_spirv.runtime.teams import Members
 
 torch = pytest.importorskip("torch")
 
-from team_kernels import Led, checked_kernel, fresh, places_kernel, uneven_kernel, values
+from team_kernels import Led, awake, checked_kernel, fresh, places_kernel, uneven_kernel, values
 
 pytestmark = pytest.mark.cpu_device("a crew's threads launch its kernels")
 
@@ -116,6 +119,34 @@ def test_threads_that_launch_at_once_have_it_one_at_a_time(many: Crew) -> None:
         assert not led.sharing.run(300, led.members, led.data(300, 1, 1, counts[0], places[0]))
 
 
+def test_ordinary_launches_from_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the process' own crew, which has one at a time; the driver makes others meanwhile."""
+    monkeypatch.setenv("TRITON_SPIRV_OPENMP", "0")
+    wrong: list[tuple[int, ...]] = []
+
+    def work(seed: int) -> None:
+        random = Random(seed)
+        counts, places = torch.zeros(70_000, dtype=torch.int32), torch.zeros(70_000, dtype=torch.int64)
+        for _ in range(40):
+            grid = random.choice((1, 2, 7, 33, 600)), random.choice((1, 3, 10)), random.choice((1, 2, 11))
+            counts.zero_()
+            places_kernel[grid](counts, places)
+            programs, (x, y, _) = torch.arange(math.prod(grid)), grid
+            expected = programs % x + 10000 * (programs // x % y) + 100000000 * (programs // x // y)
+            ran = counts[:len(programs)].eq(1).all() and not counts[len(programs):].any()
+            if not ran or not torch.equal(places[:len(programs)], expected + sum(grid)):
+                wrong.append(grid)
+
+    with fresh():
+        made = awake(monkeypatch)
+        workers = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    assert not wrong and any(made) == (crew() is not None)
+
+
 def test_assertions_and_addresses(many: Crew) -> None:
     x, out = torch.arange(40, dtype=torch.int32), torch.zeros(40, dtype=torch.int32)
     led = Crewed(many, checked_kernel, x, out, debug=True)
@@ -165,16 +196,29 @@ def test_what_cannot_be_interrupted_in_time_is_the_drivers_for_a_while(placed: C
     assert not placed.sharing.shared
 
 
-def test_it_is_asked_where_no_team_is_awake(placed: Crewed, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ordinary", (True, False), ids=("ordinary", "torch.compile's"))
+def test_it_is_asked_where_no_team_is_awake(placed: Crewed, ordinary: bool,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
     counts, places = torch.zeros(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int64)
-    data, asked = placed.data(64, 1, 1, counts, places), []
+    data, asked, sharing = placed.data(64, 1, 1, counts, places), [], placed.sharing
+    library = openmp()
+    assert library is not None
+    members = Members(sharing._kernel, (), library, placed.members)
+    monkeypatch.setattr(sharing, "members", members if ordinary else None)
     monkeypatch.setattr(teams.pool, "is_warm", lambda now: asked.append(now))
-    assert placed.sharing.takes(64, data) and counts.eq(1).all()
-    assert bool(asked) == (placed.sharing.members is not None)
+    assert sharing.run(64, members, data) and counts.eq(1).all() and len(asked) == 1
+    assert members.count == 1  # it has never been asked
     teams.resting[0] = time.perf_counter_ns() + 10**10
-    assert placed.sharing.takes(64, data) and counts.eq(2).all()
+    assert sharing.run(64, members, data) and counts.eq(2).all()
     teams.resting[0] = 0
-    assert not placed.sharing.takes(65, data)
+    monkeypatch.setattr(teams.pool, "is_warm", lambda now: True)
+    with teams._leads:
+        assert sharing.run(64, members, data) and counts.eq(3).all() and members.count == 1
+    teams.resting[0] = 0
+    if ordinary:
+        sharing.most = 0  # they were brief
+        assert sharing.takes(64, data) and counts.eq(4).all()
+        assert not sharing.takes(65, data)
 
 
 def test_a_child_of_a_fork_has_no_crew(placed: Crewed) -> None:

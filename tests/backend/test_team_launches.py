@@ -1,4 +1,4 @@
-"""Ordinary launches, bound ones and graphs on torch's own threads."""
+"""Ordinary launches, bound ones and graphs on torch's own threads, in a process without a crew."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ pytestmark = pytest.mark.cpu_device("torch's threads launch its kernels")
 
 
 @pytest.fixture(autouse=True)
-def threads() -> Iterator[None]:
+def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TRITON_SPIRV_CREW", "0")
     with fresh():
         yield
 
@@ -57,7 +58,8 @@ print(len(made))
 def test_the_switch(script: Script, variables: dict[str, str]) -> None:
     """After a launch of the driver that took little: on a busy machine that is not one of the first few."""
     used = not variables and len(os.sched_getaffinity(0)) > 1
-    done = script(SWITCH.replace("TURNS", "200" if used else "5"), TRITON_SPIRV_BACKEND="1", **variables)
+    done = script(SWITCH.replace("TURNS", "200" if used else "5"), TRITON_SPIRV_BACKEND="1",
+                  TRITON_SPIRV_CREW="0", **variables)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(int(used))]
 
@@ -75,7 +77,7 @@ x, out = numpy.arange(64000, dtype="f4"), numpy.zeros(64000, "f4")
 for _ in range(9):
     compiled = twice_kernel[(1000,)](triton_spirv.asarray(x), triton_spirv.asarray(out), BLOCK=64)
 print((out == 2 * x).all(), compiled.function._kernel.sharing, "torch" in sys.modules)
-""", TRITON_SPIRV_BACKEND="1")
+""", TRITON_SPIRV_BACKEND="1", TRITON_SPIRV_CREW="0")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["True", "None", "False"]
 

@@ -125,10 +125,13 @@ def test_assertions() -> None:
 
 @pytest.fixture
 def placed() -> tuple[Led, torch.Tensor, torch.Tensor]:
-    """With a team that is said to be awake, and a launch by the driver that has been."""
+    """With a team that is said to be awake, a launch by the driver that has been, and no crew."""
     counts, places = torch.zeros(64, dtype=torch.int32), torch.zeros(64, dtype=torch.int64)
     led = Led(places_kernel, counts, places)
     led.sharing.shared, led.sharing._rests = 64, 0
+    led.sharing.crew = led.members.instead = None
+    if led.sharing.members is not None:
+        led.sharing.members.instead = None
     return led, counts, places
 
 
@@ -136,7 +139,7 @@ def took(led: Led, *nanoseconds: int, waited: int = 0, ordinary: bool = True) ->
     """Launches of 64 programs that said so; ordinary: not torch.compile's."""
     for code in nanoseconds:
         members = SimpleNamespace(may_run=True, team=lambda data, code=code: code, waited=lambda: waited,
-                                  worker=lambda: 1, count=3, crew=None)
+                                  worker=lambda: 1, count=3, crew=None, instead=None)
         pool.ended, own = time.perf_counter_ns(), led.sharing.members
         if ordinary:
             led.sharing.members = members  # type: ignore[assignment]
@@ -280,7 +283,8 @@ def test_two_threads_that_launch_at_once_leave_it_to_the_driver(placed) -> None:
 def test_inside_of_a_parallel_region_there_is_no_team(placed, monkeypatch: pytest.MonkeyPatch) -> None:
     led, _, _ = placed
     monkeypatch.setattr(pool, "worker", 0)
-    members = SimpleNamespace(may_run=True, team=lambda data: 0, worker=lambda: 0, count=3, crew=None)
+    members = SimpleNamespace(may_run=True, team=lambda data: 0, worker=lambda: 0, count=3, crew=None,
+                              instead=None)
     pool.ended = time.perf_counter_ns()
     assert led.sharing.run(64, members, b"") and not led.sharing.shared
 
@@ -292,7 +296,6 @@ def test_long_launches_of_the_calling_thread_bring_the_driver_and_then_a_team(
     kernel.pace.was_short(64)
     monkeypatch.setattr(led.sharing, "driver_took", lambda programs, _: made.append("driver"))
     monkeypatch.setattr(led.sharing, "took_alone", lambda programs, _: made.append("alone"))
-    monkeypatch.setattr(led.sharing, "crew", None)
     monkeypatch.setattr(pool, "is_warm", lambda now: False)
     monkeypatch.setattr(pool, "alone", MANY - 1)
     kernel.launch(64, 1, 1, values(counts, places))

@@ -1,4 +1,4 @@
-"""Kernels of torch.compile on torch's own threads."""
+"""Kernels of torch.compile on torch's own threads, or a crew's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import torch, triton_spirv
 from triton_spirv.runtime.teams import Members
 used = []
 first = Members._first
-Members._first = lambda self, data: (used.append(1), first(self, data))[1]
+Members._first = lambda self, data: (used.append("crew" if self.crew else "team"), first(self, data))[1]
 torch.manual_seed(0)
 torch.set_num_threads(2)
 model = lambda x, y: torch.softmax((x * 2 + y).sin(), -1)
@@ -27,19 +27,24 @@ x, y = torch.randn(3000, 400), torch.randn(400)
 for turn in range(LAUNCHES):
     x += 1
     torch.testing.assert_close(compiled(x, y), model(x, y))
-    if used and turn >= 4:
+    if WANTED in used and turn >= 4:
         break
-print(len(used))
+print(*sorted(set(used)))
 '''
 
 
-@pytest.mark.parametrize("setting", ("1", "0"))
-def test_models_use_it(script: Script, setting: str) -> None:
-    """After a launch of the driver that took little: on a busy machine that is not one of the first few."""
-    launches = 200 if setting == "1" else 5
-    done = script(f"LAUNCHES = {launches}{MODEL}", TRITON_SPIRV_OPENMP=setting)
+@pytest.mark.parametrize("openmp, crew, wanted", [("1", "0", "team"), ("1", "1", "team"), ("0", "1", "crew"),
+                                                  ("0", "0", "")])
+def test_models_use_it(script: Script, openmp: str, crew: str, wanted: str) -> None:
+    """After a launch of the driver that took little: on a busy machine that is not one of the first few.
+    Right behind an operator of torch's, its team is awake."""
+    launches = 200 if wanted else 5
+    done = script(f"WANTED, LAUNCHES = {wanted!r}, {launches}{MODEL}", TRITON_SPIRV_OPENMP=openmp,
+                  TRITON_SPIRV_CREW=crew)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [setting if len(os.sched_getaffinity(0)) > 1 else "0"]
+    used, possible = done.stdout.split(), {"team": openmp, "crew": crew}
+    assert not wanted or wanted in used or len(os.sched_getaffinity(0)) == 1
+    assert all(possible[kind] == "1" for kind in used)
 
 
 def test_an_index_out_of_range_is_still_an_error(script: Script) -> None:

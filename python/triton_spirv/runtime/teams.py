@@ -14,12 +14,12 @@ launches for such a time: the waits then are a small part of the process' time. 
 machine. So it is if two threads launch at once, each of which would lead a team of its own.
 
 torch.compile's kernels are launched between torch's own operators, by the threads that run those: teams are
-awake there, and when a model is trained two threads have one each. That a launch took long says little then:
-the driver's takes long, too. So only ordinary launches ask whether a team is awake, and what they lost by
-their time.
+awake there as a rule, and when a model is trained two threads have one each. That a launch took long says
+little then: the driver's takes long, too. So only ordinary launches ask what they lost by their time.
 
 Where no team is awake, or there is no OpenMP, a crew shares launches (crew.py): threads that are nobody
-else's, and for which nobody waits who has not come.
+else's, and for which nobody waits who has not come. Where there is no crew either, the driver makes ordinary
+launches, and teams torch.compile's, whether they are awake or not.
 """
 
 from __future__ import annotations
@@ -83,16 +83,15 @@ class Sharing:
         #: when the calling thread was too slow, of time.perf_counter_ns()
         self._slow_at = 0
         whole = library is not None and library.threads() >= kernel.context.device.compute_units
-        self.members = Members(kernel, (), library) if library is not None and whole else None
         self.crew = Members(kernel, (), others) if others else None
+        self.members = Members(kernel, (), library, self.crew) if library is not None and whole else None
         _all.add(self)
 
     def takes(self, programs: int, data: bytes) -> bool:
         """An ordinary launch: has a team made it, or a crew?"""
-        if not self.most < programs <= self.shared:
-            return False
-        return (self.members is not None and self.run(programs, self.members, data)) \
-            or (self.crew is not None and self.run(programs, self.crew, data))
+        members = self.members or self.crew
+        return members is not None and self.most < programs <= self.shared \
+            and self.run(programs, members, data)
 
     def leaves_to_one(self, programs: int) -> bool:
         """One that is short enough for the calling thread: shall it be there, rather than wake the driver's
@@ -104,18 +103,11 @@ class Sharing:
         members' block says. LaunchError where it has failed."""
         if not members.may_run:
             return False
-        if members.crew:
-            return self._by_crew(programs, members, members.crew, data)
-        if resting[0]:
-            if time.perf_counter_ns() < resting[0]:
-                return False
-            resting[0] = 0
-        begin, ordinary = time.perf_counter_ns(), members is self.members
-        if ordinary and not pool.is_warm(begin):
-            return False
-        if not _leads.acquire(blocking=False):  # two teams for the same cores
-            rest(LONG, ordinary)
-            return False
+        begin = time.perf_counter_ns()
+        if members.crew or not self._may_lead(members, begin):
+            others = members if members.crew else members.instead
+            return others is not None and others.crew is not None \
+                and self._by_crew(programs, others, others.crew, data)
         try:
             code = members.team(data)
         finally:
@@ -127,6 +119,20 @@ class Sharing:
         if code or not pool.worker:
             return self._said(programs, members, code)
         self._times = 0
+        return True
+
+    def _may_lead(self, members: Members, now: int) -> bool:
+        """May this thread lead its team? Then it holds `_leads`."""
+        if resting[0]:
+            if now < resting[0]:
+                return False
+            resting[0] = 0
+        ordinary = members is self.members
+        if (ordinary or members.instead is not None) and not pool.is_warm(now):
+            return False
+        if not _leads.acquire(blocking=False):  # two teams for the same cores
+            rest(LONG, ordinary)
+            return False
         return True
 
     def _by_crew(self, programs: int, members: Members, others: Crew, data: bytes) -> bool:
@@ -224,9 +230,10 @@ class Sharing:
 
     def members_of(self, pointers: Sequence[tuple[int, int]]) -> Members:
         """Others, which look at addresses."""
-        threads = self._library or self._others
-        assert threads is not None  # sharing_of has asked
-        return Members(self._kernel, pointers, threads)
+        instead = Members(self._kernel, pointers, self._others) if self._others else None
+        members = Members(self._kernel, pointers, self._library, instead) if self._library else instead
+        assert members is not None  # sharing_of has asked
+        return members
 
 
 def rest(lost: int, ordinary: bool) -> None:
@@ -253,10 +260,12 @@ class Members(threading.local):
     waited: nanoseconds that the last launch waited for others with nothing left to do
     worker: the thread that the second member is, by the system's number; 0 where there is none
     crew: whose threads they are, if not OpenMP's
+    instead: a crew's, for launches of which OpenMP's have no part
     """
 
-    def __init__(self, kernel: Kernel, pointers: Sequence[tuple[int, int]], library: OpenMP | Crew) -> None:
-        self._kernel, self._pointers, self._library = kernel, pointers, library
+    def __init__(self, kernel: Kernel, pointers: Sequence[tuple[int, int]], library: OpenMP | Crew,
+                 instead: Members | None = None) -> None:
+        self._kernel, self._pointers, self._library, self.instead = kernel, pointers, library, instead
         self.crew = library if isinstance(library, Crew) else None
         self.team: launch_code.Call = self._first
         self.count, self.may_run = 1, may_run(kernel)
