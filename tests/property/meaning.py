@@ -119,8 +119,9 @@ def product(dtype: str, exact: bool) -> Callable[..., Value]:
         whole = np.isfinite(x).all(-1)[..., :, None] & np.isfinite(y).all(-2)[..., None, :]
         finite = whole & np.isfinite(z)
         error = np.where(finite & ~(size < top), np.inf, np.where(finite, error, 0.0))
-        # a product that overflows is infinite, or finite where it is added to an infinite c in one rounding
-        overflows = whole & ~(products < top)
+        # a product of finite numbers that overflows is infinite, or finite where it is added to an infinity
+        # in one rounding: c, or what another product has given
+        overflows = ~(np.matmul(*(np.where(np.isfinite(v), np.abs(v), 0) for v in (x, y))) < top)
         return Value(result, np.where(overflows | (~finite & ~np.isnan(total)), np.inf, error))
 
     return compute
