@@ -87,6 +87,17 @@ class Led:
     def data(self, x, y, z, *arguments) -> bytes:
         return self.quick.pack(x, y, z, *values(*arguments), *self.quick.threads.hidden)
 
+    def check_assertions(self, x, out) -> None:
+        """Of checked_kernel, whose programs all hold at first, and then one does not."""
+        data = self.data(len(x), 1, 1, x, out)
+        assert self.quick.asserts
+        assert self.members.team(data) >= 0 and torch.equal(x, out) and not self.quick.threads.error[0]
+        x[31] = -1
+        assert self.members.team(data) >= 0 and self.quick.threads.error[0]
+        with pytest.raises(RuntimeError, match="negative"):
+            self.quick.failed_assertion()
+        assert not self.quick.threads.error[0]
+
     def team(self, x, y, z, *arguments) -> int:
         return self.members.team(self.data(x, y, z, *arguments))
 

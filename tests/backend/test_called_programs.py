@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+from called_kernels import places_kernel, scaled_kernel
 from triton_spirv.environment.base import Parameter
 from triton_spirv.environment.opencl.environment import OpenCL
 from triton_spirv.runtime import called_programs, devices, launch_code
@@ -21,20 +22,6 @@ torch = pytest.importorskip("torch")
 
 pytestmark = [pytest.mark.cpu_device("threads call its programs"),
               pytest.mark.skipif(launch_code.maker() is None, reason="machine code of x86-64 under Linux")]
-
-
-@triton.jit
-def places_kernel(out, n):
-    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    nx, ny, nz = tl.num_programs(0), tl.num_programs(1), tl.num_programs(2)
-    at = (z * ny + y) * nx + x
-    tl.store(out + at, ((x * 100 + y) * 100 + z) * 1000 + nx * 100 + ny * 10 + nz, mask=at < n)
-
-
-@triton.jit
-def scaled_kernel(x, out, factor, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
 
 
 @triton.jit

@@ -150,12 +150,7 @@ def test_ordinary_launches_from_threads(monkeypatch: pytest.MonkeyPatch) -> None
 def test_assertions_and_addresses(many: Crew) -> None:
     x, out = torch.arange(40, dtype=torch.int32), torch.zeros(40, dtype=torch.int32)
     led = Crewed(many, checked_kernel, x, out, debug=True)
-    data = led.data(40, 1, 1, x, out)
-    assert led.members.team(data) >= 0 and torch.equal(x, out) and not led.quick.threads.error[0]
-    x[31] = -1
-    assert led.members.team(data) >= 0 and led.quick.threads.error[0]
-    with pytest.raises(RuntimeError, match="negative"):
-        led.quick.failed_assertion()
+    led.check_assertions(x, out)
     pointers = Members(led.sharing._kernel, [(0, 3), (8, 3)], many)
     assert pointers.team(led.data(40, 1, 1, 6, out)) == launch_code.MISFIT
     assert not led.sharing.run(40, pointers, led.data(40, 1, 1, 6, out))

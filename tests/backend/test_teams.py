@@ -112,15 +112,7 @@ def test_programs_that_wait_for_each_other_have_no_team() -> None:
 
 def test_assertions() -> None:
     x, out = torch.arange(40, dtype=torch.int32), torch.zeros(40, dtype=torch.int32)
-    led = Led(checked_kernel, x, out, debug=True)
-    assert led.quick.asserts
-    data = led.data(40, 1, 1, x, out)
-    assert led.members.team(data) >= 0 and torch.equal(x, out) and not led.quick.threads.error[0]
-    x[31] = -1
-    assert led.members.team(data) >= 0 and led.quick.threads.error[0]
-    with pytest.raises(RuntimeError, match="negative"):
-        led.quick.failed_assertion()
-    assert not led.quick.threads.error[0]
+    Led(checked_kernel, x, out, debug=True).check_assertions(x, out)
 
 
 @pytest.fixture

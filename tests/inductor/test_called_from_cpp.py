@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+from called_kernels import places_kernel, scaled_kernel
 
 torch = pytest.importorskip("torch")
 cpp_wrapper = pytest.importorskip("triton_spirv_inductor.cpp_wrapper")
@@ -29,20 +30,6 @@ pytestmark = [pytest.mark.cpu_device("C++ calls its programs"),
 FOLDER = Path(__file__).parent
 #: launches of a kernel that is short: after so many it is known to be, beside other processes, too
 MANY = 400
-
-
-@triton.jit
-def places_kernel(out, n):
-    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    nx, ny, nz = tl.num_programs(0), tl.num_programs(1), tl.num_programs(2)
-    at = (z * ny + y) * nx + x
-    tl.store(out + at, ((x * 100 + y) * 100 + z) * 1000 + nx * 100 + ny * 10 + nz, mask=at < n)
-
-
-@triton.jit
-def scaled_kernel(x, out, factor, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
 
 
 @triton.jit

@@ -103,11 +103,11 @@ class Sharing:
         members' block says. LaunchError where it has failed."""
         if not members.may_run:
             return False
+        if members.crew:
+            return self._by_crew(programs, members, members.crew, data)
         begin = time.perf_counter_ns()
-        if members.crew or not self._may_lead(members, begin):
-            others = members if members.crew else members.instead
-            return others is not None and others.crew is not None \
-                and self._by_crew(programs, others, others.crew, data)
+        if not self._may_lead(members, begin):
+            return members.instead is not None and self.run(programs, members.instead, data)
         try:
             code = members.team(data)
         finally:
