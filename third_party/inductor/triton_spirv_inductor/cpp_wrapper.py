@@ -32,8 +32,8 @@ WAY_OUT = ("compile this model with Inductor's C++ backend (torch._inductor.conf
 NEEDS = {b"llvm.x86.ldtilecfg": 1, b"llvm.x86.avx2.pmadd.wd": 2, b"llvm.x86.avx512.vpdpbusd": 4,
          b"llvm.x86.avx512bf16.dpbf16ps": 8}
 
-#: the bit there that says that a kernel's programs are functions
-HAS_FUNCTION = 16
+#: the bit there that says that a kernel has the last two fields
+HAS_STACK = 16
 
 #: type of a number in Triton's signature -> C++'s
 NUMBERS = {"fp32": "float", "fp64": "double", "i1": "bool", "u1": "bool",
@@ -226,14 +226,15 @@ def kernel_text(name: str, artifact: dict[str, Any], words: bytes, signature: di
     hidden = dict(zip(artifact["hidden"], offsets, strict=True))
     messages = [f"{{{json.dumps(assertion_text(record))}, {'true' if record[-1] else 'false'}}}"
                 for record in artifact["asserts"]]
-    function = artifact.get("exports") or ""  # of older artifacts there is none
-    needs = sum(bit for prefix, bit in NEEDS.items() if prefix in words) | (HAS_FUNCTION if function else 0)
+    has_stack = artifact.get("private_bytes") is not None  # older ones do not say
+    needs = sum(bit for prefix, bit in NEEDS.items() if prefix in words) | (HAS_STACK if has_stack else 0)
     facts = [json.dumps(artifact["entry"]), "words", "sizeof words", "fields", str(len(fields)), str(size),
              f"{{{', '.join(map(str, artifact['local_size']))}}}", str(hidden.get("assert_buffer", -1)),
              str(hidden.get("ticket_buffer", hidden.get("panel_buffer", -1))),  # a word that is 0 for both
              "messages", str(len(messages)), str(needs), "true" if artifact["waits"] else "false"]
-    if function:
-        facts += [json.dumps(function), str(artifact["private_bytes"])]
+    if has_stack:
+        function = artifact.get("exports")
+        facts += [json.dumps(function) if function else "nullptr", str(artifact["private_bytes"])]
     return "\n".join([
         '#include "kernel.h"', "namespace {", words_text("words", words),
         f"const triton_spirv::Field fields[] = {{{', '.join(fields) or '{}'}}};",

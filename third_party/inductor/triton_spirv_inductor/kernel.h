@@ -28,13 +28,13 @@ struct Kernel {
     uint32_t message_count;
     uint32_t needs;  // bits of Needs
     bool waits;  // may a program wait for another one of the same launch?
-    // Only where `needs` has FUNCTION; kernels of older packages end here.
-    const char *program;  // the name of the function of one program, which can be called by its address
+    // Only where `needs` has STACK; kernels of older packages end here.
+    const char *program;  // the name of the function of one program, which can be called by its address; or null
     uint64_t private_bytes;  // of its private arrays
 };
 
 // Instructions that the module names itself: a driver would end a process whose processor lacks them.
-// FUNCTION is none of these: it says that a kernel has the last two fields.
-enum Needs : uint32_t { TILES = 1, AVX2 = 2, AVX512_VNNI = 4, AVX512_BF16 = 8, FUNCTION = 16 };
+// STACK is none of these: it says that a kernel has the last two fields.
+enum Needs : uint32_t { TILES = 1, AVX2 = 2, AVX512_VNNI = 4, AVX512_BF16 = 8, STACK = 16 };
 
 }  // namespace triton_spirv

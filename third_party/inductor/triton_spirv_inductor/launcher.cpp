@@ -23,6 +23,7 @@
 
 #include "kernel.h"
 #include "programs.h"
+#include "stacks.h"
 
 namespace {
 
@@ -179,11 +180,12 @@ struct Built {
     std::atomic<uint64_t> serial{0}, ceiling;  // programs that the calling thread runs; the bound of that
     std::atomic<uint32_t> slow{0};
     Program program = nullptr;  // null: the driver makes all launches
-    uint64_t private_bytes = 0;
+    uint64_t private_bytes = MOST_ON_STACKS;  // of kernels of older packages nobody knows
 
     explicit Built(const Kernel &from) : ceiling(from.waits ? 1 : MOST_PROGRAMS) {
         require_processor(from);
-        const bool is_called = from.needs & triton_spirv::FUNCTION && calls_are_on() && has_functions();
+        const bool has_fields = from.needs & triton_spirv::STACK;
+        const bool is_called = has_fields && from.program && calls_are_on() && has_functions();
         const Driver &cl = driver();
         int code;
         const Handle built = cl.clCreateProgramWithIL(cl.context, from.words, from.bytes, &code);
@@ -198,14 +200,19 @@ struct Built {
         }
         kernel = cl.clCreateKernel(built, from.entry, &code);
         check("clCreateKernel", code);
-        if (!is_called) return;
-        program = cl.address(built, from.program);
-        private_bytes = from.private_bytes;
+        if (has_fields) private_bytes = from.private_bytes;
+        if (is_called) program = cl.address(built, from.program);
     }
 
     // May this thread call the programs of a launch? One program is no matter of pace: no other thread could help.
     bool is_called(uint64_t programs) const {
         return program && (programs == 1 || programs <= serial) && has_stack(private_bytes);
+    }
+
+    // May it be given to the driver in this thread? To a queue for the calling thread, or one that others wait for.
+    bool is_launched(uint64_t programs) const {
+        return has_stack_for_all() ||
+               (programs <= serial && has_stack(std::min(private_bytes, MOST_ON_STACKS)));
     }
 
     // A launch of so many programs took so many nanoseconds, in the calling thread or by the driver's.
@@ -247,7 +254,15 @@ Built &made(const Kernel &kernel) {
 Built &built(const Kernel &kernel) {
     static thread_local struct { const Kernel *kernel; Built *built; } known[64];
     auto &entry = known[reinterpret_cast<uintptr_t>(&kernel) * 0x9e3779b97f4a7c15 >> 58];
-    if (entry.kernel != &kernel) entry = {&kernel, &made(kernel)};
+    if (entry.kernel != &kernel) {
+        Built *found = nullptr;
+        const auto make = [&] { found = &made(kernel); };
+        if (has_stack_for_all())
+            make();
+        else
+            elsewhere(make);
+        entry = {&kernel, found};
+    }
     return *entry.built;
 }
 
@@ -338,6 +353,8 @@ extern "C" void run_from_nativert(uint32_t x, uint32_t y, uint32_t z, int, void 
     Built &ready = built(kernel);
     if (ready.is_called(programs))
         call(kernel, ready, grid, programs, arguments);
-    else
+    else if (ready.is_launched(programs))
         launch(kernel, ready, grid, programs, arguments);
+    else
+        elsewhere([&] { launch(kernel, ready, grid, programs, arguments); });
 }

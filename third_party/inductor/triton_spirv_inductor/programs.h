@@ -2,12 +2,10 @@
 // assumed of these functions, and why, is in triton_spirv/runtime/called_programs.py and program_code.py.
 #pragma once
 
-#include <pthread.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +25,6 @@ using Program = void (*)(const void *, uint32_t, uint32_t, uint32_t, uint32_t, u
 
 constexpr Added NOTHING = {};
 constexpr uint32_t FLOATS = 0x1f80;  // MXCSR: rounding to nearest, denormal numbers are numbers, no exception
-constexpr uintptr_t SPARE = 2 << 20, MOST_FREE = 64 << 20;  // bytes of stacks, as in called_programs.py
 
 // TRITON_SPIRV_CALLS, as triton_spirv/settings.py reads a switch.
 bool calls_are_on() {
@@ -44,29 +41,6 @@ bool calls_are_on() {
     for (const char *no : {"0", "off", "false", "no"})
         if (word == no) return false;
     throw std::runtime_error("triton-spirv: TRITON_SPIRV_CALLS='" + text + "': use 1 or 0");
-}
-
-// Is there room for private arrays of so many bytes on the stack that this runs on? Not where that is no thread's
-// own, as a coroutine's.
-bool has_stack(uint64_t arrays) {
-    static thread_local struct { uintptr_t low, high; bool asked; } stack;
-    if (!stack.asked) {
-        stack.asked = true;
-        pthread_attr_t attributes;
-        void *low;
-        size_t size;
-        if (!pthread_getattr_np(pthread_self(), &attributes)) {
-            if (!pthread_attr_getstack(&attributes, &low, &size)) {
-                stack.low = reinterpret_cast<uintptr_t>(low);
-                stack.high = stack.low + size;
-            }
-            pthread_attr_destroy(&attributes);
-        }
-    }
-    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-    if (here < stack.low || here >= stack.high) return false;
-    const uintptr_t free = std::min(here - stack.low, MOST_FREE);
-    return free >= SPARE && arrays <= free - SPARE;
 }
 
 // Runs all programs of a launch, x before y before z.
