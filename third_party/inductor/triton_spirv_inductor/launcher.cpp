@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "forks.h"
 #include "kernel.h"
 #include "programs.h"
 #include "stacks.h"
@@ -209,10 +210,13 @@ struct Built {
         return program && (programs == 1 || programs <= serial) && has_stack(private_bytes);
     }
 
+    // Shall the driver run them in the calling thread?
+    bool is_serial(uint64_t programs) const { return programs <= serial || shared->is_child; }
+
     // May it be given to the driver in this thread? To a queue for the calling thread, or one that others wait for.
     bool is_launched(uint64_t programs) const {
         return has_stack_for_all() ||
-               (programs <= serial && has_stack(std::min(private_bytes, MOST_ON_STACKS)));
+               (is_serial(programs) && has_stack(std::min(private_bytes, MOST_ON_STACKS)));
     }
 
     // A launch of so many programs took so many nanoseconds, in the calling thread or by the driver's.
@@ -242,9 +246,9 @@ struct Built {
 };
 
 Built &made(const Kernel &kernel) {
-    static std::mutex &mutex = *new std::mutex;
     static auto &all = *new std::unordered_map<const Kernel *, std::unique_ptr<Built>>;
-    std::lock_guard<std::mutex> guard(mutex);
+    watch_forks();
+    std::lock_guard<std::mutex> guard(shared->building);
     auto &found = all[&kernel];
     if (!found) found = std::make_unique<Built>(kernel);
     return *found;
@@ -306,14 +310,18 @@ int64_t now() {
 
 void launch(const Kernel &kernel, Built &ready, const uint32_t (&grid)[3], uint64_t programs, void *const *given) {
     const Driver &cl = driver();
+    const Launching launching;
     auto slot = ready.slot();
+    if (shared->is_child && (!slot->local_queue || (kernel.waits && programs > 1)))
+        fail(std::string(kernel.entry) + ": this process was forked after kernels had been launched, and it lacks the "
+             "driver's threads, which this launch needs: fork earlier");
     const Arguments arguments(kernel, given, slot->assertion, &slot->ticket);
     size_t global[3], local[3];
     for (int axis = 0; axis < 3; axis++) {
         local[axis] = kernel.local[axis];
         global[axis] = grid[axis] * local[axis];
     }
-    const bool here = slot->local_queue && programs <= ready.serial;
+    const bool here = slot->local_queue && ready.is_serial(programs);
     const Handle queue = here ? slot->local_queue : slot->queue;
     const int64_t start = now();
     if (kernel.struct_size)

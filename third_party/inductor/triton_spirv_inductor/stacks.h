@@ -14,7 +14,8 @@
 #include <mutex>
 #include <stdexcept>
 #include <utility>
-#include <vector>
+
+#include "forks.h"
 
 namespace {
 
@@ -105,39 +106,25 @@ class Helper {
     }
 };
 
-// Helpers that wait; never destroyed, as they are not.
-struct Helpers {
-    std::mutex mutex;
-    std::vector<Helper *> free;
-};
-
-// Where a process is forked, the child has none of its parent's.
-Helpers *&helpers() {
-    static Helpers *all = new Helpers;
-    static const int registered = pthread_atfork(nullptr, nullptr, [] { all = new Helpers; });
-    (void)registered;
-    return all;
-}
-
 // Calls work() in a thread that has room for any kernel.
 template <typename Work>
 void elsewhere(Work work) {
-    Helpers &all = *helpers();
+    Shared &all = *shared;
     Helper *helper = nullptr;
     {
-        std::lock_guard<std::mutex> guard(all.mutex);
-        if (!all.free.empty()) {
-            helper = all.free.back();
-            all.free.pop_back();
+        std::lock_guard<std::mutex> guard(all.choosing);
+        if (!all.helpers.empty()) {
+            helper = all.helpers.back();
+            all.helpers.pop_back();
         }
     }
     if (!helper) helper = new Helper;
     struct Return {
-        Helpers &all;
+        Shared &all;
         Helper *helper;
         ~Return() {
-            std::lock_guard<std::mutex> guard(all.mutex);
-            all.free.push_back(helper);
+            std::lock_guard<std::mutex> guard(all.choosing);
+            all.helpers.push_back(helper);
         }
     } back{all, helper};
     helper->run([](void *work) { (*static_cast<Work *>(work))(); }, &work);
