@@ -186,7 +186,7 @@ a, b = numpy.arange(1024).astype(numpy.int8).reshape(32, 32), numpy.eye(32, dtyp
 out = numpy.zeros((32, 32), numpy.int32)
 product((1,), a, b, out)
 assert (out == a).all()
-print(product.facts["target"], loader.has_tiles())
+print(product.facts["target"], "amx_tile" in loader.features())
 try:
     loader.load("product", target="cpu:sapphirerapids")
 except loader.LoaderError as error:
@@ -194,9 +194,33 @@ except loader.LoaderError as error:
 """
     said = run_python(bare_python, script, tmp_path).stdout.splitlines()
     if said[0] == "cpu False":
-        assert "needs a processor with AMX, which this one lacks or this process may not use" in said[1]
+        assert "needs a processor with amx_tile, which this one lacks or this process may not use" in said[1]
     else:
         assert said == ["cpu:sapphirerapids True"]
+
+
+def test_an_older_processor_is_not_asked_for_newer_instructions(kernels, bare_python: str,
+                                                                tmp_path: Path) -> None:
+    """The driver would end the process."""
+    aot.compile(kernels.product, "*i8, *i8, *i32, 32", targets=["cpu:x86_64-v3", "cpu"], out=tmp_path,
+                progress=False)
+    said = run_python(bare_python, """
+import loader
+loader.features = lambda: {"avx"}
+print(loader.load("product").facts["target"])
+try:
+    loader.load("product", target="cpu:x86_64-v3")
+except loader.LoaderError as error:
+    print(error)
+""", tmp_path).stdout
+    assert said.startswith("cpu\n") and "needs a processor with avx2, which this one lacks" in said
+
+
+def test_the_loader_knows_what_instructions_need() -> None:
+    from triton_spirv.runtime import processor
+    from triton_spirv.standalone import loader
+
+    assert loader.NEEDED == processor.NEEDED
 
 
 def test_configurations(kernels, tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ instead, and kernels of packages that know of no functions."""
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import json
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -359,6 +361,23 @@ def test_threads_at_once(launcher: Launcher, loaded: Callable[..., int], is_call
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_what_the_driver_may_not_use_is_refused(launcher: Launcher, loaded: Callable[..., int],
+                                                monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name: it would end the process."""
+    x, out = torch.randn(64), torch.zeros(64)
+    for older, feature in (("corei7", "avx"), ("corei7-avx", "avx2"), ("core-avx2", "avx512dq"),
+                           ("skx", "avx512_vnni"), ("icelake-server", "avx512_bf16"),
+                           ("icelake-server", "amx_tile")):
+        monkeypatch.setenv("CL_CONFIG_CPU_TARGET_ARCH", older)
+        needs = cpp_wrapper.HAS_STACK | cpp_wrapper.NEEDS[feature]
+        edit = functools.partial(re.sub, "messages, 0, 16,", f"messages, 0, {needs},")
+        kernel = loaded(scaled_kernel, x, out, 2.0, 999, BLOCK=64, edit=edit)
+        said = launcher.launch(kernel, (1, 1, 1), [x, out, *scaled_numbers(64, 2.0)])
+        assert f"scaled_kernel was compiled for a processor with {feature}, which" in said
+    kernel = loaded(scaled_kernel, x, out, 2.0, 999, BLOCK=64)
+    assert not launcher.launch(kernel, (1, 1, 1), [x, out, *scaled_numbers(64, 2.0)])
 
 
 def test_another_word_than_a_switch_is_refused(launcher: Launcher, loaded: Callable[..., int],

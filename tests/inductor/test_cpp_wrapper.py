@@ -132,6 +132,11 @@ def test_what_cpp_cannot_launch_is_refused() -> None:
     assert text.endswith("messages, 0, 0, false};\n")  # programs are no functions
     assert kernel_text("k", artifact | {"exports": "f", "private_bytes": 8}, b"", signature).endswith(
         'messages, 0, 16, false, "f", 8};\n')
+    for function, needs in (("avx512.max.ps.512", 64), ("avx512bf16.cvtneps2bf16.512", 8),
+                            ("avx512.vpdpbusd.512", 68), ("avx.max.ps.256", 32), ("avx2.pmadd.wd", 2),
+                            ("ldtilecfg", 1)):
+        words = f"llvm.x86.{function}".encode() + b"\0\0\0"
+        assert f"messages, 0, {needs}, false" in kernel_text("k", artifact, words, signature)
     for name in ("ticket_buffer", "panel_buffer"):  # a word that is 0 before each launch
         assert "24, {1, 1, 1}, -1, 16," in kernel_text("k", artifact | {"hidden": [name]}, b"", signature)
     for change, said in (({"hidden": ["check_buffer"]}, "check_buffer: switch checks off"),

@@ -268,3 +268,16 @@ def test_a_processor_without_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None
             "x86_64", "", frozenset({"avx512_bf16", "avx512dq"} - {name})))
         with pytest.raises(DeviceError, match=f"a processor with {lacking}, which this one lacks"):
             program.require_processor(words)
+
+
+def test_a_processor_without_avx512_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What chooses the larger of two numbers, by each width of vectors."""
+    for width in (4, 8, 64):
+        text = TEXT.replace("64", str(width)).replace(
+            f"%w = arith.truncf %v : tensor<{width}xf32>",
+            f"%m = arith.maxnumf %v, %v : tensor<{width}xf32>\n%w = arith.truncf %m : tensor<{width}xf32>")
+        words = compile_text(text, cpu_target("x86_64-v4")).words
+        assert b"llvm.x86.avx512.mask.range.ps" in words
+        monkeypatch.setattr(program, "processor", lambda: Processor("x86_64", "", frozenset({"avx2", "avx"})))
+        with pytest.raises(DeviceError, match="a processor with avx512dq, which this one lacks"):
+            program.require_processor(words)

@@ -37,6 +37,12 @@ DRIVER_TARGETS = {
 TILES = "amx_tile"
 ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA = 158, 0x1023, 18
 
+#: Names of functions that modules import begin so -> what the processor must have, or the driver's compiler ends the process.
+#: Of AVX-512, this feature stands for all of psABI's.
+NEEDED = {b"llvm.x86.ldtilecfg": TILES, b"llvm.x86.avx.": "avx", b"llvm.x86.avx2.": "avx2",
+          b"llvm.x86.avx512.": "avx512dq", b"llvm.x86.avx512.vpdpbusd": "avx512_vnni",
+          b"llvm.x86.avx512bf16.": "avx512_bf16"}
+
 
 @dataclass(frozen=True)
 class Processor:
@@ -94,6 +100,11 @@ def _found() -> Processor:
         flags = frozenset(flag for flag in flags if not flag.startswith(TILES.partition("_")[0]))
     model = facts["model name"] if "model name" in facts else platform.processor()  # that starts a process
     return Processor(platform.machine(), model, flags)
+
+
+def needed(words: bytes) -> list[str]:
+    """The features that a module's instructions take."""
+    return [feature for name, feature in NEEDED.items() if name in words]
 
 
 def _has_tiles() -> bool:

@@ -17,7 +17,7 @@ from ..native.ocloc import scratch_exceeded
 from . import binary_cache, running_kernels
 from .devices import Context, Device
 from .opencl import KERNEL_REGISTER_COUNT_INTEL, KERNEL_SPILL_MEM_SIZE_INTEL, Library, OpenCLError
-from .processor import TILES, processor
+from .processor import needed, processor
 
 #: an option that kernels for allocations above 4 GB need with Intel's GPUs
 LARGE_BUFFERS = "-cl-intel-greater-than-4GB-buffer-required"
@@ -100,12 +100,6 @@ forks.register(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.rel
 LIBRARIES: dict[bytes, str] = {}
 
 
-#: Names of imported functions begin so -> what the processor must have.
-NEEDED = {b"llvm.x86.ldtilecfg": TILES, b"llvm.x86.avx2.pmadd.wd": "avx2",
-          b"llvm.x86.avx512.vpdpbusd": "avx512_vnni", b"llvm.x86.avx512bf16.": "avx512_bf16",
-          b"llvm.x86.avx512.fpclass.ps": "avx512dq"}
-
-
 def _library(words: bytes) -> str:
     """The source of what a module imports, "" for nothing."""
     return "".join(dict.fromkeys(source for prefix, source in LIBRARIES.items() if prefix in words))
@@ -113,8 +107,8 @@ def _library(words: bytes) -> str:
 
 def require_processor(words: bytes) -> None:
     """BuildError for a module whose instructions this processor lacks: the driver would end the process."""
-    for name, feature in NEEDED.items():
-        if name in words and feature not in processor().flags:
+    for feature in needed(words):
+        if feature not in processor().flags:
             raise BuildError(f"the kernel was compiled for a processor with {feature}, which this one lacks "
                              "or this process may not use: compile it for this one, without "
                              "TRITON_SPIRV_TARGET or with --target host")

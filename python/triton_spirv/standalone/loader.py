@@ -33,9 +33,11 @@ DTYPES = {"i1": "bool", "fp16": "float16", "fp32": "float32", "fp64": "float64",
 CODES = {"i1": "B", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "f16": "e", "bf16": "H", "f32": "f",
          "f64": "d"}
 
-#: what modules import that multiply on AMX's tile registers, and how Linux is asked for these: a system call,
-#: arch_prctl, its ARCH_REQ_XCOMP_PERM, the component XTILEDATA
-ON_TILES = b"llvm.x86.ldtilecfg"
+#: what modules import begins so -> what the processor must have, or the driver ends the process; how Linux is
+#: asked for AMX's tile registers: a system call, arch_prctl, its ARCH_REQ_XCOMP_PERM, the component XTILEDATA
+NEEDED = {b"llvm.x86.ldtilecfg": "amx_tile", b"llvm.x86.avx.": "avx", b"llvm.x86.avx2.": "avx2",
+          b"llvm.x86.avx512.": "avx512dq", b"llvm.x86.avx512.vpdpbusd": "avx512_vnni",
+          b"llvm.x86.avx512bf16.": "avx512_bf16"}
 ASK_FOR_TILES = (158, 0x1023, 18)
 
 #: bit of CL_DEVICE_SVM_CAPABILITIES: kernels may follow any host pointer
@@ -96,11 +98,13 @@ def read(folder, facts, what):
 # ---- devices
 
 
-def has_tiles():
-    """Has the processor AMX, and does Linux give it to this process? The driver would end the process."""
+def features():
+    """What the processor has and this process may use, by Linux' names."""
     facts = Path("/proc/cpuinfo")
-    flags = facts.read_text(errors="replace").split() if facts.is_file() else []
-    return "amx_tile" in flags and ctypes.CDLL(None).syscall(*ASK_FOR_TILES) == 0
+    found = set(facts.read_text(errors="replace").split() if facts.is_file() else [])
+    if "amx_tile" in found and ctypes.CDLL(None).syscall(*ASK_FOR_TILES):
+        found.remove("amx_tile")
+    return found
 
 
 def opencl():
@@ -248,9 +252,11 @@ class Kernel:
                     raise LoaderError(f"{who} refuses {self.facts['native']}: {error}") from error
         elif self.facts["device_kind"] != "cpu" and not insisted:
             raise LoaderError(f"say target={self.facts['target']!r} if {self.device.name.strip()} is one")
-        if ON_TILES in spv and not has_tiles():
-            raise LoaderError(f"{self.facts['spv']} needs a processor with AMX, which this one lacks or this "
-                              "process may not use")
+        here = features()
+        lacking = [feature for name, feature in NEEDED.items() if name in spv and feature not in here]
+        if lacking:
+            raise LoaderError(f"{self.facts['spv']} needs a processor with {lacking[0]}, which this one lacks "
+                              "or this process may not use")
         try:
             return cl.Program(self.context, spv).build()
         except cl.Error as error:

@@ -28,9 +28,8 @@ FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC")
 WAY_OUT = ("compile this model with Inductor's C++ backend (torch._inductor.config.cpu_backend = 'cpp', "
            "outside of triton_spirv.inductor.enabled()), or use torch.compile without the C++ wrapper")
 
-#: functions that modules import begin so -> the bit of Needs in kernel.h
-NEEDS = {b"llvm.x86.ldtilecfg": 1, b"llvm.x86.avx2.pmadd.wd": 2, b"llvm.x86.avx512.vpdpbusd": 4,
-         b"llvm.x86.avx512bf16.dpbf16ps": 8}
+#: what a module's instructions take -> the bit of Needs in kernel.h
+NEEDS = {"amx_tile": 1, "avx2": 2, "avx512_vnni": 4, "avx512_bf16": 8, "avx": 32, "avx512dq": 64}
 
 #: the bit there that says that a kernel has the last two fields
 HAS_STACK = 16
@@ -216,6 +215,8 @@ def words_text(name: str, words: bytes) -> str:
 def kernel_text(name: str, artifact: dict[str, Any], words: bytes, signature: dict[str, Any]) -> str:
     """The C++ of a kernel's library. name: what it exports; signature: argument -> its type, of those that
     torch's call passes; UnsupportedOperation for a kernel that C++ cannot launch."""
+    from triton_spirv.runtime.processor import needed
+
     refuse(name, artifact, signature)
     kinds = [kind for _, kind in artifact["parameters"]]
     places, size = layout(kinds + ["ptr"] * len(artifact["hidden"]))
@@ -227,7 +228,7 @@ def kernel_text(name: str, artifact: dict[str, Any], words: bytes, signature: di
     messages = [f"{{{json.dumps(assertion_text(record))}, {'true' if record[-1] else 'false'}}}"
                 for record in artifact["asserts"]]
     has_stack = artifact.get("private_bytes") is not None  # older ones do not say
-    needs = sum(bit for prefix, bit in NEEDS.items() if prefix in words) | (HAS_STACK if has_stack else 0)
+    needs = sum(NEEDS[feature] for feature in needed(words)) | (HAS_STACK if has_stack else 0)
     facts = [json.dumps(artifact["entry"]), "words", "sizeof words", "fields", str(len(fields)), str(size),
              f"{{{', '.join(map(str, artifact['local_size']))}}}", str(hidden.get("assert_buffer", -1)),
              str(hidden.get("ticket_buffer", hidden.get("panel_buffer", -1))),  # a word that is 0 for both

@@ -35,6 +35,6 @@ struct Kernel {
 
 // Instructions that the module names itself: a driver would end a process whose processor lacks them.
 // STACK is none of these: it says that a kernel has the last two fields.
-enum Needs : uint32_t { TILES = 1, AVX2 = 2, AVX512_VNNI = 4, AVX512_BF16 = 8, STACK = 16 };
+enum Needs : uint32_t { TILES = 1, AVX2 = 2, AVX512_VNNI = 4, AVX512_BF16 = 8, STACK = 16, AVX = 32, AVX512 = 64 };
 
 }  // namespace triton_spirv

@@ -7,8 +7,6 @@
 // code makes one of Python. The types and numbers of OpenCL are those of its specification; no header of it is needed.
 
 #include <dlfcn.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +21,7 @@
 
 #include "forks.h"
 #include "kernel.h"
+#include "processor.h"
 #include "programs.h"
 #include "stacks.h"
 
@@ -164,13 +163,7 @@ class Pool {
 };
 
 void require_processor(const Kernel &kernel) {
-    const char *lacks = nullptr;
-    // arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA): Linux gives tile registers to who asks
-    if (kernel.needs & triton_spirv::TILES && syscall(SYS_arch_prctl, 0x1023, 18)) lacks = "amx_tile";
-    if (kernel.needs & triton_spirv::AVX2 && !__builtin_cpu_supports("avx2")) lacks = "avx2";
-    if (kernel.needs & triton_spirv::AVX512_VNNI && !__builtin_cpu_supports("avx512vnni")) lacks = "avx512_vnni";
-    if (kernel.needs & triton_spirv::AVX512_BF16 && !__builtin_cpu_supports("avx512bf16")) lacks = "avx512_bf16";
-    if (lacks)
+    if (const char *lacks = lacking(kernel.needs))
         fail(std::string(kernel.entry) + " was compiled for a processor with " + lacks +
              ", which this one lacks or this process may not use: compile the model on a processor like this one");
 }
