@@ -118,6 +118,8 @@ def test_rows_have_an_axis_of_their_own() -> None:
     assert found(32, 512, 128) == (1, 128, 1) and found(4, 4096, 512) == (1, 1024, 1)
     assert found(4, 512, 128, cores=1) == (1, 128, 1) and found(4, 512, 128, cores=16) == (1, 64, 1)
     assert found(2048, 32, 4) == (8, 32, 1)
+    scan = blocks(kept, {"y": 8, "x": 4, "r0_": 8}, num_reduction=0)
+    assert scan == blocks(kept, {"y": 8, "x": 4, "r0_": 8}, num_reduction=1)
     # 8192 rows of 32 cannot have more sums side by side
     for planes, row, block in (64, 64, 64), (64, 32, 32), (64, 2048, 64), (64, 65536, 1024), (8192, 32, 32):
         sizes = {"x": 512, "r0_": planes, "r1_": row}

@@ -213,8 +213,9 @@ def several_rows(sizes: dict[str, int], least: int = 1) -> int:
 
 def columns_of_planes(sizes: dict[str, int], reductions: int, cores: int) -> dict[str, int]:
     """Of a kernel that adds rows of x to each other, in each of several planes (reduction_tiling.py): columns
-    of one, with sums that stay in registers if there are few of them, or of several where they are small."""
-    few = max(FEWEST_COLUMNS, SUMS // reductions)
+    of one, with sums that stay in registers if there are few of them, or of several where they are small. A
+    scan, which may have such axes, too, counts as no reduction."""
+    few = max(FEWEST_COLUMNS, SUMS // max(1, reductions))
     columns = min(MOST_COLUMNS if sizes["x"] > MOST_COLUMNS else few, sizes["x"])
     while columns > FEWEST_COLUMNS and sizes["x"] * sizes["y"] < PROGRAMS * cores * columns:
         columns //= 2
