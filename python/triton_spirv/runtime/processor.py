@@ -37,8 +37,8 @@ DRIVER_TARGETS = {
 TILES = "amx_tile"
 ARCH_PRCTL, REQUEST_PERMISSION, TILE_DATA = 158, 0x1023, 18
 
-#: Names of functions that modules import begin so -> what the processor must have, or the driver's compiler ends the process.
-#: Of AVX-512, this feature stands for all of psABI's.
+#: Names of functions that modules import begin so -> what the processor must have, or the driver's compiler
+#: ends the process. Of AVX-512, this feature stands for all of psABI's.
 NEEDED = {b"llvm.x86.ldtilecfg": TILES, b"llvm.x86.avx.": "avx", b"llvm.x86.avx2.": "avx2",
           b"llvm.x86.avx512.": "avx512dq", b"llvm.x86.avx512.vpdpbusd": "avx512_vnni",
           b"llvm.x86.avx512bf16.": "avx512_bf16"}

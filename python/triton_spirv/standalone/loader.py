@@ -255,8 +255,8 @@ class Kernel:
         here = features()
         lacking = [feature for name, feature in NEEDED.items() if name in spv and feature not in here]
         if lacking:
-            raise LoaderError(f"{self.facts['spv']} needs a processor with {lacking[0]}, which this one lacks "
-                              "or this process may not use")
+            raise LoaderError(f"{self.facts['spv']} needs a processor with {lacking[0]}, which this one "
+                              "lacks or this process may not use")
         try:
             return cl.Program(self.context, spv).build()
         except cl.Error as error:
