@@ -51,12 +51,26 @@ def check(compiled):
 
 #: in a process where triton-spirv is off
 LOADED = """
-import sys, torch
+import sys, threading, torch
 model, cases = torch.load(sys.argv[0] + ".state")
 x, _ = cases[0][0]
 compiled = torch._inductor.aoti_load_package(model)
 for given, wanted in cases:
     torch.testing.assert_close(compiled(*given), wanted, rtol=1e-4, atol=1e-4)
+
+loader = torch._C._aoti.AOTIModelPackageLoader(model, "model", False, 3, -1)
+together, right = threading.Barrier(3), []
+def run():
+    together.wait()
+    for given, wanted in 5 * cases:
+        torch.testing.assert_close(tuple(loader.boxed_run(list(given))), wanted, rtol=1e-4, atol=1e-4)
+    right.append(True)
+threads = [threading.Thread(target=run) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(right) == 3
 try:
     compiled(x, torch.full((len(x),), 10))
 except RuntimeError:
@@ -68,8 +82,8 @@ assert not {"triton_spirv.compiler", "triton_spirv.runtime.launch"} & set(sys.mo
 @needs_a_compiler
 @pytest.mark.takes_turns(2, 0)
 def test_a_package_runs_where_only_torch_is(script: Script, tmp_path: Path) -> None:
-    """Dynamic shapes, several kernels, an index that is outside; in a process where triton-spirv is off, and
-    Inductor's cache is gone."""
+    """Dynamic shapes, several kernels, several models of it at once, an index that is outside; in a process
+    where triton-spirv is off, and Inductor's cache is gone."""
     done = script(MODEL + f"""
 torch._inductor.config.aot_inductor.precompile_headers = False
 size = torch.export.Dim("size", min=2, max=5000)

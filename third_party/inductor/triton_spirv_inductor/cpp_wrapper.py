@@ -7,7 +7,8 @@ the same for all kernels, hands them to OpenCL, or calls their programs as funct
 its own part.
 
 torch 2.13 writes such calls for users' kernels in AOTInductor only. For those that Inductor itself writes it
-leaves the grid out, and without AOTInductor the place that keeps a kernel; both are written here.
+leaves the grid out, and without AOTInductor the place that keeps a kernel; of the models of one package that
+run at once only one has its kernels. All three are written here.
 """
 
 from __future__ import annotations
@@ -95,19 +96,20 @@ def _write_calls() -> None:
     from torch._inductor.codecache import CpuTritonKernelCache
     from torch._inductor.codegen import cpp_wrapper_cpu
     from torch._inductor.runtime.triton_heuristics import GridExpr
-    from torch._inductor.virtualized import V
 
     class Wrapper(cpp_wrapper_cpu.DeferredCpuTritonCallWrapper):
 
-        def _generate_load_kernel(self, prefix: Any, *arguments: Any) -> None:
-            if not V.graph.aot_mode:
-                prefix.splice(f"""
-                    static struct {{
-                        void* {self.kernel_name}_kernel_fn = nullptr;
-                        torch::aot_inductor::CpuTritonLauncherFn {self.kernel_name}_launcher_fn = nullptr;
-                    }} kernels_;
-                """)
-            super()._generate_load_kernel(prefix, *arguments)
+        def _generate_load_kernel(self, prefix: Any, kernel_so: str, launcher_so: str,
+                                  kernel_symbol: str) -> None:
+            # torch has these once in each model, and loads them once for all: other models would have none
+            name = self.kernel_name
+            prefix.splice(f"""
+                using namespace torch::aot_inductor;
+                static void* const {name}_kernel_fn =
+                    loadCpuTritonKernel("{kernel_so}", "{kernel_symbol}", cubin_dir_);
+                static const CpuTritonLauncherFn {name}_launcher_fn =
+                    loadCpuTritonLauncher("{launcher_so}", cubin_dir_);
+            """)
 
         def _get_cpp_param_type(self, name: str, arg_type: Any) -> str:
             # torch hands on floating-point numbers as float, and those that are symbols as integers
@@ -134,8 +136,8 @@ def call_text(name: str, signature: dict[str, str], grid: Any) -> Iterator[str]:
         passed.append("nullptr" if kind == "constexpr" else
                       f"&number_{parameter}" if kind in NUMBERS else f"{parameter}.data_ptr()")
     sizes = [f"static_cast<uint32_t>({size})" for size in (grid.x_grid, grid.y_grid, grid.z_grid)]
-    yield f"void* passed[] = {{{', '.join(passed)}}};"
-    yield f"kernels_.{name}_launcher_fn({', '.join(sizes)}, 1, passed, kernels_.{name}_kernel_fn);"
+    yield f"void* {name}_passed[] = {{{', '.join(passed)}}};"
+    yield f"{name}_launcher_fn({', '.join(sizes)}, 1, {name}_passed, {name}_kernel_fn);"
 
 
 def _refuse_without_a_compiler() -> None:
