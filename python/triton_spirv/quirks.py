@@ -170,6 +170,13 @@ TABLE = (
           "Two polynomials and an exponential, off by 1 and faster.",
           ("environment/opencl/error_function.py",),
           "tests/environment/test_error_function.py::test_driver_is_still_inexact", told=True),
+    Quirk("joins_sine_and_cosine", INTEL_CPU, "2026.22",
+          "It takes a sine and a cosine of one number together, with other last bits than each of them has "
+          "alone. A gradient of torch.compile that compares with the maximum of what it computes again finds "
+          "nothing equal, and is NaN.",
+          "The cosine is that of the negated number.",
+          ("environment/opencl/environment.py",),
+          "tests/environment/test_sine_and_cosine.py::test_driver_still_joins_them", told=True),
     Quirk("permuted_phis", INTEL_CPU, "2026.22, asked not to optimise",
           "It writes the phis of a loop with a barrier or an exchange one after the other: of `a, b = b, "
           "a` the second gets the new value of the first.",

@@ -10,7 +10,8 @@ from .device import Target
 
 #: Intel's OpenCL CPU runtime; one work-item per program, sixteen-wide vectors, host memory.
 CPU = Target("cpu", passing="struct", in_parts=True, masked_access=True, stream_bytes=16 << 20,
-             quirks=frozenset({"vectorises_single_items", "parts_contractions", "inexact_erf"}))
+             quirks=frozenset({"vectorises_single_items", "parts_contractions", "inexact_erf",
+                               "joins_sine_and_cosine"}))
 
 #: What the registers of an instruction set hold: 32 of a whole vector, or 16 of half a vector. Two units of
 #: four cycles want at least eight sums, better ten: eight vectors for sixteen multiply-adds are loaded in the
@@ -35,7 +36,7 @@ CPU_SIMT = Target(
     lane_bytes=8,
     max_registers=1 << 30,
     optimised_size=200,
-    quirks=frozenset({"parts_contractions", "inexact_erf"}),
+    quirks=frozenset({"parts_contractions", "inexact_erf", "joins_sine_and_cosine"}),
 )
 
 #: What the rules ask of a Vulkan device at least: features of version 1.2 (shaderInt64, shaderInt16,

@@ -173,6 +173,8 @@ class OpenCL(OpenCLPrograms):
             return chosen
         if name == "erf" and self.target.has("inexact_erf") and scalar_type(operands[0].type) == Float(32):
             return error_function(self, *operands)
+        if name == "cos" and self.target.has("joins_sine_and_cosine"):
+            operands = (self.b.unary("OpFNegate", operands[0]),)
         made = self.b.ext(name, *operands)
         return self._below(made, *operands) if name == "fmod" else made
 
