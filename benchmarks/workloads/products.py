@@ -10,8 +10,9 @@ from .workload import Workload, size
 
 #: (BM, BN, BK) that the best is sought among, unless one was found before in this process
 BLOCKS = ((256, 512, 512), (256, 512, 128), (128, 512, 128), (256, 256, 256), (256, 256, 128), (256, 128, 64),
-          (128, 256, 128), (128, 128, 64), (128, 128, 128), (64, 128, 64), (64, 64, 64), (32, 64, 64),
-          (16, 128, 64))
+          (128, 256, 128), (128, 128, 64), (128, 128, 128), (128, 128, 512), (128, 64, 64), (128, 64, 512),
+          (64, 256, 512), (64, 128, 512), (64, 128, 64), (64, 64, 64), (32, 64, 64), (16, 128, 64),
+          (16, 64, 64), (16, 512, 16), (16, 1024, 16))
 
 #: the same for kernels with a bias or a gate
 MLP_BLOCKS = triton.autotune(
@@ -143,5 +144,6 @@ def workloads(quick: bool) -> list[Workload]:
     return [*(matmul(n, n, n) for n in (512, 1024, 2048)),
             *(matmul(1024, 1024, 1024, kind) for kind in narrow),
             matmul(1024, 1024, 1024, torch.bfloat16, fast=True),
-            matmul(4096, 128, 512), matmul(16, 2048, 2048), matmul(256, 256, 64, batch=32),
+            matmul(4096, 128, 512), matmul(16, 2048, 2048), matmul(1, 4096, 4096),
+            matmul(1, 4096, 4096, torch.bfloat16), matmul(256, 256, 64, batch=32),
             mlp("gelu", 1024, 2048, 512), mlp("swiglu", 1024, 2048, 512)]
