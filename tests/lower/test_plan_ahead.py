@@ -68,7 +68,7 @@ def of(name: str) -> Plan:
 
 
 @pytest.mark.parametrize(("name", "lines"), [
-    ("softmax.cpu", ["fetch next round of load", "elements on"]),
+    ("softmax.cpu", ["fetch round after next of load", "elements on"]),
     ("looked up", ["fetch next program of load %v, %row * %n elements on"]),
     ("matmul.pvc", ["block, 2 of 32x16 x 2 on a surface that rests, 32 further along 1 in each round, edges "
                     "along 0 and 1, fetched 1 round ahead", "block, 16 of 8x16 on a surface each"]),

@@ -54,16 +54,21 @@ def to_next_program(ctx: Context, access: Operation) -> Distance | None:
     return _computable(ctx, motion(access.ptr, Program("x"), hint=True).slope, "program")
 
 
-def in_reach(ctx: Context, access: Operation, moved: Register, last: Register | int = 0) -> Register:
-    """The same, but `last` in the last iteration: what lies behind a matrix has an address to translate, and
-    no use."""
+def in_reach(ctx: Context, access: Operation, moved: Register, last: Register | int = 0,
+             rounds: int = 1) -> Register:
+    """The same so many iterations on, but `last` in as many of the last ones: what lies behind a matrix has
+    an address to translate, and no use."""
     body = access.parent
     loop = body.parent.parent if body is not None and body.parent is not None else None
     if body is None or loop is None or not loop.has("counts"):
         return moved
     index, upper, step = (known_scalar(ctx, x) for x in (body.arguments[0], *loop.operands[1:3]))
+    if rounds > 1:
+        moved = ctx.b.imul(moved, rounds)
     if index is None or upper is None or step is None:
         return moved
+    if rounds > 1:
+        step = ctx.b.imul(step, rounds)
     return ctx.b.select(ctx.b.compare("OpSLessThan", ctx.b.iadd(index, step), upper), moved, last)
 
 

@@ -13,7 +13,7 @@ from ...spirv.module import Value as Register
 from ..addresses.element_motion import pitch_of, pointer_growth
 from ..addresses.pointer_motion import constant_of, distance, to_next_program
 from ..context import Context
-from ..plan.accesses import Distance, Fetch, Vectors
+from ..plan.accesses import ROUND_AFTER_NEXT, Distance, Fetch, Vectors
 from ..values.tensor import Pointers
 from ..values.types import pointee_of, storage_bytes
 
@@ -28,7 +28,15 @@ def plan_fetch(ctx: Context, load: Operation, pointers: object, layout: Layout, 
     moved = distance(ctx, load)
     if not soon and (moved is None or _is_next(ctx, moved, layout)):
         return _plan_page(ctx, load, pointers, layout)
-    return None if moved is None else _plan_lines(ctx, load, pointers, layout, moved, near=soon and near)
+    fetch = None if moved is None else _plan_lines(ctx, load, pointers, layout, moved, near=soon and near)
+    return replace(fetch, way=ROUND_AFTER_NEXT) if fetch is not None and _is_short(fetch) else fetch
+
+
+def _is_short(fetch: Fetch) -> bool:
+    """Is a round over before memory answers? One that reads a page takes about as long."""
+    result = fetch.operation.results[0].type
+    assert isinstance(result, TensorType) and fetch.distance is not None
+    return fetch.distance.mover == "round" and result.numel * storage_bytes(result.element) <= PAGE
 
 
 def plan_kept(ctx: Context, load: Operation, pointers: object, layout: Layout) -> Fetch | None:

@@ -18,7 +18,7 @@ from ...traversal import Asking, answer, some
 from ..addresses.access import AccessPointers
 from ..addresses.pointer_motion import distance, emitted, in_reach
 from ..context import Context, StepLoop
-from ..plan.accesses import Fetch, Vectors
+from ..plan.accesses import ROUND_AFTER_NEXT, Fetch, Vectors
 from ..registry import SOURCE_LAYOUTS
 from ..values.tensor import Affine, Deferred, Fragment, Pointers, Stored, Tensor
 from ..values.types import element_of, pointee_of, shape_of, storage_bytes
@@ -205,7 +205,8 @@ def _following(ctx: Context, fetch: Fetch, pointers: object) -> AccessPointers:
     assert isinstance(pointers, Pointers) and fetch.distance is not None
     last = None if fetch.last is None else emitted(ctx, fetch.last)
     moved = last if last is not None and fetch.distance is fetch.last else emitted(ctx, fetch.distance)
-    reached = in_reach(ctx, fetch.operation, moved, 0 if last is None else last)
+    rounds = 2 if fetch.way == ROUND_AFTER_NEXT else 1
+    reached = in_reach(ctx, fetch.operation, moved, 0 if last is None else last, rounds)
     base = ctx.env.offset(pointers.base, reached)
     following = replace(pointers, base=base)
     return AccessPointers(ctx, following, fetch.vectors, pointee_of(fetch.operation.ptr.type))

@@ -235,10 +235,12 @@ class Overlap:
     decided: bool = False
 
 
-#: Where what is fetched ahead will be needed: in the next round of a loop of the kernel, by the next program,
-#: or by the walk at hand, some pages or turns further on; or by the store of a product's result, behind its
-#: loop.
-AHEAD = ("next round", "next program", "page ahead", "turns ahead", "result")
+ROUND_AFTER_NEXT = "round after next"
+
+#: Where what is fetched ahead will be needed: in the next round of a loop of the kernel or the one behind it,
+#: by the next program, or by the walk at hand, some pages or turns further on; or by the store of a product's
+#: result, behind its loop.
+AHEAD = ("next round", ROUND_AFTER_NEXT, "next program", "page ahead", "turns ahead", "result")
 
 
 @dataclass(frozen=True)
@@ -261,8 +263,8 @@ class Fetch:
     """Memory that a load or a store will touch later is fetched.
 
     layout, vectors  of the elements that are at hand now
-    distance         how far away those are that are fetched; None: pages or turns ahead, or what a store
-                     behind the loop will touch
+    distance         how far away those are that are fetched, the round after next twice as far; None: pages
+                     or turns ahead, or what a store behind the loop will touch
     last             the same in the last round of the loop; None: nothing new is fetched then
     near             into the cache nearest to the processor
     """
