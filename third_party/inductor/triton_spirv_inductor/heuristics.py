@@ -3,6 +3,10 @@
 Inductor compiles each configuration of a kernel and times it, at the first call. On a CPU one work-item runs
 a program: the number of warps changes nothing, and a few rules say what the best of the list would be. With
 max_autotune the list stays as it is, but for what differs in warps alone.
+
+A product and a sum stay two roundings, as in eager torch and Inductor's C++: a backward kernel computes again
+what a forward one has computed, and may compare the two. As one operation here and two there, as the rest of
+each kernel suggests, they differ in the last bit, and the gradient of a maximum was 0 / 0.
 """
 
 from __future__ import annotations
@@ -72,10 +76,12 @@ def install() -> None:
     def for_a_cpu(size_hints: Any, configs: Any, triton_meta: Any, heuristic_type: Any, *arguments: Any,
                   **named: Any) -> Any:
         device: Any = (triton_meta or {}).get("device")
-        # the configurations of users' own kernels and of templates are theirs
-        if getattr(device, "type", "") == "cpu" and heuristic_type in listed:
-            configs = configurations(configs, size_hints, named.get("inductor_meta") or {},
-                                     device.multi_processor_count)
+        if getattr(device, "type", "") == "cpu" and heuristic_type is not HeuristicType.USER_AUTOTUNE:
+            triton_meta = {**triton_meta, "enable_fp_fusion": False}
+            # the configurations of templates are theirs
+            if heuristic_type in listed:
+                configs = configurations(configs, size_hints, named.get("inductor_meta") or {},
+                                         device.multi_processor_count)
         return build(size_hints, configs, triton_meta, heuristic_type, *arguments, **named)
 
     triton_heuristics.cached_autotune = for_a_cpu
