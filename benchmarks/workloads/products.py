@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
@@ -21,7 +23,15 @@ MLP_BLOCKS = triton.autotune(
         (64, 64, 64))], ["M", "N", "K"])
 
 
-@triton.autotune([triton.Config({"BM": m, "BN": n, "BK": k}) for m, n, k in BLOCKS], ["M", "N", "K", "batch"])
+
+def no_larger(configs: list[triton.Config], given: dict[str, Any], **_: Any) -> list[triton.Config]:
+    """Those blocks that are no larger than a product of M x N x K, in powers of two."""
+    sizes = {f"B{name}": max(16, triton.next_power_of_2(given[name])) for name in "MNK"}
+    return [config for config in configs if all(config.kwargs[name] <= size for name, size in sizes.items())]
+
+
+@triton.autotune([triton.Config({"BM": m, "BN": n, "BK": k}) for m, n, k in BLOCKS], ["M", "N", "K", "batch"],
+                 prune_configs_by={"early_config_prune": no_larger})
 @triton.jit
 def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, batch, a_batch, b_batch, c_batch,
                   BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
