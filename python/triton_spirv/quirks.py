@@ -174,10 +174,10 @@ TABLE = (
           "It takes a sine and a cosine of one number together, with other last bits than each of them has "
           "alone. A gradient of torch.compile that compares with the maximum of what it computes again finds "
           "nothing equal, and is NaN.",
-          "The cosine is that of the negated number. Both then take as long as each alone, together: 867 us "
-          "instead of 454 for a million of f32 on one core of a Zen 4.",
+          "The cosine is that of the negated number. The two then take as long as one after the other: 867 "
+          "us instead of 454 for a million of f32 on one core of a Zen 4.",
           ("environment/opencl/environment.py",),
-          "tests/environment/test_sine_and_cosine.py::test_driver_still_joins_them", told=True),
+          "tests/environment/test_functions_together.py::test_driver_still_joins_two", told=True),
     Quirk("permuted_phis", INTEL_CPU, "2026.22, asked not to optimise",
           "It writes the phis of a loop with a barrier or an exchange one after the other: of `a, b = b, "
           "a` the second gets the new value of the first.",

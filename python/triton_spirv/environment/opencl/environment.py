@@ -32,6 +32,9 @@ LOG2_E = 1.4426950408889634
 #: Functions of f32 that OpenCL has in a fast form too, of whatever accuracy the device likes.
 NATIVE = frozenset(("cos", "divide", "exp2", "log", "log2", "rsqrt", "sin"))
 
+#: Functions that are made with more than their instruction, under whatever name a kernel calls them.
+CORRECTED = frozenset(("cos", "erf", "fmod"))
+
 #: Functions of two floats that choose one -> what VRANGEPS does: 1 for the larger, 4 for the sign of that.
 CHOICES = {"fmax": 5, "fmin": 4}
 
@@ -234,7 +237,7 @@ class OpenCL(OpenCLPrograms):
         return x
 
     def function(self, name: str, operands: Sequence[Value], type: Type) -> Value:
-        if name in ("fmod", "erf"):
+        if name in CORRECTED:
             return self.math(name, *operands)
         return self.b.module.ext("OpenCL.std", name, *operands, type=type)
 
