@@ -23,7 +23,6 @@ MLP_BLOCKS = triton.autotune(
         (64, 64, 64))], ["M", "N", "K"])
 
 
-
 def no_larger(configs: list[triton.Config], given: dict[str, Any], **_: Any) -> list[triton.Config]:
     """Those blocks that are no larger than a product of M x N x K, in powers of two."""
     sizes = {f"B{name}": max(16, triton.next_power_of_2(given[name])) for name in "MNK"}

@@ -186,7 +186,7 @@ a, b = numpy.arange(1024).astype(numpy.int8).reshape(32, 32), numpy.eye(32, dtyp
 out = numpy.zeros((32, 32), numpy.int32)
 product((1,), a, b, out)
 assert (out == a).all()
-print(product.facts["target"], "amx_tile" in loader.features())
+print(product.facts["target"], loader.has("amx_tile"))
 try:
     loader.load("product", target="cpu:sapphirerapids")
 except loader.LoaderError as error:

@@ -83,11 +83,12 @@ def test_the_next_round_is_fetched_between_tiles(run, mode):
     """Not while operands are staged."""
     kernel = multiplied(run, "f32", (64, 128, 64), (64, 128, 32))
     if mode == "vector":
-        staging, product = kernel.asm["plan"].split("dot ")
+        plan = plan_text(plan_of(kernel.asm["ttir"], find_target("cpu:x86_64-v4")))
+        staging, product = plan.split("dot ")
         assert "fetch" not in staging
         fetches = [product.count(f"fetch next round of load %{name}") for name in "ab"]
         ways = 1 + product.count("of the panel left out?")
-        assert fetches in ([ways, ways], [ways + 1, ways + 1])
+        assert fetches == [ways + 1, ways + 1]  # and where not all of the left operand is in memory
 
 
 @pytest.mark.parametrize(("processor", "fetches"),

@@ -99,12 +99,15 @@ def read(folder, facts, what):
 
 
 def features():
-    """What the processor has and this process may use, by Linux' names."""
+    """What the processor has, by Linux' names."""
     facts = Path("/proc/cpuinfo")
-    found = set(facts.read_text(errors="replace").split() if facts.is_file() else [])
-    if "amx_tile" in found and ctypes.CDLL(None).syscall(*ASK_FOR_TILES):
-        found.remove("amx_tile")
-    return found
+    return set(facts.read_text(errors="replace").split() if facts.is_file() else [])
+
+
+def has(feature):
+    """Has the processor this, and may this process use it? Linux gives AMX to who asks."""
+    asked = feature == "amx_tile"
+    return feature in features() and not (asked and ctypes.CDLL(None).syscall(*ASK_FOR_TILES))
 
 
 def opencl():
@@ -252,8 +255,7 @@ class Kernel:
                     raise LoaderError(f"{who} refuses {self.facts['native']}: {error}") from error
         elif self.facts["device_kind"] != "cpu" and not insisted:
             raise LoaderError(f"say target={self.facts['target']!r} if {self.device.name.strip()} is one")
-        here = features()
-        lacking = [feature for name, feature in NEEDED.items() if name in spv and feature not in here]
+        lacking = [feature for name, feature in NEEDED.items() if name in spv and not has(feature)]
         if lacking:
             raise LoaderError(f"{self.facts['spv']} needs a processor with {lacking[0]}, which this one "
                               "lacks or this process may not use")

@@ -181,6 +181,8 @@ class Products:
                      fits into registers
     fetches_ahead    loops of products load the next round's operands while they compute: see
                      passes/fetch_ahead.py
+    fetches_at_edges blocks with few rows of a matrix fetch the next round's right operand, too: they compute
+                     little meanwhile, so it is a loss where loads of many rows overlap by themselves
     double_buffers   what is fetched ahead waits in shared memory, in two copies of which one is read: see
                      lower/products/carried_operands.py
     paired           warps, and bytes of shared memory, of a work-group up to which a compute unit runs two
@@ -199,6 +201,7 @@ class Products:
     places_rows: bool = False
     holds_operands: bool = False
     fetches_ahead: bool = False
+    fetches_at_edges: bool = True
     double_buffers: bool = False
     paired: tuple[int, int] = (0, 0)
 

@@ -63,13 +63,11 @@ def in_reach(ctx: Context, access: Operation, moved: Register, last: Register | 
     if body is None or loop is None or not loop.has("counts"):
         return moved
     index, upper, step = (known_scalar(ctx, x) for x in (body.arguments[0], *loop.operands[1:3]))
-    if rounds > 1:
-        moved = ctx.b.imul(moved, rounds)
+    moved = ctx.b.imul(moved, rounds)
     if index is None or upper is None or step is None:
         return moved
-    if rounds > 1:
-        step = ctx.b.imul(step, rounds)
-    return ctx.b.select(ctx.b.compare("OpSLessThan", ctx.b.iadd(index, step), upper), moved, last)
+    ahead = ctx.b.iadd(index, ctx.b.imul(step, rounds))
+    return ctx.b.select(ctx.b.compare("OpSLessThan", ahead, upper), moved, last)
 
 
 def rounds_of(ctx: Context, store: Operation) -> tuple[Register, Register] | None:

@@ -128,9 +128,7 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
 
     def by_rows() -> list[Register]:
         staged = stage_left(ctx, op, left, "by rows", elsewhere, tested=True)
-        # where few rows are stored there is little to compute meanwhile: processors with tile registers lose
-        # a tenth by fetching then, and others take twice as long without
-        fetched = None if ctx.target.tile_registers else elsewhere
+        fetched = elsewhere if ctx.target.fetches_at_edges else None
         return result.compute(ctx, replace(kernel, narrow=0, fewer=0), staged, b, fetched)
     if whole is None:
         return result.bound(ctx, in_place())
