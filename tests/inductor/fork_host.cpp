@@ -1,6 +1,5 @@
 // A host that forks: LAUNCHER KERNEL PROGRAMS THREADS CHILDREN. While so many threads launch a kernel that multiplies,
 // it forks children, each of which launches, too. Says "right", or what is wrong.
-#include <dlfcn.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,23 +7,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <thread>
 #include <vector>
 
+#include "host.h"
+
 namespace {
 
-void (*launch)(uint32_t, uint32_t, uint32_t, int, void **, void *);
-void *kernel;
 std::atomic<bool> ends{false};
-
-[[noreturn]] void end(const char *text) {
-    std::puts(text);
-    std::fflush(nullptr);
-    std::_Exit(1);
-}
 
 void work(int programs) {
     int32_t n = programs * 64;
@@ -57,10 +49,7 @@ void wait(pid_t child) {
 }  // namespace
 
 int main(int, char **arguments) {
-    void *launcher = dlopen(arguments[1], RTLD_NOW), *kernels = dlopen(arguments[2], RTLD_NOW);
-    if (!launcher || !kernels) end(dlerror());
-    launch = reinterpret_cast<decltype(launch)>(dlsym(launcher, "run_from_nativert"));
-    kernel = dlsym(kernels, "scaled_kernel");
+    open_libraries(arguments, "scaled_kernel");
     const int programs = std::atoi(arguments[3]);
     std::vector<std::thread> threads(std::atoi(arguments[4]));
     for (auto &thread : threads)

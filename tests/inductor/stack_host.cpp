@@ -1,27 +1,19 @@
 // A host of a kernel that sums a tile down and then along: LAUNCHER KERNEL ROWS PROGRAMS THREADS KILOBYTES. So many
 // threads, with stacks of so many kilobytes, launch it at once; 0: the main thread does. Says "right", or what is wrong.
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <vector>
 
+#include "host.h"
+
 namespace {
 
 constexpr int COLUMNS = 1024;
-void (*launch)(uint32_t, uint32_t, uint32_t, int, void **, void *);
-void *kernel;
 int rows, programs;
-
-[[noreturn]] void end(const char *text) {
-    std::puts(text);
-    std::fflush(nullptr);
-    std::_Exit(1);
-}
 
 void *work(void *) {
     std::vector<float> x(rows * COLUMNS, 1.f), out(rows * COLUMNS);
@@ -44,10 +36,7 @@ void *work(void *) {
 }  // namespace
 
 int main(int, char **arguments) {
-    void *launcher = dlopen(arguments[1], RTLD_NOW), *kernels = dlopen(arguments[2], RTLD_NOW);
-    if (!launcher || !kernels) end(dlerror());
-    launch = reinterpret_cast<decltype(launch)>(dlsym(launcher, "run_from_nativert"));
-    kernel = dlsym(kernels, "sums_kernel");
+    open_libraries(arguments, "sums_kernel");
     rows = std::atoi(arguments[3]);
     programs = std::atoi(arguments[4]);
     std::vector<pthread_t> threads(std::atoi(arguments[5]));
