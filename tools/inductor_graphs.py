@@ -2,6 +2,7 @@
 
     python tools/inductor_graphs.py --count 800              # graphs 0 to 799, each with random block sizes
     python tools/inductor_graphs.py --from 1234 --count 1 --show
+    python tools/inductor_graphs.py --maxima --count 300     # those of random_maxima.py
 
 The graphs are those of random_graphs.py; a third of them are differentiated, a quarter have dynamic shapes.
 They run in a child, as operators do; outcomes are those of inductor_operators.py. What rounds is compared by
@@ -22,6 +23,7 @@ import inductor_operators as operators
 import torch
 import triton_spirv
 from random_graphs import Graph
+from random_maxima import Maximum
 
 #: how far values may be off, of the largest: float32, and what holds halves
 CLOSE, CLOSE_HALVES = 1e-4, 5e-2
@@ -73,7 +75,7 @@ def in_float64(inputs: list[torch.Tensor]) -> list[torch.Tensor]:
     return [tensor.to(torch.float64) if tensor.is_floating_point() else tensor for tensor in inputs]
 
 
-def check(graph: Graph) -> tuple[str, str]:
+def check(graph: Graph | Maximum) -> tuple[str, str]:
     """-> (outcome, what there is to say)."""
     names: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
     exec(graph.source(), names)
@@ -102,11 +104,12 @@ def child(arguments: argparse.Namespace) -> None:
         triton_spirv.inductor.enable()
     operators.set_up_inductor()
     generator = random.Random()
-    if not arguments.cpp:
+    if not arguments.cpp and not arguments.maxima:  # sums in other blocks have other last bits
         operators.draw_blocks(generator)
+    drawn = Maximum if arguments.maxima else Graph
     for number in range(arguments.first, arguments.first + arguments.count):
         print(json.dumps({"place": number, "name": f"graph {number}"}), flush=True)
-        graph = Graph(number)
+        graph = drawn(number)
         generator.seed(number)
         outcome, text = check(graph)
         if outcome in ("wrong", "failed"):
@@ -121,18 +124,20 @@ def main() -> None:
     parser.add_argument("--from", dest="first", type=int, default=0, help="number of the first graph")
     parser.add_argument("--count", type=int, default=100, help="how many graphs")
     parser.add_argument("--cpp", action="store_true", help="Inductor's C++ backend instead, to compare with")
+    parser.add_argument("--maxima", action="store_true", help="functions whose gradients hang on a maximum")
     parser.add_argument("--show", action="store_true", help="print the graphs, run nothing")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one graph")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments, start = parser.parse_args(), time.perf_counter()
     last = arguments.first + arguments.count
     if arguments.show:
-        return print("\n".join(Graph(number).source() for number in range(arguments.first, last)))
+        drawn = Maximum if arguments.maxima else Graph
+        return print("\n".join(drawn(number).source() for number in range(arguments.first, last)))
     if arguments.child:
         return child(arguments)
 
     def command(number: int) -> list[str]:
-        more = ["--cpp"] if arguments.cpp else []
+        more = [f"--{name}" for name in ("cpp", "maxima") if vars(arguments)[name]]
         return [__file__, "--child", "--from", str(number), "--count", str(last - number), *more]
 
     found = operators.children(command, arguments.first, last, 1, arguments.timeout)

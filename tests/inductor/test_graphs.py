@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_some() -> None:
-    command = [sys.executable, str(TOOLS / "inductor_graphs.py"), "--from", str(SEED), "--count", "6"]
+@pytest.mark.parametrize("more", ([], ["--maxima"]))
+def test_some(more: list[str]) -> None:
+    command = [sys.executable, str(TOOLS / "inductor_graphs.py"), "--from", str(SEED), "--count", "6", *more]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout.splitlines()[-1], done.stdout
@@ -28,8 +30,9 @@ def test_some() -> None:
 
 def test_a_number_is_one_graph(tools: None) -> None:
     from random_graphs import Graph
-    for number in range(8):
-        first, second = Graph(number), Graph(number)
+    from random_maxima import Maximum
+    for kind, number in product((Graph, Maximum), range(8)):
+        first, second = kind(number), kind(number)
         assert first.source() == second.source()
         assert all(torch.equal(one, other) for one, other in zip(first.inputs, second.inputs, strict=True))
 
