@@ -24,8 +24,9 @@ MLP_BLOCKS = triton.autotune(
 
 
 def no_larger(configs: list[triton.Config], given: dict[str, Any], **_: Any) -> list[triton.Config]:
-    """Those blocks that are no larger than a product of M x N x K, in powers of two."""
-    sizes = {f"B{name}": max(16, triton.next_power_of_2(given[name])) for name in "MNK"}
+    """Those blocks that are no larger than a product of M x N x K, in powers of two, or the least of all."""
+    sizes = {f"B{name}": max(least, triton.next_power_of_2(given[name]))
+             for name, least in (("M", 16), ("N", 64), ("K", 64))}
     return [config for config in configs if all(config.kwargs[name] <= size for name, size in sizes.items())]
 
 
