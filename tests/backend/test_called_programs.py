@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 import traceback
 
 import numpy as np
@@ -14,7 +15,7 @@ import triton.language as tl
 from called_kernels import places_kernel, scaled_kernel
 from triton_spirv.environment.base import Parameter
 from triton_spirv.environment.opencl.environment import OpenCL
-from triton_spirv.runtime import called_programs, devices, launch_code
+from triton_spirv.runtime import called_programs, devices, launch_code, running_kernels
 from triton_spirv.spirv.builder import I32, I64, Builder
 from triton_spirv.target.known import CPU
 
@@ -131,15 +132,30 @@ def test_a_driver_that_passes_arguments_otherwise_is_not_trusted(monkeypatch: py
 
 
 def test_a_forked_child_calls_programs() -> None:
-    x, out = torch.randn(64), torch.zeros(64)
+    """In all of its threads, launches, too, that its parent left to the driver. There a new thread takes
+    a lock that the driver's own threads hold at times: children hung."""
+    x, out = torch.randn(64 * 20000), torch.zeros(64 * 20000)
+    results, expected = out.numpy(), x.numpy() * 2  # torch's threads are not in the child, either
+
+    def launch(programs: int) -> bool:
+        n = programs * 64
+        results[:] = 0
+        scaled_kernel[(programs,)](x, out, 2.0, n, BLOCK=64)
+        return bool((results[:n] == expected[:n]).all())
+
     for _ in range(3):
-        scaled_kernel[(1,)](x, out, 2.0, 64, BLOCK=64)
+        assert launch(1) and launch(20000)
+    running_kernels.driver_has_threads = True  # torch's may have run them
     child = os.fork()
     if child == 0:
         try:
-            out.zero_()
-            scaled_kernel[(1,)](x, out, 2.0, 64, BLOCK=64)
-            os._exit(0 if torch.equal(out, x * 2) else 3)
+            library = devices.choose("cpu").library
+            library.clEnqueueNDRangeKernel = ctypes.CFUNCTYPE(ctypes.c_int32)(lambda: -5)
+            found = [launch(1), launch(20000)]
+            other = threading.Thread(target=lambda: found.extend((launch(1), launch(20000))))
+            other.start()
+            other.join()
+            os._exit(0 if found == 4 * [True] else 3)
         except BaseException:
             traceback.print_exc()
             os._exit(4)

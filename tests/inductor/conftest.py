@@ -15,6 +15,8 @@ pytest.importorskip("triton")
 pytest.importorskip("torch")
 pytest.importorskip("triton_spirv_inductor")
 
+from .cpp_launcher import launcher, libraries, loaded, new_launcher  # noqa: F401
+
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 #: what scripts of these tests may call

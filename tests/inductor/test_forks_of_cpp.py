@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from called_kernels import scaled_kernel
 torch = pytest.importorskip("torch")
 cpp_wrapper = pytest.importorskip("triton_spirv_inductor.cpp_wrapper")
 
-from .test_called_from_cpp import text_of
+from .cpp_launcher import Launcher, text_of
 
 pytestmark = [pytest.mark.cpu_device("C++ launches by its driver"),
               pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")]
@@ -56,3 +59,30 @@ def test_what_needs_all_threads_is_refused(host: Callable[..., str]) -> None:
     said = host(3, 0, 1, waits=True)
     assert "scaled_kernel: this process was forked after kernels had been launched" in said
     assert said.endswith("a child failed\n")
+
+
+def test_a_child_calls_programs(launcher: Launcher, loaded: Callable[..., int],
+                                monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of launches, too, that its parent left to the driver. There a new thread takes a lock that the driver's
+    own threads hold at times: children hung."""
+    monkeypatch.setenv("TRITON_SPIRV_CALLS", "1")
+    n = 20000 * 64
+    x, out = torch.full((n,), 1.5), torch.zeros(n)
+    results = out.numpy()  # torch's threads are not in the child, either
+    kernel = loaded(scaled_kernel, x, out, 2.0, 999, BLOCK=64)
+
+    def launch() -> bool:
+        results[:] = 0
+        said = launcher.launch(kernel, (20000, 1, 1), [x, out, ctypes.c_float(2.0), ctypes.c_int32(n), None])
+        return not said and bool((results == 3).all())
+
+    before = launcher.launches
+    assert launch() and launch() and launcher.launches == before + 2
+    child = os.fork()
+    if not child:
+        found = [launch()]
+        other = threading.Thread(target=lambda: found.append(launch()))
+        other.start()
+        other.join()
+        os._exit(0 if found == [True, True] and launcher.launches == before + 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0

@@ -14,7 +14,8 @@ import pytest
 torch = pytest.importorskip("torch")
 cpp_wrapper = pytest.importorskip("triton_spirv_inductor.cpp_wrapper")
 
-from .test_called_from_cpp import as_old, sums_kernel, text_of
+from .cpp_launcher import text_of
+from .test_called_from_cpp import as_old, sums_kernel
 
 pytestmark = [pytest.mark.cpu_device("C++ launches by its driver"),
               pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")]

@@ -385,5 +385,6 @@ def open_device(device: Device) -> Context:
     trial.require_sound(device)
     with _lock:
         if device.handle not in _contexts:
+            running_kernels.driver_is_open = True
             _contexts[device.handle] = Context(device, device.library.create_context(device.handle))
         return _contexts[device.handle]

@@ -87,8 +87,7 @@ class Kernel:
         size = struct.calcsize(self.artifact.struct_format) if self.artifact.passing == "struct" else 0
         state = ThreadState(self.context, self.program, size, self.artifact)
         self._threads.state = state
-        if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread \
-                and state.may_run:
+        if self.artifact.passing == "struct" and self.context.device.runs_in_calling_thread and state.may_run:
             state.call = call_of(self, state.kernel, self.told) or by_ctypes(self, state, self._threads)
         return state
 
@@ -156,6 +155,8 @@ class Kernel:
                         too_long(programs, taken)
                 elif slow:
                     slow = 0
+            elif running_kernels.lost_driver_threads and state.call and (programs == 1 or not artifact.waits):
+                code = min(state.call(data), 0)
             else:
                 threads.__dict__.pop("state", None)  # as _taken() does
                 if draws:
@@ -228,7 +229,6 @@ class Kernel:
         if running_kernels.lost_driver_threads and programs > 1 and self.artifact.waits:
             raise LaunchError(f"{self.artifact.entry}: its programs wait for each other, which takes more "
                               f"than one thread; {running_kernels.FORKED}")
-
         enqueue = partial(library.clEnqueueNDRangeKernel, queue, state.kernel.handle, 3, None, state.sizes,
                           ctypes.addressof(self.local), 0, None, event)
         finish: Callable[[], int] = partial(library.clFinish, queue)

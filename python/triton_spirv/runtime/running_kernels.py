@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import array
 import ctypes
+import os
 import signal as signals
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 from .. import forks
 from ..settings import flag
@@ -33,9 +36,12 @@ FAULTS = {4: "SIGILL", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
 INTERRUPTION = 2  # SIGINT
 #: a fork waits for other threads' launches: so many looks, so far apart
 LOOKS, LOOK_SECONDS = 3000, 0.0001
+#: and for the driver's threads to fall asleep, which they do 1.1 ms after a launch
+LOOKS_FOR_SLEEP = 100
 #: flags of an action
 SIGNAL_INFORMATION, ALTERNATE_STACK, HAS_RESTORER, RESET = 0x4, 0x0800_0000, 0x0400_0000, 0x8000_0000
 RT_SIGACTION = 13  # the system call
+THREADS_OF_LINUX = "/proc/self/task"
 
 HEAD = "\ntriton-spirv: the process crashes (often because of a wrong address) while this kernel runs:\n"
 FOOT = """\
@@ -55,8 +61,10 @@ gate = array.array("Q", [0])
 machine_code.keep_for_good((table, gate))  # threads may end launches when the interpreter has ended
 #: held around calls of the driver that are no launches: a fork waits for them
 calls = threading.RLock()
-#: has a kernel been given to the driver's own threads? After it they look for more work for a while, each of
-#: them with a lock of the driver's in its hand at times
+#: has a driver been opened, which may start threads of its own? When they have started, and after each
+#: launch, they look for work for a while, with a lock of the driver's in their hands at times
+driver_is_open = False
+#: has a kernel been given to them?
 driver_has_threads = False
 #: is this the child of a fork in a process in which the driver had threads, other threads launched, or a
 #: kernel ran on? The driver's threads are not in the child, and its scheduler counts on them for ever
@@ -234,10 +242,33 @@ def _look_around() -> None:
     calls.acquire()
     gate[0] = address(place())
     _will_be_lost = driver_has_threads or abandoned or len(_free) < THREADS - 1 or place() != 0
-    for _ in range(LOOKS):
-        if not elsewhere():
+    _until(lambda: not elsewhere(), LOOKS)
+    if driver_is_open:
+        _until(_others_sleep, LOOKS_FOR_SLEEP)
+
+
+def _until(condition: Callable[[], bool], looks: int) -> None:
+    for _ in range(looks):
+        if condition():
             return
         time.sleep(LOOK_SECONDS)
+
+
+def _others_sleep() -> bool:
+    """Do all other threads sleep, as far as Linux tells? The driver's cannot be told from others."""
+    mine = str(threading.get_native_id())
+    try:
+        return all(_sleeps(thread) for thread in os.listdir(THREADS_OF_LINUX) if thread != mine)
+    except OSError:
+        return True
+
+
+def _sleeps(thread: str) -> bool:
+    try:
+        stat = Path(THREADS_OF_LINUX, thread, "stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):  # it has ended
+        return True
+    return stat.rpartition(b") ")[2][:1] != b"R"
 
 
 def _forget_other_threads() -> None:

@@ -175,8 +175,9 @@ struct Built {
     std::atomic<uint32_t> slow{0};
     Program program = nullptr;  // null: the driver makes all launches
     uint64_t private_bytes = MOST_ON_STACKS;  // of kernels of older packages nobody knows
+    const bool waits;
 
-    explicit Built(const Kernel &from) : ceiling(from.waits ? 1 : MOST_PROGRAMS) {
+    explicit Built(const Kernel &from) : ceiling(from.waits ? 1 : MOST_PROGRAMS), waits(from.waits) {
         require_processor(from);
         const bool has_fields = from.needs & triton_spirv::STACK;
         const bool is_called = has_fields && from.program && calls_are_on() && has_functions();
@@ -198,13 +199,13 @@ struct Built {
         if (is_called) program = cl.address(built, from.program);
     }
 
-    // May this thread call the programs of a launch? One program is no matter of pace: no other thread could help.
-    bool is_called(uint64_t programs) const {
-        return program && (programs == 1 || programs <= serial) && has_stack(private_bytes);
-    }
+    // Is the calling thread to run a launch? One program is no matter of pace: no other thread could help.
+    bool is_serial(uint64_t programs) const { return programs == 1 || programs <= serial || shared->is_child; }
 
-    // Shall the driver run them in the calling thread?
-    bool is_serial(uint64_t programs) const { return programs <= serial || shared->is_child; }
+    // May it call the programs?
+    bool is_called(uint64_t programs) const {
+        return program && is_serial(programs) && (programs == 1 || !waits) && has_stack(private_bytes);
+    }
 
     // May it be given to the driver in this thread? To a queue for the calling thread, or one that others wait for.
     bool is_launched(uint64_t programs) const {
