@@ -21,12 +21,16 @@ _WITHOUT_INFLUENCE = ("runtime", "cli", "aot", "isa", "standalone", "arrays.py",
                       "inductor.py", "__main__.py")
 
 
-@functools.cache
 def of(target: GPUTarget) -> str:
     """One text for all that compiled code depends on, besides the kernel and its options."""
+    return _of(target, driver_identity())  # another device may be chosen later
+
+
+@functools.cache
+def _of(target: GPUTarget, driver: str) -> str:
     from .targets import emitter_target
 
-    facts = (sources(), target, ordered(emitter_target(target)), driver_identity())
+    facts = (sources(), target, ordered(emitter_target(target)), driver)
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 
