@@ -156,8 +156,8 @@ def test_addresses_in_memory(there: str) -> None:
 def test_more_than_4_gigabytes(there: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The allocation says so, and so does the kernel, which is built once more for that."""
     flags: list[str] = []
-    build = program._built
-    monkeypatch.setattr(program, "_built", lambda context, words, entry, options: (
+    build = program.compiled
+    monkeypatch.setattr(program, "compiled", lambda context, words, entry, options: (
         flags.append(options), build(context, words, entry, options))[1])
     monkeypatch.setattr(program, "_from_cache", lambda *_: None)
     size = (1 << 30) + 4096  # elements: the last ones lie beyond 4 GB

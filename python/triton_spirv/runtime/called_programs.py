@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 from ..errors import DeviceError
 from ..once import Once
 from ..settings import flag
-from . import running_kernels, stacks
-from .devices import Context, Device, open_device
+from . import builder, running_kernels, stacks
+from .devices import Context, Device, choose, open_device
 from .opencl import data_of
-from .program import Program, build
+from .program import Program, build, compiled
 
 if TYPE_CHECKING:
     from ..artifact import Artifact
@@ -64,6 +64,13 @@ def address_of(context: Context, program: Program, artifact: Artifact, team: Tea
 def calls(context: Context) -> bool:
     """May functions be called that the device's compiler made?"""
     return flag(VARIABLE, True) and context.device.kind == "cpu" and _passes_arguments(context.device)
+
+
+def prepare(choice: str) -> None:
+    """Start a CPU driver, and its compiler, in the thread that builds, where that has not been done: what a
+    first launch does while its kernel is compiled. choice: as TRITON_SPIRV_DEVICE has it."""
+    # a binary from the disk would not start the compiler
+    builder.begin(lambda: compiled(open_device(choose(choice)), PROBE, ENTRY))
 
 
 @Once

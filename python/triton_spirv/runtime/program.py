@@ -14,7 +14,7 @@ from ..errors import DeviceError
 from ..native import policy
 from ..native.failures import BuildFailed, ScratchExceeded
 from ..native.ocloc import scratch_exceeded
-from . import binary_cache, running_kernels
+from . import binary_cache, builder, running_kernels
 from .devices import Context, Device
 from .opencl import KERNEL_REGISTER_COUNT_INTEL, KERNEL_SPILL_MEM_SIZE_INTEL, Library, OpenCLError
 from .processor import needed, processor
@@ -121,9 +121,16 @@ def build(context: Context, words: bytes, entry: str, options: str = "",
 
     choice: build with the register file that suits, on devices that have one to choose.
     """
-    if context.device.kind != "gpu":
-        choice = None
     require_processor(words)
+    if context.device.kind == "cpu":
+        program = builder.run(lambda: _kept(context, words, entry, options, None))
+        running_kernels.install()  # here, too: Python's own handler is the main thread's business
+        return program
+    return _kept(context, words, entry, options, choice if context.device.kind == "gpu" else None)
+
+
+def _kept(context: Context, words: bytes, entry: str, options: str, choice: Policy | None) -> Program:
+    """From this process, from the disk, or built."""
     linked = _library(words)
     wanted = " ".join(filter(None, (options, str(choice or ""), linked)))
     name = (context.handle, f"{entry} {wanted}", hashlib.sha256(words).digest())
@@ -181,7 +188,7 @@ def say_rebuilt(entry: str, device: Device, reason: object) -> None:
 def _from_words(context: Context, words: bytes, entry: str, options: str, choice: Policy | None) -> Program:
     if choice is None:
         try:
-            return _built(context, words, entry, options)
+            return compiled(context, words, entry, options)
         except OpenCLError as error:
             raise BuildError(_refusal(context.device, entry, str(error))) from error
     outcome = policy.best_of(lambda mode: _attempt(context, words, entry, options, mode, choice.simd),
@@ -202,7 +209,7 @@ def _attempt(context: Context, words: bytes, entry: str, options: str, mode: str
     flags = " ".join(filter(None, (options, *policy.flags_of(mode))))
     attempt = policy.Attempt(mode, flags)
     try:
-        program = _built(context, words, entry, flags)
+        program = compiled(context, words, entry, flags)
     except OpenCLError as error:
         exceeded = scratch_exceeded(str(error))
         failure = ScratchExceeded(*exceeded) if exceeded else BuildFailed(str(error))
@@ -213,7 +220,8 @@ def _attempt(context: Context, words: bytes, entry: str, options: str, mode: str
                                 spill_bytes=program.spill_bytes or 0, n_spills=program.n_spills), program)
 
 
-def _built(context: Context, words: bytes, entry: str, options: str) -> Program:
+def compiled(context: Context, words: bytes, entry: str, options: str = "") -> Program:
+    """By the driver's compiler, whether it has been before or not; OpenCLError where it refuses."""
     library = context.device.library
     handle = library.program_with_il(context.handle, words)
     source = _library(words)

@@ -47,9 +47,10 @@ class SPIRVBackend(BaseBackend):
         return metadata.num_warps, metadata.num_ctas, metadata.shared
 
     def get_codegen_implementation(self, options: SPIRVOptions) -> dict[str, Any]:
-        from . import loop_carries
+        from . import concurrency, loop_carries
         from .float8 import convert_float8e4b15
 
+        concurrency.prepare_driver()
         loop_carries.carry_copies()
         return {"min_dot_size": lambda lhs, rhs: (1, 1, 1), "convert_custom_types": convert_float8e4b15}
 

@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 from triton.compiler.compiler import CompiledKernel, max_shared_mem
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
+from triton_spirv.runtime import called_programs, devices
 
 from .explained import explained
 
@@ -111,11 +112,30 @@ def _compile_once() -> None:
             made = kernels.get(key)  # by the thread that was first
             if made is not None:
                 return made
-            with explained(self, constants):
-                return original(self, key, signature, device, constants, *rest, **keywords)
+            _thread.launches = not keywords.get("warmup", rest[-1] if rest else True)
+            try:
+                with explained(self, constants):
+                    return original(self, key, signature, device, constants, *rest, **keywords)
+            finally:
+                _thread.launches = False
 
     _do_compile.serves_threads = True  # type: ignore[attr-defined]
     JITFunction._do_compile = _do_compile
+
+
+class _Thread(threading.local):
+    launches = False  # will what this thread compiles be launched next?
+
+
+_thread = _Thread()
+
+
+def prepare_driver() -> None:
+    """For a kernel that is not in the cache, and will be launched: the driver's start takes as long as the
+    compilation, and needs no Python."""
+    choice = devices.selection()
+    if _thread.launches and devices.is_pip_cpu(choice):
+        called_programs.prepare(choice)
 
 
 def _load_once() -> None:
