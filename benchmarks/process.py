@@ -77,7 +77,7 @@ def driver(compilations: int) -> float:
     context = devices.open_device(devices.choose(devices.selection()))
     sizes = []
     for each in words[:FILLING + compilations]:
-        program._built(context, each, "scale_kernel", "")  # released at once
+        program.compiled(context, each, "scale_kernel", "")  # released at once
         sizes.append(resident())
     return sizes[-1] - sizes[FILLING - 1]
 

@@ -41,7 +41,7 @@ def timed(function, name):
     return call
 
 compiler.compile = timed(compiler.compile, lambda _: "cached" if listener.hit else "compiled")
-program._built = timed(program._built, "built")
+program._from_words = timed(program._from_words, "built")
 program._from_cache = timed(program._from_cache, "loaded")
 sys.argv = sys.argv[2:]
 sys.path.insert(0, os.path.dirname(sys.argv[0]))
