@@ -127,4 +127,18 @@ def test_a_process_ends_while_the_driver_starts(tmp_path: Path) -> None:
     """In a kernel's error, as often as not."""
     said("called_programs.prepare('cpu')", tmp_path)
     said("called_programs.prepare('cpu'); time.sleep(0.05)", tmp_path)
-    said("called_programs.prepare('cpu'); time.sleep(0.05); os.fork() or os._exit(0); os.wait()", tmp_path)
+
+
+@pytest.mark.parametrize("milliseconds", [0, 5, 20, 50, 100])
+def test_a_fork_while_the_driver_starts(tmp_path: Path, milliseconds: int) -> None:
+    """Its locks, and the loader's, are not taken over by the child."""
+    said(f"""
+called_programs.prepare('cpu')
+time.sleep({milliseconds} / 1000)
+child = os.fork()
+kernel[(1,)](x, 64, BLOCK=64)
+assert x.numpy().tolist() == 64 * [2]
+if not child:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+""", tmp_path)

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from .. import forks, thread_stack
+from .. import thread_stack
+from ..forks import SECONDS
 from .stacks import ROOMY
 
 T = TypeVar("T")
@@ -30,6 +31,8 @@ class _Builder:
         self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self.thread: threading.Thread | None = None
+        self.working = threading.Lock()
+        self.is_paused = False
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
         """RuntimeError where no thread can begin, as when the interpreter ends."""
@@ -45,10 +48,11 @@ class _Builder:
     def _work(self) -> None:
         while True:
             future, job = self._jobs.get()
-            try:
-                future.set_result(job())
-            except BaseException as error:
-                future.set_exception(error)
+            with self.working:
+                try:
+                    future.set_result(job())
+                except BaseException as error:
+                    future.set_exception(error)
             del future, job
 
 
@@ -83,4 +87,22 @@ def _end() -> None:
         run(lambda: None)
 
 
-forks.register(before=lambda: None, after_in_child=lambda: globals().update(_builder=_Builder()))
+def pause() -> None:
+    """Before a fork, and before any lock is taken that a job may ask for: no job is under way from here on,
+    if that can be had within some seconds. What it had locked, the driver's and the C library's loader
+    included, would be locked in the child for ever."""
+    if threading.current_thread() is not _builder.thread:
+        _builder.is_paused = _builder.working.acquire(timeout=SECONDS)
+
+
+def go_on() -> None:
+    """After a fork, in the parent."""
+    if _builder.is_paused:
+        _builder.is_paused = False
+        _builder.working.release()
+
+
+def start_anew() -> None:
+    """After a fork, in the child, which has no such thread."""
+    global _builder
+    _builder = _Builder()

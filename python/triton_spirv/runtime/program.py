@@ -93,6 +93,7 @@ _lock = threading.RLock()
 # a fork waits for what other threads have begun: the driver's own locks would stay locked in the child
 forks.register(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(),
                after_in_child=lambda: globals().update(_lock=threading.RLock()))
+forks.register(builder.pause, builder.go_on, builder.start_anew)  # last, so paused first: it needs the lock
 
 
 #: OpenCL C sources that are linked with modules which import functions whose names start with a prefix: for
