@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 
-_lock = threading.Lock()
-os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.Lock()))
+_lock = threading.RLock()  # a signal's handler may come in between, and start one, too
+os.register_at_fork(after_in_child=lambda: globals().update(_lock=threading.RLock()))
 
 
 def start(thread: threading.Thread, stack_bytes: int) -> None:

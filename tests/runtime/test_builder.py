@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -142,3 +145,58 @@ if not child:
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """, tmp_path)
+
+
+def test_a_handler_forks_while_a_build_is_waited_for(tmp_path: Path) -> None:
+    """Behind another job, too: the child does not wait for a thread that it lacks."""
+    said("""
+import signal
+children = []
+signal.signal(signal.SIGALRM, lambda *_: children.append(os.fork()))
+for before in (0, 1):
+    for _ in range(before):
+        threading.Thread(target=lambda: builder.run(lambda: time.sleep(0.2))).start()
+    time.sleep(0.05)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    assert builder.run(lambda: time.sleep(0.2) or 7) == 7
+    if not children[-1]:
+        assert builder.run(lambda: 8) == 8
+        os._exit(0)
+    assert os.waitpid(children[-1], 0)[1] == 0
+""", tmp_path)
+
+
+def test_a_handler_builds_while_the_thread_begins(tmp_path: Path) -> None:
+    said("""
+import signal
+start, found = builder.thread_stack.start, []
+def interrupted(*arguments):
+    if not found:
+        signal.raise_signal(signal.SIGALRM)
+    start(*arguments)
+builder.thread_stack.start = interrupted
+signal.signal(signal.SIGALRM, lambda *_: found.append(1) or found.append(builder.run(lambda: 7)))
+assert builder.run(lambda: 8) == 8 and found == [1, 7]
+""", tmp_path)
+
+
+def test_an_error_keeps_nothing() -> None:
+    class Large:
+        pass
+
+    def refused() -> weakref.ref[Large]:
+        large = Large()
+
+        def job() -> None:
+            raise ValueError(large)
+
+        with contextlib.suppress(ValueError):
+            builder.run(job)
+        return weakref.ref(large)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert refused()() is None
+    finally:
+        gc.enable()
