@@ -208,12 +208,10 @@ if __name__ == "__main__":  # what _child runs
     side, chosen_name = sys.argv[1:]
     kernel_of(SOURCES[chosen_name][0])
     start, before = time.perf_counter(), processor_time()
-    if side == "ours":
+    chosen = target() if side == "ours" else CUDA
+    if side == "ours":  # as a launch does
         from triton_spirv.runtime import called_programs, devices
-        chosen = target()
         called_programs.prepare(devices.selection())
-    else:
-        chosen = CUDA
     made, _, _ = compiled(chosen_name, chosen)
     if side == "ours":
         driver_build(made)

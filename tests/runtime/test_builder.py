@@ -119,7 +119,6 @@ def said(script: str, folder: Path) -> str:
 
 def test_a_first_launch_starts_the_driver_before_it_compiles(tmp_path: Path) -> None:
     """With the kernel in the cache there is nothing to be done meanwhile, and without a launch no driver."""
-    pytest.importorskip("triton")
     launch = "kernel[(1,)](x, 64, BLOCK=64); assert x.numpy().tolist() == 64 * [2]; print(jobs[0])"
     assert said("kernel.warmup(x, 64, BLOCK=32, grid=(1,)); print(jobs)", tmp_path) == "[]\n"
     assert said(launch, tmp_path) == "False\n"

@@ -528,3 +528,20 @@ os.waitpid(child, 0)
 print(word.value)
 """], capture_output=True, text=True, timeout=60)
     assert done.stdout == "0\n", done.stderr
+
+
+def test_threads_that_run_do_not_sleep() -> None:
+    """What a fork waits for: the driver's threads hold its locks while they look for work."""
+    script = """
+import hashlib, threading, time
+from triton_spirv.runtime import running_kernels
+assert running_kernels._others_sleep()
+thread = threading.Thread(target=hashlib.pbkdf2_hmac, args=("sha256", b"", b"", 3_000_000))  # no GIL
+thread.start()
+time.sleep(0.1)
+assert not running_kernels._others_sleep()
+thread.join()
+assert running_kernels._others_sleep()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

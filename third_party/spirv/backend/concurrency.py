@@ -2,7 +2,8 @@
 
 Triton's runtime takes no lock: forty threads of a server that launch a new kernel compile it forty times, and
 a thread may find a kernel whose loading another one has begun. The three places where that happens are
-wrapped; kernels of other backends pass them as before.
+wrapped; kernels of other backends pass them as before. The second one also knows whether a launch waits for
+what is compiled, which then starts the driver meanwhile.
 """
 
 from __future__ import annotations
