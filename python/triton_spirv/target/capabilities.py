@@ -183,6 +183,8 @@ class Products:
                      passes/fetch_ahead.py
     fetches_at_edges blocks with few rows of a matrix fetch the next round's right operand, too: they compute
                      little meanwhile, so it is a loss where loads of many rows overlap by themselves
+    fetches_in_parts tiles of a product fetch what follows a few lines at a time, between parts of their loop
+                     over K, and not all at once before it
     double_buffers   what is fetched ahead waits in shared memory, in two copies of which one is read: see
                      lower/products/carried_operands.py
     paired           warps, and bytes of shared memory, of a work-group up to which a compute unit runs two
@@ -202,6 +204,7 @@ class Products:
     holds_operands: bool = False
     fetches_ahead: bool = False
     fetches_at_edges: bool = True
+    fetches_in_parts: bool = False
     double_buffers: bool = False
     paired: tuple[int, int] = (0, 0)
 

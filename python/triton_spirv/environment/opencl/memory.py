@@ -154,19 +154,16 @@ class OpenCLMemory(Environment):
         self.scatter([self.offset(pointer, b.constant(I64, c)) for c in range(count)], value, mask)
 
     def prefetch(self, pointer: Value, soon: bool = True, writes: bool = False) -> None:
-        b, m = self.b, self.b.module
         if self.target.masked_access:
-            place = b.emit("OpBitcast", pointer, type=Pointer(GLOBAL, Int(8)))
-            callee = m.import_function("llvm.prefetch.p1", Void(), (place.type, I32, I32, I32))
-            b.emit(
-                "OpFunctionCall",
-                callee,
-                place,
-                b.constant(I32, int(writes)),
-                b.constant(I32, 3 if soon else 2),
-                b.constant(I32, 1),
-                type=Void(),
-            )
+            place = self.b.emit("OpBitcast", pointer, type=Pointer(GLOBAL, Int(8)))
+            self._prefetch(place, "p1", soon, writes)
+
+    def _prefetch(self, place: Value, space: str, soon: bool, writes: bool) -> None:
+        """LLVM's llvm.prefetch, by its name; space: what it calls the type of the pointer."""
+        b = self.b
+        callee = b.module.import_function(f"llvm.prefetch.{space}", Void(), (place.type, I32, I32, I32))
+        numbers = (b.constant(I32, number) for number in (int(writes), 3 if soon else 2, 1))
+        b.emit("OpFunctionCall", callee, place, *numbers, type=Void())
 
     def gather(self, pointers: Sequence[Value], mask: Value | None, other: Value | None) -> Value:
         b, m = self.b, self.b.module
@@ -284,3 +281,9 @@ class OpenCLMemory(Environment):
             value = b.select(value, b.constant(held, 1), b.constant(held, 0))
         place, type = self._place(array, width, index, width_of(value.type), offset)
         b.emit("OpStore", place, value, [("Aligned", type_bytes(type))])
+
+    def private_prefetch(self, array: Value, width: int, index: Value, count: int) -> None:
+        if self.target.masked_access:
+            first, _ = self._place(array, width, index, count, 0)
+            place = self.b.emit("OpBitcast", first, type=Pointer(PRIVATE, Int(8)))
+            self._prefetch(place, "p0", soon=True, writes=False)

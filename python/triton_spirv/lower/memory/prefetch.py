@@ -45,6 +45,17 @@ class SpreadFetches:
         self.walks.append((inputs, steps))
         return True
 
+    def finer(self, parts: int) -> SpreadFetches | None:
+        """Each share in so many, a power of two, line by line; None where there is nothing, or too little."""
+        walks: list[tuple[Sequence[tuple[Tensor, Layout]], int]] = []
+        for inputs, _ in self.walks:
+            by_lines = [(tensor, _by_lines(tensor, layout)) for tensor, layout in inputs]
+            steps = {len(layout.step) for _, layout in by_lines}
+            if len(steps) != 1 or self.shares * parts > 1 << min(steps):
+                return None
+            walks.append((by_lines, min(steps)))
+        return SpreadFetches(self.shares * parts, walks) if walks else None
+
     def fetch(self, ctx: Context, number: Register) -> None:
         """One share, by its number."""
         bits = log2(self.shares)
@@ -55,6 +66,14 @@ class SpreadFetches:
                 prefetch_next(ctx, inputs, nearest=False)
             ctx.scopes.close()
             ctx.indices.pieces.pop(0)
+
+
+def _by_lines(tensor: Tensor, layout: Layout) -> Layout:
+    """A layout with one line in registers, at most."""
+    line = LINE // storage_bytes(tensor.element)
+    within = tuple(basis for basis in layout.register if basis < line)
+    others = tuple(basis for basis in layout.register if basis >= line)
+    return replace(layout, register=within, step=others + layout.step)
 
 
 def prefetch_next(ctx: Context, inputs: Sequence[tuple[Tensor, Layout]], nearest: bool = True) -> None:

@@ -128,8 +128,8 @@ class Product:
     loop. begins: the sums, in the first round of the loop around. edges: tiles that the mask of the store
     leaves out are not multiplied; ends: nor are terms behind the end of both operands. narrow: rows of tiles
     of one vector, for panels of which half is left out, and fewer: columns of tiles, for those of which a
-    quarter is; 0 for none. keeps: the right operand may be one that an earlier program has packed, and is
-    kept for later ones.
+    quarter is; 0 for none. parts: those of a tile's loop over K, between which lines are fetched. keeps: the
+    right operand may be one that an earlier program has packed, and is kept for later ones.
     """
 
     operation: Operation
@@ -143,6 +143,7 @@ class Product:
     ends: bool = False
     narrow: int = 0
     fewer: int = 0
+    parts: int = 1
     keeps: bool = False
 
     def __post_init__(self) -> None:

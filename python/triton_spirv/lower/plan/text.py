@@ -205,10 +205,11 @@ def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
     narrow = f", in tiles of {node.narrow} rows where half of a panel is not" if node.narrow else ""
     fewer = f", of {node.fewer} columns where a quarter is not" if node.fewer else ""
     edges = f", but for what is not stored{narrow}{fewer}" if node.edges else ""
+    parts = f", fetches between {node.parts} parts" if node.parts > 1 else ""
     kept = ", kept for the next program" if node.keeps else ""
     ends = ", up to where both operands end" if node.ends else ""
     return (f"{called(node.operation)}: {node.way}{form}, tiles of {rows}x{columns}x{depth}, left {left}, "
-            f"right {right}{kept}{begins}{edges}{ends}"), []
+            f"right {right}{kept}{begins}{edges}{ends}{parts}"), []
 
 
 def _found_panel(printer: _Printer, node: FoundPanel) -> tuple[str, _Body]:

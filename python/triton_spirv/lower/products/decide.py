@@ -9,6 +9,7 @@ what the right one is made of, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from ...ir.model import Operation, bits_of
 from ...layout import log2
@@ -24,6 +25,10 @@ from .operand import Operand, one_panel
 
 #: Steps along K in one turn of the innermost loop over arrays.
 UNROLLED = 2
+
+#: Parts of a tile's loop over K between which lines are fetched, at most; and steps of each, at least.
+PARTS = 8
+STEPS_OF_A_PART = 16
 
 #: Steps along K that lanes load at a time.
 SLICE = 4
@@ -44,8 +49,11 @@ def plan_in_arrays(ctx: Context, op: Operation, left: Operand, form: str = "", a
     fewer = vectors * 3 // 4 * width if vectors % 4 == 0 else 0
     turn = min(left.shape[-1], UNROLLED)
     begins = op in ctx.prepared.zeroed
+    tiles = prod(shape) > rows * vectors * width
+    fetches = added and tiles and ctx.target.fetches_in_parts and ctx.target.optimises("prefetch")
+    parts = min(PARTS, left.shape[-1] // STEPS_OF_A_PART) if fetches else 1
     return Product(op, "arrays", (rows, vectors * width, turn), form=form, turn=turn, begins=begins,
-                   narrow=narrow, fewer=fewer)
+                   narrow=narrow, fewer=fewer, parts=max(1, parts))
 
 
 def micro_tile(target: Target, rows: int, vectors: int, bits: int, added: bool = True) -> tuple[int, int]:

@@ -129,7 +129,7 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     def by_rows() -> list[Register]:
         staged = stage_left(ctx, op, left, "by rows", elsewhere, tested=True)
         fetched = elsewhere if ctx.target.fetches_at_edges else None
-        return result.compute(ctx, replace(kernel, narrow=0, fewer=0), staged, b, fetched)
+        return result.compute(ctx, replace(kernel, narrow=0, fewer=0, parts=1), staged, b, fetched)
     if whole is None:
         return result.bound(ctx, in_place())
     return result.bound(ctx, one_of(ctx, whole, "is all of the left operand in memory?",
@@ -146,7 +146,7 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
     plan, a, b = staged(ctx, plan, *watched, fetches)
     ctx.recorder.add(_with_edges(ctx, plan, kernel))
     result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, watched[1], b))
-    fast, exact = replace(kernel, apart=True), replace(kernel, split=True, narrow=0, fewer=0)
+    fast, exact = replace(kernel, apart=True), replace(kernel, split=True, narrow=0, fewer=0, parts=1)
     return result.bound(ctx, either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b, fetches),
                                         lambda: result.compute(ctx, exact, a, b)))
 

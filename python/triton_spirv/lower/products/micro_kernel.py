@@ -5,7 +5,7 @@ The loops around it are in panels.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -40,7 +40,8 @@ class Kernel:
     terms: how many groups along K make a difference, where only the launch knows (I32);
     apart: products are summed on their own, and added to what there was (f32) at the end; split: pairs of
     bf16 are multiplied one after the other; narrow: rows of tiles that are one vector wide, 0 for none;
-    fewer: vectors of tiles of which a quarter is left out, 0 for none.
+    fewer: vectors of tiles of which a quarter is left out, 0 for none; parts: those of the loop over K
+    between which lines are fetched, if any are.
     """
 
     operand: Type
@@ -57,6 +58,7 @@ class Kernel:
     split: bool = False
     narrow: int = 0
     fewer: int = 0
+    parts: int = 1
 
     @property
     def columns(self) -> int:
@@ -71,9 +73,10 @@ class Kernel:
         return panels if shape[-2] % self.rows else panels * (shape[-2] // self.rows)
 
     def run(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
-            old: Sequence[Register] | None, offsets: Sequence[Register]) -> list[Register]:
+            old: Sequence[Register] | None, offsets: Sequence[Register],
+            between: Callable[[Register], None] | None = None) -> list[Register]:
         """The tile, in vectors of the result's type, on top of `old`, and of `offsets` in every row; left and
-        right: where k = 0 is."""
+        right: where k = 0 is; between: called with the number of each part of the loop over K, before it."""
         zeros = [self._zero(ctx)] * (self.rows * self.vectors)
         if isinstance(self.element, IntegerType) and not isinstance(self.compute, IntegerType):
             return self._run_exactly(ctx, a, b, left, right, old, zeros)
@@ -82,7 +85,7 @@ class Kernel:
             start = [_convert(ctx, x, self.element, self.compute) for x in old]
         if offsets:
             start = [ctx.b.iadd(x, offsets[i % self.vectors]) for i, x in enumerate(start)]
-        sums = self._sum(ctx, a, b, left, right, self._depth, start)
+        sums = self._sum(ctx, a, b, left, right, self._depth, start, between)
         if self.apart and old is not None:
             return [ctx.b.binary("OpFAdd", x, y) for x, y in zip(sums, old, strict=True)]
         return [_convert(ctx, x, self.compute, self.element) for x in sums]
@@ -140,8 +143,29 @@ class Kernel:
         return list(loop.results)
 
     def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
-             depth: Register | int, start: Sequence[Register]) -> list[Register]:
-        """The loop over k; its accumulators are phis."""
+             depth: Register | int, start: Sequence[Register],
+             between: Callable[[Register], None] | None = None) -> list[Register]:
+        """The loop over k, in parts if anything happens between them."""
+        if between is None or self.parts == 1:
+            return self._part(ctx, a, b, left, right, depth, start)
+        builder, step = ctx.b, self.depth // self.parts
+        with counted(ctx, depth, step, carried=start) as loop:
+            ctx.scopes.open()
+            between(builder.lshr(loop.index, log2(step)))
+            ctx.scopes.close()
+            size: Register | int = step
+            if isinstance(depth, Register):
+                rest = builder.isub(depth, loop.index)
+                all_of_it = builder.compare("OpSGreaterThan", rest, step)
+                size = builder.select(all_of_it, builder.constant(I32, step), rest)
+            from_left = a.along(ctx, left, loop.index)
+            from_right = builder.iadd(right, builder.imul(loop.index, b.depth))
+            loop.yield_(self._part(ctx, a, b, from_left, from_right, size, loop.carried))
+        return list(loop.results)
+
+    def _part(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
+              depth: Register | int, start: Sequence[Register]) -> list[Register]:
+        """So many steps along k; the accumulators are phis."""
         builder = ctx.b
         with counted(ctx, depth, self.turn, carried=start) as loop:
             sums = list(loop.carried)
@@ -156,7 +180,6 @@ class Kernel:
                         sums[n] = self._multiply_add(ctx, factor, y, sums[n])
             loop.yield_(sums)
         return list(loop.results)
-
 
     def _multiply_add(self, ctx: Context, x: Register, y: Register, z: Register) -> Register:
         """x * y + z; floats are fused."""
@@ -185,4 +208,4 @@ def kernel_of(ctx: Context, plan: Product, left: Operand, right: Operand | None 
         found = terms(ctx, left.tensor, right.tensor, plan.turn * group)
         found = None if found is None else ctx.b.lshr(found, log2(group))
     return Kernel(left.target, compute, element, width, left.shape[-1], rows, columns // width, plan.turn,
-                  plan.form, found, narrow=plan.narrow, fewer=plan.fewer // width)
+                  plan.form, found, narrow=plan.narrow, fewer=plan.fewer // width, parts=plan.parts)

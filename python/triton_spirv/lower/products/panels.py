@@ -25,6 +25,7 @@ from .last_round import Straight
 from .loops import counted
 from .micro_kernel import Kernel
 from .operand import Block
+from .tile_fetches import TileFetches
 
 
 def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
@@ -39,8 +40,8 @@ def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result
     rows, columns = result.shape[-2:]
     shared = fetches if fetches is not None and fetches.shares > 1 else None
     by_panels = rows % kernel.rows != 0
-    tiles = _Tiles(ctx, a, b, result, accumulate, None if by_panels else shared, behind, begins, straight,
-                   edges)
+    ahead = TileFetches.of(kernel, None if by_panels else shared, result if accumulate else None)
+    tiles = _Tiles(ctx, a, b, result, accumulate, ahead, behind, begins, straight, edges)
     with counted(ctx, prod(result.shape[:-2])) as batch:
         for vectors, start, count in parts(columns // kernel.width, kernel.vectors):
             with counted(ctx, count) as loop:
@@ -72,7 +73,7 @@ class _Tiles:
     b: Block
     result: Stored
     accumulate: bool
-    fetches: SpreadFetches | None
+    ahead: TileFetches
     behind: Destination | None
     begins: Register | None
     straight: Straight | None
@@ -110,8 +111,8 @@ class _Tiles:
                 return
 
             def narrow() -> list[Register]:
-                if (fetches := self.fetches) is not None:
-                    each(lambda _kernel, _row, share, _above: fetches.fetch(ctx, share))
+                if self.ahead.shares is not None:
+                    each(lambda _kernel, _row, share, _above: self.ahead.at_once(ctx, share))
                 self._by_vectors(kernel, batch, column, right)
                 return []
             one_of(ctx, empty, "is half of the panel left out?",
@@ -138,18 +139,27 @@ class _Tiles:
         offsets = part.offsets(ctx, self.b, right)
 
         def tile(kernel: Kernel, row: Register, share: Register, above: int) -> None:
-            if self.fetches is not None:
-                self.fetches.fetch(ctx, share)
             place = batch, row, column
+            between = None
+            if vectors or kernel.parts == 1:
+                self.ahead.at_once(ctx, share)
+            else:
+                between = self.ahead.between(ctx, kernel, self.a, place, share)
+                if self.ahead.in_parts is None:
+                    self.ahead.at_once(ctx, share)
 
             def multiplied() -> None:
                 if vectors:
                     rest = replace(kernel, vectors=kernel.vectors - vectors)
                     behind = batch, row, ctx.b.iadd(column, part.columns)
                     self._begin(lambda: self._clear(rest, behind))
-                tiles._tile(replace(part, rows=kernel.rows), place, right, offsets)
+                tiles._tile(replace(part, rows=kernel.rows), place, right, offsets, between)
+
+            def skipped() -> None:
+                if between is not None and self.ahead.in_parts is not None:
+                    self.ahead.at_once(ctx, share)
             self._or_clear(place, (kernel.rows, kernel.columns), above, multiplied,
-                           lambda: self._clear(kernel, place))
+                           lambda: self._clear(kernel, place), skipped)
         each(tile)
         return []
 
@@ -178,14 +188,16 @@ class _Tiles:
                             lambda: each(tiles._clear))
 
     def _or_clear(self, place: Place, size: tuple[int, int], above: int, multiplied: Callable[[], None],
-                  clear: Callable[[], None]) -> None:
-        """Multiply, but for what is known not to be stored. If nothing is there yet, that is zero."""
+                  clear: Callable[[], None], skipped: Callable[[], None] = lambda: None) -> None:
+        """Multiply, but for what is known not to be stored: that is `skipped`, and zero, if nothing is there
+        yet."""
         ctx = self.ctx
         left_out = None if self.edges is None else self.edges.left_out(ctx, place[1:], size, above)
         if left_out is None:
             return multiplied()
         branch = IfElse(ctx.b.module, left_out)
         with branch.then():
+            skipped()
             self._begin(clear)
         with branch.otherwise():
             ctx.scopes.open()
@@ -246,8 +258,10 @@ class _Tiles:
             branch.yield_(otherwise())
         return branch.results
 
-    def _tile(self, kernel: Kernel, place: Place, right: Register, offsets: Sequence[Register]) -> None:
-        """One tile of the result; right: where its columns begin in b."""
+    def _tile(self, kernel: Kernel, place: Place, right: Register, offsets: Sequence[Register],
+              between: Callable[[Register], None] | None = None) -> None:
+        """One tile of the result; right: where its columns begin in b; between: what happens before each part
+        of its loop over K, if anything."""
         ctx, straight = self.ctx, self.straight
         if self.behind is not None:
             self.behind.fetch(ctx, place, kernel.rows, kernel.columns)
@@ -255,7 +269,8 @@ class _Tiles:
         zeros = [self._zero(kernel)] * (kernel.rows * kernel.vectors)
         old = None if kernel.apart or not self.accumulate else self._unless_it_begins(
             lambda: zeros, lambda: self._before(kernel, place))
-        made = kernel.run(ctx, self.a, self.b, self.a.origin(ctx, *place[:2]), right, old, offsets)
+        made = kernel.run(ctx, self.a, self.b, self.a.origin(ctx, *place[:2]), right, old, offsets,
+                          between)
         if kernel.apart and self.accumulate:
             made = self._added(kernel, place, made)
         if straight is None:

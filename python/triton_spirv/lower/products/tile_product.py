@@ -183,7 +183,7 @@ class TileProduct:
             if sums.tiled is not None:
                 with if_(b.module, b.logical_and(sums.tiled, b.logical_not(sums.begins))):
                     in_rows(ctx, sums.array, sums.array.shape[-1])
-        multiply(ctx, replace(self.kernel, split=True), by_rows(ctx, left), self.right, sums.array,
+        multiply(ctx, replace(self.kernel, split=True, parts=1), by_rows(ctx, left), self.right, sums.array,
                  sums.accumulate, straight=sums.straight)
         if sums.tiled is not None:
             with if_(b.module, sums.tiled):

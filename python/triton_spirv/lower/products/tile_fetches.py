@@ -1,0 +1,92 @@
+"""What is fetched while a tile of a product is multiplied.
+
+A tile's loop over K leaves all caches but the nearest idle. So it runs in parts, and before each of them a
+few lines are asked for: some of the tile's share of what the next round reads, some of the sums that the tile
+below it begins with, and some of the rows of the left operand that that one multiplies. Asked for all at
+once, they take the places in which the nearest cache waits for lines, and the tile's own loads wait behind
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ...spirv.builder import I32
+from ...spirv.module import Value as Register
+from ..context import Context
+from ..memory.prefetch import LINE, SpreadFetches
+from ..values.tensor import Stored
+from ..values.types import storage_bytes
+from .edges import Place
+from .in_memory import InMemory
+from .micro_kernel import Kernel
+
+
+@dataclass(frozen=True)
+class TileFetches:
+    """Of a product's tiles. shares: a share for each tile, and in_parts: the same for each part of each,
+    where there is anything to fetch for the next round; sums: what tiles begin with, if anything.
+    """
+
+    shares: SpreadFetches | None
+    in_parts: SpreadFetches | None
+    sums: Stored | None
+
+    @staticmethod
+    def of(kernel: Kernel, shares: SpreadFetches | None, sums: Stored | None) -> TileFetches:
+        in_parts = None if shares is None or kernel.parts == 1 else shares.finer(kernel.parts)
+        return TileFetches(shares, in_parts, sums)
+
+    def at_once(self, ctx: Context, share: Register) -> None:
+        """All of a tile's share."""
+        if self.shares is not None:
+            self.shares.fetch(ctx, share)
+
+    def between(self, ctx: Context, kernel: Kernel, a: object, place: Place, share: Register
+                ) -> Callable[[Register], None]:
+        """What a part of the tile at a place fetches first; a: the left operand."""
+        batch, row, column = place
+        below = ctx.b.iadd(row, kernel.rows)
+
+        def fetch(part: Register) -> None:
+            b = ctx.b
+            if self.in_parts is not None:
+                self.in_parts.fetch(ctx, b.iadd(b.imul(share, kernel.parts), part))
+            if self.sums is not None:
+                self._fetch_sums(ctx, kernel, (batch, below, column), part)
+            if isinstance(a, InMemory):
+                _fetch_rows(ctx, kernel, a, (batch, below), part)
+        return fetch
+
+    def _fetch_sums(self, ctx: Context, kernel: Kernel, place: Place, part: Register) -> None:
+        """Those of the tile at a place."""
+        b, sums = ctx.b, self.sums
+        assert sums is not None
+        batch, row, column = place
+        rows, columns = sums.shape[-2:]
+        wide = min(kernel.columns, max(kernel.width, LINE // storage_bytes(sums.element)))
+        for down, across in _lines(ctx, kernel, kernel.columns // wide, part):
+            above = b.iadd(b.imul(batch, rows * columns), b.imul(b.iadd(row, down), columns))
+            first = b.iadd(b.iadd(above, column), b.imul(across, wide))
+            ctx.env.private_prefetch(sums.array, sums.width, first, kernel.width)
+
+
+def _fetch_rows(ctx: Context, kernel: Kernel, a: InMemory, place: tuple[Register, Register], part: Register
+                ) -> None:
+    """The rows of the left operand that the tile at a place, a batch and a row, multiplies."""
+    b, (batch, row) = ctx.b, place
+    wide = min(kernel.depth, max(1, LINE // (ctx.env.pointee_bytes(a.pointer) * a.count)))
+    for down, across in _lines(ctx, kernel, kernel.depth // wide, part):
+        origin = a.origin(ctx, batch, b.iadd(row, down))
+        ctx.env.prefetch(a.along(ctx, origin, b.imul(across, wide)))
+
+
+def _lines(ctx: Context, kernel: Kernel, across: int, part: Register) -> Iterator[tuple[Register, Register]]:
+    """(row, line) of those that a part fetches, of so many lines in each row of a tile."""
+    b = ctx.b
+    each = -(-kernel.rows * across // kernel.parts)
+    size = b.constant(I32, across)
+    for n in range(each):
+        number = b.iadd(b.imul(part, each), n)
+        yield b.binary("OpUDiv", number, size), b.binary("OpUMod", number, size)
