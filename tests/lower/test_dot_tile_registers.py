@@ -154,13 +154,18 @@ def test_sums_that_something_else_changes(run, way) -> None:
     assert configured == (1 if way == "scaled" else 2)
 
 
-def test_nothing_is_fetched_ahead(run) -> None:
-    """Neither while operands are staged nor while tiles are multiplied."""
-    a, b = numeric.whole((64, 128), "bf16", 0), numeric.whole((128, 64), "bf16", 1)
-    made, kernel = sum_of_rounds(run, a, b, 2)
-    numeric.assert_same(made, a.astype(np.float32) @ b.astype(np.float32), signed_zeros=False)
-    assert "tile registers" in kernel.asm["plan"] and "fetch" not in kernel.asm["plan"]
-    assert "prefetch" not in kernel.asm["spvasm"]
+@pytest.mark.parametrize("dtype", ("bf16", "i8"))
+def test_nothing_is_fetched_but_sums(run, dtype) -> None:
+    """Those of bf16, of the tile below: no operand, neither while it is staged nor while tiles are
+    multiplied."""
+    a, b = numeric.whole((64, 128), dtype, 0), numeric.whole((128, 64), dtype, 1)
+    out, kind = numeric.poisoned((64, 64), SUMS[dtype]), numeric.DTYPES[SUMS[dtype]].values
+    kernel = run(summed, 1, numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, 1.0, 2, 64, 64, 64,
+                 tl.float32 if dtype == "bf16" else tl.int32, False, False)
+    numeric.assert_same(out, a.astype(kind) @ b.astype(kind), signed_zeros=False)
+    plan, text = kernel.asm["plan"], kernel.asm["spvasm"]
+    assert "tile registers" in plan and "fetch next" not in plan and "llvm.prefetch.p1" not in text
+    assert ("fetches between" in plan, "llvm.prefetch.p0" in text) == (dtype == "bf16",) * 2
 
 
 def test_fast_math_asks_nothing(run) -> None:

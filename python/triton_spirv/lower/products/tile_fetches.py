@@ -66,7 +66,7 @@ class TileFetches:
         batch, row, column = place
         rows, columns = sums.shape[-2:]
         wide = min(kernel.columns, max(kernel.width, LINE // storage_bytes(sums.element)))
-        for down, across in _lines(ctx, kernel, kernel.columns // wide, part):
+        for down, across in lines_of_part(ctx, part, kernel.parts, kernel.rows, kernel.columns // wide):
             above = b.iadd(b.imul(batch, rows * columns), b.imul(b.iadd(row, down), columns))
             first = b.iadd(b.iadd(above, column), b.imul(across, wide))
             ctx.env.private_prefetch(sums.array, sums.width, first, kernel.width)
@@ -77,16 +77,20 @@ def _fetch_rows(ctx: Context, kernel: Kernel, a: InMemory, place: tuple[Register
     """The rows of the left operand that the tile at a place, a batch and a row, multiplies."""
     b, (batch, row) = ctx.b, place
     wide = min(kernel.depth, max(1, LINE // (ctx.env.pointee_bytes(a.pointer) * a.count)))
-    for down, across in _lines(ctx, kernel, kernel.depth // wide, part):
+    for down, across in lines_of_part(ctx, part, kernel.parts, kernel.rows, kernel.depth // wide):
         origin = a.origin(ctx, batch, b.iadd(row, down))
         ctx.env.prefetch(a.along(ctx, origin, b.imul(across, wide)))
 
 
-def _lines(ctx: Context, kernel: Kernel, across: int, part: Register) -> Iterator[tuple[Register, Register]]:
-    """(row, line) of those that a part fetches, of so many lines in each row of a tile."""
-    b = ctx.b
-    each = -(-kernel.rows * across // kernel.parts)
-    size = b.constant(I32, across)
+def lines_of_part(ctx: Context, part: Register, parts: int, rows: int, across: int
+                  ) -> Iterator[tuple[Register, Register]]:
+    """(row, line) of those that a part fetches, of so many rows of so many lines."""
+    each = -(-rows * across // parts)
     for n in range(each):
-        number = b.iadd(b.imul(part, each), n)
-        yield b.binary("OpUDiv", number, size), b.binary("OpUMod", number, size)
+        yield divided(ctx, ctx.b.iadd(ctx.b.imul(part, each), n), across)
+
+
+def divided(ctx: Context, number: Register, size: int) -> tuple[Register, Register]:
+    """A number (I32, not negative) over a size, and what is left."""
+    divisor = ctx.b.constant(I32, size)
+    return ctx.b.binary("OpUDiv", number, divisor), ctx.b.binary("OpUMod", number, divisor)

@@ -62,7 +62,8 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     begins = is_first_round(ctx, op)
     ctx.recorder.add(Product(op, "tile registers", (*tiling.block, tiling.words),
                              ("in memory" if place is not None else staging, second), form,
-                             begins=begins is not None, keeps=kept is not None))
+                             begins=begins is not None, keeps=kept is not None,
+                             parts=tiling.steps if tiling.fetches and not is_zero(c) else 1))
     sums = Sums.of(ctx, op, c, begins, tiling, read)
     product = TileProduct(ctx, tiling, kernel_of(ctx, plan, left), y, sums, normal)
     ctx.recorder.reads(y.stored, None)

@@ -27,7 +27,7 @@ from functools import partial
 from math import prod
 
 from ...spirv.builder import I32, I64
-from ...spirv.control import IfElse
+from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..values.tensor import Stored
@@ -38,6 +38,7 @@ from .last_round import Straight
 from .late_tiles import LateTiles, Meanwhile, row_of
 from .loops import counted
 from .operand import Block
+from .tile_fetches import divided, lines_of_part
 
 #: Bytes of a word.
 WORD = 4
@@ -130,11 +131,14 @@ class Tiling:
                     across = builder.iadd(builder.imul(over.index, panel), column)
                     at = builder.iadd(first, builder.imul(across, places.scale))
                     self._begin(ctx, result, at, places, accumulate and apart is None, begins)
-                    beside = builder.iadd(right, column)
+                    along = partial(self._sum, ctx, a, b, left, builder.iadd(right, column))
+                    if accumulate and self.fetches:
+                        below = builder.iadd(at, high * columns)
+                        along = partial(along, below=self._fetch_sums(ctx, result, below, places, begins))
                     if late is None:
-                        self._sum(ctx, a, b, left, beside)
+                        along()
                     else:
-                        late.multiply(ctx, partial(self._sum, ctx, a, b, left, beside))
+                        late.multiply(ctx, along)
                     if straight is None:
                         self._end(ctx, result, at, places, apart)
                         continue
@@ -195,20 +199,51 @@ class Tiling:
             else:
                 ctx.env.clear_tile(number)
 
+    @property
+    def fetches(self) -> bool:
+        """Are the sums of the tile below fetched while one is multiplied? Those of bf16 gain 2 to 4 % at 1024
+        by it on a Xeon, and bytes lose 2, whose tiles take half as long."""
+        return self.form == "bf16" and not self.apart
+
+    def _fetch_sums(self, ctx: Context, result: Stored, origin: Register, places: Places,
+                    begins: Register | None) -> Meanwhile:
+        """From an element on, some lines with each step, unless sums begin with zero."""
+        b = ctx.b
+        pitch = places.pitch if isinstance(places.pitch, int) else b.resize(places.pitch, I32.width)
+
+        def fetch(step: Register) -> None:
+            for tile, row in lines_of_part(ctx, step, self.steps, self.down * self.across, self.rows):
+                down, across = divided(ctx, tile, self.across)
+                place = b.iadd(origin, b.imul(down, self.rows * places.columns))
+                place = b.iadd(place, b.imul(b.imul(across, self.columns), places.scale))
+                place = b.iadd(place, b.imul(row, pitch))
+                ctx.env.private_prefetch(result.array, result.width, place, VECTOR)
+
+        def unless(step: Register) -> None:
+            if begins is None:
+                return fetch(step)
+            with if_(b.module, b.logical_not(begins)):
+                ctx.scopes.open()
+                fetch(step)
+                ctx.scopes.close()
+            return None
+        return unless
+
     def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
-             meanwhile: Meanwhile | None = None) -> None:
-        """Along K."""
+             meanwhile: Meanwhile | None = None, below: Meanwhile | None = None) -> None:
+        """Along K; meanwhile and below: called with the number of each step."""
+        called = [each for each in (meanwhile, below) if each is not None]
         turn = min(self.steps, UNROLLED)
         if turn == self.steps:
-            self._turn(ctx, a, b, left, right, turn, ctx.b.constant(I32, 0), meanwhile)
+            self._turn(ctx, a, b, left, right, turn, ctx.b.constant(I32, 0), called)
             return
         with counted(ctx, self.depth, turn * self.words) as loop:
             k = loop.index if isinstance(a, Block) else ctx.b.imul(loop.index, GROUPS[self.form])
             self._turn(ctx, a, b, a.along(ctx, left, k),
-                       ctx.b.iadd(right, ctx.b.imul(loop.index, b.depth)), turn, loop.index, meanwhile)
+                       ctx.b.iadd(right, ctx.b.imul(loop.index, b.depth)), turn, loop.index, called)
 
     def _turn(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register, count: int,
-              start: Register, meanwhile: Meanwhile | None) -> None:
+              start: Register, meanwhile: Sequence[Meanwhile]) -> None:
         """So many tiles along K, from the places of their first elements, `start` words along: every tile is
         loaded once. meanwhile: called behind the first product of each step."""
         builder, env = ctx.b, ctx.env
@@ -229,8 +264,10 @@ class Tiling:
                         place = builder.iadd(right, k * b.depth + j * self.columns)
                         env.load_tile(there, b.array, place, b.depth)
                     env.multiply_tiles(self.form, i * self.across + j, here, there)
-                    if i == j == 0 and meanwhile is not None:
-                        meanwhile(builder.lshr(builder.iadd(start, k), self.words.bit_length() - 1))
+                    if i == j == 0 and meanwhile:
+                        step = builder.lshr(builder.iadd(start, k), self.words.bit_length() - 1)
+                        for each in meanwhile:
+                            each(step)
 
     def _end(self, ctx: Context, result: Stored, origin: Register, places: Places, apart: Stored | None
              ) -> None:
