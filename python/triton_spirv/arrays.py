@@ -10,11 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .dataclass import dataclass
 from .errors import LaunchError
 from .tensors import check_elements, why_not_shared
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from functools import cached_property
 from typing import Any
 
 from .check_layout import Site
+from .dataclass import dataclass
 from .target import Requirement, Target
 
 #: struct.pack code and size in bytes of each parameter type.

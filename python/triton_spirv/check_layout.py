@@ -23,8 +23,9 @@ runtime/checking.py fills the array and reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from .dataclass import dataclass
 
 #: records that a site keeps of one launch, and 64-bit words of each
 SLOTS, RECORD = 8, 5

@@ -16,11 +16,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from . import check_reports, unwritten
 from .check_layout import LANES
+from .dataclass import dataclass
 from .errors import TritonSpirvError, UsageError
 
 VARIABLE = "TRITON_SPIRV_CHECK"

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
+from .dataclass import dataclass
 from .errors import UsageError
 
 VARIABLE = "TRITON_SPIRV_DEBUG"

@@ -38,9 +38,11 @@ without bits is empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import prod
+
+from .dataclass import dataclass
 
 STATIC = ("component", "register")
 DYNAMIC = ("step", "lane", "warp")

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from .dataclass import dataclass
 from .errors import TritonSpirvError
 from .plugin import front_end
 from .progress import progress as progress_of

@@ -15,11 +15,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from . import plugin
 from .checking import COMPILER, LANES, NAMES, VARIABLE, VIEW, CheckError, at_least_0
+from .dataclass import dataclass
 from .errors import InternalError, LoweringError, MissingCapability, UnsupportedOperation
 from .torch_as_cuda import capability, where_torch_is
 

@@ -8,8 +8,9 @@ this. """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from .dataclass import dataclass
 
 NVIDIA, LLVMPIPE, MESA, VULKAN = "NVIDIA", "llvmpipe", "Mesa", "every Vulkan driver"
 INTEL_CPU, IGC, POCL = "Intel's OpenCL CPU runtime", "Intel's GPU compiler", "PoCL"

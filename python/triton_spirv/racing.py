@@ -19,7 +19,9 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from .dataclass import dataclass
 
 #: runs the candidate so many times; milliseconds of one run
 Sample = Callable[[int], float]

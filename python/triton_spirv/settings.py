@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from .dataclass import dataclass
 from .errors import UsageError
 
 #: words of a switch, in small letters

@@ -10,8 +10,8 @@ from __future__ import annotations
 import difflib
 import os
 import warnings
-from dataclasses import dataclass
 
+from .dataclass import dataclass
 from .settings import ANYTHING, COUNT, FLAG, FLAG_OR_AUTO, SECONDS, SOME_SECONDS, Kind, one_of
 
 #: what is of ours

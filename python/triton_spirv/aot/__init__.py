@@ -20,11 +20,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..dataclass import dataclass
 from ..errors import TritonSpirvError, UsageError
 from ..plugin import front_end
 from ..runtime.processor import cores

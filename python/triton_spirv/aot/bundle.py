@@ -16,10 +16,11 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from ..artifact import Artifact
+from ..dataclass import dataclass
 from ..errors import UsageError
 from ..standalone import loader_source
 from ..target import Target

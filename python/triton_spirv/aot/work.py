@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from ..artifact import Artifact
 from ..compiler import compile as emit
+from ..dataclass import dataclass
 from ..errors import TritonSpirvError
 from ..target import Target
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..artifact import metadata_of
+from ..dataclass import dataclass
 from ..errors import UsageError
 
 

@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ..dataclass import dataclass
 from .output import Output
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..spirv.builder import I32, I64, Builder, Operand, scalar_type, width_of
 from ..spirv.module import Module, Value
 from ..spirv.passes.graph import Graph

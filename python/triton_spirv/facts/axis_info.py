@@ -23,7 +23,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from ..dataclass import dataclass
 
 LARGEST = 1 << 62  # stands for what divides 0
 

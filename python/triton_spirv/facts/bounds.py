@@ -11,9 +11,9 @@ what may wrap is for whoever proves a comparison to see to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ..dataclass import dataclass
 from ..ir.model import Operation, Value
 from ..traversal import Asking, answer
 

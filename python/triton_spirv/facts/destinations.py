@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..dataclass import dataclass
 from ..ir.model import Block, Operation, Value
 
 #: So many values at most are followed from a loop to its store.

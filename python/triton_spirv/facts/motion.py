@@ -21,8 +21,8 @@ their width are the same numbers, and what is read through pointers that rest re
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..ir.model import Block, Operation, TensorType, Value
 from ..traversal import Asking, Known, answer
 from .slopes import Slope, added, of_result, text

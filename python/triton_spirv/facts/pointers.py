@@ -8,8 +8,8 @@ any of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..ir.dialects import OPERATIONS, with_trait
 from ..ir.model import Block, Operation, PointerType, TensorDescType, TensorType, Type, Value
 from ..ir.module import Module

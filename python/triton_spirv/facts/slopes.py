@@ -14,9 +14,9 @@ slope in the order in which it is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
+from ..dataclass import dataclass
 from ..ir.model import Operation, Value
 from ..traversal import Asking, question
 from .axis import axis_facts

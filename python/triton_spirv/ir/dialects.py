@@ -35,9 +35,9 @@ are read as the attributes `cache` and `evict`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, cached_property
 
+from ..dataclass import dataclass
 from .traits import TRAITS
 
 

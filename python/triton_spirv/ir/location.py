@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from ..dataclass import dataclass
 
 #: folders of functions that kernels call, of Triton and of its plugin
 LIBRARIES = ("triton/language/", "/triton_spirv_backend/", "/third_party/spirv/backend/")

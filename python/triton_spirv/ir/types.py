@@ -7,9 +7,10 @@ Integers, floats, strings, lists and flags of the text become Python values; wha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from ..dataclass import dataclass
 
 
 class Type:

@@ -12,9 +12,9 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from ..dataclass import dataclass
 from ..errors import ToolError, TritonSpirvError
 from ..tools.process import run
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..errors import TritonSpirvError
 from .object_file import read
 

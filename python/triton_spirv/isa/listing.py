@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ..dataclass import dataclass
 
 #: (predicate) operation (lanes|first channel) operands // what a message does
 _INSTRUCTION = re.compile(r"^(?:\((?P<predicate>[^)]*)\)\s*)?(?P<name>[a-z][\w.]*)\s*"

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from ..dataclass import dataclass
 from ..errors import TritonSpirvError
 from .disassembly import UNKNOWN, Access, Decoded, disassemble
 from .line_table import line_table

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ..dataclass import dataclass
 from .listing import Instruction, Listing
 
 KINDS = ("matrix", "multiply-add", "arithmetic", "math", "move", "load", "store", "shared", "atomic",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..dataclass import dataclass
 from ..native import NativeBinary, compile_spirv, zebin
 from .listing import Listing, read
 from .mix import Mix, hottest, innermost_loops, measure

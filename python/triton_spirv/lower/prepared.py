@@ -3,9 +3,10 @@ in the last round of a loop, for the store behind it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from ..dataclass import dataclass
 from ..ir.model import Block, Operation
 from ..spirv.module import Value as Register
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ..dataclass import dataclass
 from ..ir.dialects import OPERATIONS
 from ..ir.model import Operation
 from ..spirv.module import Value as Register

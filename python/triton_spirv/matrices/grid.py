@@ -6,8 +6,7 @@ in lanes once it has come out of its matrices (lower/products/tiles.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..dataclass import dataclass
 from ..ir.model import FloatType, Operation, Value, element_type, shape_of
 from ..layout import Layout, log2
 from ..target import Target

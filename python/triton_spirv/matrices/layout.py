@@ -25,8 +25,8 @@ cl_intel_subgroup_matrix_multiply_accumulate and SPV_INTEL_subgroup_matrix_multi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..ir.model import Encoding
 from ..layout import log2
 from ..target import Matrix

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..dataclass import dataclass
 from ..errors import ToolError, ValidationError
 from ..tools import validate
 from . import ocloc, policy, repro, zebin

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..errors import TritonSpirvError
 
 MAGIC = b"\x7fELF"

@@ -12,9 +12,10 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from ..dataclass import dataclass
 from ..settings import SOME_SECONDS, number
 from ..target import Target
 from ..tools.process import command_line

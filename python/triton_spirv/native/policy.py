@@ -8,9 +8,9 @@ spills is worth a second build with the larger file; whether the result is bette
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from ..dataclass import dataclass
 from .failures import BadRequest, NativeError, ScratchExceeded
 from .ocloc import GRF_FLAGS
 

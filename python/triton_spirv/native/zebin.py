@@ -12,9 +12,9 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from ..dataclass import dataclass
 from . import elf
 from .failures import BuildFailed
 

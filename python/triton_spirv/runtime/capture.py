@@ -11,9 +11,9 @@ import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..dataclass import dataclass
 from ..errors import LaunchError
 from ..tensors import Addressed, Storage, has_address, has_storage
 from .arguments import underlying

@@ -22,11 +22,11 @@ from __future__ import annotations
 import ctypes
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..checking import Finding, report, require_settings
+from ..dataclass import dataclass
 from ..errors import LaunchError
 from ..recordings import folder
 from ..target import REFERENCE, REFERENCE_OF_FOLDS, REORDERING

@@ -13,9 +13,10 @@ from __future__ import annotations
 import os
 import re
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from .. import forks
+from ..dataclass import dataclass
 from ..errors import DeviceError, LaunchError
 from ..once import Once
 from . import loader, opencl, running_kernels, trial

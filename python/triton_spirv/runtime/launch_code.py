@@ -43,8 +43,8 @@ import ctypes
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..once import Once
 from . import machine_code, program_code, team_code
 

@@ -10,9 +10,9 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..dataclass import dataclass
 from ..settings import flag
 
 VARIABLE = "TRITON_SPIRV_OPENMP"

@@ -9,7 +9,9 @@ import hashlib
 import os
 import platform
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from ..dataclass import dataclass
 
 #: psABI levels of x86-64, highest first, with the features that tell them from the level below
 _LEVELS = (

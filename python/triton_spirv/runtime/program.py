@@ -7,9 +7,10 @@ import sys
 import threading
 import warnings
 import weakref
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .. import forks
+from ..dataclass import dataclass
 from ..errors import DeviceError
 from ..native import policy
 from ..native.failures import BuildFailed, ScratchExceeded

@@ -13,10 +13,10 @@ import re
 import struct
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import assert_layout
+from ..dataclass import dataclass
 from ..tensors import lowest_address
 from . import launch_code, panels, running_kernels, stacks, waiting
 from .arguments import NumberTable

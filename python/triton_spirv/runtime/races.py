@@ -6,12 +6,12 @@ from __future__ import annotations
 import ctypes
 import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import race_layout as words
 from ..check_layout import Site
 from ..checking import Finding, Place
+from ..dataclass import dataclass
 from ..errors import LaunchError
 from ..race_layout import PLANES, region_word
 from ..tensors import has_address

@@ -30,8 +30,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from . import crew_code
 
 LISTING = """

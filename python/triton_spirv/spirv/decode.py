@@ -5,10 +5,11 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..dataclass import dataclass
 from . import grammar
 from .grammar import Instruction
 from .literals import string_of

@@ -20,9 +20,9 @@ A kernel uses some 40 of the 3300 lines, so a line is read on first use.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from ..dataclass import dataclass
 from . import grammar_data
 
 Version = tuple[int, int]

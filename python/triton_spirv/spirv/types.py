@@ -9,8 +9,10 @@ equality is identity.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
+
+from ..dataclass import dataclass
 
 VECTOR_COUNTS = (2, 3, 4, 8, 16)
 FLOAT_WIDTHS = (16, 32, 64)

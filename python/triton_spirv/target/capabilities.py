@@ -3,7 +3,7 @@ otherwise."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..dataclass import dataclass
 
 #: Warps of a work-group whose threads may have twice the registers.
 LARGE_WARPS = 32

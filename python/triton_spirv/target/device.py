@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..dataclass import dataclass
 from ..quirks import TOLD
 from .capabilities import LARGE_WARPS, Arithmetic, Lanes, Memory, Messages, ModuleForm, Products, Vectors
 from .optimisations import OPTIMISATIONS, left_out

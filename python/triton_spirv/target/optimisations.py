@@ -10,8 +10,9 @@ but for the layouts, the order of axes and the instructions that sum products.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..dataclass import dataclass
 from ..errors import UsageError
 
 #: what a launch takes its optimisations from where it has no option

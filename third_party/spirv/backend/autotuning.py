@@ -19,11 +19,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
+from triton_spirv.dataclass import dataclass
 from triton_spirv.racing import race
 from triton_spirv.runtime import capture, profile
 

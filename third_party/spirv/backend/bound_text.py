@@ -21,7 +21,6 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,7 @@ from triton import knobs
 from triton._C.libtriton import native_specialize_impl
 from triton.runtime.driver import driver
 from triton_spirv import checking
+from triton_spirv.dataclass import dataclass
 from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.grid import GRID_LIMIT
 from triton_spirv.runtime.launch_code import ELSEWHERE, NUMBER

@@ -6,12 +6,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from triton import knobs
 from triton.backends.compiler import GPUTarget
 from triton_spirv import checking
+from triton_spirv.dataclass import dataclass
 from triton_spirv.settings import flag
 from triton_spirv.target.optimisations import VARIABLE, left_out
 

@@ -7,9 +7,9 @@ formula says that it does not matter.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...dataclass import dataclass
 from ...spirv.builder import Builder
 from ...spirv.control import IfElse
 from ...spirv.module import Value

@@ -12,9 +12,10 @@ among `Intervals.tests`: the intervals are those of the elements where all tests
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
+from ...dataclass import dataclass
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction
 from ...facts.views import source_dims

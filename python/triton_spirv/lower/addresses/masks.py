@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import reduce
 
+from ...dataclass import dataclass
 from ...facts.bounds import Part, conjunction, folded
 from ...ir.model import Operation
 from ...layout import Layout

@@ -15,8 +15,8 @@ moves nothing may be held by the registers of a lane, not by lanes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...layout import Layout, log2
 from ...spirv.module import Value as Register
 from ..values.tensor import Pointers

@@ -10,9 +10,10 @@ not to wrap. Indices that are data themselves wrap, and are computed element by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 
+from ...dataclass import dataclass
 from ...facts.axis import axis_facts
 from ...layout import Layout
 from ...spirv.module import Value as Register

@@ -8,8 +8,8 @@ goes the other way: each vector is stored under a mask.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...spirv.builder import Builder
 from ...spirv.module import Value as Register
 

@@ -8,9 +8,10 @@ one carries nothing, since it lives in an array that every iteration overwrites.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, TypeGuard
 
+from ...dataclass import dataclass
 from ...ir.model import PointerType, TensorType, Type, Value
 from ...layout import Layout
 from ...spirv.builder import I32, I64, with_width

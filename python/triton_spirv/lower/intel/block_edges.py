@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction
 from ...facts.slopes import number

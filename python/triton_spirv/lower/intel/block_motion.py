@@ -7,8 +7,7 @@ rests.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ...facts.axis import axis_facts
 from ...facts.bounds import Part, conjunction, keeps_dims
 from ...facts.motion import Counter, motion

@@ -4,8 +4,9 @@ launcher can vouch for."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dataclass import dataclass
 from ...facts.axis import axis_facts
 from ...facts.slopes import Multiple
 from ...ir.model import Operation

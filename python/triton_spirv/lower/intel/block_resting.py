@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dataclass import dataclass
 from ...facts.axis import axis_facts
 from ...facts.axis_info import LARGEST
 from ...facts.divisors import pointer_divisor

@@ -10,8 +10,8 @@ messages take: a base at a multiple of 64 bytes, rows of 64 bytes at least and n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...facts.axis import axis_facts
 from ...facts.bounds import conjunction, keeps_dims
 from ...facts.motion import Counter, motion

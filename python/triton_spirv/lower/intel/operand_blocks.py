@@ -10,9 +10,10 @@ Lanes load B so that they hold the neighbours along K that share a word: then th
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeGuard
 
+from ...dataclass import dataclass
 from ...ir.model import Operation, Type, Value
 from ...layout import Layout, SharedLayout, log2
 from ...spirv.builder import scalar_type, with_width

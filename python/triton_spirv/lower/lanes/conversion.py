@@ -19,8 +19,7 @@ lane l' sends register q ^ l'.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ...layout import Elimination, Layout, span
 from ..plan.shuffles import Map, Shuffles
 

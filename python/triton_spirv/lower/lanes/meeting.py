@@ -5,9 +5,10 @@ global memory that comes from the same arguments of the kernel. spirv/passes/bar
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from ...dataclass import dataclass
 from ...spirv.passes.barriers import OF_PROGRAM, OF_WARP
 from ..addresses.ownership import Owned
 from ..values.allocation import Apart, Range, Turn

@@ -9,9 +9,9 @@ bf16 and f16 sums, and all of 8 or 16 bits, which take place in the aligned 32-b
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
+from ...dataclass import dataclass
 from ...ir.model import IntegerType, Operation, PointerType
 from ...ir.model import Type as ElementType
 from ...spirv.builder import I32, Builder

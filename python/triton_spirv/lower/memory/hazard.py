@@ -9,9 +9,10 @@ the very same, the fused loop is taken, else everything is loaded first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
+from ...dataclass import dataclass
 from ...ir.model import Operation
 from ...layout import Layout
 from ...spirv.builder import I64

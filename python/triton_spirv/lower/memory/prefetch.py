@@ -8,8 +8,9 @@ what is not worth it; here it is fetched.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ...dataclass import dataclass
 from ...ir.model import Operation
 from ...layout import Layout, log2
 from ...spirv.builder import I64

@@ -3,8 +3,7 @@ fetched ahead."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ...facts.slopes import Slope
 from ...ir.model import Operation, Value
 from ...layout import Layout

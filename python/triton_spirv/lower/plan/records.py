@@ -19,8 +19,7 @@ Those of accesses stand in accesses.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ...ir.model import Operation
 from ...layout import Layout, SharedLayout
 from .accesses import Access, Fetch, Fused, Overlap, StoredEarly

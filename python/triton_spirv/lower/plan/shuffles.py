@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ...dataclass import dataclass
 
 Map = tuple[int, ...]  # the image of each bit, least significant first
 

@@ -11,8 +11,9 @@ round, is compared with the store's memory, and the walk of the store asks wheth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...dataclass import dataclass
 from ...facts.destinations import last_round
 from ...ir.model import Block, Operation, Region, Value
 from ...traversal import Asking, Known, answer

@@ -11,8 +11,9 @@ what has no room at all stays in registers.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dataclass import dataclass
 from ...ir.model import Operation, TensorType
 from ...layout import Layout, SharedLayout
 from ...spirv.builder import I32

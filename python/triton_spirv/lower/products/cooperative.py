@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 
+from ...dataclass import dataclass
 from ...ir.model import Block, Operation, TensorType, Type, Value
 from ...layout import Layout, SharedLayout, log2
 from ...matrices.grid import Grid, find_grid, placed_grid

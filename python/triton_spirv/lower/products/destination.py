@@ -8,9 +8,9 @@ multiplied, memory has little to do. passes/early_addresses.py brings the addres
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
+from ...dataclass import dataclass
 from ...facts.destinations import destination, has_early_address
 from ...ir.model import Operation
 from ...spirv.builder import I64

@@ -13,9 +13,10 @@ processor multiplies fast: 1024 of them stay below 2 ** 24, where f32 counts exa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from ...dataclass import dataclass
 from ...ir.model import FloatType, IntegerType, Operation, Type, bits_of
 from ...layout import Layout
 from ...spirv.builder import I32

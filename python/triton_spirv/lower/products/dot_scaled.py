@@ -9,8 +9,7 @@ exponent of a power of two (E8M0: 0 is 2 ** -127, 255 is NaN) or, as in NVFP4, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ...ir.model import FloatType, IntegerType, Operation, Type
 from ...layout import Layout, log2, transposed
 from ...spirv.builder import Builder, with_width

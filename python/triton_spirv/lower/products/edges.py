@@ -16,10 +16,10 @@ both operands: zero times zero. Innermost loops end behind the first of them; it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import copysign
 
+from ...dataclass import dataclass
 from ...facts.destinations import only_store
 from ...ir.model import Operation
 from ...layout import Layout, log2

@@ -15,8 +15,7 @@ groups, sixteen along K at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dataclass import dataclass
 from ...ir.model import FloatType, IntegerType, Type, bits_of
 from ...layout import Layout, log2
 from ...spirv.builder import I32, width_of, with_width

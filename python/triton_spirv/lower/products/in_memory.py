@@ -9,9 +9,9 @@ Tile registers load rows of bytes and of bf16 so; what has to be watched (pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
+from ...dataclass import dataclass
 from ...ir.model import FloatType, Operation
 from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register

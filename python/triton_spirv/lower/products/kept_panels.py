@@ -19,11 +19,12 @@ the same first panel comes twice in a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from math import prod
 
 from ... import panel_layout as layout
+from ...dataclass import dataclass
 from ...facts.kept_panels import keeping_product
 from ...ir.model import Operation
 from ...spirv.builder import I32, I64, with_width

@@ -12,9 +12,10 @@ facts/destinations.py says of which loops that may be asked; passes/early_addres
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 
+from ...dataclass import dataclass
 from ...facts.destinations import LastRound, last_round
 from ...ir.model import Operation
 from ...layout import Layout

@@ -16,8 +16,8 @@ stored. Of the array one half is written while the other one waits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...spirv.builder import I32
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register

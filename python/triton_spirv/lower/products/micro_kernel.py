@@ -6,9 +6,9 @@ The loops around it are in panels.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from ...dataclass import dataclass
 from ...ir.model import IntegerType, Type
 from ...layout import log2
 from ...spirv.builder import I32, with_width

@@ -7,17 +7,17 @@ wide as the micro kernel's tile, so that the kernel walks memory from front to b
 Anatomy of high-performance matrix multiplication, 2008). Each is packed when it is multiplied, where that may
 be: it is in the nearest cache then, and the others take no place in the second one. An operand that is
 contiguous along K, as a key matrix in attention, is read along K and transposed in registers on the way.
-
 An array that has the right type already is used where it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Protocol
 
+from ...dataclass import dataclass
 from ...ir.model import IntegerType, Operation, Type
 from ...layout import Layout, log2, row_major, transposed
 from ...spirv.builder import with_width

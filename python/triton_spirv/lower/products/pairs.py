@@ -14,9 +14,9 @@ so it is added at the end, by an addition of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from ...dataclass import dataclass
 from ...ir.model import Type
 from ...layout import Layout
 from ...spirv.builder import I32, with_width

@@ -7,9 +7,10 @@ matrix tiles are left out, and a panel of which little is left is multiplied vec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from ...dataclass import dataclass
 from ...spirv.builder import I32, with_width
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register

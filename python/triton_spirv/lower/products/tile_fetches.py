@@ -10,8 +10,8 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...spirv.builder import I32
 from ...spirv.module import Value as Register
 from ..context import Context

@@ -4,8 +4,9 @@ general way is gone instead."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dataclass import dataclass
 from ...facts.running_sums import sums_from_zero
 from ...ir.model import Operation
 from ...layout import Layout

@@ -22,10 +22,10 @@ is in its first round, registers begin with zeros, and nothing is loaded (zeroed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 
+from ...dataclass import dataclass
 from ...spirv.builder import I32, I64
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register

@@ -8,8 +8,9 @@ own; a factor for each row goes the other way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...dataclass import dataclass
 from ...ir.model import Operation, Type, Value
 from ...layout import log2
 from ...matrices.grid import Grid, layout_of_grid

@@ -9,9 +9,10 @@ So nothing writes zeros to the array of the sums, or reads them again, unless th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from ...dataclass import dataclass
 from ...facts.running_sums import sums_from_zero
 from ...ir.model import Operation, TensorType, Value
 from ...spirv.builder import with_width

@@ -22,9 +22,10 @@ over the axis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
+from ...dataclass import dataclass
 from ...ir.model import Operation, Type
 from ...layout import Layout, bit_by_bit, row_major
 from ...spirv.builder import with_width

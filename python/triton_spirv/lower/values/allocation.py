@@ -8,8 +8,8 @@ used inside a loop and made outside lives until the loop ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...ir.model import MemDescType, Operation, Value
 
 

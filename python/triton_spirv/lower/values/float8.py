@@ -13,9 +13,9 @@ it has neither NaN nor infinity and both zeros.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeGuard
 
+from ...dataclass import dataclass
 from ...errors import LoweringError
 from ...ir.model import FloatType, Type
 from ...spirv.builder import I32, Builder

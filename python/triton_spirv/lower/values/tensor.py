@@ -18,8 +18,9 @@ costs nothing, and how neighbouring operations on a large tensor come to share o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...dataclass import dataclass
 from ...ir.model import Operation, Type, Value
 from ...layout import Layout, SharedLayout
 from ...spirv.module import Value as Register

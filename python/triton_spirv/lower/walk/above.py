@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...dataclass import dataclass
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ..values.tensor import Deferred, Fragment, Pointers, Shared, Tensor

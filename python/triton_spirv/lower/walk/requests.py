@@ -7,8 +7,9 @@ by-product.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...dataclass import dataclass
 from ...layout import Layout
 from ...spirv.module import Value as Register
 from ...traversal import Asking, Known, answer

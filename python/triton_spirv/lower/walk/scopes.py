@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ...dataclass import dataclass
 from ...layout import Layout
 from ..plan.records import Walk
 from ..values.tensor import Deferred, Fragment, Stored, Tensor

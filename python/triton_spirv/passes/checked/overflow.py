@@ -10,8 +10,8 @@ wrapped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...ir.model import DenseAttr, IntegerType, Operation, TensorType, Type, Value, element_type, like
 from ...ir.module import Module
 from ...traversal import Asking, Known, answer

@@ -24,9 +24,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...dataclass import dataclass
 from ...errors import DeviceError
 from .memory import ALIGNMENT, Allocation, Block
 from .shared_memory import Intervals, timeline

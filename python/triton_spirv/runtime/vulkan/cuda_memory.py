@@ -11,9 +11,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ...dataclass import dataclass
 from ...errors import LaunchError
 from ...tensors import Placed, check_elements, is_tensor
 from ..extents import extent, merged

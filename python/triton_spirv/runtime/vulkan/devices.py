@@ -13,9 +13,10 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ...dataclass import dataclass
 from ...errors import DeviceError
 from ...once import Once
 from . import PREFIX, features

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ...dataclass import dataclass
 from ...errors import DeviceError
 from ...once import Once
 from ...settings import flag

@@ -12,9 +12,9 @@ import ctypes
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...dataclass import dataclass
 from .commands import BIND_COMPUTE, Commands
 from .library import untyped
 from .memory import Allocation

@@ -9,9 +9,9 @@ blocks it is found which barriers separate accesses that meet; the others are dr
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from ...dataclass import dataclass
 from ..values import Words
 from .graph import Graph
 

@@ -13,11 +13,12 @@ derived is derived again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
 
+from ...dataclass import dataclass
 from .. import grammar
 from ..declarations import Declarations
 from ..operands import TERMINATORS, opcode

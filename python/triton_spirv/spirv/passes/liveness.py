@@ -8,9 +8,10 @@ computes early) is not in it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
+from ...dataclass import dataclass
 from ..operands import opcode
 from ..types import Bool, Float, Int, Pointer, Type, Vector
 from ..values import Words

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ..asm import listing
 from ..module import Module
 from ..values import Function

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ...dataclass import dataclass
 from ..types import Array, Float, Int, Type, Vector
 
 Bit = tuple[int, int]  # of the number of a loop's turn: the number's id, which bit; (id, WHOLE): of any value
